@@ -1,9 +1,9 @@
 """Time and memory of the accountant: python benchmarks/accounting.py
 
 Three levels and two numbers of categories at 10^3 to 10^9 people, then a million people
-with a million distinct budgets, then noise, and repeated collections; last, how long one
-evaluation of delta(epsilon) takes. Each setting runs in a process of its own, so that its
-peak memory is its own; times are medians of five runs after one to warm up.
+with a million distinct budgets, then noise, and repeated collections; last, the time of one
+evaluation of delta(epsilon). Each setting runs in a process of its own, for its peak
+memory; times are medians of five runs after one to warm up.
 """
 
 import statistics
@@ -42,7 +42,7 @@ def measure(
 
 
 def three_levels(num_users: int) -> sdp.Population:
-    """A quarter, a half and a quarter of the people at 0.5, 1 and 2."""
+    """Returns a quarter, a half and a quarter of the people at 0.5, 1 and 2."""
     quarter = num_users // 4
     return sdp.Population.from_counts(
         {0.5: quarter, 1.0: num_users - 2 * quarter, 2.0: quarter}
@@ -50,7 +50,7 @@ def three_levels(num_users: int) -> sdp.Population:
 
 
 def uniform_budgets(num_users: int) -> sdp.Population:
-    """Distinct budgets, uniform on [0.05, 1]: minimum, quartiles, maximum."""
+    """Returns distinct budgets, drawn uniformly from [0.05, 1]."""
     rng = np.random.default_rng(1)
     return sdp.Population.from_budgets(
         sdp.draw_budgets("apes/uniform2", num_users, rng=rng)
@@ -63,7 +63,7 @@ def kary(people: sdp.Population, k: int) -> tuple[float, float]:
 
 
 def noise(people: sdp.Population, coordinates: int) -> tuple[float, float]:
-    """Measures Clip-Laplace, over so many coordinates."""
+    """Measures Clip-Laplace noise on several coordinates."""
     delta = 1e-6 if coordinates == 1 else 3.6e-5
     return measure(sdp.ClipLaplace(), people, delta=delta, coordinates=coordinates)
 
@@ -98,8 +98,8 @@ def main() -> None:
     for name, num_users, kind, function, parameter in rows:
         people = (three_levels if kind == "three" else uniform_budgets)(num_users)
         (seconds, ratio), peak = isolated(function, people, parameter)
-        shown = parameter if function is kary else "-"
-        print(f"{name:<28}{num_users:>14,}{shown:>5}{seconds:>11.3f}", end="")
+        categories = parameter if function is kary else "-"
+        print(f"{name:<28}{num_users:>14,}{categories:>5}{seconds:>11.3f}", end="")
         print(f"{peak:>9.0f}{ratio:>13.6f}")
     for num_users in (10**6, 10**9):
         milliseconds = evaluation(num_users, 17)

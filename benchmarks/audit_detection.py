@@ -1,8 +1,9 @@
-"""How often audits find what is broken, and how often they accuse what is not.
+"""Detection rates and false-alarm rates of audits of devices.
 
-Ten devices that are broken in ten ways, and two that are right, are audited many times with
-few and with many samples, at 1% false alarms. Then our own ten mechanisms are audited at
-budgets from 0.1 to 8: how near to the promise is what can be proven, and is it ever above?
+Ten devices that are broken in ten ways, and two correct ones, are audited many times with
+few and with many samples, at 1% false alarms. With `--mechanisms`, the library's ten
+mechanisms are audited at budgets from 0.1 to 8; the table has the ratio of the proven
+epsilon to the promised one, which must not exceed 1.
 
     python benchmarks/audit_detection.py --runs 200
     python benchmarks/audit_detection.py --mechanisms --samples 1000000
@@ -41,7 +42,7 @@ LEVELS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 @dataclass(frozen=True)
 class Case:
-    """One device, what it is asked, and which checks are made."""
+    """A device, its test values and levels, and the checks to run."""
 
     name: str
     words: str
@@ -95,7 +96,7 @@ def _detections(runs: int, seed: int) -> None:
 
 def _row(runs: int, seed: int, number: int) -> str:
     case, shares = CASES[number], []
-    # Seeds are looked for in the same way, however many samples there are.
+    # The check for reused seeds does not depend on the number of samples.
     for size in SIZES[:1] if case.forks else SIZES:
         rng = np.random.default_rng([seed, number, size])
         alarms = sum(_alarm(case, size, rng) for _ in range(runs))
@@ -112,11 +113,11 @@ def _alarm(case: Case, size: int, rng: np.random.Generator) -> bool:
     plan = plan_audit(case.values, case.levels, samples=size, confidence=CONFIDENCE)
     target = CallableTarget(getattr(broken_devices, case.name), case.name)
     if case.forks:
-        found = list(side_checks(target, plan, rng=rng))
+        checks = list(side_checks(target, plan, rng=rng))
     else:
         alpha = plan.alpha_of_behavior
-        found = [neighbors(target, plan, alpha=0.9 * alpha, rng=rng)]
-    return any(one.outcome is SideCheckOutcome.BROKEN for one in found) or any(
+        checks = [neighbors(target, plan, alpha=0.9 * alpha, rng=rng)]
+    return any(check.outcome is SideCheckOutcome.BROKEN for check in checks) or any(
         breaks(pair, 0.0) for pair in audited_pairs(target, plan, rng=rng)
     )
 
@@ -150,7 +151,7 @@ def _mechanisms(samples: int, seed: int) -> None:
         print(f"| {device.mechanism} | " + " | ".join(row) + " |", flush=True)
     total = len(devices) * len(LEVELS)
     print(f"\n{above} of {total} audits show more than is promised.")
-    # One in a hundred may: more than 6 of 60 come once in 100,000 times.
+    # One in a hundred may: more than 6 of 60 have a probability of 1e-5.
     if binomtest(above, total, 0.01, "greater").pvalue < 1e-4:
         sys.exit("A mechanism breaks its promise.")
 

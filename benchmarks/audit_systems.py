@@ -1,14 +1,14 @@
-"""How often canaries find what is broken in a collection, and how often they accuse.
+"""Detection rates and false-alarm rates of canaries in collections.
 
-Eight systems that are broken in eight ways, and one that is right, are simulated as arrays:
+Eight systems that are broken in eight ways, and one correct one, are simulated as arrays:
 10,000 people at levels 1 and 2 hold one of 32 categories, canaries one of 32 others, by
 k-ary response. The shuffler promises a uniformly random order that hides levels; every
-canary has a receipt, four go in each upload, and the batch is shown.
+canary has a receipt, four go in each upload, and the batch is disclosed.
 
     python benchmarks/audit_systems.py --runs 200
 
-In one epoch, the least of six p-values is at most 1% / 6; in 12, the running e-value has
-ever reached 100. Both accuse what is right with probability 1% at most.
+An alarm in one epoch is a p-value of at most 1% / 6 in one of six tests; in 12 epochs, a
+running e-value that reached 100. Both have a false-alarm rate of at most 1%.
 """
 
 import argparse
@@ -60,14 +60,14 @@ RANDOMIZER = sdp.KRandomizedResponse(CATEGORIES)
 
 
 @dataclass(frozen=True, eq=False)
-class Sent:
-    """Everything that is sent in an epoch, canaries first.
+class SentMessages:
+    """All messages of an epoch, canaries first.
 
     Attributes:
         canaries: The auditor's.
-        levels: The place of each one's level, shape (n,).
-        values: What each holds, shape (n,).
-        uploads: When each one's upload came, shape (n,).
+        levels: Index of each sender's level, shape (n,).
+        values: Value of each sender, shape (n,).
+        uploads: Position of each sender's upload in time, shape (n,).
         hashes: Of each sealed message, shape (n,).
     """
 
@@ -99,27 +99,32 @@ def _row(runs: int, seed: int, number: int) -> str:
     system, shares = SYSTEMS[number], []
     for size in (*SIZES, None):
         rng = np.random.default_rng([seed, number, size or 0])
-        found = sum(
-            _in_epochs(system, rng) if size is None else _in_one(system, size, rng)
+        alarms = sum(
+            _alarm_in_epochs(system, rng)
+            if size is None
+            else _alarm_in_one(system, size, rng)
             for _ in range(runs)
         )
-        shares.append(f"{found / runs:.1%}")
-        if system == "right" and binomtest(found, runs, ALPHA, "greater").pvalue < 1e-4:
-            sys.exit(f"what is right was accused {found} times of {runs}")
+        shares.append(f"{alarms / runs:.1%}")
+        if (
+            system == "right"
+            and binomtest(alarms, runs, ALPHA, "greater").pvalue < 1e-4
+        ):
+            sys.exit(f"what is right was accused {alarms} times of {runs}")
     return f"| {system} | " + " | ".join(shares) + " |"
 
 
-def _in_one(system: str, size: int, rng: np.random.Generator) -> bool:
+def _alarm_in_one(system: str, size: int, rng: np.random.Generator) -> bool:
     findings = _epoch(system, 1, size=size, rng=rng).findings
-    known = [one.p_value for one in findings if one.p_value is not None]
-    return min(known) <= ALPHA / len(EpochTest)
+    p_values = [test.p_value for test in findings if test.p_value is not None]
+    return min(p_values) <= ALPHA / len(EpochTest)
 
 
-def _in_epochs(system: str, rng: np.random.Generator) -> bool:
+def _alarm_in_epochs(system: str, rng: np.random.Generator) -> bool:
     evidence = Evidence(TASK, ALPHA)
     for epoch in range(1, EPOCHS + 1):
-        found = _epoch(system, epoch, size=FOR_EPOCHS, rng=rng)
-        evidence = evidence.with_epoch(found)
+        findings = _epoch(system, epoch, size=FOR_EPOCHS, rng=rng)
+        evidence = evidence.with_epoch(findings)
         if evidence.crossed_in is not None:
             return True
     return False
@@ -135,7 +140,7 @@ def _epoch(
     if system == "order kept":
         order = np.argsort(sent.uploads, kind="stable")
     elif system == "order reversed within uploads":
-        # Uploads in random order, each one's reports backward.
+        # Uploads in random order, with the reports of each in reverse order.
         keys = rng.permutation(int(sent.uploads.max()) + 1)[sent.uploads]
         order = np.argsort(keys, kind="stable")[::-1]
     elif system == "1% dropped":
@@ -174,13 +179,13 @@ def _epoch(
     return run_all_tests(sent.canaries, seen, promises=_promises())
 
 
-def _sent(epoch: int, size: int, rng: np.random.Generator) -> Sent:
+def _sent(epoch: int, size: int, rng: np.random.Generator) -> SentMessages:
     pairs = rng.permuted(
         np.tile(np.arange(CATEGORIES // 2.0, CATEGORIES), (size, 1)), axis=1
     )[:, :2]
     total = PEOPLE + size
     levels = rng.integers(LEVELS.size, size=total)
-    # Everybody comes in uploads of the same size, canaries together.
+    # All uploads have the same size; those of canaries contain only canaries.
     starts = rng.permutation(-(-total // UPLOAD))
     uploads = starts[np.arange(total) // UPLOAD]
     canaries = Canaries(
@@ -199,13 +204,13 @@ def _sent(epoch: int, size: int, rng: np.random.Generator) -> Sent:
     hashes = np.concatenate(
         [canaries.hashes[:, 0], np.frombuffer(rng.bytes(32 * PEOPLE), "S32")]
     )
-    return Sent(canaries, levels, values, uploads, hashes)
+    return SentMessages(canaries, levels, values, uploads, hashes)
 
 
 def _counts(
-    sent: Sent, people: Ints, *, exact: bool, rng: np.random.Generator
+    sent: SentMessages, people: Ints, *, exact: bool, rng: np.random.Generator
 ) -> Floats:
-    """Returns support counts, of coins or of the truth."""
+    """Returns support counts: randomized ones, or expected ones without noise."""
     keep, flip = RANDOMIZER.densities(LEVELS)
     holders = np.zeros((LEVELS.size, CATEGORIES), np.int64)
     np.add.at(holders, (sent.levels, sent.values), 1)
@@ -218,7 +223,7 @@ def _counts(
 
 @cache
 def _promises() -> PrivacyProfiles:
-    """Returns what is certified for fewer people, which holds for more of them."""
+    """Returns certified profiles for fewer people, which hold for more of them."""
     half = PEOPLE * 9 // 20
     people = sdp.Population.from_counts(dict.fromkeys(LEVELS.tolist(), half))
     return certified_profiles(sdp.Frequency(CATEGORIES), people, num_points=33)

@@ -66,8 +66,10 @@ def main() -> None:
         for mode in modes:
             seconds, peak = isolated(collect, what, k, mode)
             row = "".join(f"{second:>11.2f}" for second in seconds)
-            shown = "-" if what == "mean" else str(k)
-            print(f"{what:<12}{mode:<12}{NUM_USERS:>12,}{shown:>5}{row}{peak:>9.0f}")
+            categories = "-" if what == "mean" else str(k)
+            print(
+                f"{what:<12}{mode:<12}{NUM_USERS:>12,}{categories:>5}{row}{peak:>9.0f}"
+            )
 
 
 if __name__ == "__main__":

@@ -4,13 +4,13 @@
     pip install pure-ldp scikit-learn statsmodels
     python benchmarks/comparison.py > docs/reference/comparison-numbers.md
 
-The last two are what pure-ldp imports and does not name.
+The last two are undeclared dependencies of pure-ldp.
 
-10,000 people, 16 categories. Where everybody randomizes, it is at level 1; where a curator
-sees all values, she adds the noise of the central epsilon that is certified here for level
-1 after the shuffle. Neighbors differ in one person's value: libraries that add and remove
-people get the noise that this takes. A second table has what accountants and published
-bounds state about the first of these surveys. What is not installed is named as such.
+10,000 people, 16 categories. Local randomizers run at level 1; a curator who sees all
+values adds the noise of the central epsilon that shuffledp certifies for level 1 after the
+shuffle. Neighbors differ in one person's value: libraries for added and removed people get
+the noise that this requires. A second table has the statements of accountants and published
+bounds on the first of these surveys. Missing packages are listed as not installed.
 """
 
 import importlib
@@ -35,13 +35,13 @@ LABELS = range(NUM_CATEGORIES)
 
 @dataclass(frozen=True)
 class Peer:
-    """One way of doing the work.
+    """A library's way of running the survey.
 
     Attributes:
-        package: Whose it is, as the package index names it.
-        what: Which of its functions, in words.
-        seen_by: Who sees people's values as they are.
-        states: What it states about everybody's privacy.
+        package: Its name in the package index.
+        what: The function that is used, as a phrase.
+        seen_by: The party that sees people's values without noise.
+        states: Its statement about privacy.
         estimate: From values, shape (n,), to shares, shape (k,).
     """
 
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def surveys() -> None:
-    """Prints who does the work, and how well."""
+    """Prints the error of every peer."""
     alike = sdp.Population.from_counts({LEVEL: NUM_USERS})
     mixed = sdp.Population.from_counts(MIXED)
     central = certified(alike)[0]
@@ -115,7 +115,7 @@ def surveys() -> None:
 
 
 def accountants() -> None:
-    """Prints what is stated about everybody at level 1, once and 16 times."""
+    """Prints central epsilons of all people at level 1, once and 16 times."""
     people = sdp.Population.from_counts({LEVEL: NUM_USERS})
     print("| who states it | what is known of it | epsilon, once | 16 times |")
     print("|---|---|---:|---:|")
@@ -183,7 +183,7 @@ def row(peer: Peer) -> str:
 
 
 def ours(people: sdp.Population, values: Ints) -> Floats:
-    """Message by message, as devices, a shuffler and an analyst would."""
+    """Runs devices, shuffler and analyst of shuffledp, message by message."""
     rng = np.random.default_rng()
     frequency = sdp.Frequency(NUM_CATEGORIES)
     levels = rng.permutation(people.budgets())
@@ -209,18 +209,18 @@ def pure(values: Ints) -> Floats:
 
 
 def opendp_local(values: Ints) -> Floats:
-    """OpenDP's randomized response; it has no estimator, which is two lines here."""
+    """OpenDP's randomized response, with an estimator, which it lacks."""
     opendp = importlib.import_module("opendp.prelude")
     opendp.enable_features("contrib")
-    kept = float(np.exp(LEVEL) / (np.exp(LEVEL) + NUM_CATEGORIES - 1))
-    device = opendp.m.make_randomized_response(list(LABELS), kept)
+    keep = float(np.exp(LEVEL) / (np.exp(LEVEL) + NUM_CATEGORIES - 1))
+    device = opendp.m.make_randomized_response(list(LABELS), keep)
     messages = np.bincount([device(int(v)) for v in values], minlength=NUM_CATEGORIES)
-    other = (1.0 - kept) / (NUM_CATEGORIES - 1)
-    return (messages / NUM_USERS - other) / (kept - other)
+    other = (1.0 - keep) / (NUM_CATEGORIES - 1)
+    return (messages / NUM_USERS - other) / (keep - other)
 
 
 def opendp_central(epsilon: float, values: Ints) -> Floats:
-    """OpenDP's histogram: replacing a value is removing one and adding another."""
+    """OpenDP's histogram: replacing a value is one removal and one addition."""
     opendp = importlib.import_module("opendp.prelude")
     opendp.enable_features("contrib")
     counts = opendp.t.make_count_by_categories(
@@ -235,7 +235,7 @@ def opendp_central(epsilon: float, values: Ints) -> Floats:
 
 
 def pipeline(epsilon: float, values: Ints) -> Floats:
-    """PipelineDP's counts; half the budget, as replacing is removing and adding."""
+    """PipelineDP's counts at half the budget: a replacement is two changes."""
     module = importlib.import_module("pipeline_dp")
     accountant = module.NaiveBudgetAccountant(epsilon / 2.0, DELTA)
     engine = module.DPEngine(accountant, module.LocalBackend())

@@ -1,10 +1,9 @@
-"""How long the page of `shuffledp explore` waits for a number: python benchmarks/explore.py
+"""Latency of the page of `shuffledp explore`: python benchmarks/explore.py
 
-Every request is for a scene that was not asked before, as when a slider moves, from a
-client of the application to a process that computes and back. Prints a Markdown table of
-milliseconds, medians and 95% quantiles of 8: waited for what is certified at once, and for
-the tight answer, which depends on what else the machine does; and of the processor for the
-latter, without the way there and back.
+Every request is for a new scene, as when a slider moves, from a client of the application
+to a process that computes and back. Prints a Markdown table of milliseconds, medians and
+95% quantiles of 8: latency of the quick certificate, and of the tight one, both of which
+depend on other load of the machine; and processor time of the latter, without transport.
 """
 
 import asyncio
@@ -45,7 +44,7 @@ CASES = {
 
 
 def computed(case: str) -> list[float]:
-    """Returns the processor's milliseconds of each answer, in this process."""
+    """Returns milliseconds of processor time per answer, in this process."""
     taken = []
     for scene in scenes(case):
         begun = time.process_time()
@@ -55,7 +54,7 @@ def computed(case: str) -> list[float]:
 
 
 async def waited(client: httpx.AsyncClient, path: str, case: str) -> list[float]:
-    """Returns the milliseconds between each question and what it is answered."""
+    """Returns the milliseconds between each request and its answer."""
     taken = []
     for scene in scenes(case):
         begun = time.perf_counter()

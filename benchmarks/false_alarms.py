@@ -1,8 +1,8 @@
-"""Does `check_randomizer` accuse right mechanisms more rarely than it says?
+"""False-alarm rate of `check_randomizer` on correct mechanisms.
 
-One false alarm in a million cannot be counted. So the p-values of all comparisons of draws
-are looked at: the smallest of a check, times the number of comparisons, is below 1% in 1%
-of all checks of right mechanisms, or more rarely.
+One false alarm in a million cannot be counted. Instead, the p-values of all comparisons of
+draws are tested: the smallest of a check, times the number of comparisons, must be below 1%
+in at most 1% of all checks of correct mechanisms.
 
     python benchmarks/false_alarms.py --runs 100
 """
@@ -70,7 +70,8 @@ def _smallest(device: object, seed: int) -> tuple[float, float]:
     own = np.random.default_rng([seed, 1])
     batches = list(BatchQueries(distributions, rng, own).comparisons())
     law, other = (
-        min(one.p_value for one in part) * len(part) for part in (drawn[0], batches)
+        min(comparison.p_value for comparison in part) * len(part)
+        for part in (drawn[0], batches)
     )
     return law, other
 

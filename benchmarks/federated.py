@@ -1,6 +1,6 @@
 """Time and memory of rounds of training: python benchmarks/federated.py
 
-Ten thousand people with six made-up pictures each, and the 7,850 weights of a softmax
+Ten thousand people with six synthetic pictures each, and the 7,850 weights of a softmax
 regression on 784 pixels: a gradient per person, 78.5 million messages, each coordinate
 shuffled, and the estimate. Medians of three rounds after one to warm up, each framework in
 a process of its own.

@@ -1,4 +1,4 @@
-"""What the figures were measured on, and how memory is measured."""
+"""Description of the machine, and measurement of peak memory."""
 
 import multiprocessing
 import os
@@ -28,7 +28,7 @@ def isolated(
 ) -> tuple[Result, float]:
     """Runs a function in a fresh process; returns its result and peak memory in MB."""
     context = multiprocessing.get_context("spawn")
-    # Its process may have others work for it.
+    # Not a daemon: the function may start processes of its own.
     with ProcessPoolExecutor(1, mp_context=context) as pool:
         result = pool.submit(function, *arguments).result()
         peak = pool.submit(_peak_megabytes).result()

@@ -1,4 +1,4 @@
-"""What a process and all that it starts take: seconds of processors, and memory."""
+"""Processor time and memory of a process and all its child processes."""
 
 import json
 import os
@@ -12,17 +12,17 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Measured:
-    """What a process and its children took.
+    """Output, time and memory of a process and its children.
 
     Attributes:
-        found: What it printed, read as JSON.
-        seconds: By the clock.
-        busy: Of the processors.
-        megabytes: The most that all of them held at a time.
-        driver: The most that the process itself held, in megabytes.
+        output: Its standard output, read as JSON.
+        seconds: Wall-clock time.
+        busy: Seconds of processor time.
+        megabytes: Largest sum of memory of all processes at one time.
+        driver: Largest memory of the process itself, in megabytes.
     """
 
-    found: str
+    output: str
     seconds: float
     busy: float
     megabytes: float
@@ -30,26 +30,26 @@ class Measured:
 
 
 def measure(command: Sequence[str]) -> Measured:
-    """Runs a program, and looks at all of its processes, ten times a second."""
-    start, peak, own = time.perf_counter(), 0.0, 0.0
+    """Runs a program, and samples all of its processes, ten times a second."""
+    start, peak, driver = time.perf_counter(), 0.0, 0.0
     busy: dict[int, float] = {}
     with tempfile.TemporaryFile() as output:
         running = subprocess.Popen(command, stdout=output)
         while running.poll() is None:
-            held = dict(look(running.pid, busy))
-            peak = max(peak, sum(held.values()))
-            own = max(own, held.get(running.pid, 0.0))
+            memory = dict(sample(running.pid, busy))
+            peak = max(peak, sum(memory.values()))
+            driver = max(driver, memory.get(running.pid, 0.0))
             time.sleep(0.1)
         seconds = time.perf_counter() - start
         output.seek(0)
-        said = output.read()
+        printed = output.read()
     if running.returncode:
         raise SystemExit(f"Expected {command} to end, got {running.returncode}.")
-    return Measured(json.loads(said), seconds, sum(busy.values()), peak, own)
+    return Measured(json.loads(printed), seconds, sum(busy.values()), peak, driver)
 
 
-def look(root: int, busy: dict[int, float]) -> Iterator[tuple[int, float]]:
-    """Notes the processors' seconds of a tree of processes; gives each one's megabytes."""
+def sample(root: int, busy: dict[int, float]) -> Iterator[tuple[int, float]]:
+    """Records the processor time of a tree of processes; yields their megabytes."""
     ticks = os.sysconf("SC_CLK_TCK")
     for process in tree(root):
         try:
@@ -63,12 +63,12 @@ def look(root: int, busy: dict[int, float]) -> Iterator[tuple[int, float]]:
 
 
 def tree(root: int) -> Iterator[int]:
-    """Gives a process and all below it."""
+    """Yields a process and all its descendants."""
     yield root
     try:
         tasks = list(Path(f"/proc/{root}/task").iterdir())
         children = [(task / "children").read_text().split() for task in tasks]
     except OSError:
         return
-    for child in (int(one) for some in children for one in some):
+    for child in (int(child_id) for ids in children for child_id in ids):
         yield from tree(child)

@@ -1,19 +1,19 @@
-"""What a million to a hundred million cost, in one process and on Spark.
+"""Time and memory for a million to a hundred million people, locally and on Spark.
 
     python benchmarks/scale.py devices 1e6 2e6 4e6 1e7    randomize, tally, certify
     python benchmarks/scale.py open 1e5 2e5 4e5 1e6       open sealed messages, and count
     python benchmarks/scale.py account 1e6 1e7 1e8        certify budgets that all differ
 
-Every size is done by one process, with the same work in pieces, by `local[2]`, and where
-messages are opened by all cores without Spark, too: one after the other. What they found
-must be equal. Seconds are of the processors, those of all child processes included;
-memory is the largest sum, sampled, of what the processes hold (proportional set sizes, in
-which shared pages count once), and the most that the first of them, the driver, holds.
+Every size is run by one process, piece by piece, then by `local[2]` and, where messages are
+opened, by all cores without Spark. Their results must be equal. Seconds are processor time,
+child processes included; memory is the largest sampled sum of all processes' memory
+(proportional set sizes, in which shared pages count once), and the largest of the first
+process, the driver.
 
-The engine's start is the same work at a size of 1,000: `ratio` is of all that `local[2]`
-took to what one process took, `less start` is without the start. A line is fitted to the
-seconds of all sizes; residuals are shown, what it says of 10^9, and the ratio of slopes,
-in which no start is.
+The engine's start is the same work at a size of 1,000: `ratio` is the time of `local[2]`
+over that of one process, `less start` is without the start. A line is fitted to the seconds
+of all sizes; printed are its residuals, its value at 10^9, and the ratio of slopes, which
+do not depend on the start.
 """
 
 import hashlib
@@ -53,11 +53,11 @@ FACTOR, BELOW = 2_654_435_761, 1 << 32
 
 
 def scrambled(start: int, end: int) -> np.ndarray:
-    """Returns numbers in [0, 2^32), one for each person, shape (end - start,)."""
+    """Returns a hash in [0, 2^32) of each person, shape (end - start,)."""
     return np.arange(start, end) * FACTOR % BELOW
 
 
-def said(tally: Tally, people: sdp.Population) -> str:
+def digest_of(tally: Tally, people: sdp.Population) -> str:
     """Returns a digest of the tally, the certificate and the estimate of a collection."""
     guarantee = sdp.account(PROTOCOL, people, delta=DELTA)
     estimate = PROTOCOL.estimate(tally, people)
@@ -81,7 +81,7 @@ def devices_in_one(people: int) -> str:
         part = PROTOCOL.tally(seen)
         tally = part if tally is None else tally + part
     assert tally is not None
-    return said(tally, sdp.Population(tally.levels, tally.people[0]))
+    return digest_of(tally, sdp.Population(tally.levels, tally.people[0]))
 
 
 def devices_on_spark(people: int) -> str:
@@ -89,9 +89,9 @@ def devices_on_spark(people: int) -> str:
 
     with session("local[2]") as spark:
         hashed = f.expr(f"id * {FACTOR}L % {BELOW}L")
-        place = f.shiftright("hashed", 9).bitwiseAND(3)
+        index = f.shiftright("hashed", 9).bitwiseAND(3)
         level = f.element_at(
-            f.array(*map(f.lit, LEVELS.tolist())), place.cast("int") + 1
+            f.array(*map(f.lit, LEVELS.tolist())), index.cast("int") + 1
         )
         value = f.shiftright("hashed", 25)
         frame = spark.range(people).select("id", hashed.alias("hashed"))
@@ -100,13 +100,14 @@ def devices_on_spark(people: int) -> str:
         sent = scale.randomize(
             frame, PROTOCOL, person="id", value="value", level="level", secret=SECRET
         )
-        return said(scale.tally(sent, PROTOCOL), crowd)
+        return digest_of(scale.tally(sent, PROTOCOL), crowd)
 
 
 def account_in_one(people: int) -> str:
     budgets = 0.1 + 2.9 * (scrambled(0, people) / BELOW)
-    found = sdp.account(PROTOCOL, sdp.Population.from_budgets(budgets), delta=DELTA)
-    return str(found.to_dict())
+    people_at = sdp.Population.from_budgets(budgets)
+    guarantee = sdp.account(PROTOCOL, people_at, delta=DELTA)
+    return str(guarantee.to_dict())
 
 
 def account_on_spark(people: int) -> str:
@@ -117,17 +118,17 @@ def account_on_spark(people: int) -> str:
             f.expr(f"id * {FACTOR}L % {BELOW}L") / BELOW
         )
         frame = spark.range(people).select(budget.alias("budget"))
-        found = scale.account(frame, PROTOCOL, budget="budget", delta=DELTA)
-    return str(found.to_dict())
+        guarantee = scale.account(frame, PROTOCOL, budget="budget", delta=DELTA)
+    return str(guarantee.to_dict())
 
 
-def told_of(counting: MessageCounter) -> str:
+def digest_of_counts(counting: MessageCounter) -> str:
     assert counting.tally is not None
     return str((counting.tally.to_dict(), counting.spoiled.tolist()))
 
 
 def open_in_one(folder: str) -> str:
-    """Opens and counts, and does nothing else."""
+    """Opens and counts messages, without a service."""
     task, key = whose(Path(folder))
     batch, step = SealedBatch.read(Path(folder), task), Step(task, 1)
     counting, size = MessageCounter(step), step.sealed_size
@@ -140,20 +141,22 @@ def open_in_one(folder: str) -> str:
                 opener.open(part[at : at + size]) for at in range(0, len(part), size)
             ]
             counting.add(0, opened)
-    return told_of(counting)
+    return digest_of_counts(counting)
 
 
 def open_on_cores(folder: str) -> str:
     task, key = whose(Path(folder))
     shards = SealedBatch.read(Path(folder), task).shards()
     step = Step(task, 1)
-    return told_of(open_on_all_cores(step, shards, key, stopped=lambda: False))
+    return digest_of_counts(open_on_all_cores(step, shards, key, stopped=lambda: False))
 
 
 def open_on_spark(folder: str) -> str:
     task, key = whose(Path(folder))
     with session("local[2]") as spark:
-        return told_of(open_and_tally(spark, folder, task=task, private_key=key))
+        return digest_of_counts(
+            open_and_tally(spark, folder, task=task, private_key=key)
+        )
 
 
 ONE, SPARK = "one process", "local[2]"
@@ -166,7 +169,7 @@ HEADINGS = ("seconds", "busy s", "MB", "driver MB", "ratio", "less start")
 
 
 def main() -> None:
-    """Prints a row per size and place, and the lines through them."""
+    """Prints a row per size and engine, and the fitted lines."""
     if sys.argv[1:2] == ["--work"]:
         name, where, argument = sys.argv[2:]
         given: Any = argument if name == "open" else int(argument)
@@ -176,17 +179,17 @@ def main() -> None:
     print(describe())
     ((_, start),) = run(name, STARTING, [SPARK])
     print(f"start of {SPARK}: {start.busy:.1f} s busy, {start.seconds:.1f} s")
-    print(f"{'size':>13}  {'':<11}" + "".join(f"{one:>11}" for one in HEADINGS))
+    print(f"{'size':>13}  {'':<11}" + "".join(f"{heading:>11}" for heading in HEADINGS))
     busy: dict[str, list[float]] = {where: [] for where in WORK[name]}
     for size in sizes:
-        for where, one in run(name, size, list(WORK[name])):
-            busy[where].append(one.busy)
-            shown = [one.seconds, one.busy, one.megabytes, one.driver]
+        for where, cost in run(name, size, list(WORK[name])):
+            busy[where].append(cost.busy)
+            numbers = [cost.seconds, cost.busy, cost.megabytes, cost.driver]
             engine = start.busy if where == SPARK else 0.0
-            ratios = [(one.busy - less) / busy[ONE][-1] for less in (0.0, engine)]
+            ratios = [(cost.busy - less) / busy[ONE][-1] for less in (0.0, engine)]
             print(
                 f"{size:>13,}  {where:<11}"
-                + "".join(f"{number:>11,.1f}" for number in shown)
+                + "".join(f"{number:>11,.1f}" for number in numbers)
                 + "".join(f"{ratio:>11.2f}" for ratio in ratios),
                 flush=True,
             )
@@ -196,21 +199,21 @@ def main() -> None:
             print(f"each message or person, {where}: {slopes[where] / slopes[ONE]:.2f}")
 
 
-def run(name: str, size: int, places: list[str]) -> Iterator[tuple[str, Measured]]:
-    """Does the same work at some places, one after the other; it finds the same."""
+def run(name: str, size: int, engines: list[str]) -> Iterator[tuple[str, Measured]]:
+    """Runs the same work on several engines in turn, and checks that results agree."""
     with tempfile.TemporaryDirectory() as folder:
         argument, expected = str(size), None
         if name == "open":
             prepare(size, Path(folder))
             argument = folder
             print(f"{size:,} messages: {bytes_of(Path(folder)) / size:.2f} bytes each")
-        for where in places:
+        for where in engines:
             work = [sys.executable, __file__, "--work", name, where, argument]
-            one = measure(work)
-            if expected not in (None, one.found):
+            measured = measure(work)
+            if expected not in (None, measured.output):
                 raise SystemExit(f"Expected the same of {size:,}, got something else.")
-            expected = one.found
-            yield where, one
+            expected = measured.output
+            yield where, measured
 
 
 def fit(sizes: list[int], seconds: list[float], where: str) -> float:
@@ -219,7 +222,7 @@ def fit(sizes: list[int], seconds: list[float], where: str) -> float:
     left = np.array(seconds) - (start + slope * np.array(sizes))
     print(
         f"{where}: {start:.1f} s + {slope * 1e6:.2f} us each; residuals "
-        f"{', '.join(f'{one:+.1f}' for one in left)} s; 10^9: "
+        f"{', '.join(f'{residual:+.1f}' for residual in left)} s; 10^9: "
         f"{(start + slope * 1e9) / 3600:.2f} core-hours"
     )
     return float(slope)

@@ -1,4 +1,4 @@
-"""Batches of sealed messages, made for benchmarks without a service."""
+"""Batches of sealed messages, for benchmarks that run no service."""
 
 import hashlib
 import pickle
@@ -21,12 +21,12 @@ PIECE, SHARD = 1 << 18, 1 << 17
 
 
 def asker() -> Parties:
-    """Returns a task, the same in every process."""
+    """Returns a task that is the same in every process."""
     return parties("frequency")
 
 
 def prepare(people: int, folder: Path) -> None:
-    """Writes a batch of so many sealed messages, and whose it is."""
+    """Writes a batch of sealed messages with its task."""
     made, rng = asker(), np.random.default_rng(1)
     step, rows = Step(made.task, 1), list[bytes]()
     for start in range(0, people, PIECE):
@@ -48,14 +48,14 @@ def prepare(people: int, folder: Path) -> None:
         part = table[first:end].tobytes()
         (folder / f"{prefix}.shard").write_bytes(part)
         shards.append(Shard(0, prefix, int(end - first), hashlib.sha256(part).digest()))
-    told = {
+    terms = {
         "task": to_text(made.task.digest),
         "epoch": 1,
         "tokens": people,
         "sha256": to_text(bytes(32)),
     }
     enrolment = Enrolment.read(
-        signed("enrolment", told, made.enroller.signing_key), made.task
+        signed("enrolment", terms, made.enroller.signing_key), made.task
     )
     counts = np.bincount(np.resize(np.arange(len(CHOICES)), people)).tolist()
     header = BatchHeader(
@@ -83,6 +83,6 @@ def whose(folder: Path) -> Any:
 
 
 def bytes_of(folder: Path) -> int:
-    """Returns the size of what the shuffler hands over: shards, and their manifest."""
+    """Returns the size of a handed-over batch: shards and manifest, in bytes."""
     parts = [*folder.glob("*.shard"), folder / "manifest.bin"]
     return sum(part.stat().st_size for part in parts)

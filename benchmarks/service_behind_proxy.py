@@ -1,14 +1,13 @@
-"""Processor time per upload, per participant of the page, per view of the dashboard.
+"""Processor time per upload, per participant of the page and per dashboard view.
 
     python benchmarks/service_behind_proxy.py    # needs nginx, and a page that was built
 
-Uploads of one report come directly, behind nginx as docs/how-to/deployment.md has it, and
-behind the same without connections that are kept: in turns, so that what else the machine
-does touches all alike. A participant asks for the page and its files, for the task, and
-uploads, over one connection and with a browser's headers. A dashboard view asks the
-shuffler, too, once for all who look at a time: so views come `AT_ONCE` at a time, as all
-else does, and one by one. Printed are medians of some spells; nginx's own time is not in
-them.
+Uploads of one report come directly, behind nginx as in docs/how-to/deployment.md, and
+behind the same without keep-alive: in turns, so that other load of the machine affects all
+alike. A participant requests the page and its files and the task, and uploads, over one
+connection and with a browser's headers. A dashboard view asks the shuffler, too, once for
+all simultaneous views: so views come `AT_ONCE` at a time, as all other requests do, and one
+by one. Printed are medians of several periods, without nginx's own time.
 """
 
 import re
@@ -51,7 +50,7 @@ BROWSER = {
 
 
 def used(service: Running) -> float:
-    """Returns seconds of the processor that a process has used."""
+    """Returns the processor time of a process, in seconds."""
     assert service.pid is not None
     # As clock_getcpuclockid(3) makes it.
     return time.clock_gettime((~service.pid << 3) | 2)
@@ -63,7 +62,7 @@ def measure(
     contents: Iterable[bytes],
     at_once: int = AT_ONCE,
 ) -> float:
-    """Returns seconds of a service's processor per piece of work, so many at a time."""
+    """Returns a service's processor time per request, in seconds."""
     before = used(service)
     with ThreadPoolExecutor(at_once) as pool:
         count = len(list(pool.map(work, contents)))
@@ -88,14 +87,14 @@ async def finish_epoch(shuffler: Running, analyst: Running) -> None:
 
 
 def without_limits(text: str) -> str:
-    """Returns a proxy's configuration that takes any number of requests of one address."""
+    """Returns a proxy's configuration without limits per address."""
     return re.sub(r" *limit_.*\n", "", text)
 
 
 def without_keep_alive(text: str) -> str:
     """Returns the same with a connection to the service for every request."""
-    kept = r" *(keepalive|proxy_http_version|proxy_set_header Connection).*\n"
-    return re.sub(kept, "", without_limits(text))
+    keep_alive = r" *(keepalive|proxy_http_version|proxy_set_header Connection).*\n"
+    return re.sub(keep_alive, "", without_limits(text))
 
 
 def main() -> None:

@@ -2,10 +2,10 @@
 
 A million simulated people by default. Both services run as processes of their own, started
 as an operator starts them, on SQLite; devices randomize and seal in further processes, with
-coins of the operating system, 4,000 reports in an upload. Every token is checked, every
+randomness of the operating system, 4,000 reports per upload. Every token is checked, every
 commit durable, every batch signed, every message opened. Memory and processor time of the
-services are what the operating system says when they have ended. The load says what else
-the machine did at the beginning.
+services are those that the operating system reports at their end. The printed load is that
+of other processes at the beginning.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ CATEGORIES = tuple("abcdefghijklmnop")
 
 
 class Service:
-    """A service as an operator runs it."""
+    """A service in a process of its own, as an operator runs it."""
 
     def __init__(self, folder: Path, party: str, port: int, *more: str) -> None:
         self.url = f"http://127.0.0.1:{port}"
@@ -60,11 +60,11 @@ class Service:
         self._process = subprocess.Popen(command, env=environment)
 
     def wait(self) -> None:
-        """Until it answers."""
+        """Waits until the service answers."""
         ask_until(f"{self.url}/health")
 
     def stop(self) -> None:
-        """Ends it; knows its processor's seconds and memory in MB afterwards."""
+        """Ends the service, and records its processor seconds and memory in MB."""
         if self._process.returncode is not None:
             return
         # What the system counts at the end begins with the memory of who started it.
@@ -76,7 +76,7 @@ class Service:
 
 
 def ask_until(url: str) -> dict[str, Any]:
-    """Returns what is there once something is there."""
+    """Polls an address, and returns its document once there is one."""
     while True:
         try:
             answer = httpx.get(url, timeout=60, trust_env=False)
@@ -89,8 +89,8 @@ def ask_until(url: str) -> dict[str, Any]:
 
 
 def folders(who: Parties, folder: Path) -> tuple[Path, Path]:
-    """Hands each party what it may see."""
-    found = []
+    """Writes each party's folder, with its own secrets and the others' signatures."""
+    created = []
     keys = {Role.ANALYST: who.analyst, Role.SHUFFLER: who.shuffler}
     for role, secrets in keys.items():
         own = folder / role.value
@@ -98,18 +98,19 @@ def folders(who: Parties, folder: Path) -> tuple[Path, Path]:
         write_new(own / TASK_FILE, who.task.to_json())
         secrets.save(own / f"{role.value}.json")
         for other, key in who.signing_keys.items():
-            said = json.dumps(agreement(other, who.task, key))
-            write_new(own / signature_file(other), said)
-        found.append(own)
-    write_new(found[1] / roster_filename(1), who.enroller.written(1))
-    return found[1], found[0]
+            signature = json.dumps(agreement(other, who.task, key))
+            write_new(own / signature_file(other), signature)
+        created.append(own)
+    write_new(created[1] / roster_filename(1), who.enroller.written(1))
+    return created[1], created[0]
 
 
 def free_ports() -> tuple[int, int]:
-    with socket.socket() as one, socket.socket() as two:
-        for each in (one, two):
+    # Both are bound at the same time, so that the ports differ.
+    with socket.socket() as first, socket.socket() as second:
+        for each in (first, second):
             each.bind(("127.0.0.1", 0))
-        return one.getsockname()[1], two.getsockname()[1]
+        return first.getsockname()[1], second.getsockname()[1]
 
 
 def main() -> None:

@@ -1,18 +1,18 @@
-"""What floods cost honest people: python benchmarks/service_hostile.py [CONNECTIONS]
+"""Throughput of uploads under floods: python benchmarks/service_hostile.py [CONNECTIONS]
 
-Somebody without a token holds so many connections to the shuffler (2,000 if no number is
-given): each until the service ends it, and then another one. Honest devices send one report
-each, every one on a connection of its own, 200 at a time. Undisturbed and attacked spells
-take turns, so that whatever else the machine does meets both alike; the share is that of
-reports taken per second under attack to those taken undisturbed just before and after:
-the median of all turns, and the least. On a machine that does
-other things too, the share per second of the service's own processor time tells more than
-that by the clock; and most, how much of the first core an attack takes alone.
+An attacker without a token holds a number of connections to the shuffler (2,000 by
+default): each until the service ends it, and then another one. Honest devices send one
+report each, every one on a connection of its own, 200 at a time. Undisturbed and attacked
+periods alternate, so that other load of the machine affects both alike; the share is the
+number of reports taken per second under attack over that just before and after: the median
+and the smallest of all turns. On a loaded machine, the share per second of the service's
+own processor time is more reliable than that by wall-clock time; most reliable is the share
+of the first core that an attack takes alone.
 
-The service runs on the first core, devices and attackers on the others. Whoever attacks
-from the same machine pays for it there, too: so attacks have a rate, which is printed as
-connections that the service ended per second. Bodies of 8 MiB with forged tokens begin at
-most so many times per second as `FORGED_PER_SECOND` says.
+The service runs on the first core, devices and attackers on the others. An attack from the
+same machine takes processor time there, too: so attacks have a rate, which is printed as
+connections that the service ended per second. `FORGED_PER_SECOND` limits the rate of bodies
+of 8 MiB with forged tokens.
 """
 
 import multiprocessing
@@ -54,12 +54,12 @@ _CONTEXT = multiprocessing.get_context("spawn")
 
 
 @dataclass(frozen=True)
-class Spell:
-    """What happened in some seconds, per second.
+class AttackedPeriod:
+    """Rates of a measured period, per second.
 
     Attributes:
-        taken: Reports that devices had receipts for.
-        busy: Seconds of the service's processor.
+        taken: Reports that devices got receipts for.
+        busy: Seconds of the service's processor time.
         ended: Hostile connections that the service ended.
     """
 
@@ -103,24 +103,24 @@ def main() -> None:
 
 def measure(
     name: str, connections: int
-) -> tuple[list[Spell], list[Spell], list[Spell], float]:
-    """Returns spells of devices alone, the attack alone and both; and the service's memory.
+) -> tuple[list[AttackedPeriod], list[AttackedPeriod], list[AttackedPeriod], float]:
+    """Measures devices alone, the attack alone and both; and the service's memory.
 
-    It is the largest, in MB.
+    The memory is the peak in MB.
     """
     who = parties(
         tokens=round(MOST_PER_SECOND * (1.0 + (2 * TURNS + 1) * SPELL_SECONDS))
     )
     known = attacks(who.step())
     kinds = list(known.values()) if name == "mixed" else [known[name]]
-    chosen = [kinds[place % len(kinds)] for place in range(connections)]
+    chosen = [kinds[index % len(kinds)] for index in range(connections)]
     quiet, alone, loud = [], [], []
     with tempfile.TemporaryDirectory() as folder, serving(who, folder) as (pid, port):
         devices(who, port, pid, seconds=1.0)
         quiet.append(devices(who, port, pid))
         for _ in range(TURNS):
             with attacked(port, chosen) as attacker:
-                alone.append(nobody(pid, attacker))
+                alone.append(no_devices(pid, attacker))
                 loud.append(devices(who, port, pid, attacker))
             # What is left of it ends by itself.
             time.sleep(2.0)
@@ -130,9 +130,9 @@ def measure(
 
 @contextmanager
 def serving(who: Parties, folder: str) -> Iterator[tuple[int, int]]:
-    """Runs the service on the first core; gives its process and port."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port = found.getsockname()[1]
+    """Runs the service on the first core; yields its process and port."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
     service = _CONTEXT.Process(target=_serve, args=(who, folder, port), daemon=True)
     service.start()
     assert service.pid is not None
@@ -162,8 +162,8 @@ def devices(
     attacker: Connection | None = None,
     *,
     seconds: float = SPELL_SECONDS,
-) -> Spell:
-    """Lets honest devices report for so long."""
+) -> AttackedPeriod:
+    """Measures a period with honest devices."""
     step = who.step()
     # More than there is time for.
     bodies = [
@@ -176,16 +176,16 @@ def devices(
         used, ended = _processor_seconds(pid), _ended(attacker)
         taken, took = pool.apply(_send, (port, requests, seconds))
         used, ended = _processor_seconds(pid) - used, _ended(attacker) - ended
-    return Spell(taken / took, used / took, ended / took)
+    return AttackedPeriod(taken / took, used / took, ended / took)
 
 
-def nobody(pid: int, attacker: Connection) -> Spell:
-    """Waits as long, and no device reports."""
+def no_devices(pid: int, attacker: Connection) -> AttackedPeriod:
+    """Measures a period without devices."""
     used, ended, begun = _processor_seconds(pid), _ended(attacker), time.perf_counter()
     time.sleep(SPELL_SECONDS)
     used, ended = _processor_seconds(pid) - used, _ended(attacker) - ended
     took = time.perf_counter() - begun
-    return Spell(0.0, used / took, ended / took)
+    return AttackedPeriod(0.0, used / took, ended / took)
 
 
 def _ended(attacker: Connection | None) -> int:
@@ -201,21 +201,21 @@ def _send(port: int, requests: list[bytes], seconds: float) -> tuple[int, float]
     selector = selectors.DefaultSelector()
 
     def begin() -> None:
-        one = socket.create_connection(("127.0.0.1", port))
-        one.sendall(next(waiting))
-        selector.register(one, selectors.EVENT_READ)
+        connection = socket.create_connection(("127.0.0.1", port))
+        connection.sendall(next(waiting))
+        selector.register(connection, selectors.EVENT_READ)
 
     for _ in range(AT_ONCE):
         begin()
     begun = time.perf_counter()
     while (now := time.perf_counter()) < begun + seconds:
         for key, _ in selector.select(1.0):
-            one = key.fileobj
-            assert isinstance(one, socket.socket)
-            answer = one.recv(4096)
+            connection = key.fileobj
+            assert isinstance(connection, socket.socket)
+            answer = connection.recv(4096)
             assert answer.startswith(b"HTTP/1.1 200"), answer
-            selector.unregister(one)
-            one.close()
+            selector.unregister(connection)
+            connection.close()
             taken += 1
             begin()
     return taken, now - begun
@@ -223,14 +223,16 @@ def _send(port: int, requests: list[bytes], seconds: float) -> tuple[int, float]
 
 @contextmanager
 def attacked(port: int, chosen: list[Attack]) -> Iterator[Connection]:
-    """Attacks in a process of its own, which says how many connections ended so far."""
-    here, there = _CONTEXT.Pipe()
-    attacker = _CONTEXT.Process(target=_attack, args=(port, chosen, there), daemon=True)
+    """Attacks in a process of its own, which reports the number of ended connections."""
+    pipe, attacker_pipe = _CONTEXT.Pipe()
+    attacker = _CONTEXT.Process(
+        target=_attack, args=(port, chosen, attacker_pipe), daemon=True
+    )
     attacker.start()
     try:
-        # All are there.
-        here.recv()
-        yield here
+        # The attacker reports that all connections are open.
+        pipe.recv()
+        yield pipe
     finally:
         attacker.kill()
         attacker.join()

@@ -1,12 +1,11 @@
-"""How a large batch is closed and handed over: service_large_batch.py [people...]
+"""Close and hand-over of large batches: service_large_batch.py [people...]
 
 Both services run as processes of their own, the shuffler on SQLite. Its database is filled
-with random bytes of the size of sealed messages, which neither of the two can tell: the
-promise is one that no batch keeps, so that it is received and withheld unopened
-(`service_open.py` opens). For each number of people: seconds of the close and of the
-hand-over, bytes of the messages, and the peak memory of each service; then straight lines
-through them, and what they say of 10^8 people. Memory grows up to a million people, and no
-more: its line says something where all numbers are larger.
+with random bytes of the size of sealed messages, which neither service can distinguish: no
+batch can keep the promise, so that it is received and withheld unopened (`service_open.py`
+opens messages). For each number of people: seconds of the close and of the hand-over, bytes
+of the messages, and the peak memory of each service; then linear fits, and their values at
+10^8 people. Memory stops growing at a million people: its fit is meaningful only above.
 """
 
 import asyncio
@@ -49,18 +48,18 @@ WANTED = 10**8
 
 
 def enrolment_of(task: Task, signing_key: bytes, people: int) -> Enrolment:
-    """Returns what an enroller signs who drew so many tokens for the first epoch."""
-    said = {
+    """Returns a signed enrolment of tokens for the first epoch."""
+    terms = {
         "task": to_text(task.digest),
         "epoch": 1,
         "tokens": people,
         "sha256": to_text(bytes(32)),
     }
-    return Enrolment.read(signed("enrolment", said, signing_key), task)
+    return Enrolment.read(signed("enrolment", terms, signing_key), task)
 
 
 class SomeEnroller(Enroller):
-    """Says how many tokens there are, and draws none."""
+    """An enroller that states a number of tokens without drawing them."""
 
     def __init__(self, task: Task, signing_key: bytes, people: int) -> None:
         super().__init__(task, signing_key)
@@ -68,13 +67,13 @@ class SomeEnroller(Enroller):
         self._roster = Roster(task, enrolment, np.zeros((0, 16), dtype=np.uint8))
 
     def roster(self, epoch: int) -> Roster:
-        """Returns the roster of the first epoch, which lists nobody."""
+        """Returns the roster of the first epoch, without any token."""
         assert epoch == 1
         return self._roster
 
 
 def fill(who: Parties, path: Path, people: int) -> None:
-    """Keeps random bytes as messages of so many people."""
+    """Stores random bytes as messages of people."""
 
     async def run() -> None:
         store = SqliteStore(path)
@@ -99,7 +98,7 @@ def _all_of_it(arrivals: Arrivals, _known: NDArray[np.bool_]) -> Arrivals:
 
 
 async def hand_over(shuffler: Running, analyst: Running) -> tuple[float, float]:
-    """Returns the seconds of the close and of what follows, until the batch is there."""
+    """Returns the seconds of the close, and until the analyst has the batch."""
     start = time.perf_counter()
     await close(shuffler, 1)
     closed = time.perf_counter()
@@ -134,9 +133,9 @@ def main() -> None:
     print(f"{'people':>14}" + "".join(f"{column:>14}" for column in columns))
     rows = []
     for people in numbers:
-        found = measure(people)
-        rows.append(found)
-        print(f"{people:>14,}" + "".join(f"{n:>14.1f}" for n in found), flush=True)
+        row = measure(people)
+        rows.append(row)
+        print(f"{people:>14,}" + "".join(f"{n:>14.1f}" for n in row), flush=True)
     if len(rows) > 2:
         lines = np.polyfit(np.array(numbers, dtype=float), np.array(rows), 1)
         print("fit per million" + "".join(f"{1e6 * n:>14.2f}" for n in lines[0]))

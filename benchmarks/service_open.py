@@ -1,10 +1,10 @@
-"""How fast an analyst opens and counts: python benchmarks/service_open.py [messages]
+"""Speed of opening and counting by an analyst: python benchmarks/service_open.py [messages]
 
 Sealed messages of one batch, from the disk to the published result, on all cores, for both
-suites; and the peak memory of the service, without its processes that open. Speeds are per
-second of all processors' time, so that whatever else the machine does is not counted. A
-thousand different messages are sealed and repeated: whoever opens them cannot tell, and
-sealing a million takes longer than this.
+suites; and the peak memory of the service, without its worker processes. Speeds are per
+second of processor time, which excludes other load of the machine. A thousand different
+messages are sealed and repeated: opening takes equally long, and sealing a million would
+take longer than the benchmark.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ DIFFERENT = 999
 
 
 def prepared(suite: Suite, people: int) -> tuple[AnalystHost, bytes, Enrolment, bytes]:
-    """Returns a task, its shuffler's key, how many may answer, and sealed messages."""
+    """Returns a task, its shuffler's key, the number of people, and sealed messages."""
     who = parties(
         question=Question("Which one?", FrequencySurvey(tuple("abcdefghijklmnop"))),
         suite=suite,
@@ -61,7 +61,7 @@ def prepared(suite: Suite, people: int) -> tuple[AnalystHost, bytes, Enrolment, 
 
 
 def publish(suite_name: str, repeats: int) -> tuple[int, float, float]:
-    """Returns how many messages were counted, and the seconds of clock and processor."""
+    """Returns the number of counted messages, wall-clock and processor seconds."""
     people = (DIFFERENT // 3 * repeats,) * 3
     hosted, shuffler_key, enrolment, sealed = prepared(Suite(suite_name), sum(people))
     task, batch_id = hosted.task, os.urandom(16)
@@ -103,7 +103,7 @@ def publish(suite_name: str, repeats: int) -> tuple[int, float, float]:
 
 
 def _busy() -> float:
-    """Seconds of the processor, also of processes that this one started and that ended."""
+    """Returns processor seconds of this process and its ended children."""
     return sum(
         used.ru_utime + used.ru_stime
         for used in map(

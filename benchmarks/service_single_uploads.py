@@ -1,9 +1,10 @@
-"""What one upload of one report costs: python benchmarks/service_single_uploads.py
+"""Processor time per upload of one report: python benchmarks/service_single_uploads.py
 
-Devices send one report each, on a connection of its own each, 200 at a time. The service
+Devices send one report each, each on a connection of its own, 200 at a time. The service
 runs on the first core, devices on the second. Printed are microseconds of the service's
-processor per upload: of all, the median of some spells; and by cause, from a spell in which
-every millisecond of processor time asks each thread where it is and what it used since.
+processor time per upload: in total, the median of several periods; and by cause, from a
+period in which a profiler samples each thread's position every millisecond of processor
+time.
 """
 
 import multiprocessing
@@ -70,25 +71,25 @@ CAUSES = {
 
 
 class Profile:
-    """Where the threads of this process are while they use its processor."""
+    """Sampling profiler of the processor time of this process's threads."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
         self._used = dict[int, float]()
 
     def begin(self) -> None:
-        """Asks every millisecond of processor time from now on."""
+        """Starts sampling every millisecond of processor time."""
         self.sample(0, None)
         self.seconds.clear()
         signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
 
     def end(self) -> dict[str, float]:
-        """Returns seconds of the processor by cause."""
+        """Stops, and returns processor seconds by cause."""
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         return dict(self.seconds)
 
     def sample(self, _number: int, frame: FrameType | None) -> None:
-        """Asks once; a handler of signals, which interrupts a frame."""
+        """Takes one sample; a signal handler, which interrupts a frame."""
         frames = sys._current_frames()
         if frame is not None:
             frames[threading.get_ident()] = frame
@@ -110,7 +111,7 @@ def _cause(frame: FrameType | None) -> str:
 
 
 def serve(who: Parties, database: str, pipe: Connection) -> None:
-    """Runs the service; says where, then what is asked for."""
+    """Runs the service; sends its address, then the requested numbers."""
     stay_on(0)
     postgres = database.startswith("postgresql:")
     store = PostgresStore(database) if postgres else SqliteStore(Path(database))
@@ -137,21 +138,21 @@ def serve(who: Parties, database: str, pipe: Connection) -> None:
 
 
 def measure(database: str) -> tuple[float, float, dict[str, float]]:
-    """Returns uploads per second; seconds of the processor per upload; and by cause."""
+    """Returns uploads per second, and processor seconds per upload, total and by cause."""
     who = parties(tokens=(SPELLS + 2) * UPLOADS, minimum=10**6)
     context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe()
-    service = context.Process(target=serve, args=(who, database, there))
+    pipe, service_pipe = context.Pipe()
+    service = context.Process(target=serve, args=(who, database, service_pipe))
     service.start()
     stay_on(1)
     rates, costs = [], []
     try:
-        port = httpx.URL(here.recv()).port
+        port = httpx.URL(pipe.recv()).port
         assert port is not None
 
         def asked(what: str) -> object:
-            here.send(what)
-            return here.recv()
+            pipe.send(what)
+            return pipe.recv()
 
         send_all([port], requests_of(who, UPLOADS))
         for _ in range(SPELLS):
@@ -168,7 +169,7 @@ def measure(database: str) -> tuple[float, float, dict[str, float]]:
         send_all([port], requests)
         causes = asked("causes")
         assert isinstance(causes, dict)
-        here.send("end")
+        pipe.send("end")
     finally:
         service.join(60)
     return statistics.median(rates), statistics.median(costs), causes
@@ -188,7 +189,7 @@ def main() -> None:
             rate, cost, causes = measure(database)
             print(f"\n{name}: {rate:,.0f} uploads/s, {1e6 * cost:.0f} us of CPU each")
             total = sum(causes.values())
-            for cause, seconds in sorted(causes.items(), key=lambda one: -one[1]):
+            for cause, seconds in sorted(causes.items(), key=lambda cause: -cause[1]):
                 share = seconds / total
                 print(f"  {cause:<26}{1e6 * cost * share:>6.0f} us{share:>7.1%}")
 

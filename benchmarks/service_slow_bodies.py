@@ -1,12 +1,12 @@
 """Honest uploads under slow bodies: python benchmarks/service_slow_bodies.py
 
-Somebody holds 17 tokens that were spent, and with each of them sends a body: so much at
-once that all of them have 128 MiB but for fewer bytes than a report has, and then a byte
-every few seconds. A body that is ended begins again a second later. Meanwhile devices
-report, one by one, five a second. The same is done through the documented nginx, where all
-come from one address. At the analyst nine strangers fill 64 MiB with manifests, while a
-shuffler offers its own. Printed is how many of 100 were taken at the first attempt, and
-which other answers there were.
+An attacker has 17 spent tokens, and with each of them sends a body: at once as much that
+fewer bytes than a report's are left of all bodies' 128 MiB, and then a byte every few
+seconds. A body that the service ends begins again a second later. Meanwhile devices report,
+one by one, five a second. The same runs through the documented nginx, where all come from
+one address. At the analyst nine attackers fill 64 MiB with manifests, while a shuffler
+offers its own. Printed are the number of 100 that were taken at the first attempt, and all
+other answers.
 """
 
 import contextlib
@@ -57,7 +57,7 @@ _CONTEXT = multiprocessing.get_context("fork")
 
 
 def main() -> None:
-    """Prints one row per place that is attacked."""
+    """Prints one row per attacked service."""
     print(describe())
     print(f"{'attacked':<24}{'taken':>10}  other answers")
     with tempfile.TemporaryDirectory() as name:
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def under_slow_uploads(folder: Path, *, through_nginx: bool) -> Counter[str]:
-    """Returns how often devices got which answer."""
+    """Counts the answers that devices got."""
     who = shuffler_parties.parties()
     step, path = who.step(), who.path()
     database = folder / f"shuffler-{through_nginx}.db"
@@ -79,10 +79,10 @@ def under_slow_uploads(folder: Path, *, through_nginx: bool) -> Counter[str]:
 
     spent = who.tokens(SLOW_UPLOADS)
     size = MAX_BODY - 1
-    held = _held(SLOW_UPLOADS, MAX_BODY, LEFT_BY_UPLOADS)
+    sizes = _first_parts(SLOW_UPLOADS, MAX_BODY, LEFT_BY_UPLOADS)
     begins = [
         (request(path, size) + write_header(step) + token, part - BEGIN_OF_UPLOAD)
-        for token, part in zip(spent, held, strict=True)
+        for token, part in zip(spent, sizes, strict=True)
     ]
     with contextlib.ExitStack() as stack:
         port = stack.enter_context(_serving(serve))
@@ -97,7 +97,7 @@ def under_slow_uploads(folder: Path, *, through_nginx: bool) -> Counter[str]:
 
 
 def under_slow_manifests(folder: Path) -> Counter[str]:
-    """Returns how often the shuffler got which answer."""
+    """Counts the answers that the shuffler got."""
     who = analyst_parties.parties()
 
     def serve(port: int) -> None:
@@ -111,15 +111,15 @@ def under_slow_manifests(folder: Path) -> Counter[str]:
     headers = request("", BEGIN_SIZE + MAX_HEADER).replace(b"/reports", path.encode())
     begin = headers + MAGIC + MAX_HEADER.to_bytes(4, "big")
     manifest, _ = split(analyst_parties.usual_batch(who))
-    held = _held(SLOW_MANIFESTS, MAX_HEADER, LEFT_BY_MANIFESTS)
-    begins = [(begin, part - BEGIN_SIZE) for part in held]
+    sizes = _first_parts(SLOW_MANIFESTS, MAX_HEADER, LEFT_BY_MANIFESTS)
+    begins = [(begin, part - BEGIN_SIZE) for part in sizes]
     with _serving(serve) as port, _slow(port, begins):
         url = f"http://127.0.0.1:{port}{path}"
         return _answers(url, [manifest] * HONEST, httpx.codes.ACCEPTED)
 
 
-def _held(count: int, largest: int, left: int) -> list[int]:
-    """Returns how many bytes each body sends at once, to fill the room of all but one."""
+def _first_parts(count: int, largest: int, left: int) -> list[int]:
+    """Returns the bytes that each body sends at once, to fill all room except `left`."""
     return [largest - HELD_BACK] * (count - 1) + [(count - 1) * HELD_BACK - left]
 
 
@@ -157,7 +157,7 @@ def _serving(serve: Callable[[int], None]) -> Iterator[int]:
 
 @contextmanager
 def _slow(port: int, begins: list[tuple[bytes, int]]) -> Iterator[None]:
-    """Sends slow bodies, each again and again; all have begun when it returns."""
+    """Sends slow bodies repeatedly; returns when all have begun."""
     over = threading.Event()
     senders = [
         threading.Thread(target=_send_slowly, args=(port, begin, size, over))

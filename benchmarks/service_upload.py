@@ -2,12 +2,12 @@
 
 A million reports of one sealed message (X25519), 4,000 in an upload, eight uploads at a
 time, over HTTP on this machine; every token is issued and checked, every commit durable.
-The messages are random bytes, as the shuffler cannot tell. The service runs on one core;
-whoever sends, and a database server, on the others. Then the step is closed. On a machine
-that does other things too, the reports per second of the service's own processor time tell
-more than those by the clock.
+The messages are random bytes, which the shuffler cannot tell from sealed ones. The service
+runs on one core; devices and a database server on the others. Then the step is closed. On a
+loaded machine, reports per second of the service's own processor time are more reliable
+than those by wall-clock time.
 
-FOLDER, on the disk that is to be measured, is where databases go. PostgreSQL is measured if
+FOLDER is the folder of the databases, on the disk to be measured. PostgreSQL is measured if
 it is installed, with its default settings.
 """
 
@@ -52,7 +52,7 @@ AT_ONCE = 8
 
 
 def serve(who: Parties, database: str, pipe: Connection) -> None:
-    """Runs the service on the first core; says where, then what it used so far."""
+    """Runs the service on the first core; sends its address, then its usage so far."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
     postgres = database.startswith("postgresql:")
     store = PostgresStore(database) if postgres else SqliteStore(Path(database))
@@ -72,7 +72,7 @@ def serve(who: Parties, database: str, pipe: Connection) -> None:
 
 
 def uploads(who: Parties) -> Sequence[bytes]:
-    """Returns bodies with tokens of their own."""
+    """Returns bodies of uploads, each with its own tokens."""
     step = who.step()
     size = report_size(step)
     bodies = []
@@ -116,24 +116,24 @@ def measure(database: str) -> tuple[float, float, float, float]:
     who = parties(tokens=REPORTS)
     bodies = uploads(who)
     context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe()
-    service = context.Process(target=serve, args=(who, database, there))
+    pipe, service_pipe = context.Pipe()
+    service = context.Process(target=serve, args=(who, database, service_pipe))
     service.start()
     try:
-        url = here.recv()
-        here.send(True)
-        started, _ = here.recv()
+        url = pipe.recv()
+        pipe.send(True)
+        started, _ = pipe.recv()
         begun = time.perf_counter()
         asyncio.run(send(url, who, bodies))
         uploaded = time.perf_counter()
-        here.send(True)
-        busy, _ = here.recv()
+        pipe.send(True)
+        busy, _ = pipe.recv()
         with httpx.Client(base_url=url, timeout=600) as client:
             assert who.order(client, "close").status_code == 200
         closed = time.perf_counter()
-        here.send(True)
-        _, peak = here.recv()
-        here.send(False)
+        pipe.send(True)
+        _, peak = pipe.recv()
+        pipe.send(False)
         return uploaded - begun, busy - started, closed - uploaded, peak
     finally:
         service.join(60)

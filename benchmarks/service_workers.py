@@ -1,12 +1,12 @@
 """One shuffler process and two, over one PostgreSQL: python benchmarks/service_workers.py
 
-Devices send one report each, on a connection of its own each, 200 at a time; with two
-processes, to each in turn. Spells of one and of two processes take turns, so that whatever
-else the machine does meets both alike; the ratio is the median of those of neighbors.
-Beside it stands what every part of it used of the processors, per upload: where devices,
-services and the database share two cores, their sum is the limit, and not the number of
-processes. "Apart" is how many uploads a second two processes could take if devices and the
-database were elsewhere, as their own use of processors says, relative to one.
+Devices send one report each, each on a connection of its own, 200 at a time; with two
+processes, to each in turn. Periods of one and of two processes alternate, so that other
+load of the machine affects both alike; the ratio is the median over neighbors. Also printed
+is the processor time of every part per upload: where devices, services and the database
+share two cores, their sum is the limit, and not the number of processes. "Apart" is the
+rate of two processes relative to one if devices and the database ran on other machines, by
+the processor time of the services alone.
 """
 
 import multiprocessing
@@ -38,14 +38,14 @@ _CONTEXT = multiprocessing.get_context("spawn")
 
 
 @dataclass(frozen=True)
-class Spell:
-    """What happened while all uploads were sent.
+class MeasuredPeriod:
+    """Rate and processor time of a period in which all uploads were sent.
 
     Attributes:
         rate: Uploads per second.
-        services: Seconds of processors per upload, of all processes of the shuffler.
+        services: Processor seconds per upload, of all processes of the shuffler.
         database: The same of PostgreSQL.
-        devices: The same of what stands for devices.
+        devices: The same of the simulated devices.
     """
 
     rate: float
@@ -55,12 +55,14 @@ class Spell:
 
 
 def serve(who: Parties, database: str, pipe: Connection) -> None:
-    """Runs one process of the shuffler; says where it listens."""
+    """Runs one process of the shuffler; sends its port."""
     app = who.app(PostgresStore(database), Analyst(who))
     run(app, host="127.0.0.1", port=0, started=pipe.send)
 
 
-def spell(who: Parties, services: dict[int, int], postmaster: int) -> Spell:
+def measure_period(
+    who: Parties, services: dict[int, int], postmaster: int
+) -> MeasuredPeriod:
     """Sends all uploads.
 
     Args:
@@ -73,7 +75,7 @@ def spell(who: Parties, services: dict[int, int], postmaster: int) -> Spell:
     seconds = send_all(list(services.values()), requests)
     after = [_used(services), _used(_family(postmaster)), time.process_time()]
     used = [(b - a) / UPLOADS for a, b in zip(before, after, strict=True)]
-    return Spell(UPLOADS / seconds, *used)
+    return MeasuredPeriod(UPLOADS / seconds, *used)
 
 
 def _family(postmaster: int) -> list[int]:
@@ -93,41 +95,45 @@ def _used(processes: object) -> float:
 def main() -> None:
     """Prints the medians of both, and the ratio."""
     print(describe())
-    print(f"{UPLOADS:,} uploads a spell, {TURNS} turns, {AT_ONCE} devices at a time")
+    print(f"{UPLOADS:,} uploads a period, {TURNS} turns, {AT_ONCE} devices at a time")
     who = parties(tokens=(2 * TURNS + 1) * UPLOADS, minimum=10**6)
     with ExitStack() as stack:
         server = stack.enter_context(postgres_server.server())
         lines = (server.folder / "data" / "postmaster.pid").read_text().splitlines()
         services = dict[int, int]()
         for _ in range(2):
-            here, there = _CONTEXT.Pipe()
-            process = _CONTEXT.Process(target=serve, args=(who, server.address, there))
+            pipe, service_pipe = _CONTEXT.Pipe()
+            process = _CONTEXT.Process(
+                target=serve, args=(who, server.address, service_pipe)
+            )
             process.start()
             stack.callback(process.join, 60)
             stack.callback(process.terminate)
-            port = httpx.URL(here.recv()).port
+            port = httpx.URL(pipe.recv()).port
             assert port is not None
             assert process.pid is not None
             services[process.pid] = port
         first = dict(list(services.items())[:1])
-        spell(who, services, int(lines[0]))
+        measure_period(who, services, int(lines[0]))
         pairs = [
             (
-                spell(who, first, int(lines[0])),
-                spell(who, services, int(lines[0])),
+                measure_period(who, first, int(lines[0])),
+                measure_period(who, services, int(lines[0])),
             )
             for _ in range(TURNS)
         ]
     print(f"{'':<8}{'uploads/s':>12}{'services':>12}{'database':>12}{'devices':>12}")
-    for name, spells in zip(("one", "two"), zip(*pairs, strict=True), strict=True):
+    for name, periods in zip(("one", "two"), zip(*pairs, strict=True), strict=True):
         row = [
-            1e6 * statistics.median(getattr(one, part) for one in spells)
+            1e6 * statistics.median(getattr(period, part) for period in periods)
             for part in ("services", "database", "devices")
         ]
-        rate = statistics.median(one.rate for one in spells)
+        rate = statistics.median(period.rate for period in periods)
         print(f"{name:<8}{rate:>12,.0f}" + "".join(f"{part:>9.0f} us" for part in row))
-    ratio = statistics.median(two.rate / one.rate for one, two in pairs)
-    apart = statistics.median(2.0 * one.services / two.services for one, two in pairs)
+    ratio = statistics.median(two.rate / single.rate for single, two in pairs)
+    apart = statistics.median(
+        2.0 * single.services / two.services for single, two in pairs
+    )
     print(f"two / one: {ratio:.2f}; apart: {apart:.2f}")
 
 

@@ -1,4 +1,4 @@
-"""Devices that send one report each, all they can, on a connection of its own each."""
+"""Simulated devices that send one report each, on connections of their own."""
 
 import os
 import selectors
@@ -18,22 +18,24 @@ AT_ONCE = 200
 
 
 def requests_of(who: Parties, count: int) -> list[bytes]:
-    """Returns so many whole requests, with tokens of their own."""
+    """Returns complete requests, each with its own token."""
     step = who.step()
     bodies = [upload(step, [token]) for token in who.tokens(count)]
     return [request(who.path(), len(body)) + body for body in bodies]
 
 
 def send_all(ports: Sequence[int], requests: Sequence[bytes]) -> float:
-    """Sends all of them, `AT_ONCE` at a time and to each port in turn; returns seconds."""
+    """Sends all requests, `AT_ONCE` at a time and to ports in turn; returns seconds."""
     waiting, selector = iter(enumerate(requests)), selectors.DefaultSelector()
     begun, under_way = time.perf_counter(), 0
 
     def begin() -> Iterator[None]:
-        for place, content in waiting:
-            one = socket.create_connection(("127.0.0.1", ports[place % len(ports)]))
-            one.sendall(content)
-            selector.register(one, selectors.EVENT_READ)
+        for index, content in waiting:
+            connection = socket.create_connection(
+                ("127.0.0.1", ports[index % len(ports)])
+            )
+            connection.sendall(content)
+            selector.register(connection, selectors.EVENT_READ)
             yield
 
     starting = begin()
@@ -41,19 +43,19 @@ def send_all(ports: Sequence[int], requests: Sequence[bytes]) -> float:
         under_way += next(starting, 0) is None
     while under_way:
         for key, _ in selector.select(10.0):
-            one = key.fileobj
-            assert isinstance(one, socket.socket)
-            answer = one.recv(4096)
+            connection = key.fileobj
+            assert isinstance(connection, socket.socket)
+            answer = connection.recv(4096)
             assert answer.startswith(b"HTTP/1.1 200"), answer
-            selector.unregister(one)
-            one.close()
+            selector.unregister(connection)
+            connection.close()
             under_way -= next(starting, 0) is not None
     selector.close()
     return time.perf_counter() - begun
 
 
 def stay_on(*cores: int) -> None:
-    """Leaves the other cores of this machine to other processes."""
+    """Binds this process to some cores, and leaves the others to other processes."""
     # Those of the process that started this one may be others.
     number = os.cpu_count() or 1
     os.sched_setaffinity(0, {core % number for core in cores})

@@ -30,8 +30,8 @@ def collect(num_users: int, num_candidates: int, mode: str) -> list[float]:
     levels = rng.permutation(people.budgets())
     candidates = [f"word {number}" for number in range(num_candidates)]
     chances = 1.0 / np.arange(1, num_candidates + 1)
-    held = rng.choice(num_candidates, num_users, p=chances / chances.sum())
-    strings = [candidates[number] for number in held]
+    drawn = rng.choice(num_candidates, num_users, p=chances / chances.sum())
+    strings = [candidates[number] for number in drawn]
     protocol = Strings(mode="stratified" if mode == "stratified" else "agnostic")
     rows = []
     for _ in range(RUNS + 1):
@@ -47,7 +47,7 @@ def collect(num_users: int, num_candidates: int, mode: str) -> list[float]:
 
 
 def decode(num_candidates: int, num_cohorts: int, num_bits: int) -> float:
-    """Returns the seconds of decoding counts that are nothing but noise."""
+    """Returns the seconds of decoding counts of pure noise."""
     rng = np.random.default_rng(1)
     noise = np.full(num_cohorts, 1e-4)
     value = rng.normal(2.0 / num_bits, 1e-2, (num_cohorts, num_bits))

@@ -1,9 +1,9 @@
-"""Compares certified numbers with those that attacks reach, over a grid of settings.
+"""Ratio of certified upper bounds to lower bounds by attacks, over a grid of settings.
 
 Prints for every mechanism, population and delta the certified central epsilon of each
-level, what the attack shows, and their ratio. Results can be stored and compared with those
-of another version; it is an error if a certified number is larger there, or if an attack
-exceeds a certificate.
+level, the lower bound by the attack, and their ratio. Results can be stored and compared
+with those of another version; it is an error if a certified number is larger there, or if
+an attack exceeds a certificate.
 
     python benchmarks/tightness.py --only laplace,rappor --out new.json
     python benchmarks/tightness.py --compare old.json new.json
@@ -59,7 +59,7 @@ def settings() -> Iterator[tuple[str, LocalRandomizer]]:
 def measure(
     name: str, randomizer: LocalRandomizer, counts: dict[float, int]
 ) -> Iterator[dict[str, Any]]:
-    """Yields a row for every question about one population."""
+    """Yields a row for every delta and level of one population."""
     people = sdp.Population.from_counts(counts)
     questions: list[dict[str, Any]] = [{"delta": delta} for delta in _DELTAS]
     questions.append({"delta": 1e-6, "rounds": 3})
@@ -85,7 +85,7 @@ def measure(
 
 
 def main() -> None:
-    """Measures what is asked for, or compares two stored results."""
+    """Measures the chosen settings, or compares two stored results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="parts of mechanisms' names")
     parser.add_argument("--out", type=Path)
@@ -122,7 +122,7 @@ def _show(row: dict[str, Any]) -> None:
 
 
 def _compare(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> int:
-    """Prints what differs; returns 1 where a certified number is larger."""
+    """Prints differences; returns 1 if a certified number is larger."""
     before = {_key(row): row for row in old}
     larger = smaller = stronger = weaker = 0
     for row in new:

@@ -1,8 +1,8 @@
-"""What knowing that there are two messages buys: errors at equal central guarantees.
+"""Gain of the two-message bound: errors at equal central guarantees.
 
 For one level of n people and a central target at delta = 1e-6: the largest local budget
-that keeps it by the blanket alone, and by the bound of docs/theory/two-messages.md; and the
-standard error of what the analyst then learns. RAPPOR's target holds for any number of
+that meets it by the blanket alone, and by the bound of docs/theory/two-messages.md; and the
+standard error of the analyst's estimate. RAPPOR's target holds for any number of
 reports from one permanent response; the error is that of one. Prints a Markdown table.
 
     python benchmarks/what_a_bit_buys.py
@@ -40,19 +40,19 @@ def largest_budget(
 
 
 def mean_error(level: float, num_users: int) -> float:
-    """Of the mean of values in [0, 1], sent as one bit each, whatever they are."""
+    """Returns the error of the mean of values in [0, 1], one bit each, at worst."""
     return 0.5 / math.tanh(level / 2.0) / math.sqrt(num_users)
 
 
 def sum_error(level: float, num_users: int) -> float:
-    """Of how many of the people hold a 1, whatever they hold."""
+    """Returns the error of the number of people who hold a 1, at worst."""
     return mean_error(level, num_users) * num_users
 
 
 def string_error(level: float, num_users: int) -> float:
-    """Of the share of people whose filter has a bit, for the worst share."""
-    one, zero = STRINGS.effective_chances(np.array([level]))
-    return float(0.5 / (one[0] - zero[0]) / math.sqrt(num_users))
+    """Returns the error of the share of people whose filter has a bit, at worst."""
+    p_set, p_unset = STRINGS.effective_chances(np.array([level]))
+    return float(0.5 / (p_set[0] - p_unset[0]) / math.sqrt(num_users))
 
 
 STRINGS = Rappor(num_bits=128, num_hashes=1)

@@ -1,9 +1,9 @@
-"""Looks for data whose exact divergence exceeds what is certified for two messages.
+"""Random search for data whose exact divergence exceeds the two-message certificate.
 
-Draws crowds of up to three levels, of any chances, and a victim; adds up the divergence of
-every data set straight from its definition; and compares both ends of the search, the bound
-of the box of all data, and that of a box at random. Prints how many crowds there were, and
-ends with an error at the first certificate below the truth.
+Draws populations of up to three levels, with any probabilities, and a target user; computes
+the divergence of every data set by its definition; and compares both ends of the search,
+the bound of the box of all data, and that of a random box. Prints the number of
+populations, and ends with an error at the first certificate below the truth.
 
     python benchmarks/worst_data.py --minutes 1
 """
@@ -55,10 +55,10 @@ def _check(crowd: Crowd, epsilon: float, rng: np.random.Generator) -> float:
     exact = {data: crowd.divergence(data, epsilon) for data in crowd.all_data()}
     worst = max(exact.values())
     tilted = TiltedPopulation(wider(crowd.bits, crowd.counts), epsilon)
-    found = search(tilted)
-    upper = math.exp(found.upper)
+    bounds = search(tilted)
+    upper = math.exp(bounds.upper)
     _demand(worst, upper, "the search", crowd, epsilon)
-    _demand(math.exp(found.lower), worst, "the attack", crowd, epsilon)
+    _demand(math.exp(bounds.lower), worst, "the attack", crowd, epsilon)
     low = rng.integers(0, crowd.counts + 1)
     high = rng.integers(low, crowd.counts + 1)
     for name, ends in (

@@ -1,4 +1,4 @@
-"""Which randomizers that leak does `check_randomizer` find?
+"""Detection rate of `check_randomizer` on randomizers that leak.
 
 Runs every device of tests/oracles/wrong_randomizers.py several times.
 

@@ -1,1 +1,1 @@
-"""Slow and obvious computations to compare with; no line is shared with the package."""
+"""Slow, obvious reference computations, which share no line with the package."""

@@ -1,6 +1,6 @@
-"""Vectors of bits, each flipped by chance and shuffled apart, from the definitions.
+"""Vectors of bits, randomly flipped and shuffled apart, from the definitions.
 
-Chances are pairs (one, zero): of a 1 for a 1, and of a 1 for a 0.
+Probabilities of a reported 1 are pairs: for a bit that is 1, and for a bit that is 0.
 """
 
 import functools
@@ -45,7 +45,8 @@ def bloom(level: float, hashes: int, q: float, p: float) -> Chances:
 
 
 def law_of_counts(people: Sequence[tuple[Pattern, Chances]]) -> Floats:
-    """The joint law of the number of ones in every coordinate: they are independent."""
+    """Returns the joint distribution of the number of ones in every coordinate."""
+    # Coordinates are independent, given the people's values.
     laws = []
     for coordinate in range(len(people[0][0])):
         ones = [chances[1 - pattern[coordinate]] for pattern, chances in people]
@@ -61,14 +62,14 @@ def largest_divergences(
     victim: int,
     epsilons: Sequence[float],
 ) -> Floats:
-    """The maximum over all datasets and ordered pairs of the victim's values.
+    """Returns the maximum over all datasets and ordered pairs of the target user's values.
 
     Args:
-        patterns: What each value sets.
-        chances: Per level.
-        counts: People per level, the victim included.
-        victim: Position of her level.
-        epsilons: Where the divergence is asked for.
+        patterns: The bits of each value.
+        chances: Probabilities of each level.
+        counts: People per level, the target user included.
+        victim: Index of the target user's level.
+        epsilons: Arguments of the divergence.
     """
     choices = [
         itertools.combinations_with_replacement(patterns, count - (level == victim))
@@ -78,29 +79,31 @@ def largest_divergences(
     for dataset in itertools.product(*choices):
         others = [
             (pattern, chances[level])
-            for level, held in enumerate(dataset)
-            for pattern in held
+            for level, level_patterns in enumerate(dataset)
+            for pattern in level_patterns
         ]
         worlds = [
             law_of_counts([*others, (pattern, chances[victim])]) for pattern in patterns
         ]
         for first, second in itertools.permutations(worlds, 2):
-            found = [hockey_stick(first, second, epsilon) for epsilon in epsilons]
-            worst = np.maximum(worst, found)
+            deltas = [hockey_stick(first, second, epsilon) for epsilon in epsilons]
+            worst = np.maximum(worst, deltas)
     return worst
 
 
 def measured_budget(patterns: Sequence[Pattern], lost: float, stray: float) -> Any:
-    """The largest log-ratio of two values' reports, to fifty digits."""
-    # Chances of 0 and 1 for a 0, and for a 1; none is computed from a rounded one.
+    """Returns the largest log-ratio of two values' reports, to fifty digits."""
+    # Probabilities of 0 and 1 for a 0, and for a 1, in 50 digits from the start.
     lost, stray = mp.mpf(lost), mp.mpf(stray)
     sends = (1 - stray, stray), (lost, 1 - lost)
 
-    def chance(report: Pattern, pattern: Pattern) -> Any:
+    def probability(report: Pattern, pattern: Pattern) -> Any:
         return mp.fprod(
-            sends[held][sent] for sent, held in zip(report, pattern, strict=True)
+            sends[bit][sent] for sent, bit in zip(report, pattern, strict=True)
         )
 
     reports = itertools.product((0, 1), repeat=len(patterns[0]))
-    table = [[chance(report, pattern) for pattern in patterns] for report in reports]
+    table = [
+        [probability(report, pattern) for pattern in patterns] for report in reports
+    ]
     return max(mp.log(max(row) / min(row)) for row in table)

@@ -1,4 +1,4 @@
-"""Crowds that send ones and zeros, straight from the definition of the divergence."""
+"""Populations that send bits, by the definition of the divergence."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ Number = Any
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """Others of some levels, each with two chances of a one, and a victim."""
+    """Other users of some levels, each with two probabilities of a 1, and a target user."""
 
     low: Floats
     high: Floats
@@ -27,52 +27,55 @@ class Crowd:
 
     @property
     def bits(self) -> TwoMessages:
-        """As the accountant is told."""
+        """The same population in the accountant's form."""
         least = np.stack([self.low, 1.0 - self.high])
         return TwoMessages(least, self.first - self.second, self.second)
 
     def chances(self, holders: Sequence[int]) -> list[float]:
-        """Everybody's chance of a one, if so many of each level hold the likelier value."""
+        """Returns each user's probability of a 1, given holders of the likelier value."""
         return [
-            float(chance)
+            float(probability)
             for a, b, n, k in zip(
                 self.low, self.high, self.counts, holders, strict=True
             )
-            for chance in [b] * int(k) + [a] * int(n - k)
+            for probability in [b] * int(k) + [a] * int(n - k)
         ]
 
     def divergence(self, holders: Sequence[int], epsilon: float) -> float:
-        """The exact divergence for these data, in doubles: no term is negative."""
-        law = np.ones(1)
-        for chance in self.chances(holders):
-            law = np.convolve(law, [1.0 - chance, chance])
-        here = np.convolve(law, [1.0 - self.first, self.first])
-        there = np.convolve(law, [1.0 - self.second, self.second])
-        return float(np.maximum(here - np.exp(epsilon) * there, 0.0).sum())
+        """Returns the exact divergence for these data, in doubles."""
+        # No term is negative: nothing cancels.
+        distribution = np.ones(1)
+        for probability in self.chances(holders):
+            distribution = np.convolve(distribution, [1.0 - probability, probability])
+        first = np.convolve(distribution, [1.0 - self.first, self.first])
+        second = np.convolve(distribution, [1.0 - self.second, self.second])
+        return float(np.maximum(first - np.exp(epsilon) * second, 0.0).sum())
 
     def precise_divergence(self, holders: Sequence[int], epsilon: float) -> Number:
-        """The same with fifty digits."""
-        law = multiprecision.coin_sum([mp.mpf(c) for c in self.chances(holders)])
-        here = multiprecision.coin_sum([mp.mpf(self.first)])
-        there = multiprecision.coin_sum([mp.mpf(self.second)])
+        """Returns the same with fifty digits."""
+        distribution = multiprecision.coin_sum(
+            [mp.mpf(c) for c in self.chances(holders)]
+        )
+        first = multiprecision.coin_sum([mp.mpf(self.first)])
+        second = multiprecision.coin_sum([mp.mpf(self.second)])
         ratio = mp.exp(mp.mpf(epsilon))
-        padded = [mp.mpf(0), *law, mp.mpf(0)]
+        padded = [mp.mpf(0), *distribution, mp.mpf(0)]
         return mp.fsum(
             max(
-                (here[1] - ratio * there[1]) * padded[s]
-                + (here[0] - ratio * there[0]) * padded[s + 1],
+                (first[1] - ratio * second[1]) * padded[s]
+                + (first[0] - ratio * second[0]) * padded[s + 1],
                 mp.mpf(0),
             )
-            for s in range(len(law) + 1)
+            for s in range(len(distribution) + 1)
         )
 
     def all_data(self) -> Iterator[tuple[int, ...]]:
-        """Holders at each level, all combinations."""
+        """Yields all combinations of holders at each level."""
         return itertools.product(*(range(int(n) + 1) for n in self.counts))
 
 
 def random_crowd(rng: np.random.Generator, most: Sequence[int] = (40, 9, 5)) -> Crowd:
-    """Draws a crowd of one to three levels of any shape, and a victim of any chances."""
+    """Draws a population of one to three levels of any kind, and a target user."""
     levels = int(rng.integers(1, 4))
     counts = rng.integers(1, most[levels - 1] + 1, size=levels)
     flip = 1.0 / (np.exp(np.exp(rng.uniform(-3.0, 1.8, levels))) + 1.0)

@@ -1,7 +1,8 @@
-"""The blanket bound of a victim among people who all give the same cover, by FFT.
+"""The blanket bound among users who all give the same cover, by FFT.
 
-Losses are spread onto a lattice so that their mean stays; sums are added up modulo its
-length, which has to be more than any sum that matters. Good to some 1e-12, absolutely.
+Losses are split between two lattice points so that their mean stays; sums are computed
+modulo the lattice's length, which must exceed all sums of noticeable probability. The
+absolute error is about 1e-12.
 """
 
 import math
@@ -24,16 +25,16 @@ def blanket_by_fft(
     step = deviation / per_deviation
     span = 3.0 * np.abs(losses).max() + 40.0 * deviation * math.sqrt(others)
     size = 2 ** math.ceil(math.log2(span / step))
-    place = np.floor(losses / step).astype(np.int64)
-    share = losses / step - place
+    index = np.floor(losses / step).astype(np.int64)
+    share = losses / step - index
 
     def lattice(left: Floats, right: Floats) -> Floats:
-        found = np.bincount(place % size, left, minlength=size)
-        found += np.bincount((place + 1) % size, right, minlength=size)
-        return np.asarray(np.fft.rfft(found))
+        weights = np.bincount(index % size, left, minlength=size)
+        weights += np.bincount((index + 1) % size, right, minlength=size)
+        return np.asarray(np.fft.rfft(weights))
 
     left, right = masses * (1.0 - share), masses * share
-    one = lattice(left, right)
-    first = lattice(left * place * step, right * (place + 1) * step)
-    sums = np.fft.irfft(first * (1.0 - gamma + gamma * one) ** others, size)
+    transform = lattice(left, right)
+    first = lattice(left * index * step, right * (index + 1) * step)
+    sums = np.fft.irfft(first * (1.0 - gamma + gamma * transform) ** others, size)
     return float(sums[1 : size // 2].sum())

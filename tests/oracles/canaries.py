@@ -1,4 +1,4 @@
-"""What an epoch may look like, for tests of its audit."""
+"""Canaries and epoch views for tests of the audit."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ TASK = "ab" * 32
 
 
 def some_canaries(count: int = 4, **changed: object) -> Canaries:
-    """Returns canaries that hold one of two categories of their own each."""
+    """Returns canaries, each with a pair of categories of its own."""
     rng = np.random.default_rng(1)
     known = {
         "task": TASK,
@@ -28,12 +28,12 @@ def some_canaries(count: int = 4, **changed: object) -> Canaries:
 def some_hashes(
     count: int, *, rng: np.random.Generator
 ) -> np.ndarray[tuple[int], np.dtype[np.bytes_]]:
-    """Returns hashes of as many messages, shape (count,)."""
+    """Returns random hashes of messages, shape (count,)."""
     return np.frombuffer(rng.bytes(32 * count), "S32")
 
 
 def some_seen(**changed: object) -> EpochView:
-    """Returns an epoch of which nothing was shown but numbers of people."""
+    """Returns an epoch that discloses only numbers of people."""
     known = {
         "task": TASK,
         "epoch": 3,

@@ -10,7 +10,7 @@ from shuffledp.types import Floats
 
 
 def response_density(epsilon: float, value: int, num_categories: int) -> Floats:
-    """The textbook density of k-ary randomized response."""
+    """Returns the textbook density of k-ary randomized response."""
     weights = np.ones(num_categories)
     weights[value] = math.exp(epsilon)
     density: Floats = weights / weights.sum()
@@ -20,7 +20,7 @@ def response_density(epsilon: float, value: int, num_categories: int) -> Floats:
 def datasets_of_others(
     counts: list[int], num_categories: int
 ) -> Iterator[list[tuple[int, int]]]:
-    """All (level, value) lists; people of one level are exchangeable."""
+    """Yields all lists of (level, value); people of one level are exchangeable."""
     choices = [
         itertools.combinations_with_replacement(range(num_categories), count)
         for count in counts
@@ -41,10 +41,11 @@ def largest_divergences(
     num_categories: int,
     levels_visible: bool = False,
 ) -> Floats:
-    """Maximum over all datasets and ordered pairs of the victim's values, per epsilon.
+    """Returns the maximum over all datasets and pairs of values, per epsilon.
 
-    The output is the histogram of messages or, if levels travel with messages, one
-    histogram per level: the same thing over an alphabet of (level, category).
+    The pairs are ordered values of the target user. The output is the histogram of
+    messages or, if levels travel with messages, one histogram per level: the same over an
+    alphabet of (level, category).
     """
     levels = list(population)
     alphabet = num_categories * (len(levels) if levels_visible else 1)
@@ -54,7 +55,7 @@ def largest_divergences(
             population[level] + 1 for level in levels for _ in range(num_categories)
         ]
 
-    def placed(level: int, value: int) -> Floats:
+    def message_density(level: int, value: int) -> Floats:
         density = response_density(levels[level], value, num_categories)
         letters = np.zeros(alphabet)
         start = num_categories * level if levels_visible else 0
@@ -67,19 +68,19 @@ def largest_divergences(
         histogram = np.zeros(shape)
         histogram[(0,) * alphabet] = 1.0
         for level, value in dataset:
-            histogram = sum_over_messages(histogram, placed(level, value))
+            histogram = sum_over_messages(histogram, message_density(level, value))
         worlds = [
-            sum_over_messages(histogram, placed(levels.index(victim), value))
+            sum_over_messages(histogram, message_density(levels.index(victim), value))
             for value in range(num_categories)
         ]
         for first, second in itertools.permutations(worlds, 2):
-            found = [hockey_stick(first, second, epsilon) for epsilon in epsilons]
-            worst = np.maximum(worst, found)
+            deltas = [hockey_stick(first, second, epsilon) for epsilon in epsilons]
+            worst = np.maximum(worst, deltas)
     return worst
 
 
 def sum_over_messages(histogram: Floats, letters: Floats) -> Floats:
-    """The distribution of the histogram after one more person's message."""
+    """Returns the distribution of the histogram with one more person's message."""
     result = np.zeros_like(histogram)
     for letter in np.flatnonzero(letters):
         # Nothing wraps around: no count reaches the length of its axis.
@@ -92,7 +93,7 @@ def hockey_stick(first: Floats, second: Floats, epsilon: float) -> float:
 
 
 def coin_sum_distribution(probabilities: Floats) -> Floats:
-    """P(0), ..., P(n) of a sum of independent coins, one coin at a time."""
+    """Returns P(0), ..., P(n) of a sum of independent Bernoulli variables."""
     distribution = np.ones(1)
     for probability in probabilities:
         distribution = np.convolve(distribution, [1.0 - probability, probability])

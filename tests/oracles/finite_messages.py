@@ -1,4 +1,4 @@
-"""What devices with finitely many messages send, from the textbook, message by message.
+"""Textbook message probabilities of devices with finitely many messages.
 
 All functions return probabilities of shape (values, messages).
 """
@@ -41,19 +41,19 @@ def hadamard_columns(epsilon: float, k: int) -> Floats:
 
 
 def affine_hashes(k: int, g: int) -> list[list[int]]:
-    """The hashes of all values under every function of the family."""
-    places = 1
-    while g**places < k:
-        places += 1
-    digits = [[value // g**i % g for i in range(places)] for value in range(k)]
+    """Returns the hashes of all values under every function of the family."""
+    num_digits = 1
+    while g**num_digits < k:
+        num_digits += 1
+    digits = [[value // g**i % g for i in range(num_digits)] for value in range(k)]
     return [
         [(sum(x * y for x, y in zip(a, v, strict=True)) + b) % g for v in digits]
-        for *a, b in itertools.product(range(g), repeat=places + 1)
+        for *a, b in itertools.product(range(g), repeat=num_digits + 1)
     ]
 
 
 def hashed(epsilon: float, k: int, g: int) -> Floats:
-    """A uniform function, then k-ary response on the hash: messages are pairs."""
+    """Returns probabilities of pairs of a uniform function and a k-ary response."""
     functions = affine_hashes(k, g)
     response = kary(epsilon, g) / len(functions)
     return np.array(
@@ -72,7 +72,7 @@ def normalized(weights: Floats) -> Floats:
 
 
 def finite_devices() -> list[tuple[LocalRandomizer, Senders]]:
-    """Devices with small parameters, and what they send at a level."""
+    """Returns devices with small parameters, and their message probabilities."""
     devices: list[tuple[LocalRandomizer, Senders]] = [
         (OneBit(), partial(one_bit, values=np.array([0.0, 1.0])))
     ]

@@ -1,4 +1,4 @@
-"""Frameworks that somebody else wrote, for tests of what becomes of them."""
+"""Third-party frameworks and devices, for tests of their certificates."""
 
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ from shuffledp.types import Floats, Ints
 
 
 class PlainNumbers:
-    """Sends thousandths of a value as they are; it hands over no cover."""
+    """Sends values without noise, in thousandths; has no cover."""
 
     mechanism = "plain"
     low, high = -10.0, 10.0
@@ -30,7 +30,7 @@ class PlainNumbers:
 
 
 class NoiselessClipLaplace(ClipLaplace):
-    """Overrides what is drawn, and inherits name and cover."""
+    """Overrides `randomize`, and inherits name and cover."""
 
     __slots__ = ()
 
@@ -40,7 +40,7 @@ class NoiselessClipLaplace(ClipLaplace):
 
 @dataclass(frozen=True)
 class Mine:
-    """Any device on every coordinate."""
+    """Runs any device on every coordinate."""
 
     device: Any
     name: str = "mine"
@@ -59,7 +59,7 @@ class Mine:
 
 @dataclass(frozen=True)
 class Signs:
-    """One bit that speaks of a coordinate's sign only, as in signSGD."""
+    """Sends one bit of a coordinate's sign, as in signSGD."""
 
     name: ClassVar[str] = "signs"
     messages: ClassVar[range] = range(2)
@@ -85,7 +85,7 @@ class Signs:
 
 @dataclass(frozen=True)
 class OnlyTheLargest(Signs):
-    """Sends 1 in all places but the first: a message depends on other coordinates."""
+    """Sends 1 except in the first coordinate, which depends on all others."""
 
     coupling: ClassVar[str] = "the first message is what all of them agree on"
 

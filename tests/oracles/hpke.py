@@ -1,4 +1,4 @@
-"""HPKE in base mode as RFC 9180 writes it down, on bare X25519, HMAC and AES-GCM.
+"""HPKE in base mode, written from RFC 9180 with plain X25519, HMAC and AES-GCM.
 
 Only for DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM, and the first message of a
 context.
@@ -27,12 +27,12 @@ def public_of(private: bytes) -> bytes:
 def seal(
     message: bytes, *, recipient: bytes, ephemeral: bytes, info: bytes, aad: bytes = b""
 ) -> bytes:
-    """Returns enc and the sealed message, one after the other.
+    """Returns enc followed by the sealed message.
 
     Args:
         message: The plain text.
-        recipient: Public key of who may open it.
-        ephemeral: Private key that would be drawn at random.
+        recipient: Public key of the recipient.
+        ephemeral: Private key, which real senders draw at random.
         info: Of the key schedule.
         aad: Of the cipher.
     """

@@ -1,4 +1,4 @@
-"""Means by the name of what devices run."""
+"""Mean protocols by the name of their mechanism."""
 
 from shuffledp import Mean
 from shuffledp.randomizers.catalog import number_randomizer

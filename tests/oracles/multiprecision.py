@@ -1,4 +1,4 @@
-"""Fifty-digit evaluations of the formulas, term by term, straight from the definitions."""
+"""Fifty-digit evaluations of formulas, term by term, from their definitions."""
 
 import itertools
 import math
@@ -15,7 +15,7 @@ def exact_blanket_probability(epsilon: float, num_categories: int) -> Number:
 
 
 def coin_sum(probabilities: list[Number]) -> list[Number]:
-    """P(0), ..., P(n) of a sum of independent coins."""
+    """Returns P(0), ..., P(n) of a sum of independent Bernoulli variables."""
     result = [mp.mpf(1)]
     for p in probabilities:
         stay = [(1 - p) * weight for weight in result] + [mp.mpf(0)]
@@ -31,8 +31,8 @@ def budgets_of(population: dict[float, int]) -> list[float]:
 class BlanketSum:
     """sum_m P(M = m) / (m + 1) E[(L_1 + ... + L_{m+1})_+] for k-ary response.
 
-    The three values of the loss are written out, and all numbers of messages on x, on x'
-    and elsewhere are summed over: no random walk, no tail function.
+    The sum runs over all numbers of messages on x, on x' and on other categories, with the
+    three values of the loss: it uses no random walk and no tail function.
     """
 
     def __init__(
@@ -47,18 +47,19 @@ class BlanketSum:
         self.keep = mp.exp(victim) / (mp.exp(victim) + k - 1)
         self.flip = 1 / (mp.exp(victim) + k - 1)
         self.terms = []
-        for m, chance in enumerate(blanket):
+        for m, probability in enumerate(blanket):
             messages = m + 1
             for on_x in range(messages + 1):
                 for on_other in range(messages - on_x + 1):
-                    rest = messages - on_x - on_other
-                    if num_categories == 2 and rest:
+                    elsewhere = messages - on_x - on_other
+                    if num_categories == 2 and elsewhere:
                         continue
                     ways = math.comb(messages, on_x) * math.comb(
                         messages - on_x, on_other
                     )
-                    weight = chance * ways * (k - 2) ** rest / k**messages / messages
-                    self.terms.append((weight, on_x, on_other, rest))
+                    weight = probability * ways * (k - 2) ** elsewhere
+                    weight = weight / k**messages / messages
+                    self.terms.append((weight, on_x, on_other, elsewhere))
 
     def delta(self, epsilon: float) -> Number:
         growth = mp.exp(mp.mpf(epsilon))
@@ -76,16 +77,16 @@ class BlanketSum:
 def counterexample_divergence(
     num_users: int, num_categories: int, budget: float, epsilon: float
 ) -> Number:
-    """Exact divergence if all others hold one third value y.
+    """Returns the exact divergence if all others hold a third value y.
 
-    Messages on x, on x', on y and on the other k - 3 values: more the adversary cannot
-    learn, since those k - 3 are equally likely whatever the victim holds.
+    Counts of messages on x, on x', on y and on the other k - 3 values are sufficient:
+    those k - 3 are equally likely for both values of the target user.
     """
     others, k = num_users - 1, num_categories
     keep = mp.exp(budget) / (mp.exp(budget) + k - 1)
     flip = 1 / (mp.exp(budget) + k - 1)
     growth = mp.exp(epsilon)
-    chances: dict[tuple[int, int, int], Number] = {}
+    probabilities: dict[tuple[int, int, int], Number] = {}
     for a in range(others + 1):
         for b in range(others - a + 1):
             for c in range(others - a - b + 1):
@@ -93,10 +94,10 @@ def counterexample_divergence(
                 for part in (a, b, c, others - a - b - c):
                     ways //= math.factorial(part)
                 rare = flip ** (a + b) * ((k - 3) * flip) ** c
-                chances[a, b, c] = ways * rare * keep ** (others - a - b - c)
+                probabilities[a, b, c] = ways * rare * keep ** (others - a - b - c)
 
     def others_at(a: int, b: int, c: int) -> Number:
-        return chances.get((a, b, c), mp.mpf(0))
+        return probabilities.get((a, b, c), mp.mpf(0))
 
     total = mp.mpf(0)
     for a in range(num_users + 1):
@@ -116,36 +117,41 @@ def counterexample_divergence(
 def variation_ratio_divergence(
     num_users: int, *, p: Number, beta: Number, q: Number, epsilon: float
 ) -> Number:
-    """The divergence of (A + D1, C - A + D2) from its mirror image, as published."""
-    chance = 2 * beta * p / ((p - 1) * q)
+    """Returns the published divergence of (A + D1, C - A + D2) from its mirror image."""
+    clone = 2 * beta * p / ((p - 1) * q)
     first = beta * p / (p - 1)
     second = (1 - first) * beta / (p - 1 - beta * p)
-    law: dict[tuple[int, int], Number] = {}
-    for c, weight in enumerate(coin_sum([chance] * (num_users - 1))):
+    distribution: dict[tuple[int, int], Number] = {}
+    for c, weight in enumerate(coin_sum([clone] * (num_users - 1))):
         for a in range(c + 1):
             pairs = weight * math.comb(c, a) / mp.mpf(2) ** c
-            for place, share in (
+            for outcome, share in (
                 ((a + 1, c - a), first),
                 ((a, c - a + 1), second),
                 ((a, c - a), 1 - first - second),
             ):
-                law[place] = law.get(place, mp.mpf(0)) + pairs * share
+                distribution[outcome] = (
+                    distribution.get(outcome, mp.mpf(0)) + pairs * share
+                )
     growth = mp.exp(epsilon)
-    excesses = [law[a, b] - growth * law.get((b, a), mp.mpf(0)) for a, b in law]
+    excesses = [
+        distribution[a, b] - growth * distribution.get((b, a), mp.mpf(0))
+        for a, b in distribution
+    ]
     return mp.fsum(excess for excess in excesses if excess > 0)
 
 
 def one_count_divergence(
     others: list[Number], *, flip: Number, gap: Number, epsilon: float
 ) -> Number:
-    """Divergence of one count; `others` is the distribution of what others add to it."""
+    """Returns the divergence of one count, given the distribution of the others' part."""
     growth = mp.exp(epsilon)
     padded = [mp.mpf(0), *others, mp.mpf(0)]
     keep = flip + gap
     total = mp.mpf(0)
-    for before, here in itertools.pairwise(padded):
-        holds = keep * before + (1 - keep) * here
-        lacks = flip * before + (1 - flip) * here
+    for before, after in itertools.pairwise(padded):
+        holds = keep * before + (1 - keep) * after
+        lacks = flip * before + (1 - flip) * after
         if holds > growth * lacks:
             total += holds - growth * lacks
     return total
@@ -154,7 +160,7 @@ def one_count_divergence(
 def two_count_divergence(
     others: list[Number], *, flip: Number, gap: Number, epsilon: float
 ) -> Number:
-    """Divergence of the counts on x and x'; `others` is the law of their sum."""
+    """Returns the divergence of counts on x and x', by the others' sum."""
     keep, growth = flip + gap, mp.exp(epsilon)
     miss = 1 - keep - flip
 
@@ -203,7 +209,7 @@ def walk_excess(steps: int, threshold: float) -> Number:
 
 
 def walk_excess_by_summing(steps: int, threshold: float) -> Number:
-    """The same from the definition, for short walks."""
+    """Returns the same by definition, for short walks."""
     tau = mp.mpf(threshold)
     return (
         mp.fsum(

@@ -1,4 +1,4 @@
-"""Noise around a number in [-1, 1]: densities, chances, and what a crowd leaves of them.
+"""Noise around a number in [-1, 1]: densities, probabilities, and divergences.
 
 `rate` is that of two-sided exponential noise, `deviation` that of normal noise.
 """
@@ -21,7 +21,7 @@ def laplace_chances(rate: float, value: float, edges: Floats) -> Floats:
 
 
 def clipped_chances(rate: float, value: float, edges: Floats) -> Floats:
-    """Edges from -1 to 1."""
+    """Returns the probabilities of cells between edges from -1 to 1."""
     chances = laplace_chances(rate, value, edges)
     result: Floats = chances / chances.sum()
     return result
@@ -49,25 +49,23 @@ def normal_density(deviation: float, value: float, y: Floats) -> Floats:
 
 
 def exact_laplace_chance(rate: Any, value: Any, left: float, right: float) -> Any:
-    """P(left < message < right) in mpmath; `value` not strictly in between."""
+    """Returns P(left < message < right) in mpmath; `value` is not strictly in between."""
     rate, value = mp.mpf(rate), mp.mpf(value)
     near, far = sorted([abs(left - value), abs(right - value)])
     return (mp.exp(-rate * near) - mp.exp(-rate * far)) / 2
 
 
 def exact_normal_profile(mu: Any, epsilon: float) -> Any:
-    """The divergence of two unit normal distributions at distance mu, in mpmath."""
+    """Returns the divergence of two unit normal distributions at distance mu, in mpmath."""
     mu, epsilon = mp.mpf(mu), mp.mpf(epsilon)
     first, second = mu / 2 - epsilon / mu, -mu / 2 - epsilon / mu
     return mp.ncdf(first) - mp.exp(epsilon) * mp.ncdf(second)
 
 
 def mean_positive_part(losses: Floats, masses: Floats, messages: int) -> float:
-    """E[(L_1 + ... + L_n)_+] / n, for independent losses and n = 1, 2, 3 or 6.
-
-    With six, sums of three are first put together into a thousand groups, each spread
-    onto two values so that its mean stays.
-    """
+    """Returns E[(L_1 + ... + L_n)_+] / n, for independent losses and n = 1, 2, 3 or 6."""
+    # With six, sums of two and of three are first grouped, and each loss is split between
+    # two values so that its mean stays.
     sums, weights = losses, masses
     if messages == 3:
         sums, weights = plus(losses, masses, losses, masses)
@@ -97,8 +95,8 @@ def grouped(losses: Floats, masses: Floats, size: int) -> tuple[Floats, Floats]:
     # Quantiles of the mass and of its contribution to the positive part.
     size_of = masses * (1e-3 * masses.sum() + np.abs(losses))
     share = np.cumsum(size_of) / size_of.sum()
-    places = np.searchsorted(share[:-1], np.linspace(0.0, 1.0, size)[1:-1])
-    knots = np.unique(np.concatenate([losses[[0, -1]], losses[places]]))
+    quantiles = np.searchsorted(share[:-1], np.linspace(0.0, 1.0, size)[1:-1])
+    knots = np.unique(np.concatenate([losses[[0, -1]], losses[quantiles]]))
     if knots.size < 2:
         return knots, np.array([float(masses.sum())])
     index = np.clip(np.searchsorted(knots, losses) - 1, 0, knots.size - 2)
@@ -113,40 +111,42 @@ def grouped(losses: Floats, masses: Floats, size: int) -> tuple[Floats, Floats]:
 def blanket_functional(
     first: Floats, second: Floats, omega: Floats, epsilon: float, messages: int
 ) -> float:
-    """What m = messages - 1 blanket messages leave of P(x) against P(x'), on cells."""
+    """Returns the divergence of P(x) from P(x') among messages - 1 blanket messages."""
     losses = (first - math.exp(epsilon) * second) / omega
     return mean_positive_part(losses, omega, messages)
 
 
 def excess(first: Floats, second: Floats, epsilon: float) -> float:
-    """The divergence of what lies outside of the blanket."""
+    """Returns the divergence of two measures, such as the parts outside the blanket."""
     return float(np.maximum(first - math.exp(epsilon) * second, 0.0).sum())
 
 
 def exact_geometric(exponent: float, digits: int, number: int) -> Any:
-    """P(d = number) from the chances of its binary digits, one coin each, in mpmath."""
+    """Returns P(d = number) from the probabilities of its binary digits, in mpmath."""
     result = mp.mpf(1)
     for digit in range(digits):
-        chance = 1 / (1 + mp.exp(mp.mpf(exponent) * 2**digit))
-        result *= chance if number >> digit & 1 else 1 - chance
+        p = 1 / (1 + mp.exp(mp.mpf(exponent) * 2**digit))
+        result *= p if number >> digit & 1 else 1 - p
     return result
 
 
 def exact_normal_chance(mu: float, point: int, cell: int, steps: int) -> Any:
-    """P(cell) of normal noise around a point of a grid, `steps` cells per mu deviations."""
+    """Returns P(cell) of normal noise around a grid point, with mu / steps per cell."""
     length = mp.mpf(mu) / steps
     left, right = (length * (edge - point) for edge in (cell, cell + 1))
     if left < 0:
         left, right = -right, -left
-    # Far out, as many digits are lost as there are zeros in a tail.
+    # In the tails the difference loses as many digits as a tail has zeros.
     with mp.workdps(200):
         return (mp.erfc(left / mp.sqrt(2)) - mp.erfc(right / mp.sqrt(2))) / 2
 
 
 def chi_square(observed: Floats, expected: Floats) -> float:
-    """The chance of an even worse fit, of bins in which about 20 are expected, or more."""
+    """Returns the p-value of Pearson's test."""
+    # Neighboring cells are merged into bins of about 20 expected observations, or more.
     bins = np.floor(np.cumsum(expected) / 20.0).astype(np.int64)
     seen, due = np.bincount(bins, observed), np.bincount(bins, expected)
-    kept = due > 0.0
-    statistic = float(((seen[kept] - due[kept]) ** 2 / due[kept]).sum())
-    return float(stats.chi2.sf(statistic, kept.sum() - 1))
+    possible = due > 0.0
+    errors = (seen[possible] - due[possible]) ** 2
+    statistic = float((errors / due[possible]).sum())
+    return float(stats.chi2.sf(statistic, possible.sum() - 1))

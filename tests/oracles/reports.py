@@ -1,4 +1,4 @@
-"""Reports of nobody's protocol: what shuffles them does not mind."""
+"""Reports of a fictitious protocol, for tests of shufflers."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def reports(
     arrangement: Arrangement = "rows",
     cohorts: Ints | None = None,
 ) -> Reports:
-    """Reports that any shuffler takes."""
+    """Returns valid reports of any arrangement."""
     if levels is not None:
         levels = levels.astype(np.float64)
     return Reports(identity(mode), messages, levels, arrangement, cohorts)

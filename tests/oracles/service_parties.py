@@ -1,4 +1,4 @@
-"""Small tasks, and everybody's keys, for tests of the services."""
+"""Small tasks with the keys of all parties, for tests of the services."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ CATEGORIES = ("red", "green", "blue", "grau-grün")
 class Enroller:
     """Draws tokens for each epoch, and hands them out one after the other.
 
-    They follow from the key, so that a service in another process knows the same.
+    They are derived from the key, so that a service in another process has the same.
     """
 
     def __init__(self, task: Task, signing_key: bytes, *, each: int = 10_000) -> None:
@@ -45,22 +45,22 @@ class Enroller:
         self._rosters: dict[int, Roster] = {}
 
     def roster(self, epoch: int) -> Roster:
-        """Who may answer in an epoch."""
+        """Returns the roster of an epoch."""
         if epoch not in self._rosters:
             self._rosters[epoch] = read_roster(self.written(epoch), self._task)
         return self._rosters[epoch]
 
     def written(self, epoch: int) -> bytes:
-        """The same, as it is handed over."""
+        """Returns the roster of an epoch as signed bytes."""
         drawn = self._drawn(epoch)
         return write_roster(self._task, epoch, drawn, self.signing_key)
 
     def enrolment(self, epoch: int) -> Enrolment:
-        """What is signed of it."""
+        """Returns the signed enrolment of an epoch."""
         return self.roster(epoch).enrolment
 
     def tokens(self, count: int, *, epoch: int = 1) -> list[bytes]:
-        """Tokens that nobody else gets."""
+        """Returns tokens that are not handed out again."""
         left = self._left[epoch] if epoch in self._left else self._drawn(epoch)
         assert count <= len(left), "Draw more tokens for this test."
         self._left[epoch] = left[count:]
@@ -82,7 +82,7 @@ class Parties:
 
     @property
     def signing_keys(self) -> dict[Role, bytes]:
-        """What every party signs with."""
+        """The signing key of every party."""
         return {
             Role.ANALYST: self.analyst.signing_key,
             Role.SHUFFLER: self.shuffler.signing_key,
@@ -112,17 +112,17 @@ def question(
 def plan_for(
     task: Task, rates: tuple[float, ...], blanket: float, report_size: int
 ) -> Identity:
-    """Some plan for two of four items, whether or not the task's rule allows it."""
+    """Returns a plan for two of four items, which the task's rule may not allow."""
     return Items(4, 2, task.choices, rates, blanket, report_size).identity
 
 
 def allowed_plan(task: Task) -> Identity:
-    """A plan that the task's rule allows for the smallest crowd."""
+    """Returns a plan that the task's rule allows for the smallest population."""
     assert task.plan_rule is not None
     count = len(task.choices)
     each, more = divmod(max(task.minimum[0], count), count)
     choosing = Step(task, 1, EpochStage.CHOICE).choosing
-    chosen = choosing.exact([each + (place < more) for place in range(count)])
+    chosen = choosing.exact([each + (index < more) for index in range(count)])
     return task.plan_rule.plan(chosen, task.minimum[0], spare=0)
 
 
@@ -134,7 +134,7 @@ def publish(
     epoch: int = 1,
     minimum: int | None = None,
 ) -> PublishedPlan:
-    """A plan that is signed with a key; by default one that everybody follows."""
+    """Returns a signed plan; by default one that the rule allows."""
     return PublishedPlan.sign(
         task,
         epoch,
@@ -146,7 +146,7 @@ def publish(
 
 
 def rule_for(stated: dict[str, Any]) -> PlanRule | None:
-    """The rule for plans of a task with these attributes; None where it needs none."""
+    """Returns the rule for plans of a task with these attributes, if it needs one."""
     survey = stated["question"].survey
     if not survey.central:
         return None
@@ -163,7 +163,7 @@ def parties(
     suite: Suite = Suite.X25519,
     **changes: Any,
 ) -> Parties:
-    """100 people per level at least, and an allowance for 5 epochs or so."""
+    """Returns a task for 100 people per level or more, and about 5 epochs."""
     shuffler, analyst = ShufflerSecrets.new(), AnalystSecrets.new(suite)
     enroller = EnrollerSecrets.new()
     key, signing = analyst.public_keys()
@@ -193,7 +193,7 @@ def parties(
 
 
 def answers(statistic: str, num_users: int, rng: np.random.Generator) -> NDArray[Any]:
-    """What people hold: more of the first category than of others."""
+    """Draws values of people, with a most frequent first category."""
     if statistic == "frequency":
         return rng.choice(len(CATEGORIES), num_users, p=[0.4, 0.3, 0.2, 0.1])
     if statistic == "mean":
@@ -204,7 +204,7 @@ def answers(statistic: str, num_users: int, rng: np.random.Generator) -> NDArray
 
 
 def published_values(result: dict[str, Any]) -> dict[str, list[Any]]:
-    """The estimates of a published result, as arrays of an estimate."""
+    """Returns the columns of the estimates of a published result."""
     rows = result["estimate"]["rows"]
     names = ("value", "standard_error", "interval", "population_error")
     return {name: [row[name] for row in rows] for name in names}

@@ -10,24 +10,24 @@ from shuffledp.types import Floats
 
 
 def shuffled(people: Sequence[Floats]) -> Floats:
-    """The distribution of the messages of these people in uniformly random order.
+    """Returns the distribution of these people's messages in uniformly random order.
 
     Args:
-        people: What each sends, shape (messages,).
+        people: Each person's distribution of messages, shape (messages,).
     """
     joint = np.ones(())
-    for chances in people:
-        joint = np.multiply.outer(joint, chances)
+    for probabilities in people:
+        joint = np.multiply.outer(joint, probabilities)
     orders = list(itertools.permutations(range(joint.ndim)))
     result: Floats = np.mean([joint.transpose(order) for order in orders], axis=0)
     return result
 
 
 def with_victim(others: Floats, victim: Floats) -> Floats:
-    """The distribution of n shuffled messages, given that of the n - 1 others'."""
+    """Returns the distribution of n shuffled messages, given that of n - 1 others."""
     joint = np.multiply.outer(victim, others)
-    places = range(joint.ndim)
-    result: Floats = np.mean([np.moveaxis(joint, 0, place) for place in places], axis=0)
+    axes = range(joint.ndim)
+    result: Floats = np.mean([np.moveaxis(joint, 0, axis) for axis in axes], axis=0)
     return result
 
 
@@ -38,20 +38,22 @@ def divergence(first: Floats, second: Floats, epsilon: float) -> float:
 def datasets(
     senders: Sequence[Floats], counts: Sequence[int]
 ) -> Iterator[list[Floats]]:
-    """What the others send, for all their values; people of one level are alike.
+    """Yields the other users' distributions, for all their values.
+
+    People of one level are exchangeable.
 
     Args:
-        senders: Per level, what is sent on each value, shape (values, messages).
+        senders: Message probabilities per level, shape (values, messages).
         counts: People per level.
     """
     choices = [
-        itertools.combinations_with_replacement(range(len(chances)), count)
-        for chances, count in zip(senders, counts, strict=True)
+        itertools.combinations_with_replacement(range(len(probabilities)), count)
+        for probabilities, count in zip(senders, counts, strict=True)
     ]
     for values_by_level in itertools.product(*choices):
         yield [
-            chances[value]
-            for chances, values in zip(senders, values_by_level, strict=True)
+            probabilities[value]
+            for probabilities, values in zip(senders, values_by_level, strict=True)
             for value in values
         ]
 
@@ -62,20 +64,23 @@ def largest_shuffled_divergences(
     victim: int,
     epsilons: Sequence[float],
 ) -> Floats:
-    """The maximum over all datasets and ordered pairs of the victim's values.
+    """Returns the maximum over all datasets and pairs of the target user's values.
 
     Args:
-        senders: Per level, what is sent on each value, shape (values, messages).
-        counts: People per level, the victim included.
-        victim: Position of her level.
-        epsilons: Where the divergence is asked for.
+        senders: Message probabilities per level, shape (values, messages).
+        counts: People per level, the target user included.
+        victim: Index of the target user's level.
+        epsilons: Arguments of the divergence.
     """
     others = [count - (level == victim) for level, count in enumerate(counts)]
     worst = np.zeros(len(epsilons))
     for people in datasets(senders, others):
-        rest = shuffled(people)
-        worlds = [with_victim(rest, chances) for chances in senders[victim]]
+        shuffled_others = shuffled(people)
+        worlds = [
+            with_victim(shuffled_others, probabilities)
+            for probabilities in senders[victim]
+        ]
         for first, second in itertools.permutations(worlds, 2):
-            found = [divergence(first, second, epsilon) for epsilon in epsilons]
-            worst = np.maximum(worst, found)
+            deltas = [divergence(first, second, epsilon) for epsilon in epsilons]
+            worst = np.maximum(worst, deltas)
     return worst

@@ -1,7 +1,7 @@
-"""Sixteen randomizers that give less privacy than they state; one is too rarely wrong.
+"""Sixteen randomizers with less privacy than they state; one fails too rarely to be seen.
 
-Each message alone has the stated law in most of them, and each hands over the cover of a
-right mechanism, as a third party's class does that defines `covers` itself.
+In most of them each message alone has the stated distribution, and each returns the cover
+of a correct mechanism, as a third-party class with its own `covers` may.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from shuffledp.types import Floats, Ints
 
 
 class FixedSeed(KRandomizedResponse):
-    """Makes its generator anew for each call, from one seed."""
+    """Creates a generator with the same seed in each call."""
 
     def randomize(self, values: Ints, epsilons: Floats, *, rng: Any) -> Ints:
         return super().randomize(values, epsilons, rng=np.random.default_rng(7))
@@ -27,20 +27,20 @@ _GENERATOR = np.random.default_rng(11)
 
 
 class OwnGenerator(KRandomizedResponse):
-    """Draws from a generator that the caller does not hand over."""
+    """Draws from a global generator instead of the caller's."""
 
     def randomize(self, values: Ints, epsilons: Floats, *, rng: Any) -> Ints:
         return super().randomize(values, epsilons, rng=_GENERATOR)
 
 
 class Memoized(KRandomizedResponse):
-    """Keeps its draws of the first batch of each size for all later ones."""
+    """Repeats its draws of the first batch of each size."""
 
-    kept: dict[int, int] = {}  # noqa: RUF012
+    seeds: dict[int, int] = {}  # noqa: RUF012
 
     def randomize(self, values: Ints, epsilons: Floats, *, rng: Any) -> Ints:
         size = np.asarray(values).size
-        seed = self.kept.setdefault(size, int(rng.integers(0, 2**62, size=1)[0]))
+        seed = self.seeds.setdefault(size, int(rng.integers(0, 2**62, size=1)[0]))
         return super().randomize(values, epsilons, rng=np.random.default_rng(seed))
 
 
@@ -61,7 +61,7 @@ class PlainWhenTwoValues(KRandomizedResponse):
 
 
 class PlainWhenOrdered(KRandomizedResponse):
-    """Sends values themselves if several come in ascending order."""
+    """Sends values themselves if they are in ascending order."""
 
     def randomize(self, values: Ints, epsilons: Floats, *, rng: Any) -> Ints:
         sent = super().randomize(values, epsilons, rng=rng)
@@ -71,7 +71,7 @@ class PlainWhenOrdered(KRandomizedResponse):
 
 
 class PlainCategory(KRandomizedResponse):
-    """Sends one category as it is, and all others as it should."""
+    """Sends one category without noise, and all others correctly."""
 
     def randomize(self, values: Ints, epsilons: Floats, *, rng: Any) -> Ints:
         sent = super().randomize(values, epsilons, rng=rng)
@@ -91,7 +91,7 @@ class PlainAfterTwentyCalls(KRandomizedResponse):
 
 
 class OneInFiveThousand(KRandomizedResponse):
-    """Sends one message in 5,000 as it is."""
+    """Sends one message in 5,000 without noise."""
 
     def randomize(self, values: Ints, epsilons: Floats, *, rng: Any) -> Ints:
         sent = super().randomize(values, epsilons, rng=rng)
@@ -99,7 +99,7 @@ class OneInFiveThousand(KRandomizedResponse):
 
 
 class _Response(KRandomizedResponse):
-    """Right, in two steps: who lies, and with which message."""
+    """Correct, in two steps: who ignores their value, and their message."""
 
     def lies(self, epsilons: Floats, *, rng: Any) -> NDArray[np.bool_]:
         gamma = self.drawn(epsilons)[0]
@@ -109,13 +109,13 @@ class _Response(KRandomizedResponse):
         return np.asarray(rng.integers(0, self.num_categories, size=values.size))
 
     def randomize(self, values: Ints, epsilons: Floats, *, rng: Any) -> Ints:
-        held, levels = np.asarray(values), np.asarray(epsilons, dtype=np.float64)
+        data, levels = np.asarray(values), np.asarray(epsilons, dtype=np.float64)
         lies = self.lies(levels, rng=rng)
-        return np.where(lies, self.lie(held, rng=rng), held)
+        return np.where(lies, self.lie(data, rng=rng), data)
 
 
 class PairsShareDraws(_Response):
-    """Two neighbors of a level lie together, or not."""
+    """Draws once for each two neighbors of a level."""
 
     def lies(self, epsilons: Floats, *, rng: Any) -> NDArray[np.bool_]:
         draws = np.repeat(rng.random(epsilons.size // 2 + 1), 2)[: epsilons.size]
@@ -123,28 +123,28 @@ class PairsShareDraws(_Response):
 
 
 class Quotas(_Response):
-    """Exactly the expected number of people of each level lies."""
+    """Randomizes exactly the expected number of people of each level."""
 
     def lies(self, epsilons: Floats, *, rng: Any) -> NDArray[np.bool_]:
         lies = np.zeros(epsilons.size, dtype=np.bool_)
         for level in np.unique(epsilons):
             people = rng.permutation(np.flatnonzero(epsilons == level))
             gamma = float(self.drawn(np.array([level]))[0][0])
-            # The part of a person that is left over is drawn.
+            # The fractional part is rounded at random.
             number = int(people.size * gamma + rng.random())
             lies[people[:number]] = True
         return lies
 
 
 class PreviousValue(_Response):
-    """Whoever lies sends the value of the person before."""
+    """Sends the previous person's value instead of a uniform one."""
 
     def lie(self, values: Ints, *, rng: Any) -> Ints:
         return np.roll(values, 1)
 
 
 class PlainMiddleBits(UnaryEncoding):
-    """Sends all bits as they are but the first and the last."""
+    """Sends all bits except the first and the last without noise."""
 
     def randomize(
         self, values: Ints, epsilons: Floats, *, rng: Any
@@ -156,7 +156,7 @@ class PlainMiddleBits(UnaryEncoding):
 
 
 class BitsShareDraws(UnaryEncoding):
-    """The third bit is flipped whenever the second one is."""
+    """Flips the third bit whenever the second one is flipped."""
 
     def randomize(
         self, values: Ints, epsilons: Floats, *, rng: Any
@@ -168,7 +168,7 @@ class BitsShareDraws(UnaryEncoding):
 
 
 class GammaOfDelta(KRandomizedResponse):
-    """Promises more company to whoever asks for a small delta."""
+    """States larger blankets for small deltas."""
 
     def covers(
         self, victims: Sequence[float], crowd: Population, *, delta: float
@@ -178,7 +178,7 @@ class GammaOfDelta(KRandomizedResponse):
 
 
 class GammaOfCrowd(KRandomizedResponse):
-    """Promises more company in large crowds."""
+    """States larger blankets in large populations."""
 
     def covers(
         self, victims: Sequence[float], crowd: Population, *, delta: float
@@ -201,7 +201,7 @@ def _more_gamma(covers: list[tuple[Cover, ...]]) -> list[tuple[Cover, ...]]:
 
 
 def wrong_randomizers() -> dict[str, tuple[Any, str | None]]:
-    """Returns what is wrong, the randomizer, and the property that it breaks, if seen."""
+    """Returns randomizers and the failing check, if one fails, by their defect."""
     return {
         "noise from a fixed seed": (FixedSeed(4), "independence"),
         "a generator of its own": (OwnGenerator(4), "independence"),
