@@ -185,7 +185,7 @@ def _sent(epoch: int, size: int, rng: np.random.Generator) -> SentMessages:
     )[:, :2]
     total = PEOPLE + size
     levels = rng.integers(LEVELS.size, size=total)
-    # All uploads have the same size; those of canaries contain only canaries.
+    # All uploads have the same size; canaries come first, side by side.
     starts = rng.permutation(-(-total // UPLOAD))
     uploads = starts[np.arange(total) // UPLOAD]
     canaries = Canaries(

@@ -2,8 +2,8 @@
 
 Every request is for a new scene, as when a slider moves, from a client of the application
 to a process that computes and back. Prints a Markdown table of milliseconds, medians and
-95% quantiles of 8: latency of the quick certificate, and of the tight one, both of which
-depend on other load of the machine; and processor time of the latter, without transport.
+95% quantiles of 8: latency of the quick certificate, and of the tight one, which depends on
+other load of the machine; and processor time of the latter, without transport.
 """
 
 import asyncio

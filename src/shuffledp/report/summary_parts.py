@@ -155,5 +155,5 @@ def off_by_share(bias: Dependence, names: tuple[str, ...]) -> str:
 
 def signed(number: float) -> str:
     """Formats a number with its sign and two digits."""
-    # Two digits: the bias is an average over random assignments of noise.
+    # Two digits: the bias is an average, not the error of this estimate.
     return f"{float(f'{number:.2g}'):+,.12g}"
