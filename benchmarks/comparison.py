@@ -66,27 +66,27 @@ def surveys() -> None:
     mixed = sdp.Population.from_counts(MIXED)
     central = certified(alike)[0]
     levels = ", ".join(f"{level:g}" for level in MIXED)
-    local = f"{LEVEL:g} to whoever sees a message"
+    local = f"{LEVEL:g} to anyone who sees a message"
     epsilons = ", ".join(f"{epsilon:.4f}" for epsilon in certified(mixed))
     curator = f"{central:.4f}, if the curator is trusted"
     peers = (
         Peer(
             "shuffledp",
-            "`Frequency`, everybody at 1",
-            "nobody",
+            "`Frequency`, all at 1",
+            "no one",
             f"{local}; {central:.4f} after the shuffle, certified",
             partial(ours, alike),
         ),
         Peer(
             "shuffledp",
-            f"`Frequency`, everybody at her own of {levels}",
-            "nobody",
-            f"own level to whoever sees a message; {epsilons} after the shuffle, certified",
+            f"`Frequency`, each at their own of {levels}",
+            "no one",
+            f"own level to anyone who sees a message; {epsilons} after the shuffle, certified",
             partial(ours, mixed),
         ),
-        Peer("multi-freq-ldpy", "`GRR_Client`", "nobody", local, multi_freq),
-        Peer("pure-ldp", "`DEClient`", "nobody", local, pure),
-        Peer("opendp", "`make_randomized_response`", "nobody", local, opendp_local),
+        Peer("multi-freq-ldpy", "`GRR_Client`", "no one", local, multi_freq),
+        Peer("pure-ldp", "`DEClient`", "no one", local, pure),
+        Peer("opendp", "`make_randomized_response`", "no one", local, opendp_local),
         Peer(
             "opendp",
             "`make_count_by_categories`, Laplace noise",
@@ -128,7 +128,7 @@ def accountants() -> None:
     print(f"| shuffledp | certified | {once:.5f} | {often:.4f} |")
     once, often = (level.epsilon_central_lower for level in levels)
     print(
-        f"| shuffledp | an attack: nobody can promise less | {once:.5f} | {often:.4f} |"
+        f"| shuffledp | an attack: no smaller number holds | {once:.5f} | {often:.4f} |"
     )
     setting = Setting(people, mechanism=sdp.KRandomizedResponse(NUM_CATEGORIES))
     for bound in PUBLISHED:

@@ -1,8 +1,8 @@
 """Why devices memoize: 100 honest answers to one question give the answer away.
 
-Everybody holds one bit and answers the same question every day at epsilon = ln 3: the
-truth with probability 3/4, the opposite otherwise. With fresh noise every day, whoever
-sees one person's answers takes the majority and knows; 100 days compose to 100 ln 3. With
+Each person holds one bit and answers the same question every day at epsilon = ln 3: the
+truth with probability 3/4, the opposite otherwise. With fresh noise every day, an
+observer of one person's answers takes the majority and knows; 100 days compose to 100 ln 3. With
 one permanent answer, drawn once and repeated, day 100 says what day 1 said.
 
     python examples/averaging_attack.py

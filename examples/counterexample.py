@@ -1,6 +1,6 @@
 """Why two counts are not enough: an exact divergence that the variation ratio misses.
 
-30 people, 100 categories, everybody at epsilon 4, divergence at epsilon 2. All others
+30 people, 100 categories, all at epsilon 4, divergence at epsilon 2. All others
 hold one value y; the victim holds x or x'. Counted are the messages on x, on x', on the
 other 97 values and on y: that is all that the shuffled messages say about the victim.
 Every combination is enumerated. An analysis that looks at the first two counts only

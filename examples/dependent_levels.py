@@ -1,7 +1,7 @@
 """Who has something to hide chooses a stricter level: agnostic estimates are then off.
 
 One person in twenty holds a sensitive category. Nine in ten of them ask for epsilon = 0.5,
-like one in five of the others; everybody else is content with 2. Messages whose level is
+like one in five of the others; all the others are content with 2. Messages whose level is
 not known cannot show it: the category hides behind more noise than the analyst believes,
 and its share comes out too small, by an amount that a rehearsal on known values predicts.
 Messages that carry their level do not mind, and hide people among their own level only.
