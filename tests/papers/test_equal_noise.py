@@ -31,7 +31,9 @@ from shuffledp.papers.figures import bound_figure
 from shuffledp.papers.figures.bound_figure import BoundFigure
 from shuffledp.papers.figures.result import Effort
 from shuffledp.papers.hypothesis_testing.figures import table_2
-from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
+from shuffledp.papers.hypothesis_testing.hypothesis_testing_bound import (
+    HypothesisTesting,
+)
 
 CLASSICAL = sdp.Gaussian(delta_local=1e-6, calibration="classical")
 EXACT = sdp.Gaussian(delta_local=1e-6)

@@ -136,7 +136,7 @@ def sgd_command(**given: Any) -> None:
                 done, lambda: f"accuracy {100 * test:.2f} %"
             ),
         )
-    from shuffledp.papers.eapes.stated_training import stated_by_eapes
+    from shuffledp.papers.eapes.stated_descent import stated_by_eapes
 
     stated = stated_by_eapes(people, epochs=given["epochs"], delta=given["delta"])
     curves = {"training": result.train_accuracy, "test": result.test_accuracy}

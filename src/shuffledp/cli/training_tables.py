@@ -16,7 +16,7 @@ from shuffledp.federated.training_promise import TrainingPromise
 from shuffledp.format_number import plain
 
 if TYPE_CHECKING:
-    from shuffledp.papers.eapes.stated_training import StatedDescent
+    from shuffledp.papers.eapes.stated_descent import StatedDescent
 
 Stated = Callable[[float], tuple[float | None, float | None]]
 """What a paper states for people of a level: per coordinate, and for a training."""

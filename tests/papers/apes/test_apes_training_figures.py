@@ -18,7 +18,7 @@ from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.softmax import SoftmaxRegression
 from shuffledp.federated.training_promise import TrainingPromise, promise_of
 from shuffledp.papers.apes.figures import accuracy_by_distribution as apes_budgets
-from shuffledp.papers.apes.figures import framework_results, training_tables
+from shuffledp.papers.apes.figures import framework_results, training_cells
 from shuffledp.papers.apes.figures import framework_tables as apes_frameworks
 from shuffledp.papers.apes.figures import framework_training as apes_training
 from shuffledp.papers.apes.figures import parameter_sweeps as apes_sweeps
@@ -27,7 +27,7 @@ from shuffledp.papers.apes.figures.framework_training import (
     accuracies,
     certificate,
 )
-from shuffledp.papers.apes.figures.training_tables import NAMES
+from shuffledp.papers.apes.figures.training_cells import NAMES
 from shuffledp.papers.apes.printed import TABLE_3_EPSILONS, USER_EPSILONS
 from shuffledp.papers.eapes.figures import shuffled_training as eapes_training
 from shuffledp.papers.eapes.figures.shuffled_training import TrainingVariant
@@ -228,9 +228,9 @@ def test_errors_of_means_are_those_of_the_textbook() -> None:
     # Deviations -1, 0, 1: variance 1, of the mean 1 / 3.
     found = np.array([79.0, 80.0, 81.0])
 
-    assert training_tables.standard_error(found) == pytest.approx(3**-0.5, rel=1e-12)
-    assert training_tables.standard_error(found[:1]) is None
-    curve = training_tables.mean_curve("here", [1.0], [found])
+    assert training_cells.standard_error(found) == pytest.approx(3**-0.5, rel=1e-12)
+    assert training_cells.standard_error(found[:1]) is None
+    curve = training_cells.mean_curve("here", [1.0], [found])
     assert curve.values == [80.0]
     assert curve.low is not None
     assert curve.high is not None
@@ -244,14 +244,14 @@ def test_the_papers_data_are_taken_where_they_are(
     other = replace(some_images(), name="qmnist")
     monkeypatch.setattr(apes_training, "load_qmnist", lambda: other)
     plain = apes_training.load_images().name
-    notes = training_tables.setting_notes(SMALL)
+    notes = training_cells.setting_notes(SMALL)
 
     monkeypatch.setattr(apes_training, "has_qmnist", lambda: True)
-    monkeypatch.setattr(training_tables, "has_qmnist", lambda: True)
+    monkeypatch.setattr(training_cells, "has_qmnist", lambda: True)
 
     assert (plain, apes_training.load_images().name) == ("patterns", "qmnist")
-    assert len(training_tables.setting_notes(SMALL)) == len(notes) - 1
-    cells = training_tables.setting_cells(SMALL, 1)
+    assert len(training_cells.setting_notes(SMALL)) == len(notes) - 1
+    cells = training_cells.setting_cells(SMALL, 1)
     assert (cells["data"], cells["budgets"]) == ("QMNIST", "uniform2")
 
 
@@ -266,7 +266,7 @@ def test_the_two_tables_print_other_numbers_for_unis_under_uniform2() -> None:
 
 
 def test_printed_accuracies_are_compared_and_differences_are_explained() -> None:
-    compared = training_tables.accuracy_comparisons(
+    compared = training_cells.accuracy_comparisons(
         {("apes", "uniform2"): np.array([79.0, 80.0]), ("unis", "gauss2"): np.ones(1)},
         why="a reason",
     )

@@ -9,7 +9,7 @@ import pytest
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.apes.stated_training import StatedTraining, stated_by_apes
 from shuffledp.papers.bounds.bound import Status
-from shuffledp.papers.eapes.stated_training import stated_by_eapes
+from shuffledp.papers.eapes.stated_descent import stated_by_eapes
 from shuffledp.population import Population
 
 FEW = Population.from_counts({0.1: 300, 1.0: 700})

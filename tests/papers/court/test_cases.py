@@ -22,7 +22,9 @@ from shuffledp.papers.court.case import (
     judge,
 )
 from shuffledp.papers.court.cases import all_cases, case_named, judge_all
-from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
+from shuffledp.papers.hypothesis_testing.hypothesis_testing_bound import (
+    HypothesisTesting,
+)
 
 ROOT = Path(sdp.__file__).parent
 CASES = {case.name: case for case in all_cases()}

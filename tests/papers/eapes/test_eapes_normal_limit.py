@@ -8,8 +8,8 @@ from scipy.stats import binom, multivariate_normal
 
 import shuffledp as sdp
 from shuffledp.papers.bounds.bound import Setting
+from shuffledp.papers.eapes.eapes_theorem import gdp_parameter
 from shuffledp.papers.eapes.normal_limit import normal_distances
-from shuffledp.papers.eapes.theorem import gdp_parameter
 
 
 def test_the_printed_example_is_that_of_fifty_people() -> None:

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 import shuffledp as sdp
 from shuffledp.papers.bounds.bound import Setting
-from shuffledp.papers.eapes.theorem import (
+from shuffledp.papers.eapes.eapes_theorem import (
     EapesCorollary,
     EapesTheorem,
     gdp_parameter,

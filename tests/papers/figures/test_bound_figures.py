@@ -10,12 +10,12 @@ import pytest
 from shuffledp.papers.apes.figures import amplification_bounds as apes_bounds
 from shuffledp.papers.figures.bound_figure import BoundFigure
 from shuffledp.papers.figures.result import Effort, Result
-from shuffledp.papers.hypothesis_testing.figures import figure_4 as testing_figure_4
+from shuffledp.papers.hypothesis_testing.figures import bounds_by_population
 
 FIGURES = (
     apes_bounds.FIGURE_2,
-    testing_figure_4.PURE,
-    testing_figure_4.APPROXIMATE,
+    bounds_by_population.PURE,
+    bounds_by_population.APPROXIMATE,
 )
 
 

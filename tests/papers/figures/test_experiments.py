@@ -10,7 +10,7 @@ import pytest
 from shuffledp import Frequency, Laplace, Mean, account
 from shuffledp.papers.apes.figures.message_moments import run_bias, run_variance
 from shuffledp.papers.eapes.figures import average as eapes_average
-from shuffledp.papers.eapes.figures import frequency as eapes_frequency
+from shuffledp.papers.eapes.figures import frequency_estimation as eapes_frequency
 from shuffledp.papers.eapes.figures.three_groups import (
     DELTA,
     NUM_USERS,

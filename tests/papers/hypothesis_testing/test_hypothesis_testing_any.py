@@ -23,7 +23,9 @@ from shuffledp.papers.hypothesis_testing.any_mechanism import (
     _mistaken,
     mechanism_confusion,
 )
-from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
+from shuffledp.papers.hypothesis_testing.hypothesis_testing_bound import (
+    HypothesisTesting,
+)
 from shuffledp.papers.hypothesis_testing.type_one_errors import (
     gaussian_confusion,
     gaussian_flip,

@@ -14,12 +14,15 @@ from shuffledp.papers.bounds.feldman_approximate import FeldmanApproximate
 from shuffledp.papers.bounds.two_counts import clone_count
 from shuffledp.papers.figures.result import Effort, Result
 from shuffledp.papers.hypothesis_testing.figures import (
-    figure_3,
-    figure_4,
+    bounds_by_population,
+    confounding_effect,
     table_2,
     theorem_1,
 )
-from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting, _Tests
+from shuffledp.papers.hypothesis_testing.hypothesis_testing_bound import (
+    HypothesisTesting,
+    _Tests,
+)
 from shuffledp.papers.hypothesis_testing.type_one_errors import (
     gaussian_confusion,
     gaussian_flip,
@@ -140,8 +143,8 @@ def test_no_claim_of_figure_4_is_refuted_at_its_own_noise(size: int) -> None:
 
 def test_figure_4_has_the_baselines_of_the_paper() -> None:
     for figure, names in (
-        (figure_4.PURE, ["BBGN", "FV", "CCC", "LZX"]),
-        (figure_4.APPROXIMATE, ["FV", "CCC"]),
+        (bounds_by_population.PURE, ["BBGN", "FV", "CCC", "LZX"]),
+        (bounds_by_population.APPROXIMATE, ["FV", "CCC"]),
     ):
         labels = [*figure.bounds, *figure.elsewhere]
         own, *rest = labels
@@ -160,16 +163,16 @@ def test_the_largest_weight_is_one_and_no_larger_one_is(
         0.5 * victim * (np.exp(-victim * np.abs(z)) + np.exp(-victim * np.abs(z - 1)))
     )
 
-    weight = figure_3.true_weight(level, victim)
+    weight = confounding_effect.true_weight(level, victim)
 
     # 250,000 messages, and 2,000 between the ends.
     assert np.all(mine >= weight * hers * (1.0 - 1e-6))
     assert np.any(mine < 1.001 * weight * hers)
-    assert figure_3.true_weight(3.1, victim) == 0.0
+    assert confounding_effect.true_weight(3.1, victim) == 0.0
 
 
 def test_figure_3_jumps_only_where_budgets_are_equal() -> None:
-    result = figure_3.run(EFFORT)
+    result = confounding_effect.run(EFFORT)
 
     panel = [row for row in result.rows if row[0] == "b"]
     levels = np.array([row[1] for row in panel], dtype=float)
@@ -186,7 +189,7 @@ def test_figure_3_jumps_only_where_budgets_are_equal() -> None:
 
 def test_curves_of_figure_3_start_and_end_at_the_ends_of_the_range() -> None:
     (first, second), (other, last) = (
-        figure_3._errors((1.0, 1.0), value) for value in (0.0, 1.0)
+        confounding_effect._errors((1.0, 1.0), value) for value in (0.0, 1.0)
     )
 
     # Equal budgets: w on one side, 1 - w on the other.
@@ -226,4 +229,4 @@ def test_gains_are_ratios_to_the_best_baseline() -> None:
         svg="",
     )
 
-    assert figure_4.best_gain(result, ("own", "one", "other")) == 3.5
+    assert bounds_by_population.best_gain(result, ("own", "one", "other")) == 3.5

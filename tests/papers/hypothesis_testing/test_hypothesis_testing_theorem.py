@@ -11,7 +11,9 @@ import shuffledp as sdp
 from shuffledp.papers.bounds.bound import Setting
 from shuffledp.papers.bounds.crowd import others
 from shuffledp.papers.bounds.two_counts import clone_count
-from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
+from shuffledp.papers.hypothesis_testing.hypothesis_testing_bound import (
+    HypothesisTesting,
+)
 
 PRINTED, REPAIRED = HypothesisTesting(), HypothesisTesting(as_printed=False)
 

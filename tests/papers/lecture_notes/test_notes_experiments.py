@@ -6,7 +6,7 @@ import pytest
 
 from shuffledp.papers.figures.catalog import EXPERIMENTS
 from shuffledp.papers.figures.result import Effort
-from shuffledp.papers.lecture_notes.figures import numbers, risk, selection
+from shuffledp.papers.lecture_notes.figures import excess_risk, numbers, selection_loss
 
 QUICK = ("notes-response", "notes-lower-bound", "notes-one-bit", "notes-rappor")
 NAMES = tuple(name for name in EXPERIMENTS if name.startswith("notes-"))
@@ -15,10 +15,10 @@ OTHERS = tuple(name for name in NAMES if name not in QUICK)
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "CANDIDATES", (2, 4))
+    monkeypatch.setattr(selection_loss, "CANDIDATES", (2, 4))
     monkeypatch.setattr(numbers, "BUDGETS", (0.1, 0.2, 0.4))
     monkeypatch.setattr(
-        risk,
+        excess_risk,
         "VARIED",
         (("people", (1_000, 2_000)), ("dimensions", (2, 4)), ("epsilon", (0.5, 1.0))),
     )

@@ -30,8 +30,10 @@ from shuffledp.papers.bounds.feldman2023 import (
 from shuffledp.papers.bounds.feldman_approximate import FeldmanApproximate
 from shuffledp.papers.bounds.girgis2021 import Girgis2021Closed, Girgis2021Sum
 from shuffledp.papers.bounds.wang2024 import Wang2024
-from shuffledp.papers.eapes.theorem import EapesCorollary, EapesTheorem
-from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
+from shuffledp.papers.eapes.eapes_theorem import EapesCorollary, EapesTheorem
+from shuffledp.papers.hypothesis_testing.hypothesis_testing_bound import (
+    HypothesisTesting,
+)
 
 PUBLISHED: tuple[PublishedBound, ...] = (
     Erlingsson2019(),

@@ -1,21 +1,20 @@
-"""No local protocol beats 1 / sqrt(n) on the mean of bits: by listing every transcript.
+"""Lower bound of order 1 / sqrt(n) for any local mean of bits, by all transcripts.
 
-Bits are drawn evenly, people answer one after the other, each with a budget of eps and a
-randomizer that may depend on what was answered before. Given the transcript a, bits stay
+Bits are uniform; users answer one after the other, each with a budget of eps and a
+randomizer that may depend on all earlier answers. Given the transcript a, bits stay
 independent, and
 
     P(X_i = 1 | A = a) lies in [1 / (e^eps + 1), e^eps / (e^eps + 1)],
 
-so that whatever is made of a, the mean squared error about the mean of the bits is at least
+so that the mean squared error of any estimator, about the mean of the bits, is at least
 
     e^eps / ((e^eps + 1)^2 n),
 
 and some data set has at least the average's. Randomized response attains it for every n.
-At eps = 1 the chances lie in [0.269, 0.731], within the printed [1/4, 3/4].
+At eps = 1 these probabilities lie in [0.269, 0.731], within the printed [1/4, 3/4].
 
-Errata. The printed proof ends with P(A = a | X_i = 1) in that interval; what Bayes' rule
-gives, and what is used, is P(X_i = 1 | A = a). The distance that is bounded below is that
-to the output of the analyst, not to the transcript a.
+Erratum. The distance that is bounded below is that to the output of the analyst, not to
+the transcript a.
 
 Source: Wang, lecture notes, Theorem 9.2, after Chan, Shi, Song (2012), "Optimal lower bound
 for differentially private multi-party aggregation".
@@ -28,30 +27,32 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.papers.lecture_notes.average import checked
+from shuffledp.papers.lecture_notes.mean_errors import checked
 from shuffledp.types import Floats
 
-# Of transcripts times data sets.
+# The largest number of transcripts times data sets that is enumerated.
 _MOST = 2**22
 
 
 def least_error(num_users: int, epsilon: float) -> float:
-    """Returns the root of the mean squared error that nothing beats on every data set.
+    """Returns the least root mean squared error that any protocol has on all data sets.
 
     >>> round(least_error(100, 1.0), 5)
     0.04434
     """
     people, budget = checked(num_users, epsilon)
+    # e^eps / (e^eps + 1)^2 = 1 / (4 cosh(eps / 2)^2), without overflow.
     return 0.5 / math.cosh(budget / 2.0) / math.sqrt(people)
 
 
 @dataclass(frozen=True, eq=False)
 class Transcripts:
-    """What transcripts say about evenly drawn bits.
+    """Posterior distributions of uniform bits, given a transcript.
 
     Attributes:
-        chances: Of each transcript, shape (transcripts,).
-        joint: Of every data set given a transcript, shape (transcripts, 2, ..., 2).
+        chances: Probability of each transcript, shape (transcripts,).
+        joint: Probability of every data set, given a transcript, shape
+            (transcripts, 2, ..., 2).
     """
 
     chances: Floats
@@ -59,18 +60,20 @@ class Transcripts:
 
     @property
     def num_users(self) -> int:
-        """How many people there are."""
+        """Number of users."""
         return self.joint.ndim - 1
 
     def ones(self) -> Floats:
         """Returns P(X_i = 1 | A = a), shape (transcripts, n)."""
+        # By Bayes' rule. The printed proof ends with P(A = a | X_i = 1) instead.
         n = self.num_users
         others = [tuple(j + 1 for j in range(n) if j != i) for i in range(n)]
         return np.stack([self.joint.sum(axis=axes)[:, 1] for axes in others], axis=1)
 
     def dependence(self) -> float:
-        """Returns the largest distance of a data set's chance from that of free bits."""
+        """Returns the largest distance of a posterior from a product distribution."""
         ones = self.ones()
+        # 0 up to rounding: given the transcript, bits stay independent.
         free = self.joint.shape[0] * [1.0]
         product = np.array(free).reshape((-1,) + (1,) * self.num_users)
         for i in range(self.num_users):
@@ -81,18 +84,18 @@ class Transcripts:
         return float(np.abs(product - self.joint).max())
 
     def error(self) -> float:
-        """Returns the root mean squared error of the best there is: the posterior mean."""
+        """Returns the root mean squared error of the posterior mean, the least possible."""
         ones = self.ones()
         variance = (ones * (1.0 - ones)).sum(axis=1) / self.num_users**2
         return math.sqrt(float(self.chances @ variance))
 
 
 def transcripts(tables: Sequence[Floats]) -> Transcripts:
-    """Lists all transcripts of people who answer one after the other.
+    """Computes all transcripts of users who answer one after the other.
 
     Args:
-        tables: Of each person: the chance of every message, for every transcript of those
-            before her and either bit, shape (transcripts before, 2, messages).
+        tables: Per user: the probability of every message, for every earlier transcript
+            and either bit, shape (earlier transcripts, 2, messages).
 
     Raises:
         InvalidInputError: If tables do not follow each other, or are too large to list.
@@ -116,33 +119,32 @@ def transcripts(tables: Sequence[Floats]) -> Transcripts:
         flat = joint.reshape(before, -1)
         grown = 0.5 * flat[:, None, :, None] * chances.transpose(0, 2, 1)[:, :, None, :]
         joint = grown.reshape(before * chances.shape[2], -1)
+    # Transcripts of probability 0 have no posterior.
     chances = joint.sum(axis=1)
-    seen = chances > 0.0
-    given = joint[seen] / chances[seen, None]
-    return Transcripts(chances[seen], given.reshape((-1,) + (2,) * len(tables)))
+    possible = chances > 0.0
+    given = joint[possible] / chances[possible, None]
+    return Transcripts(chances[possible], given.reshape((-1,) + (2,) * len(tables)))
 
 
 def adaptive_tables(
     num_users: int, epsilon: float, *, rng: np.random.Generator
 ) -> tuple[Floats, ...]:
-    """Draws a protocol: one bit each, by randomizers that depend on all answers before.
-
-    All of them use their whole budget: with the chance of a 1 drawn evenly for one value,
-    that for the other is the largest that the budget allows.
+    """Draws a protocol of one bit per user, each randomizer depending on all answers.
 
     Args:
         num_users: n.
-        epsilon: Everybody's budget.
+        epsilon: The local budget of every user.
         rng: A simulation's generator.
     """
     people, budget = checked(num_users, epsilon)
-    found, before = [], 1
+    tables, before = [], 1
     for _ in range(people):
         low = rng.random(before)
+        # The whole budget is used: the largest P(1) that it allows for the other value.
         high = np.minimum(low * math.exp(budget), 1.0 - (1.0 - low) * math.exp(-budget))
         ones = np.stack([low, high], axis=1)
         swapped = rng.random(before) < 0.5
         ones[swapped] = ones[swapped, ::-1]
-        found.append(np.stack([1.0 - ones, ones], axis=2))
+        tables.append(np.stack([1.0 - ones, ones], axis=2))
         before *= 2
-    return tuple(found)
+    return tuple(tables)

@@ -1,6 +1,6 @@
 """The noisy sum of bits in the shuffle model, as printed and as it must be.
 
-Everybody sends her bit with chance 1 - p and a fair coin with chance p,
+Every user sends the bit with probability 1 - p and a uniform one with probability p,
 
     p ~ ln(1 / delta) / (n eps^2),
 
@@ -9,8 +9,7 @@ and the analyst, from the shuffled y_1, ..., y_n, estimates the mean of the bits
     printed (9.5)   (sum y - p / 2) / (n (1 - p)),
     right           (sum y - n p / 2) / (n (1 - p)).
 
-The printed one is off by (n - 1) p / (2 n (1 - p)) in the mean: for n = 1,000, p = 0.3 and
-a mean of 0.4, it has the expectation 0.614. Theorem 9.6 states an expected error of
+Theorem 9.6 states an expected error of
 O(sqrt(ln(1 / delta)) / (n eps)) for the right one; the constant in p is left open there,
 and certified here (`BinarySum.calibrate`).
 
@@ -23,17 +22,18 @@ import math
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError, OutsidePreconditions
 from shuffledp.papers.bounds.bound import check_delta
-from shuffledp.papers.lecture_notes.average import checked
+from shuffledp.papers.lecture_notes.mean_errors import checked
 
 
 def printed_share(num_users: int, epsilon: float, delta: float) -> float:
-    """Returns p = ln(1 / delta) / (n eps^2), the constant taken for 1.
+    """Returns p = ln(1 / delta) / (n eps^2), with the constant set to 1.
 
     Raises:
         OutsidePreconditions: Unless eps <= 1, delta >= 2^(-eps n), and p < 1.
     """
     people, target = checked(num_users, epsilon)
     chance = check_delta(delta)
+    # The preconditions of Theorem 9.6, the second as a logarithm: 2^(-eps n) underflows.
     if target > 1.0 or math.log2(chance) < -target * people:
         raise OutsidePreconditions(
             "Expected 0 < epsilon <= 1 and delta >= 2^(-epsilon n), got epsilon = "
@@ -42,7 +42,7 @@ def printed_share(num_users: int, epsilon: float, delta: float) -> float:
     share = math.log(1.0 / chance) / (people * target**2)
     if share >= 1.0:
         raise OutsidePreconditions(
-            f"Expected so many people that p < 1, got p = {share:g} for {people}."
+            f"Expected enough people that p < 1, got p = {share:g} for {people}."
         )
     return share
 
@@ -56,6 +56,8 @@ def printed_estimate(total: float, *, num_users: int, share: float) -> float:
         share: p, in (0, 1).
     """
     people, p = _checked(num_users, share)
+    # The bias is (n - 1) p / (2 n (1 - p)): at n = 1,000, p = 0.3 and a mean of 0.4 the
+    # expectation is 0.614.
     return (total - p / 2.0) / (people * (1.0 - p))
 
 
@@ -78,6 +80,7 @@ def unbiased_estimate(total: float, *, num_users: int, share: float) -> float:
 
 def local_budget(share: float) -> float:
     """Returns ln(2 / p - 1), the local budget of these messages."""
+    # The bit is sent with probability 1 - p / 2, its complement with p / 2.
     _, p = _checked(1, share)
     return math.log(2.0 / p - 1.0)
 

@@ -1,8 +1,8 @@
 """Any local protocol with one bit per person, by public coins.
 
 Let Q be a randomizer of budget eps and mu a distribution with e^-eps <= Q(z | x) / mu(z) <=
-e^eps for all x and z, such as that of some fixed value. For every person a message z is
-drawn from mu, in public; she sends one bit, 1 with chance
+e^eps for all x and z, such as that of some fixed value. For every user a message z is
+drawn from mu, in public; the user sends one bit, 1 with probability
 
     c Q(z | x) / mu(z),    c = 1 / (e^eps + 1),
 
@@ -10,13 +10,10 @@ and the analyst keeps z where the bit is 1. Then
 
     P(kept, z) = mu(z) c Q(z | x) / mu(z) = c Q(z | x):
 
-whoever is kept, with chance c whatever her value, has sent exactly what Q sends, and the
-analyst of Q goes on with some c n people. Both of the bit's chances change by a factor of
-e^eps at most: for the 0 that is (1 - c r') / (1 - c r), largest at r' = 1, r = e^eps, and
-e^eps there. With c = 1/2, which is possible up to eps = ln 2 only, the same ratio would be
-1 / (2 - e^eps), a level of 1.05 at eps = 0.5.
+a kept message, of probability c at every value, has exactly the distribution of Q, and the
+analyst of Q goes on with some c n users.
 
-Source: Wang, lecture notes, section 9.1, item 4, where it is stated in words; Bassily,
+Source: Wang, lecture notes, section 9.1, item 4, stated without a formula; Bassily,
 Smith (2015), "Local, private, efficient protocols for succinct histograms".
 """
 
@@ -35,7 +32,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class OneBitReduction:
-    """A finite randomizer whose messages are drawn in public and kept by one bit.
+    """A finite randomizer whose messages are drawn in public and accepted by one bit.
 
     >>> keep = math.exp(1.0) / (math.exp(1.0) + 1.0)
     >>> response = np.array([[keep, 1.0 - keep], [1.0 - keep, keep]])
@@ -45,9 +42,10 @@ class OneBitReduction:
            [0.0723, 0.1966]])
 
     Attributes:
-        table: Q, the chance of every message for every value, shape (values, messages).
-        public: mu, from which public messages are drawn, shape (messages,).
-        epsilon: A budget within which the table is, and the table over mu.
+        table: Q, the probability of every message for every value, shape (values,
+            messages).
+        public: mu, the distribution of public messages, shape (messages,).
+        epsilon: A level that `table`, and also its ratio to `public`, keeps.
     """
 
     table: Floats
@@ -70,32 +68,36 @@ class OneBitReduction:
             raise InvalidInputError(
                 f"Expected 0 < epsilon <= 700, got {self.epsilon:g}."
             )
+        # The bit's probability c Q / mu must be at most 1, and Q itself eps-private.
         logs = np.abs(np.log(table / public))
         spread = np.log(table.max(axis=0) / table.min(axis=0))
-        shown = float(max(logs.max(), spread.max()))
-        if shown > self.epsilon * (1.0 + _ROUNDING) + _ROUNDING:
+        level = float(max(logs.max(), spread.max()))
+        if level > self.epsilon * (1.0 + _ROUNDING) + _ROUNDING:
             raise InvalidInputError(
                 f"Expected chances within a factor of e^{self.epsilon:g} of each other, "
-                f"got e^{shown:.6g}."
+                f"got e^{level:.6g}."
             )
 
     @property
     def kept_share(self) -> float:
-        """c, the share of people whose public message is kept, whatever they hold."""
+        """c, the share of users whose public message is kept, at every value."""
+        # For a bit of 0 the probabilities' ratio is (1 - c r') / (1 - c r), largest at
+        # r' = 1, r = e^eps, and e^eps with this c. c = 1/2, possible up to eps = ln 2 only,
+        # would have 1 / (2 - e^eps): a level of 1.05 at eps = 0.5.
         return 1.0 / (math.exp(self.epsilon) + 1.0)
 
     def bit_chances(self) -> Floats:
-        """Returns with which chance a bit is 1, shape (values, messages)."""
+        """Returns the probabilities that a bit is 1, shape (values, messages)."""
         # Rounding must not lead beyond the two ends, which the level allows.
         least = self.kept_share * math.exp(-self.epsilon)
         most = self.kept_share * math.exp(self.epsilon)
-        found: Floats = np.clip(self.kept_share * self.table / self.public, least, most)
-        return found
+        chances: Floats = self.kept_share * self.table / self.public
+        return np.clip(chances, least, most)
 
     def kept_chances(self) -> Floats:
-        """Returns the chance that each message is kept, shape (values, messages)."""
-        found: Floats = self.public * self.bit_chances()
-        return found
+        """Returns the probability that each message is kept, shape (values, messages)."""
+        chances: Floats = self.public * self.bit_chances()
+        return chances
 
     def level(self) -> float:
         """Returns the exact local level of a bit, given its public message."""
@@ -106,24 +108,24 @@ class OneBitReduction:
         return float(np.max(ratios))
 
     def draw_public(self, num_users: int, *, rng: np.random.Generator) -> Ints:
-        """Draws everybody's public message, shape (n,)."""
+        """Draws the public message of every user, shape (n,)."""
         return rng.choice(self.public.size, size=num_users, p=self.public)
 
     def randomize(self, values: Ints, public: Ints, *, rng: Rng) -> NDArray[np.bool_]:
-        """Runs on the devices: one bit per person, shape (n,).
+        """Draws one bit per user, on the devices, shape (n,).
 
         Args:
-            values: What everybody holds, in [0, values), shape (n,).
-            public: Everybody's public message, shape (n,).
+            values: Of the users, in [0, values), shape (n,).
+            public: Public message of every user, shape (n,).
             rng: The only source of randomness that need be private.
 
         Raises:
             InvalidInputError: If shapes differ, or something is out of range.
         """
-        held, drawn = np.asarray(values), np.asarray(public)
-        if held.ndim != 1 or held.shape != drawn.shape:
+        inputs, drawn = np.asarray(values), np.asarray(public)
+        if inputs.ndim != 1 or inputs.shape != drawn.shape:
             raise InvalidInputError("Expected one public message per value.")
-        for array, size in zip((held, drawn), self.table.shape, strict=True):
+        for array, size in zip((inputs, drawn), self.table.shape, strict=True):
             if array.size and not 0 <= int(array.min()) <= int(array.max()) < size:
                 raise InvalidInputError(f"Expected whole numbers in [0, {size}).")
-        return coins(self.bit_chances()[held, drawn], rng=rng)
+        return coins(self.bit_chances()[inputs, drawn], rng=rng)

@@ -1,19 +1,19 @@
-"""Private selection: which of d candidates do most people approve of?
+"""Private selection of the candidate, out of d, that most users approve of.
 
-Person i approves of some candidates, x_i in {0, 1}^d; wanted is a candidate whose share of
+User i approves of some candidates, x_i in {0, 1}^d; wanted is a candidate whose share of
 approval is nearly the largest.
 
-* *Curator.* The exponential mechanism picks j with chance ~ exp(eps count_j / 2); what it
-  misses grows with log d / (n eps).
-* *Local exponential mechanism.* Everybody names one candidate, with chance
+* *Curator.* The exponential mechanism picks j with probability ~ exp(eps count_j / 2); its
+  loss grows with log d / (n eps).
+* *Local exponential mechanism.* Each user names one candidate, with probability
   ~ exp(eps x_ij / 2); the one named most often wins.
-* *Local bit.* Everybody is asked about one candidate, drawn evenly, and answers by
-  randomized response; the largest debiased share wins. What it misses grows with
+* *Local bit.* Each user is asked about one candidate, drawn uniformly, and answers by
+  randomized response; the largest debiased share wins. Its loss grows with
   sqrt(d log d / n) / eps.
 
 The gap in d between the first and the others is exponential, and intrinsic to the local
 model (Ullman 2018, arXiv:1802.02638). The level of the local exponential mechanism is at
-most eps; exactly it is the largest log ratio over all pairs of approvals, listed here:
+most eps; exactly it is the largest log ratio over all pairs of approvals:
 
     e^level = e^{eps/2} (1 + (d - 1) e^{eps/2}) / (e^{eps/2} + d - 1).
 
@@ -28,22 +28,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.papers.lecture_notes.average import checked
+from shuffledp.papers.lecture_notes.mean_errors import checked
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.types import Floats, Ints
 
 MOST_CANDIDATES = 2**16
-# All approvals of so many candidates are listed.
+# The largest d for which all 2^d approvals are enumerated.
 _MOST_LISTED = 10
 
 
 def naming_chances(approvals: NDArray[np.bool_], epsilon: float) -> Floats:
-    """Returns with which chance each candidate is named.
+    """Returns the probabilities of naming each candidate.
 
     Args:
         approvals: Shape (n, d).
-        epsilon: Everybody's budget.
+        epsilon: The local budget of every user.
 
     Returns:
         Shape (n, d).
@@ -52,14 +52,15 @@ def naming_chances(approvals: NDArray[np.bool_], epsilon: float) -> Floats:
         raise InvalidInputError("Expected approvals as booleans, shape (n, d), d >= 2.")
     _, budget = checked(max(approvals.shape[0], 1), epsilon)
     weights = np.where(approvals, 1.0, math.exp(-budget / 2.0))
-    found: Floats = weights / weights.sum(axis=1, keepdims=True)
-    return found
+    chances: Floats = weights / weights.sum(axis=1, keepdims=True)
+    return chances
 
 
 def name_candidates(
     approvals: NDArray[np.bool_], epsilon: float, *, rng: np.random.Generator
 ) -> Ints:
-    """Draws whom everybody names, by the local exponential mechanism, shape (n,)."""
+    """Draws the candidate that each user names, shape (n,)."""
+    # The local exponential mechanism, by inversion of its distribution function.
     chances = naming_chances(approvals, epsilon)
     # Rounding may leave a sum a hair below 1.
     edges = np.cumsum(chances, axis=1)[:, :-1]
@@ -80,23 +81,24 @@ def listed_level(num_candidates: int, epsilon: float) -> float:
 
 
 def level_formula(num_candidates: int, epsilon: float) -> float:
-    """Returns that level by its closed form, for any number of candidates."""
+    """Returns the local level of `name_candidates` in closed form, for any d."""
     d = whole_number(num_candidates, "candidates", least=2, most=MOST_CANDIDATES)
     _, budget = checked(1, epsilon)
+    # The largest ratio: approval of this candidate alone, against of all others.
     half = math.exp(budget / 2.0)
     return budget / 2.0 + math.log((1.0 + (d - 1) * half) / (half + d - 1))
 
 
 def curators_choice(counts: Ints, epsilon: float, *, rng: np.random.Generator) -> int:
-    """Draws a candidate by the exponential mechanism on everybody's approvals.
+    """Draws a candidate by the exponential mechanism of a trusted curator.
 
     Args:
-        counts: How many people approve of each candidate, shape (d,).
+        counts: Number of users who approve of each candidate, shape (d,).
         epsilon: Central budget.
         rng: A simulation's generator.
     """
     _, budget = checked(1, epsilon)
-    # The largest of scores with Gumbel noise has exactly that law.
+    # The index of the largest score plus Gumbel noise has exactly this distribution.
     scores = 0.5 * budget * np.asarray(counts, dtype=np.float64)
     return int(np.argmax(scores + rng.gumbel(size=scores.size)))
 
@@ -109,12 +111,12 @@ def shares_of_bits(
     num_candidates: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Returns debiased shares of approval, shape (d,), of people asked about one each.
+    """Returns debiased shares of approval, shape (d,), each user asked about one.
 
     Args:
-        approved: Whether each approves of the candidate she is asked about, shape (n,).
-        asked: That candidate, shape (n,).
-        epsilon: Everybody's budget.
+        approved: Whether each user approves of the assigned candidate, shape (n,).
+        asked: The assigned candidates, shape (n,).
+        epsilon: The local budget of every user.
         num_candidates: d.
         rng: A simulation's generator.
     """
@@ -124,8 +126,8 @@ def shares_of_bits(
     people = np.bincount(asked, minlength=num_candidates)
     ones = np.bincount(asked, weights=bits, minlength=num_candidates)
     growth = math.exp(budget)
-    found: Floats = (ones / np.maximum(people, 1) * (growth + 1.0) - 1.0) / (
+    shares: Floats = (ones / np.maximum(people, 1) * (growth + 1.0) - 1.0) / (
         growth - 1.0
     )
-    # Of whom nobody was asked nothing is known.
-    return np.where(people > 0, found, -np.inf)
+    # A candidate about whom no user was asked must not win.
+    return np.where(people > 0, shares, -np.inf)

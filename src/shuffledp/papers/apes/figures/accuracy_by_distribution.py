@@ -5,7 +5,7 @@ from shuffledp.papers.apes.figures.framework_tables import PUBLISHED, training_u
 from shuffledp.papers.apes.figures.framework_training import (
     accuracies,
 )
-from shuffledp.papers.apes.figures.training_tables import (
+from shuffledp.papers.apes.figures.training_cells import (
     NAMES,
     OTHER_RATES,
     accuracy_comparisons,

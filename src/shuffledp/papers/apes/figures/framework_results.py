@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from shuffledp.federated.training_promise import TrainingPromise
 from shuffledp.papers.apes.figures.framework_training import Training
-from shuffledp.papers.apes.figures.training_tables import NAMES, standard_error
+from shuffledp.papers.apes.figures.training_cells import NAMES, standard_error
 from shuffledp.papers.apes.printed import ACCURACIES, DISTRIBUTIONS
 from shuffledp.papers.apes.stated_training import StatedTraining
 from shuffledp.papers.figures.result import Cell

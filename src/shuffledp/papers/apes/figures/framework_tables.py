@@ -16,7 +16,7 @@ from shuffledp.papers.apes.figures.framework_training import (
     certificate,
     statement,
 )
-from shuffledp.papers.apes.figures.training_tables import (
+from shuffledp.papers.apes.figures.training_cells import (
     NAMES,
     OTHER_RATES,
     accuracy_comparisons,

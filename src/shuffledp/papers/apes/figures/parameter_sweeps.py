@@ -9,7 +9,7 @@ from shuffledp.papers.apes.figures.framework_training import (
     certificate,
     statement,
 )
-from shuffledp.papers.apes.figures.training_tables import (
+from shuffledp.papers.apes.figures.training_cells import (
     level_curve,
     mean_curve,
     repetitions_of,

@@ -19,7 +19,9 @@ from shuffledp.papers.court.rows import ROWS, Crowd, Group, Row, crowd_case
 from shuffledp.papers.court.small.program import Program
 from shuffledp.papers.court.small.programs import program_of
 from shuffledp.papers.court.statements import local
-from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
+from shuffledp.papers.hypothesis_testing.hypothesis_testing_bound import (
+    HypothesisTesting,
+)
 from shuffledp.papers.segmented.privacy import SegmentedPrivacy
 from shuffledp.papers.tables import read_table
 from shuffledp.population import Population

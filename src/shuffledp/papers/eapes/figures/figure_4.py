@@ -14,7 +14,7 @@ from shuffledp.budget_distributions import draw_budgets
 from shuffledp.papers.apes.amplification import ApesClosed, ApesNumerical
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
 from shuffledp.papers.bounds.equal_noise import Compared, band, stated
-from shuffledp.papers.eapes.theorem import EapesCorollary
+from shuffledp.papers.eapes.eapes_theorem import EapesCorollary
 from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result

@@ -15,7 +15,7 @@ from shuffledp.budget_distributions import draw_budgets
 from shuffledp.datasets.mnist import load_mnist
 from shuffledp.federated.sgd_guarantee import SgdGuarantee
 from shuffledp.federated.shuffled_sgd import Images, components_of, train
-from shuffledp.papers.eapes.stated_training import stated_by_eapes
+from shuffledp.papers.eapes.stated_descent import stated_by_eapes
 from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, OnShare, Result

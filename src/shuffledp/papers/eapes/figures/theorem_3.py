@@ -11,9 +11,9 @@ import math
 from collections.abc import Sequence
 
 from shuffledp.papers.bounds.bound import Setting
+from shuffledp.papers.eapes.eapes_theorem import EapesCorollary
 from shuffledp.papers.eapes.process import counted_trade_off
 from shuffledp.papers.eapes.slots import response_divergence, slot_divergence
-from shuffledp.papers.eapes.theorem import EapesCorollary
 from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result

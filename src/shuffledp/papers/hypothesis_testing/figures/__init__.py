@@ -1,1 +1,1 @@
-"""What tables and figures of the paper compute."""
+"""Tables and figures of Liu et al. (2024), one file each."""

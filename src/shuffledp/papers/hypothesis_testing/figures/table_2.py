@@ -18,10 +18,12 @@ from shuffledp.papers.bounds.equal_noise import Compared, Stated, band, stated
 from shuffledp.papers.bounds.feldman_approximate import FeldmanApproximate, failures
 from shuffledp.papers.bounds.gaussian_profile import gaussian_delta
 from shuffledp.papers.bounds.two_counts import CloneCount, divergence
-from shuffledp.papers.eapes.theorem import EapesTheorem, gdp_parameter
+from shuffledp.papers.eapes.eapes_theorem import EapesTheorem, gdp_parameter
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result, number
-from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
+from shuffledp.papers.hypothesis_testing.hypothesis_testing_bound import (
+    HypothesisTesting,
+)
 from shuffledp.population import Population
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.types import Floats

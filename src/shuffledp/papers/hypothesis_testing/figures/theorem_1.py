@@ -15,7 +15,9 @@ from shuffledp.accounting.account import account
 from shuffledp.papers.bounds.bound import Setting
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
-from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
+from shuffledp.papers.hypothesis_testing.hypothesis_testing_bound import (
+    HypothesisTesting,
+)
 from shuffledp.papers.hypothesis_testing.type_one_errors import laplace_flip
 from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace

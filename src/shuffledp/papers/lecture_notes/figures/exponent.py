@@ -1,4 +1,4 @@
-"""Which power of something a measured error follows."""
+"""The exponent of a power law, fitted to measured errors."""
 
 from collections.abc import Sequence
 
@@ -14,8 +14,9 @@ def exponent(at: Sequence[float], values: Sequence[Cell]) -> float:
     2.0
 
     Args:
-        at: Places, above 0.
-        values: Measured there, above 0.
+        at: Arguments, above 0.
+        values: Measurements at `at`, above 0.
     """
+    # A missing cell makes the slope NaN.
     heights = np.log([float(value or "nan") for value in values])
     return float(np.polyfit(np.log(at), heights, 1)[0])

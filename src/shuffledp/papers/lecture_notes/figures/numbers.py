@@ -6,13 +6,13 @@ import numpy as np
 
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
-from shuffledp.papers.lecture_notes.average import (
+from shuffledp.papers.lecture_notes.figures.exponent import exponent
+from shuffledp.papers.lecture_notes.mean_errors import (
     laplace_error,
     local_rate,
     one_bit_error,
     printed_rate,
 )
-from shuffledp.papers.lecture_notes.figures.exponent import exponent
 from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.statistics.mean.protocol import Mean
@@ -27,30 +27,31 @@ _TITLE = "Lecture notes, Theorem 9.3: the mean of numbers"
 def run(effort: Effort) -> Result:
     """Returns errors at every budget."""
     rng = np.random.default_rng(effort.seed)
+    # A quarter of the users at either end of VALUES, half of them in the middle.
     share = NUM_USERS // 4
-    held = np.array([[share, NUM_USERS - 2 * share, share]])
-    truth = float(np.average(VALUES, weights=held[0]))
+    counts = np.array([[share, NUM_USERS - 2 * share, share]])
+    truth = float(np.average(VALUES, weights=counts[0]))
     noisy = Mean(0.0, WIDTH, randomizer=Laplace(0.0, WIDTH))
     rows: list[tuple[Cell, ...]] = []
     for index, budget in enumerate(BUDGETS):
         people = Population.from_counts({budget: NUM_USERS})
-        found = []
+        simulated = []
         for protocol in (noisy, Mean(0.0, WIDTH)):
             errors = [
                 protocol.estimate(
-                    protocol.draw_tally(VALUES, held, people, rng=rng), people
+                    protocol.draw_tally(VALUES, counts, people, rng=rng), people
                 ).value
                 - truth
                 for _ in range(effort.repetitions)
             ]
-            found.append(float(np.sqrt(np.mean(np.square(errors)))))
+            simulated.append(float(np.sqrt(np.mean(np.square(errors)))))
         rows.append(
             (
                 budget,
-                found[0],
+                simulated[0],
                 laplace_error(NUM_USERS, budget, width=WIDTH),
                 noisy.randomizer.bits_per_person(np.array([budget])),
-                found[1],
+                simulated[1],
                 one_bit_error(NUM_USERS, budget, width=WIDTH),
                 1.0,
                 local_rate(NUM_USERS, budget, width=WIDTH),

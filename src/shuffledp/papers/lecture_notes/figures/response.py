@@ -1,21 +1,21 @@
 """Errors of a mean of bits: randomized responses beside a curator's noise.
 
-The simulation draws how many responses are 1, which has the law of all of them, and applies
-the printed estimator; of the curator it draws the Laplace noise.
+The simulation draws the number of responses that are 1, applies the printed estimator, and
+draws the curator's Laplace noise.
 """
 
 import numpy as np
 
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
-from shuffledp.papers.lecture_notes.average import (
+from shuffledp.papers.lecture_notes.figures.exponent import exponent
+from shuffledp.papers.lecture_notes.mean_errors import (
     central_error,
     local_rate,
     printed_rate,
     response_error,
     response_estimate,
 )
-from shuffledp.papers.lecture_notes.figures.exponent import exponent
 from shuffledp.randomizers.one_bit import OneBit
 
 NUM_USERS = 10_000
@@ -27,18 +27,20 @@ _TITLE = "Lecture notes, section 9.1: the mean of bits"
 def run(effort: Effort) -> Result:
     """Returns errors at every budget."""
     rng = np.random.default_rng(effort.seed)
-    held = np.array([[NUM_USERS - round(SHARE * NUM_USERS), round(SHARE * NUM_USERS)]])
+    ones = round(SHARE * NUM_USERS)
+    counts = np.array([[NUM_USERS - ones, ones]])
     rows: list[tuple[Cell, ...]] = []
     inside = 0.0
     for index, budget in enumerate(BUDGETS):
         errors = np.array(
             [
-                response_estimate(_ones(held, budget, rng=rng), NUM_USERS, budget)
+                response_estimate(_ones(counts, budget, rng=rng), NUM_USERS, budget)
                 - SHARE
                 for _ in range(effort.repetitions)
             ]
         )
         noise = rng.laplace(0.0, 1.0 / (NUM_USERS * budget), size=effort.repetitions)
+        # (9.1) holds in the mean only: P(|Laplace| <= scale) = 1 - 1 / e.
         inside += float(np.mean(np.abs(noise) <= 1.0 / (NUM_USERS * budget)))
         rows.append(
             (
@@ -52,6 +54,7 @@ def run(effort: Effort) -> Result:
             )
         )
         effort.on_share((index + 1) / len(BUDGETS))
+    # Above 0.4, sinh(eps / 2) is no longer close to eps / 2.
     simulated = [row[1] for row in rows[:4]]
     setting: dict[str, Cell] = {"people": NUM_USERS, "share of ones": SHARE}
     return Result(
@@ -115,6 +118,6 @@ def run(effort: Effort) -> Result:
     )
 
 
-def _ones(held: np.ndarray, budget: float, *, rng: np.random.Generator) -> float:
-    sums = OneBit().draw_sums(np.array([0.0, 1.0]), held, np.array([budget]), rng=rng)
+def _ones(counts: np.ndarray, budget: float, *, rng: np.random.Generator) -> float:
+    sums = OneBit().draw_sums(np.array([0.0, 1.0]), counts, np.array([budget]), rng=rng)
     return float(sums[0, 1])

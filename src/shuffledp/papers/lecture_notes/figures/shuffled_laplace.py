@@ -1,6 +1,6 @@
 """The example after Theorem 9.4: Laplace noise on every bit, shuffled.
 
-Everybody adds Lap(sqrt(ln(1 / delta)) / (eps sqrt(n))), the noise of the local budget
+Every user adds Lap(sqrt(ln(1 / delta)) / (eps sqrt(n))), the noise of the local budget
 eps sqrt(n) / sqrt(ln(1 / delta)), at eps = share sqrt(ln(1 / delta)) / sqrt(n) with a share
 below 1, so that the local budget is that share.
 """
@@ -10,8 +10,8 @@ import math
 from shuffledp.accounting.account import account
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
-from shuffledp.papers.lecture_notes.average import central_error, laplace_error
 from shuffledp.papers.lecture_notes.figures.exponent import exponent
+from shuffledp.papers.lecture_notes.mean_errors import central_error, laplace_error
 from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
 
@@ -27,6 +27,7 @@ def run(effort: Effort) -> Result:
     pairs += [(10_000, delta) for delta in DELTAS if delta != DELTA]
     rows: list[tuple[Cell, ...]] = []
     for index, (n, delta) in enumerate(pairs):
+        # The central epsilon for which the example's noise has this local budget.
         epsilon = BUDGET * math.sqrt(math.log(1.0 / delta) / n)
         people = Population.from_counts({BUDGET: n})
         (level,) = account(Laplace(), people, delta=delta).levels

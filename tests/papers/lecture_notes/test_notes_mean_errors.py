@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.papers.lecture_notes.average import (
+from shuffledp.papers.lecture_notes.mean_errors import (
     central_error,
     laplace_error,
     local_rate,

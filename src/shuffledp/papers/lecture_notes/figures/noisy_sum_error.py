@@ -31,9 +31,9 @@ def run(effort: Effort) -> Result:
         share = printed_share(n, EPSILON, DELTA)
         people = Population.from_counts({local_budget(share): n})
         (stated,) = account(OneBit(), people, delta=DELTA).levels
-        found = largest_budgets(Promise(OneBit(), DELTA), {EPSILON: n})
-        # The largest budget, and so the smallest p, that is worth epsilon.
-        (budget,) = found.people.epsilons.tolist()
+        largest = largest_budgets(Promise(OneBit(), DELTA), {EPSILON: n})
+        # The largest local budget has the smallest p, 2 / (e^budget + 1).
+        (budget,) = largest.people.epsilons.tolist()
         certified = 2.0 / (math.exp(budget) + 1.0)
         printed, right = _errors(n, share, effort.repetitions, rng=rng)
         _, ours = _errors(n, certified, effort.repetitions, rng=rng)
@@ -130,11 +130,12 @@ def _errors(
 ) -> tuple[float, float]:
     """Returns mean absolute errors of (9.5) as printed, and with n p / 2."""
     ones = round(SHARE * n)
+    # A uniform bit replaces the true one with probability p, so that half of them flip.
     flip = share / 2.0
     totals = rng.binomial(ones, 1.0 - flip, size=repetitions) + rng.binomial(
         n - ones, flip, size=repetitions
     )
-    found = [
+    errors = [
         float(
             np.mean(
                 [abs(estimate(t, num_users=n, share=share) - ones / n) for t in totals]
@@ -142,4 +143,4 @@ def _errors(
         )
         for estimate in (printed_estimate, unbiased_estimate)
     ]
-    return found[0], found[1]
+    return errors[0], errors[1]

@@ -1,4 +1,4 @@
-"""The least error of any local protocol, beside protocols whose transcripts are listed."""
+"""The least error of any local protocol, beside protocols with all their transcripts."""
 
 import math
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
-from shuffledp.papers.lecture_notes.average import response_error
 from shuffledp.papers.lecture_notes.lower_bound import (
     Transcripts,
     adaptive_tables,
     least_error,
     transcripts,
 )
+from shuffledp.papers.lecture_notes.mean_errors import response_error
 
 EPSILON = 1.0
 PEOPLE = (1, 2, 3, 4, 5, 6, 7, 8)
@@ -29,17 +29,17 @@ def run(effort: Effort) -> Result:
             transcripts(adaptive_tables(people, EPSILON, rng=rng))
             for _ in range(effort.repetitions)
         ]
-        ones = np.concatenate([np.ravel(found.ones()) for found in (response, *drawn)])
+        ones = np.concatenate([np.ravel(each.ones()) for each in (response, *drawn)])
         rows.append(
             (
                 people,
                 least_error(people, EPSILON),
                 response.error(),
-                min(found.error() for found in drawn),
+                min(each.error() for each in drawn),
                 response_error(people, EPSILON),
                 float(ones.min()),
                 float(ones.max()),
-                max(found.dependence() for found in (response, *drawn)),
+                max(each.dependence() for each in (response, *drawn)),
             )
         )
         effort.on_share((index + 1) / len(PEOPLE))
@@ -103,6 +103,7 @@ def run(effort: Effort) -> Result:
 
 
 def _responses(people: int) -> Transcripts:
+    # The same table after every earlier transcript: randomizers that do not adapt.
     keep = math.exp(EPSILON) / (1.0 + math.exp(EPSILON))
     table = np.array([[keep, 1.0 - keep], [1.0 - keep, keep]])
     return transcripts(

@@ -1,4 +1,4 @@
-"""RAPPOR: the remark on averaging, and the picture of a run."""
+"""RAPPOR: averaging of repeated answers, and the number of ones in a report."""
 
 from fractions import Fraction
 
@@ -22,7 +22,7 @@ _TITLE = "Lecture notes, section 9.1.1: RAPPOR"
 
 
 def run(effort: Effort) -> Result:
-    """Returns chances of answers that are averaged, and numbers of ones in reports."""
+    """Returns probabilities of averaged answers, and numbers of ones in reports."""
     rng = np.random.default_rng(effort.seed)
     rows: list[tuple[Cell, ...]] = [
         (
@@ -47,8 +47,8 @@ def run(effort: Effort) -> Result:
         device = Rappor(BITS, HASHES, one_given_one=ONE_GIVEN_ONE, one_given_zero=noise)
         n = effort.repetitions
         bloom = bloom_filters([_VALUE] * n, [0] * n, num_bits=BITS, num_hashes=HASHES)
-        kept = device.permanent_response(bloom, np.full(n, budget), rng=rng)
-        ones = device.instantaneous_response(kept, rng=rng).sum(axis=1)
+        stored = device.permanent_response(bloom, np.full(n, budget), rng=rng)
+        ones = device.instantaneous_response(stored, rng=rng).sum(axis=1)
         rows.append(
             (
                 f"ones in a report, p = {noise:g}",
@@ -126,4 +126,5 @@ def run(effort: Effort) -> Result:
 
 
 def _yes(days: int, chance: Fraction) -> float:
+    # Three quarters of the days, rounded up.
     return chance_of_at_least(-(-3 * days // 4), days, chance=chance)

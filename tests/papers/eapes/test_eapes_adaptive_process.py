@@ -11,7 +11,8 @@ import shuffledp as sdp
 from shuffledp.papers.bounds.bound import Setting
 from shuffledp.papers.bounds.two_counts import clone_count, divergence
 from shuffledp.papers.court.worlds import hockey_stick
-from shuffledp.papers.eapes.adaptive import AdaptiveProcess, LocalLaw
+from shuffledp.papers.eapes.adaptive_process import AdaptiveProcess, LocalLaw
+from shuffledp.papers.eapes.eapes_theorem import EapesCorollary
 from shuffledp.papers.eapes.imitation import components, printed_weight, weight
 from shuffledp.papers.eapes.process import (
     chances,
@@ -19,7 +20,6 @@ from shuffledp.papers.eapes.process import (
     printed_chances,
 )
 from shuffledp.papers.eapes.slots import response_divergence, slot_divergence
-from shuffledp.papers.eapes.theorem import EapesCorollary
 from shuffledp.types import Floats
 
 EPSILONS = (0.0, 0.3, 0.9, 2.0)

@@ -1,8 +1,8 @@
-"""Theorem 9.4: its rate, the theorem with constants, and what is certified.
+"""Theorem 9.4: its rate, the theorem with constants, and a certificate.
 
-The rate stands with its constant taken for 1. The certificate is that of binary randomized
-response, one randomizer for all; the numerical clones hold for any randomizers, also those
-that depend on answers before.
+The rate has its constant set to 1. The certificate is that of binary randomized response,
+one randomizer for all; the numerical clones hold for any randomizers, also those that
+depend on earlier answers.
 """
 
 import numpy as np
@@ -16,20 +16,20 @@ from shuffledp.papers.bounds.feldman2021 import (
 )
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
-from shuffledp.papers.lecture_notes.adaptive import (
+from shuffledp.papers.lecture_notes.figures.exponent import exponent
+from shuffledp.papers.lecture_notes.lower_bound import adaptive_tables
+from shuffledp.papers.lecture_notes.sequential_randomizers import (
     condition_holds,
     exact_delta,
     printed_epsilon,
 )
-from shuffledp.papers.lecture_notes.figures.exponent import exponent
-from shuffledp.papers.lecture_notes.lower_bound import adaptive_tables
 from shuffledp.population import Population
 from shuffledp.randomizers.one_bit import OneBit
 
 PEOPLE = (1_000, 3_000, 10_000, 30_000, 100_000)
 BUDGETS = (0.5, 1.0, 2.0, 4.0)
 DELTA = 1e-6
-# Lists of answers of people who are asked one after the other.
+# Few enough users for all lists of sequential answers to be enumerated.
 _ASKED, _ASKED_BUDGET, _ASKED_EPSILON = 4, 1.0, 0.4
 _TITLE = "Lecture notes, Theorem 9.4: amplification by shuffling"
 
@@ -109,7 +109,7 @@ def _stated(bound: PublishedBound, people: Population) -> float | None:
 
 
 def _adaptive(effort: Effort) -> tuple[float, float]:
-    """Returns the largest exact delta of drawn protocols, and the claimed one."""
+    """Returns the largest exact delta of drawn protocols, and the claimed delta."""
     rng = np.random.default_rng(effort.seed)
     values, changed = (0, 0, 1, 0), (0, 0, 1, 1)
     largest = max(
@@ -126,6 +126,7 @@ def _adaptive(effort: Effort) -> tuple[float, float]:
 
 
 def _growth(rows: list[tuple[Cell, ...]]) -> float:
+    # ln of the ratio between local epsilons 2 and 4, per unit of local epsilon.
     at = [row for row in rows if row[1] == PEOPLE[-1] and row[0] in (2.0, 4.0)]
     small, large = (float(row[4] or 0.0) for row in at)
     return float(np.log(large / small) / 2.0)
@@ -140,10 +141,10 @@ def _panel(budget: float, rows: list[tuple[Cell, ...]]) -> Panel:
             Curve(
                 name,
                 PEOPLE,
-                [row[place + 3] for row in chosen],
+                [row[index + 3] for row in chosen],
                 ours=name == "certified",
             )
-            for place, name in enumerate(named)
+            for index, name in enumerate(named)
         ],
         horizontal="people",
         vertical="central epsilon",

@@ -15,7 +15,9 @@ from shuffledp.papers.bounds.bound import Setting
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp.papers.hypothesis_testing.any_density import MessageDensity, confusion_of
-from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
+from shuffledp.papers.hypothesis_testing.hypothesis_testing_bound import (
+    HypothesisTesting,
+)
 from shuffledp.population import Population
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.laplace import Laplace

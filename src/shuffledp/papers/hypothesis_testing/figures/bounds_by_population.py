@@ -16,10 +16,12 @@ from shuffledp.papers.bounds.balle2019 import Balle2019Bennett
 from shuffledp.papers.bounds.bound import PublishedBound
 from shuffledp.papers.bounds.feldman2023 import Feldman2023Numerical
 from shuffledp.papers.bounds.feldman_approximate import FeldmanApproximate
-from shuffledp.papers.eapes.theorem import EapesTheorem
+from shuffledp.papers.eapes.eapes_theorem import EapesTheorem
 from shuffledp.papers.figures.bound_figure import BoundFigure
 from shuffledp.papers.figures.result import Comparison, Effort, Result, number
-from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
+from shuffledp.papers.hypothesis_testing.hypothesis_testing_bound import (
+    HypothesisTesting,
+)
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.laplace import Laplace

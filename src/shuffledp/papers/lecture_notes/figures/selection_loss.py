@@ -1,4 +1,4 @@
-"""What private selection misses, against the number of candidates."""
+"""Loss of private selection against the number of candidates."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ _TITLE = "Lecture notes, section 9.2: private selection"
 
 
 def run(effort: Effort) -> Result:
-    """Returns by how much each mechanism misses the largest share of approval."""
+    """Returns the approval that each mechanism loses to the best candidate."""
     rng = np.random.default_rng(effort.seed)
     rows: list[tuple[Cell, ...]] = []
     for index, d in enumerate(CANDIDATES):
@@ -61,8 +61,8 @@ def run(effort: Effort) -> Result:
                 Panel(
                     "",
                     [
-                        Curve(name, CANDIDATES, [row[place + 1] for row in rows])
-                        for place, name in enumerate(names)
+                        Curve(name, CANDIDATES, [row[index + 1] for row in rows])
+                        for index, name in enumerate(names)
                     ],
                     horizontal="candidates",
                     vertical="missed share of approval",
@@ -75,10 +75,11 @@ def run(effort: Effort) -> Result:
 
 
 def _missed(d: int, *, rng: np.random.Generator) -> tuple[float, ...]:
-    """Returns what each of the mechanisms misses in one run."""
+    """Returns the loss of each mechanism in one run."""
     shares = rng.permutation(np.linspace(*SHARES, d))
     approvals = rng.random((NUM_USERS, d)) < shares
     counts = approvals.sum(axis=0)
+    # The loss is about the shares of these users, not about the shares drawn from.
     truth = counts / NUM_USERS
     named = name_candidates(approvals, EPSILON, rng=rng)
     asked = rng.integers(d, size=NUM_USERS)
@@ -89,4 +90,4 @@ def _missed(d: int, *, rng: np.random.Generator) -> tuple[float, ...]:
         int(np.argmax(np.bincount(named, minlength=d))),
         int(np.argmax(estimated)),
     )
-    return tuple(float(truth.max() - truth[one]) for one in chosen)
+    return tuple(float(truth.max() - truth[candidate]) for candidate in chosen)

@@ -9,13 +9,13 @@ import pytest
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.bounds.bound import Setting
 from shuffledp.papers.bounds.feldman2021 import Feldman2021Numerical
-from shuffledp.papers.lecture_notes.adaptive import (
+from shuffledp.papers.lecture_notes.lower_bound import adaptive_tables
+from shuffledp.papers.lecture_notes.sequential_randomizers import (
     answer_law,
     condition_holds,
     exact_delta,
     printed_epsilon,
 )
-from shuffledp.papers.lecture_notes.lower_bound import adaptive_tables
 from shuffledp.population import Population
 
 

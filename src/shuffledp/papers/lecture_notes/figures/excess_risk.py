@@ -1,7 +1,7 @@
 """Excess empirical risk under local privacy, against people, dimensions and budget.
 
-Vectors are corners of the cube. For the linear loss their mean is as long as the noise, the
-data for which it costs most; labels of the logistic loss follow a linear model.
+Vectors are corners of the cube. For the linear loss their mean is as long as the noise,
+where the noise costs most; labels of the logistic loss follow a linear model.
 """
 
 import math
@@ -36,22 +36,22 @@ _DELTA = 1e-6
 
 
 def run(effort: Effort) -> Result:
-    """Returns the risk of three losses wherever one of three numbers is varied."""
+    """Returns the risks of three losses, as users, dimensions and epsilon vary."""
     rng = np.random.default_rng(effort.seed)
     rows: list[tuple[Cell, ...]] = []
-    total = sum(len(places) for _, places in VARIED)
-    for varied, places in VARIED:
-        for place in places:
-            n = int(place) if varied == "people" else PEOPLE
-            d = int(place) if varied == "dimensions" else DIMENSIONS
-            budget = place if varied == "epsilon" else EPSILON
+    total = sum(len(settings) for _, settings in VARIED)
+    for varied, settings in VARIED:
+        for value in settings:
+            n = int(value) if varied == "people" else PEOPLE
+            d = int(value) if varied == "dimensions" else DIMENSIONS
+            budget = value if varied == "epsilon" else EPSILON
             runs = np.array(
                 [_risks(n, d, budget, rng=rng) for _ in range(effort.repetitions)]
             )
             rows.append(
                 (
                     varied,
-                    place,
+                    value,
                     *runs.mean(axis=0).tolist(),
                     strongly_convex_risk(n, d, budget),
                     convex_rate(n, d, budget),
@@ -105,9 +105,9 @@ def _risks(n: int, d: int, budget: float, *, rng: np.random.Generator) -> Floats
     signs = np.where(rng.random((n, d)) < 0.5 + 0.5 * length, 1.0, -1.0)
     vectors = signs / math.sqrt(d)
     mean = vectors.mean(axis=0)
-    found = private_mean(vectors, budget, rng=rng)
-    squared = 0.5 * float(np.sum((on_ball(found) - mean) ** 2))
-    linear = float(np.linalg.norm(mean) - mean @ found / np.linalg.norm(found))
+    estimate = private_mean(vectors, budget, rng=rng)
+    squared = 0.5 * float(np.sum((on_ball(estimate) - mean) ** 2))
+    linear = float(np.linalg.norm(mean) - mean @ estimate / np.linalg.norm(estimate))
     return np.array([squared, linear, _logistic(n, d, budget, rng=rng)])
 
 
@@ -120,16 +120,17 @@ def _logistic(n: int, d: int, budget: float, *, rng: np.random.Generator) -> flo
 
     def gradients(people: slice, point: Floats) -> Floats:
         part = signed[people]
-        found: Floats = -part / (1.0 + np.exp(part @ point))[:, None]
-        return found
+        slopes: Floats = -part / (1.0 + np.exp(part @ point))[:, None]
+        return slopes
 
     def loss(point: Floats) -> float:
         return float(np.mean(np.logaddexp(0.0, -signed @ point)))
 
     def slope(point: Floats) -> Floats:
-        found: Floats = gradients(slice(None), point).mean(axis=0)
-        return found
+        mean: Floats = gradients(slice(None), point).mean(axis=0)
+        return mean
 
+    # The excess is over the best point of the same ball, found without noise.
     within_ball = NonlinearConstraint(
         lambda point: point @ point, -np.inf, 1.0, jac=lambda point: 2.0 * point
     )
@@ -141,10 +142,10 @@ def _logistic(n: int, d: int, budget: float, *, rng: np.random.Generator) -> flo
         method="SLSQP",
         tol=1e-12,
     )
-    found = LocalSgd(_ROUNDS).run(
+    point = LocalSgd(_ROUNDS).run(
         gradients, num_users=n, num_dimensions=d, epsilon=budget, rng=rng
     )
-    return loss(found) - float(best.fun)
+    return loss(point) - float(best.fun)
 
 
 def _panel(varied: str, rows: Sequence[Sequence[Cell]]) -> Panel:
@@ -154,8 +155,8 @@ def _panel(varied: str, rows: Sequence[Sequence[Cell]]) -> Panel:
         "",
         [
             *(
-                Curve(loss, at, [row[place + 2] for row in chosen])
-                for place, loss in enumerate(LOSSES[:2])
+                Curve(loss, at, [row[index + 2] for row in chosen])
+                for index, loss in enumerate(LOSSES[:2])
             ),
             Curve("squared, at most", at, [row[5] for row in chosen], ours=True),
             Curve("sqrt(d) / (sqrt(n) eps)", at, [row[6] for row in chosen]),

@@ -23,26 +23,26 @@ def run(effort: Effort) -> Result:
     rows: list[tuple[Cell, ...]] = []
     for index, budget in enumerate(BUDGETS):
         table = response_table(k, budget)
-        # The mean over values is as close to each of them as any value's law.
+        # The mean over values is as close to each of them as any value's distribution.
         one_bit = OneBitReduction(table, table.mean(axis=0), budget)
         off = np.abs(one_bit.kept_chances() - one_bit.kept_share * table)
         errors = []
         for _ in range(effort.repetitions):
             whole = _drawn(table, values, rng=rng)
             public = one_bit.draw_public(NUM_USERS, rng=rng)
-            kept = public[one_bit.randomize(values, public, rng=rng)]
+            accepted = public[one_bit.randomize(values, public, rng=rng)]
             errors.append(
                 [
                     float(np.sum((_shares(messages, table) - truth) ** 2))
-                    for messages in (whole, kept)
+                    for messages in (whole, accepted)
                 ]
             )
-        found = np.sqrt(np.mean(errors, axis=0)).tolist()
+        root_errors = np.sqrt(np.mean(errors, axis=0)).tolist()
         rows.append(
             (
                 budget,
-                *found,
-                found[1] / found[0],
+                *root_errors,
+                root_errors[1] / root_errors[0],
                 math.sqrt(1.0 / one_bit.kept_share),
                 one_bit.kept_share,
                 one_bit.level(),
@@ -100,21 +100,23 @@ def run(effort: Effort) -> Result:
 
 
 def response_table(num_categories: int, epsilon: float) -> Floats:
-    """Returns the chances of k-ary response, shape (values, messages)."""
+    """Returns the probabilities of k-ary response, shape (values, messages)."""
+    # e^-eps and 1 in place of 1 and e^eps: no overflow.
     weights = np.full((num_categories, num_categories), math.exp(-epsilon))
     np.fill_diagonal(weights, 1.0)
-    found: Floats = weights / weights.sum(axis=1, keepdims=True)
-    return found
+    table: Floats = weights / weights.sum(axis=1, keepdims=True)
+    return table
 
 
 def _drawn(table: Floats, values: Ints, *, rng: np.random.Generator) -> Ints:
+    # Inversion of each row's distribution function; the last edge, 1, is not needed.
     edges = np.cumsum(table, axis=1)[:, :-1]
-    found: Ints = (rng.random((values.size, 1)) >= edges[values]).sum(axis=1)
-    return found
+    messages: Ints = (rng.random((values.size, 1)) >= edges[values]).sum(axis=1)
+    return messages
 
 
 def _shares(messages: Ints, table: Floats) -> Floats:
     """Returns unbiased shares of categories from messages of k-ary response."""
     counts = np.bincount(messages, minlength=len(table)) / max(messages.size, 1)
-    found: Floats = (counts - table[0, 1]) / (table[0, 0] - table[0, 1])
-    return found
+    shares: Floats = (counts - table[0, 1]) / (table[0, 0] - table[0, 1])
+    return shares

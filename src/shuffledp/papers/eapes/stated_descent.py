@@ -17,7 +17,7 @@ from shuffledp.errors import InvalidInputError, OutsidePreconditions
 from shuffledp.papers.bounds.bound import Setting, Status
 from shuffledp.papers.bounds.gaussian_profile import gaussian_delta
 from shuffledp.papers.bounds.invert import epsilon_at
-from shuffledp.papers.eapes.theorem import EapesTheorem, gdp_parameter
+from shuffledp.papers.eapes.eapes_theorem import EapesTheorem, gdp_parameter
 from shuffledp.population import Population
 
 
