@@ -1,16 +1,13 @@
-"""APES: "echoes" of the victim among people with personal budgets.
+"""APES: "echoes" (clones) of the target user among users with personal budgets.
 
-Everybody of budget eps_i imitates a victim of budget eps_j, on x and on x' alike, with
-probability p_ij (apes_clones.py). With S = sum_{i >= 2} sum_j p_ij / n, Theorem 4 states
+A user of budget eps_i imitates a target user of budget eps_j, on x and on x' alike, with
+probability p_ij (clones.py). With S = sum_{i >= 2} sum_j p_ij / n, Theorem 4 states
 
     epsilon = ln(1 + tanh(e / 2) (8 sqrt(ln(4 / delta_s) / S) + 8 / S)),
     delta = tanh(e / 2) delta_s,      e = max_j eps_j,      S >= 16 ln(4 / delta_s).
 
 The figures in the paper's tables are not this formula but the divergence of the two counts
-behind it, (A, C - A) with |T| a sum of coins of mean S, evaluated numerically.
-
-Errata. The victim's budget is the same in both worlds, so that no average over j arises:
-sum_i p_i1 belongs in place of S. The appendix lacks the square root of the first S.
+behind it, (A, C - A) with |T| a sum of Bernoulli draws of mean S, evaluated numerically.
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors: Privacy Amplification for
 Personalized Private Federated Learning with Shuffle Model", eq. (2), Theorem 4, Lemma 6.
@@ -54,7 +51,7 @@ _AVERAGED = (
 
 @dataclass(frozen=True)
 class UniformShuffle(PublishedBound):
-    """Eq. (2), "UniS": everybody is taken to have the largest budget."""
+    """Eq. (2), "UniS": all users are taken to have the largest budget."""
 
     name: ClassVar[str] = "apes-uniform"
     title: ClassVar[str] = _TITLE
@@ -139,7 +136,7 @@ class ApesClosed(PublishedBound):
 
     def _crowd(self, setting: Setting) -> tuple[float, float]:
         probabilities, counts = echoes(setting, as_printed=self.as_printed)
-        # The theorem speaks of the largest budget; repaired, of the victim's.
+        # Theorem 4 has the largest budget; corrected, it has the target user's.
         largest = setting.largest_budget if self.as_printed else victim_budget(setting)
         return largest, float(counts @ probabilities)
 
@@ -149,7 +146,7 @@ class ApesNumerical(PublishedBound):
     """The two counts behind Theorem 4, or behind eq. (2), evaluated exactly.
 
     Attributes:
-        crowd: "personal" for Theorem 4; "uniform" for eq. (2), where everybody has the
+        crowd: "personal" for Theorem 4; "uniform" for eq. (2), where all users have the
             largest budget.
         as_printed: Whether clones are averaged over the victim's possible budgets.
     """
@@ -175,7 +172,7 @@ class ApesNumerical(PublishedBound):
             )
 
     def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions unless the theorem speaks of this setting."""
+        """Raises OutsidePreconditions unless the theorem covers this setting."""
         if self.crowd == "uniform":
             UniformShuffle().check(setting)
         else:
@@ -205,6 +202,7 @@ class _Profile:
 
     def __init__(self, probabilities: Floats, counts: Ints, budget: float) -> None:
         self.clones = clone_count(probabilities, counts)
+        # 1 / (1 + e^budget), without overflow.
         self.other = math.exp(-budget) / (1.0 + math.exp(-budget))
 
     def __call__(self, epsilon: float) -> float:
@@ -213,13 +211,15 @@ class _Profile:
 
 
 def echoes(setting: Setting, *, as_printed: bool = True) -> tuple[Floats, Ints]:
-    """Returns clone probabilities of the others and how many have each, per level.
+    """Returns clone probabilities and numbers of the other users, per level.
 
     Args:
         setting: With budgets > 0.
-        as_printed: The mean of p_ij over all n people j, or else the victim's own p_i1.
+        as_printed: The mean of p_ij over all n users j, or else the target user's p_i1.
     """
     epsilons, counts = others(setting)
+    # Erratum: the target user's budget is the same in both worlds, so that no average
+    # over j arises: sum_i p_i1 belongs in place of S.
     if as_printed:
         people = setting.people
         return mean_clone_probabilities(people.epsilons, people.counts), counts
@@ -242,17 +242,18 @@ def _require_crowd(crowd: float, delta: float) -> None:
 
 
 def _closed(budget: float, crowd: float, delta: float) -> float:
+    # The appendix lacks the square root of the first S.
     spread = 8.0 * math.sqrt(math.log(4.0 / delta) / crowd) + 8.0 / crowd
     return math.log1p(math.tanh(budget / 2.0) * spread)
 
 
 def _closed_delta(budget: float, crowd: float, epsilon: float) -> float:
-    """Solves `_closed` for delta."""
+    """Returns the delta at which `_closed` equals epsilon."""
     scale = math.tanh(budget / 2.0)
     root = math.expm1(epsilon) / scale - 8.0 / crowd if scale > 0.0 else math.inf
     if not root >= 0.0 or math.isinf(root):
         raise OutsidePreconditions(
             f"Expected an epsilon that the formula states, got {epsilon:g}."
         )
-    # No delta of 0 is stated, even where doubles hold nothing smaller.
+    # The formula never states 0: where it underflows, return the smallest double.
     return max(4.0 * math.exp(-crowd * (root / 8.0) ** 2), 5e-324)

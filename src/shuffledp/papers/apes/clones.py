@@ -1,16 +1,13 @@
 """Clone probabilities of APES, and their sums in O(n log n).
 
-Under Clip-Laplace on [-A, A] with values in [-C, C], a person with budget eps_i imitates
-one with budget eps_j, whatever their values, with probability at least
+Under Clip-Laplace on [-A, A] with values in [-C, C], a user with budget eps_i imitates
+one with budget eps_j, at all of their values, with probability at least
 
     p_ij = (eps_i / eps_j) (S_j / S_i) e^{-(1 + a) hi / 2 - (1 - a) lo / 2},
     S = 1 - (e^{-(a - 1) eps / 2} + e^{-(a + 1) eps / 2}) / 2,        a = A / C >= 1,
 
 hi and lo being the larger and the smaller of the two budgets. For a = 1, as in all of the
 paper's theorems, this is (eps_i / eps_j) (1 - e^-eps_j) / (1 - e^-eps_i) e^-hi.
-
-With h = eps / S it is h_i / h_j times a function of hi times one of lo. Sorted by budget,
-the sum over j is two running sums: those with a smaller budget, and those with a larger.
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Lemma 4 and Theorem 4.
 """
@@ -25,7 +22,7 @@ from shuffledp.types import Floats, Ints
 
 
 def clone_probability(imitator: Floats, victim: float, *, reach: float = 1.0) -> Floats:
-    """Returns p_ij for persons of these budgets and one victim, shape as `imitator`.
+    """Returns p_ij for users of these budgets and one target user, shape as `imitator`.
 
     >>> clone_probability(np.array([1.0, 2.0]), 2.0)
     array([0.09256118, 0.13533528])
@@ -37,6 +34,7 @@ def clone_probability(imitator: Floats, victim: float, *, reach: float = 1.0) ->
     """
     _check(np.append(imitator, victim), reach)
     high, low = np.maximum(imitator, victim), np.minimum(imitator, victim)
+    # h = eps / S: p_ij is h_i / h_j times a function of hi times one of lo.
     ratio = _height(imitator, reach) / _height(np.array([victim]), reach)
     if math.isinf(reach):
         return np.where(high > low, 0.0, np.exp(-high))
@@ -47,21 +45,23 @@ def clone_probability(imitator: Floats, victim: float, *, reach: float = 1.0) ->
 def mean_clone_probabilities(
     epsilons: Floats, counts: Ints, *, reach: float = 1.0
 ) -> Floats:
-    """Returns (1/n) sum_j p_ij for each level i, the sum over everybody, i included.
+    """Returns (1/n) sum_j p_ij for each level i, the sum over all users, i included.
 
     Args:
         epsilons: Distinct budgets > 0, ascending, shape (levels,).
-        counts: How many people have each, shape (levels,).
+        counts: Number of users of each, shape (levels,).
         reach: A / C >= 1, finite.
     """
     _check(epsilons, reach)
+    # Under Laplace noise only users of the same level can be clones.
     if math.isinf(reach):
         shares: Floats = counts / counts.sum() * np.exp(-epsilons)
         return shares
     height = _height(epsilons, reach)
     high, low = _of_high(epsilons, reach), _of_low(epsilons, reach)
     weights = counts / height
-    # Those at most as liberal, and those more liberal; all terms are positive.
+    # Sorted by budget, the sum over j is two running sums: users with at most this
+    # budget, and users with a larger one. All terms are positive: no cancellation.
     smaller = np.cumsum(weights * low)
     larger = np.cumsum((weights * high)[::-1])[::-1] - 0.0
     larger = np.append(larger[1:], 0.0)
@@ -77,7 +77,8 @@ def _check(epsilons: Floats, reach: float) -> None:
 
 
 def _height(epsilons: Floats, reach: float) -> Floats:
-    """Returns eps / S, to all digits where eps is small."""
+    """Returns eps / S."""
+    # expm1 keeps all digits where eps is small and S near 0.
     mass = -np.expm1(-(reach - 1.0) * epsilons / 2.0)
     mass = mass - np.expm1(-(reach + 1.0) * epsilons / 2.0)
     height: Floats = 2.0 * epsilons / mass

@@ -1,7 +1,7 @@
-"""How fast APES learns: Lemmas 7 and 8 and Theorem 2, for noise of known size.
+"""Convergence of APES: Lemmas 7 and 8 and Theorem 2, for noise of known size.
 
-Each of n people minimizes h_i(w) = F_i(w) + (mu / 2) |w - w_t|^2 up to a gradient of
-alpha |grad F_i(w_t)|, and the model becomes the mean of what they find, plus noise eta.
+Each of n users minimizes h_i(w) = F_i(w) + (mu / 2) |w - w_t|^2 up to a gradient of
+alpha |grad F_i(w_t)|, and the model becomes the mean of their minimizers, plus noise eta.
 With F_i of smoothness L and curvature of at least -k, m = mu - k > 0, and a dissimilarity
 of B, E_i |grad F_i|^2 <= B^2 |grad f|^2, one aggregation changes f by at most (Lemma 7)
 
@@ -14,13 +14,6 @@ leave at most (Lemma 8, Theorem 2)
 
     a1^T (f(w_0) - f*) + (1 + a1 + ... + a1^(T-1)) (a2 E|eta| + a3 E|eta|^2),
     a1 = 1 + 2 beta r,   a2 = l c,   a3 = L / 2.
-
-Errata. Printed is c = 1 / mu + L B (1 + alpha) / m: eq. (20) divides eta by mu, too. That
-is refuted by one dimension: F(w) = w^2 / 2, mu = 10, w_0 = 1 and eta = 1 raise f by 1.32,
-where 0.60 is printed. Printed is m = L + mu, from a curvature of at least +L, for functions
-that are called non-convex. a1 has twice the last term of r, which is safe; a2 has L for l
-in Theorem 2, and l in Lemma 8. That r <= 0 is needed for the step from G^2 to f - f* is not
-said.
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Theorem 2, Lemmas 7 and 8,
 eq. (15) to (25); after Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith (2020), FedProx.
@@ -35,7 +28,7 @@ from shuffledp.papers.bounds.bound import require
 
 @dataclass(frozen=True)
 class Landscape:
-    """What is assumed of the losses and of how people minimize them.
+    """Assumptions on the losses and on how exactly users minimize them.
 
     Attributes:
         smoothness: L > 0, of every F_i.
@@ -62,6 +55,7 @@ class Landscape:
 
     def strength(self, *, as_printed: bool = False) -> float:
         """Returns m, the strong convexity of every h_i."""
+        # Printed from a curvature of at least +L, for losses that are called non-convex.
         if as_printed:
             return self.smoothness + self.proximal
         return self.proximal - self.concavity
@@ -75,11 +69,13 @@ class Landscape:
 
     def disturbance(self, *, as_printed: bool = False) -> float:
         """Returns c, the coefficient of G |eta|."""
+        # Eq. (20) divides eta by mu. That is refuted in one dimension: F(w) = w^2 / 2,
+        # mu = 10, w_0 = 1 and eta = 1 raise f by 1.32, where 0.60 is printed.
         own = 1.0 / self.proximal if as_printed else 1.0
         return own + self.smoothness * self._move(as_printed)
 
     def _move(self, as_printed: bool) -> float:
-        """Returns how far people move on average, per |grad f|."""
+        """Returns a bound on the mean distance |w - w_t| of users, per |grad f|."""
         reach = self.dissimilarity * (1.0 + self.inexactness)
         return reach / self.strength(as_printed=as_printed)
 
@@ -95,7 +91,7 @@ class Factors(NamedTuple):
 def aggregation_bound(
     landscape: Landscape, *, gradient: float, noise: float, as_printed: bool = False
 ) -> float:
-    """Returns by how much one aggregation raises f at most: Lemma 7.
+    """Returns the largest increase of f by one aggregation: Lemma 7.
 
     >>> one = Landscape(smoothness=1.0, proximal=10.0)
     >>> round(aggregation_bound(one, gradient=1.0, noise=1.0), 3)
@@ -104,7 +100,7 @@ def aggregation_bound(
     0.604
 
     Args:
-        landscape: What is assumed.
+        landscape: The assumptions.
         gradient: G >= 0, the length of the gradient of f.
         noise: |eta| >= 0.
         as_printed: With the errata.
@@ -128,18 +124,19 @@ def factors(
     """Returns a1, a2 and a3 of Lemma 8.
 
     Args:
-        landscape: What is assumed.
+        landscape: The assumptions.
         steepness: beta > 0, of f - f* <= G^2 / (2 beta).
         lipschitz: l > 0, the largest length of a gradient of f.
         as_printed: With the errata of Lemma 8.
 
     Raises:
-        OutsidePreconditions: If r > 0, so that f need not fall; printed, this is not
-            asked for.
+        OutsidePreconditions: If r > 0, so that f need not fall, and not `as_printed`.
     """
     require(steepness > 0.0, "beta > 0", f"{steepness:g}")
     require(lipschitz > 0.0, "l > 0", f"{lipschitz:g}")
     descent = landscape.descent(as_printed=as_printed)
+    # As printed, a1 has twice the last term of r, which is safe. The paper does not say
+    # that the step from G^2 to f - f* needs r <= 0.
     if as_printed:
         move = landscape.dissimilarity * (1.0 + landscape.inexactness)
         strength = landscape.strength(as_printed=True)
@@ -148,18 +145,19 @@ def factors(
         require(descent <= 0.0, "r <= 0, or f need not fall", f"{descent:g}")
     return Factors(
         1.0 + 2.0 * steepness * descent,
+        # Theorem 2 has L in place of l here; Lemma 8 has l.
         lipschitz * landscape.disturbance(as_printed=as_printed),
         0.5 * landscape.smoothness,
     )
 
 
 def training_bound(
-    found: Factors, *, rounds: int, gap: float, noise: float, noise_square: float
+    coefficients: Factors, *, rounds: int, gap: float, noise: float, noise_square: float
 ) -> float:
-    """Returns how far above its minimum f is at most after a training: Lemma 8.
+    """Returns the largest f - f* after a training: Lemma 8.
 
     Args:
-        found: From `factors`; a1 must be >= 0.
+        coefficients: From `factors`; a1 must be >= 0.
         rounds: T >= 0.
         gap: f(w_0) - f*, >= 0.
         noise: E|eta| of a round, or more.
@@ -167,9 +165,9 @@ def training_bound(
     """
     require(rounds >= 0, "rounds >= 0", f"{rounds}")
     require(gap >= 0.0, "f(w_0) - f* >= 0", f"{gap:g}")
-    require(found.kept >= 0.0, "a1 >= 0", f"{found.kept:g}")
-    added = found.per_noise * noise + found.per_square * noise_square
+    require(coefficients.kept >= 0.0, "a1 >= 0", f"{coefficients.kept:g}")
+    added = coefficients.per_noise * noise + coefficients.per_square * noise_square
     total = gap
     for _ in range(rounds):
-        total = found.kept * total + added
+        total = coefficients.kept * total + added
     return total

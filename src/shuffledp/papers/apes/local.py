@@ -1,14 +1,13 @@
-"""What APES and S-APES state for a report before the shuffle.
+"""Local guarantees of APES and S-APES for a report before the shuffle.
 
 Theorem 1 states that Clip-Laplace noise of scale D / eps on [-D/2, D/2], D being the
 sensitivity in the sum of absolute values, keeps eps in any number d of coordinates. It
-does for d = 1. For more, normalizers change, too: `clip_laplace_loss` is what one pair of
-values shows, those that move every coordinate by D / d away from a corner. Theorem 3, with
-a scale of its own for each coordinate, states d eps.
+does for d = 1. For more, normalizers change, too: `clip_laplace_loss` is the loss of one
+pair of values. Theorem 3, with a scale of its own for each coordinate, states d eps.
 
 S-APES sends the b largest of d noisy coordinates and fresh noise in place of the others;
-it states b eps. Which coordinates are fresh depends on the data, so all d tell something:
-at d = 7850, b = 1570 and eps = 1 the loss reaches 2205.
+it states b eps. The choice of coordinates depends on the data, so that all d leak: at
+d = 7850, b = 1570 and eps = 1 the loss reaches 2205.
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Theorems 1 and 3, Table 3.
 """
@@ -36,6 +35,7 @@ def clip_laplace_loss(epsilon: float, *, coordinates: int) -> float:
     epsilon = check_epsilon(epsilon)
     require(epsilon > 0.0, "epsilon > 0", f"{epsilon:g}")
     require(coordinates >= 1, "at least 1 coordinate", f"{coordinates}")
+    # The pair differs by D / d in every coordinate, away from a corner of the range.
     step = epsilon / coordinates
     # Twice the normalizers after the step and in the corner.
     inside = -math.expm1(-step) - math.expm1(step - epsilon)
@@ -43,20 +43,18 @@ def clip_laplace_loss(epsilon: float, *, coordinates: int) -> float:
 
 
 def selection_loss(epsilon: float, *, coordinates: int) -> float:
-    """Returns the loss of one pair of updates under S-APES, however many it selects.
-
-    All values are in the middle, or all at an end, and all messages are in the middle:
-    the selected ones are there only if all noisy values are, and the others are fresh
-    noise in either world.
+    """Returns the loss of one pair of updates under S-APES, for any b < d.
 
     >>> round(selection_loss(1.0, coordinates=7850))
     2205
 
     Args:
         epsilon: Of each coordinate.
-        coordinates: d >= 1, of which fewer are selected.
+        coordinates: d >= 1.
     """
     require(coordinates >= 1, "at least 1 coordinate", f"{coordinates}")
+    # All values are in the middle, or all at an end, and all messages are in the middle:
+    # the selected ones only if all noisy values are; the others are fresh noise.
     half = check_epsilon(epsilon) / 2.0
     # ln((1 + e^(eps / 2)) / 2): half the distance, less what the end's normalizer lacks.
     return coordinates * (half + math.log1p(math.expm1(-half) / 2.0))

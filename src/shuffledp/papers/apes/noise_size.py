@@ -1,28 +1,25 @@
-"""How large the noise of Clip-Laplace is: Lemmas 9 and 10, eq. (26) to (29).
+"""Mean square of Clip-Laplace noise: Lemmas 9 and 10, eq. (26) to (29).
 
 Of a coordinate in [-C, C] at budget e, b = 2 C / e and q = 1 / (exp(e) - 1), the message's
 mean squared distance from the value is at most, and at C and -C exactly,
 
     8 C^2 / e^2 - (4 C^2 + 8 C^2 / e) q                                          (26)
 
-and what the message of one person adds to that of another, whose bias it is corrected by,
+and after subtraction of the bias of another user's message it is at most
 
     24 C^2 / e^2 - 8 C^2 q - 32 C^2 q / e + 8 C^2 q^2,                           (28)
 
-where both stand at opposite ends. If the bias is known exactly, the variance is left, at
-budgets up to 2 the largest at C and -C:
+where the two values are at opposite ends. If the bias is known exactly, the variance is
+left, at budgets up to 2 the largest at C and -C:
 
     4 C^2 / e^2 - 4 C^2 q - 4 C^2 q^2.
 
-All fall with e: the smallest budget bounds everybody's. The mean of n people's
-noise has no larger mean square (Jensen), d coordinates have d times as much, and E|eta| is
+All fall with e: the smallest budget bounds all others. The mean of n users' noise
+has no larger mean square d coordinates have d times as much, and E|eta| is
 at most its root (27), (29).
 
-Errata. Printed is (26) with 8 C / e in place of 8 C^2 / e, which is negative for small C;
-in the final bound, also with 2 C^2 / e^2 for 8 C^2 / e^2. The line before (28) has the last
-sign wrong; (28) itself lacks -32 C^2 q / e, which makes it large but safe. The bound for
-exact bias is negative as printed, -8 C^2 q - 32 C^2 q / e - 8 C^2 q^2 + 4 C^2 / e^2. (26)
-to (29) have "=" between expectations where "<=" holds, and speak of one coordinate.
+Erratum. (26) to (29) have "=" between expectations where "<=" holds, and are about one
+coordinate.
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Lemmas 9 and 10.
 """
@@ -45,9 +42,11 @@ def squared_noise(clip: float, epsilon: float, *, as_printed: bool = False) -> f
         epsilon: The smallest budget, > 0.
         as_printed: With the erratum.
     """
-    square, rest = _checked(clip, epsilon)
+    square, q = _checked(clip, epsilon)
+    # Printed with 8 C / e, which makes the bound negative for small C; the final bound also
+    # has 2 C^2 / e^2 for 8 C^2 / e^2.
     cross = 8.0 * clip if as_printed else 8.0 * square
-    return 8.0 * square / epsilon**2 - (4.0 * square + cross / epsilon) * rest
+    return 8.0 * square / epsilon**2 - (4.0 * square + cross / epsilon) * q
 
 
 def corrected_noise(clip: float, epsilon: float, *, as_printed: bool = False) -> float:
@@ -55,9 +54,11 @@ def corrected_noise(clip: float, epsilon: float, *, as_printed: bool = False) ->
 
     Arguments are those of `squared_noise`.
     """
-    square, rest = _checked(clip, epsilon)
-    found = 24.0 * square / epsilon**2 - 8.0 * square * rest + 8.0 * square * rest**2
-    return found if as_printed else found - 32.0 * square * rest / epsilon
+    square, q = _checked(clip, epsilon)
+    bound = 24.0 * square / epsilon**2 - 8.0 * square * q + 8.0 * square * q**2
+    # (28) as printed lacks the last term, which makes it large but safe; the line before
+    # it has the last sign wrong.
+    return bound if as_printed else bound - 32.0 * square * q / epsilon
 
 
 def ideal_noise(clip: float, epsilon: float, *, as_printed: bool = False) -> float:
@@ -66,22 +67,24 @@ def ideal_noise(clip: float, epsilon: float, *, as_printed: bool = False) -> flo
     Arguments are those of `squared_noise`; budgets up to 2, beyond which values inside of
     the range have more.
     """
-    square, rest = _checked(clip, epsilon)
+    square, q = _checked(clip, epsilon)
     require(epsilon <= 2.0, "epsilon <= 2", f"{epsilon:g}")
+    # As printed the bound is negative.
     if as_printed:
-        drawn = -8.0 * rest - 32.0 * rest / epsilon - 8.0 * rest**2 + 4.0 / epsilon**2
+        drawn = -8.0 * q - 32.0 * q / epsilon - 8.0 * q**2 + 4.0 / epsilon**2
         return square * drawn
-    return square * (4.0 / epsilon**2 - 4.0 * rest - 4.0 * rest**2)
+    return square * (4.0 / epsilon**2 - 4.0 * q - 4.0 * q**2)
 
 
 def noise_length(square: float, *, coordinates: int = 1) -> float:
-    """Returns what E|eta| is at most, from a coordinate's mean square: (27), (29).
+    """Returns an upper bound on E|eta| from a coordinate's mean square: (27), (29).
 
     Raises:
         OutsidePreconditions: If the square is negative, as some printed ones are.
     """
     require(coordinates >= 1, "at least 1 coordinate", f"{coordinates}")
     require(square >= 0.0, "a mean square >= 0", f"{square:g}")
+    # Jensen: E|eta| is at most the root of E|eta|^2.
     return math.sqrt(coordinates * square)
 
 

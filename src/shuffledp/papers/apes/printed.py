@@ -10,7 +10,7 @@ class PrintedFramework:
     """The numbers printed for one framework, as text with all printed digits.
 
     Attributes:
-        name: As the command line calls it.
+        name: Its name on the command line.
         accuracies: In percent, by distribution (Table 4).
         coordinate_epsilon: Of one coordinate, under Uniform2 (Table 3); "" if none.
         table_3_epsilon: Of one person in one round, under Uniform2; "" if none.
@@ -26,13 +26,13 @@ class PrintedFramework:
 
 @dataclass(frozen=True)
 class PrintedTables:
-    """Both tables, and the setting they hold for.
+    """Both tables, and their setting.
 
     Attributes:
         people: n.
         coordinates: d.
         composed_by_s_apes: 2 b, the number of coordinates that S-APES composes.
-        exchanged: Why the two tables differ for UniS.
+        exchanged: The reason why the two tables differ for UniS.
         distributions: Of budgets, in the order of Table 4.
         frameworks: In the order of Table 4.
     """

@@ -1,11 +1,11 @@
-"""What APES states for a training, in one coordinate and for a whole person: not proven.
+"""Guarantees of a training as APES states them, per coordinate and user: not proven.
 
 Per coordinate: the two counts of its Lemma 6, evaluated numerically, with clones averaged
-over budgets (APES) or with everybody at the largest budget (UniS); without a shuffle, the
+over budgets (APES) or with all users at the largest budget (UniS); without a shuffle, the
 local budget. For a whole update: advanced composition, over 2 b coordinates for S-APES.
-At 10,000 people of Uniform2 and delta 3.6e-5 Table 3 prints 57.6 (APES), 25.6 (S-APES),
+At 10,000 users of Uniform2 and delta 3.6e-5 Table 3 prints 57.6 (APES), 25.6 (S-APES),
 76.9 (UniS) and 40.1 (LDP-Min); from the same formulas we get 57.1, 25.4, 75.6 and 40.2.
-The rest is how coarsely the two counts were evaluated (tables_program.py).
+The difference is the coarse grid of the authors' program (tables_program.py).
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Lemmas 2 and 6,
 Proposition 1, Table 3.
@@ -23,14 +23,14 @@ from shuffledp.papers.bounds.bound import Setting
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 
-# The tables have delta_s = 1e-8 for each of 7850 coordinates, out of 3.6e-5; what the
-# coordinates' tanh(e / 2) delta_s leaves is advanced composition's, at least 1e-8.
+# The tables have delta_s = 1e-8 for each of 7850 coordinates, out of 3.6e-5; advanced
+# composition gets the remainder after tanh(e / 2) delta_s of each, at least 1e-8.
 _COUNTS_PART = 7850 * DELTA_SHUFFLE / DELTA_USER
 _LEAST_PART = DELTA_SHUFFLE / DELTA_USER
 
 
 class StatedTraining(NamedTuple):
-    """What the paper states; None where it states nothing.
+    """Epsilons that the paper states; None where it states none.
 
     Attributes:
         coordinate: Central epsilon of one coordinate in one round.
@@ -50,7 +50,7 @@ def stated_by_apes(
     delta: float,
     share: float,
 ) -> Callable[[float], StatedTraining]:
-    """Returns what is stated per coordinate and for a training, for people of a level.
+    """Returns a function from a local budget to the stated guarantees of its users.
 
     >>> people = Population.from_counts({0.1: 500, 1.0: 500})
     >>> stated = stated_by_apes(
@@ -60,9 +60,9 @@ def stated_by_apes(
     StatedTraining(coordinate=0.1, user=2.0)
 
     Args:
-        framework: "pldp" and "ldp-min", without a shuffle; "unis", "apes", "s-apes". Of
+        framework: "pldp" and "ldp-min", without a shuffle; "unis", "apes", "s-apes". For
             others the paper states nothing.
-        people: Everybody's level.
+        people: The levels of all users.
         coordinates: d.
         rounds: T; d T coordinates are composed.
         delta: Of the whole training.

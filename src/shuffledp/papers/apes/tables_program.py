@@ -1,20 +1,17 @@
-"""How the tables of APES were computed: a program for equal clones, on a coarse grid.
+"""A program that reproduces the tables of APES: equal clones, on a coarse grid.
 
-The epsilons of Tables 3 and 4 are not Theorem 4 but the two counts behind it, evaluated by
-what fits the authors' program of Feldman, McMillan, Talwar (2021): C ~ Binomial(n - 1, p),
-p = S / (n - 1), whose values are gone through in blocks of 100, from the mean to both ends.
-A block counts with its chance, times the divergence at its lower end, where that is
-largest; and 10 halvings between 0 and the closed form find epsilon. So it is rounded up
-twice, by about 1 percent. With
+The epsilons of Tables 3 and 4 are not Theorem 4 but the two counts behind it, apparently
+evaluated by the program of Feldman, McMillan, Talwar (2021): C ~ Binomial(n - 1, p),
+p = S / (n - 1), whose values are taken in blocks of 100, from the mean to both ends; and 10
+halvings between 0 and the closed form find epsilon. Both round up, by about 1 percent. With
 
     delta_s = 1e-8,   delta_c = tanh(e / 2) delta_s,   delta' = 3.6e-5 - k delta_c,
 
-k = 7850 coordinates, or 2 b = 3140 for S-APES, and advanced composition this gives what the
-tables print, to 2 percent; where nothing is left for delta' - for all coordinates at
-budgets up to 1 - it is 1e-8. `shuffledp reproduce apes-candidates` tries others.
+k = 7850 coordinates, or 2 b = 3140 for S-APES, and advanced composition this gives the
+printed epsilons, to 2 percent. `shuffledp reproduce apes-candidates` tries others.
 
-Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Tables 3 and 4. Its way to
-its numbers is inferred from them here; the paper does not tell it.
+Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Tables 3 and 4. The
+program is inferred from the printed numbers; the paper does not describe it.
 """
 
 import math
@@ -38,12 +35,12 @@ _LEAST_SLACK = 1e-8
 
 @dataclass(frozen=True)
 class Clones:
-    """The crowd as the program sees it.
+    """The other users as the program sees them: equal clones.
 
     Attributes:
-        people: n >= 2, the victim included.
-        sum_of_chances: S, of all others to be a clone; in (0, n - 1).
-        budget: The victim's local budget, > 0.
+        people: n >= 2, the target user included.
+        sum_of_chances: S, the expected number of clones; in (0, n - 1).
+        budget: The target user's local budget, > 0.
     """
 
     people: int
@@ -69,13 +66,14 @@ def program_epsilon(
     Args:
         clones: The crowd.
         delta: In (0, 1).
-        block: So many totals of C count as their lowest.
-        halvings: Of the bracket.
+        block: Number of values of C that count as their lowest.
+        halvings: Number of halvings of the bracket.
 
     Raises:
         OutsidePreconditions: If the closed form, where the search begins, does not hold.
     """
     delta = check_delta(delta)
+    # The upper end is returned: the program rounds up by the last bracket.
     low, high = 0.0, _closed_form(clones, delta)
     for _ in range(halvings):
         middle = 0.5 * (low + high)
@@ -100,7 +98,8 @@ def table_epsilon(coordinate: float, *, coordinates: int, budget: float) -> floa
 
 
 def table_slack(coordinates: int, budget: float) -> float:
-    """Returns delta', what is left of 3.6e-5 after k coordinates; at least 1e-8."""
+    """Returns delta', the remainder of 3.6e-5 after k coordinates; at least 1e-8."""
+    # At a budget of 1 all 7850 coordinates spend 3.63e-5; the tables fit 1e-8 then.
     spent = coordinates * math.tanh(budget / 2.0) * DELTA_SHUFFLE
     return max(DELTA_USER - spent, _LEAST_SLACK)
 
@@ -127,10 +126,11 @@ def _delta(clones: Clones, epsilon: float, limit: float, block: int) -> float:
     for low, high in _blocks(math.ceil(mean), others, block):
         if total > limit:
             return math.inf
-        # What is left counts in full, once it is less than what was found.
+        # The remaining probability counts in full, once it is below the total so far.
         if 1.0 - used < total:
             return total + 1.0 - used
         mass = float(weights[low : high + 1].sum())
+        # The divergence falls with the number of clones: the lowest one is the safe side.
         lowest = CloneCount(low, np.ones(1))
         total += mass * divergence(
             lowest, same=1.0 - other, other=other, epsilon=epsilon

@@ -7,9 +7,6 @@ If one coordinate keeps (eps_c, delta_c) after the shuffle, k of them are stated
 
 k = d for APES and k = 2 b for S-APES, which sends the b largest of d noisy coordinates.
 
-Errata. Printed with ln(1 / delta) in place of ln(1 / delta'). Which coordinates S-APES
-selects depends on the data, so that all d leak, not 2 b.
-
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Lemma 2, Proposition 1.
 """
 
@@ -34,9 +31,9 @@ class SparsifiedApes(PublishedBound):
     """Proposition 1, on top of a bound for one coordinate.
 
     Attributes:
-        selected: b, how many coordinates S-APES selects.
+        selected: b, the number of coordinates that S-APES selects.
         coordinates: d > b.
-        per_coordinate: Which bound gives eps_c; Table 3 uses the numerical one.
+        per_coordinate: The bound for eps_c; Table 3 uses the numerical one.
         share: Part of delta that goes to 2 b delta_c; the rest is delta'. The paper's
             choice is about 0.4.
         as_printed: Whether the logarithm is that of delta or of delta'.
@@ -52,7 +49,7 @@ class SparsifiedApes(PublishedBound):
     title: ClassVar[str] = ApesNumerical.title
     source: ClassVar[str] = "Liu et al. (2023), Proposition 1"
     applies_to: ClassVar[str] = "the b largest of d coordinates under Clip-Laplace"
-    # False is what goes with it: b epsilon per report, and Theorem 4 for one coordinate.
+    # Its premises are false: b epsilon per report, and Theorem 4 for one coordinate.
     proven: ClassVar[Status] = Status.UNPROVEN
     mixed: ClassVar[bool] = True
     note: ClassVar[str] = (
@@ -74,16 +71,18 @@ class SparsifiedApes(PublishedBound):
 
     def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the user-level epsilon that Proposition 1 states for this delta."""
+        # As printed; the selection depends on the data, so that all d coordinates leak.
         times = 2 * self.selected
         slack = (1.0 - self.share) * delta
         inner = self.per_coordinate.epsilon(setting, self.share * delta / times)
+        # Proposition 1 is printed with ln(1 / delta) in place of ln(1 / delta').
         return composed_epsilon(
             inner, times=times, slack=delta if self.as_printed else slack
         )
 
 
 def composed_epsilon(epsilon: float, *, times: int, slack: float) -> float:
-    """Returns what advanced composition (Lemma 2) states for `times` coordinates.
+    """Returns the epsilon of advanced composition (Lemma 2) for `times` coordinates.
 
     >>> round(composed_epsilon(0.057, times=7850, slack=1e-8), 1)
     56.9

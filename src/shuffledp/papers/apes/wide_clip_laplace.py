@@ -5,16 +5,16 @@ With scale lambda = 2 C / eps, the density at z is e^{-|z - v| / lambda} / (2 la
     S = 1 - e^{-(A - v) / lambda} / 2 - e^{-(A + v) / lambda} / 2.
 
 C and -C have the same S, and no other two values differ by more: eps, in one coordinate,
-for every A (Theorem 1). Everything is per C here, so that a = A / C; the library's own
-devices have a = 1, as all the paper's results.
+for every A (Theorem 1). All lengths are per C, with a = A / C; the library's own mechanism
+has a = 1, as all the paper's results.
 
-Lemma 4 bounds how unlike two people's messages are, budgets e_i and e_j, whatever values:
+Lemma 4 bounds the log-ratio of two users' densities, at budgets e_i and e_j and any values:
 
     D_N <= ln((e_i / e_j) (S_j / S_i)) + (e_i + e_j) / 2 + a |e_i - e_j| / 2,
 
-with S at v = C. It holds, and is larger than need be where the less likely message is not
-at an end. It grows with a: the wider messages may be, the fewer clones, and with Laplace
-noise, a = infinity, there are none among different budgets.
+with S at v = C. It holds, and is not tight where the less likely message is not at an end.
+It grows with a: the wider the range of messages, the fewer clones, and with Laplace noise,
+a = infinity, there are none among different budgets.
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Definition 4, Theorem 1,
 Lemma 4.
@@ -44,9 +44,10 @@ def log_density(
         reach: a = A / C, >= 1 and finite.
     """
     rate = _rate(epsilon, reach)
+    # Twice S, by expm1: at small rates S is a difference of numbers near 1.
     mass = -math.expm1(-rate * (reach + value)) - math.expm1(-rate * (reach - value))
-    found: Floats = math.log(rate / mass) - rate * np.abs(messages - value)
-    return found
+    logs: Floats = math.log(rate / mass) - rate * np.abs(messages - value)
+    return logs
 
 
 def moments(value: float, *, epsilon: float, reach: float) -> tuple[float, float]:
@@ -58,7 +59,7 @@ def moments(value: float, *, epsilon: float, reach: float) -> tuple[float, float
     Arguments are those of `log_density`.
     """
     rate = _rate(epsilon, reach)
-    # The powers of the distance to either side; their differences need small rates apart.
+    # Moments of the distance to either side; `_powers` keeps their digits at small rates.
     mass, first, second = (
         np.array(part)
         for part in zip(
@@ -85,18 +86,17 @@ def neighbor_divergence(imitated: float, imitator: float, *, reach: float) -> fl
 def largest_divergence(
     imitated: float, imitator: float, *, reach: float, values: int = 41
 ) -> float:
-    """Returns the largest log-ratio of two people's densities, over a grid of values.
-
-    Densities' ratio is extreme at an end or at one of the two values, all of which the
-    grid of messages has.
+    """Returns the largest log-ratio of two users' densities, over a grid of values.
 
     Args:
         imitated: e_i > 0.
         imitator: e_j > 0.
         reach: a >= 1, finite.
-        values: Points of the grid.
+        values: Number of points of the grid.
     """
     grid = np.linspace(-1.0, 1.0, values)
+    # The ratio is extreme at an end of the range or at one of the two values: all of them
+    # are among these messages.
     messages = np.append(grid, [-reach, reach])
     above, below = (
         np.stack([log_density(messages, v, epsilon=e, reach=reach) for v in grid])
@@ -111,7 +111,7 @@ def wide_epsilon(
     """Returns S and the epsilon of the two counts with Lemma 4's clones at this a.
 
     Args:
-        setting: Budgets > 0; its mechanism plays no part.
+        setting: Budgets > 0; its mechanism is ignored.
         delta: In (0, 1).
         reach: a >= 1, infinite for Laplace noise.
     """
@@ -139,7 +139,7 @@ def _powers(rate: float, far: float) -> tuple[float, float, float]:
     """Returns integrals of 1, t and t^2 times e^{-rate t} for t from 0 to far."""
     x = rate * far
     if x < 1e-2:
-        # Eight terms of the series; what is left out is below 1e-17 of the first.
+        # Eight terms of the series; the remainder is below 1e-17 of the first.
         terms = [(-x) ** k / math.factorial(k) for k in range(8)]
         return (
             far * sum(term / (k + 1) for k, term in enumerate(terms)),

@@ -1,16 +1,12 @@
-"""Adaptive processes, enumerated: who sends what after which messages (Definition 4).
+"""Adaptive processes (Definition 4): the exact distribution of all messages.
 
-People take the places 1, ..., n in a random order that nobody knows; the messages are
-published in the order of places. With attached="place" whoever is at place t runs
-randomizer R_t on her own value, as Definition 4 says; with attached="person" she runs her
-own one, as Algorithms 2 and 3 do, where her budget travels with her. Either may depend on
-all messages before hers.
+Users take the places 1, ..., n in a secret random order; messages are published in the
+order of places. With attached="place" the user at place t runs randomizer R_t, as in
+Definition 4; with attached="person" each user runs their own randomizer, as in Algorithms 2
+and 3. Either may depend on all earlier messages.
 
-The paper uses the two as if they were one. Budgets of places are not budgets of people:
-who chose 0.1 and comes to a place at 5 has sent a message that is 5-private.
-
-For a handful of people and messages: the law of all n messages is an array with one axis
-each.
+The paper does not distinguish the two. Budgets of places are not budgets of users: a user
+who chose 0.1 and gets a place at 5 has sent a message that is 5-private.
 
 Source: Chen, Cao, Ge (2023), E-APES, Definition 4.
 """
@@ -26,19 +22,20 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats
 
 LocalLaw: TypeAlias = Callable[[tuple[int, ...], int], Floats]
-"""(messages before hers, her value) -> chances of her message, shape (cells,)."""
+"""(earlier messages, own value) -> probabilities of the message, shape (cells,)."""
 
+# Histories times values; all of them are enumerated.
 _LARGEST = 2_000_000
 
 
 @dataclass(frozen=True)
 class AdaptiveProcess:
-    """Public parameters only.
+    """A process of few users with few messages each.
 
     Attributes:
-        randomizers: One per place, or per person.
-        cells: How many messages there are.
-        attached: Whether randomizers belong to places or to people.
+        randomizers: One per place, or per user.
+        cells: Number of different messages.
+        attached: Whether randomizers belong to places or to users.
     """
 
     randomizers: tuple[LocalLaw, ...]
@@ -58,30 +55,31 @@ class AdaptiveProcess:
             )
 
     def law(self, values: Sequence[int]) -> Floats:
-        """Returns the chances of all messages in the order of places, shape (cells,) * n.
+        """Returns the probabilities of all message lists, shape (cells,) * n.
 
         Args:
-            values: One per person.
+            values: One per user.
         """
         n = len(self.randomizers)
         if len(values) != n:
             raise InvalidInputError(f"Expected {n} values, got {len(values)}.")
-        # laws[S][history]: the set S of people was first, and this is what they sent.
+        # laws[S][history]: probability that the users in S come first and send `history`.
         laws: dict[frozenset[int], Floats] = {frozenset(): np.ones(1)}
-        for place in range(n):
+        for position in range(n):
             longer: dict[frozenset[int], Floats] = {}
             for gone, law in laws.items():
                 for person in set(range(n)) - gone:
-                    chosen = place if self.attached == "place" else person
-                    sent = self._after(chosen, place, values[person])
-                    grown = (law[:, None] * sent).ravel() / (n - place)
+                    chosen = position if self.attached == "place" else person
+                    sent = self._after(chosen, position, values[person])
+                    # The next user is uniform over the n - position others.
+                    grown = (law[:, None] * sent).ravel() / (n - position)
                     key = gone | {person}
                     longer[key] = longer.get(key, 0.0) + grown
             laws = longer
-        (found,) = laws.values()
-        return found.reshape((self.cells,) * n)
+        (law,) = laws.values()
+        return law.reshape((self.cells,) * n)
 
-    def _after(self, chosen: int, place: int, value: int) -> Floats:
-        """Returns the chances after every history, shape (histories, cells)."""
-        histories = product(range(self.cells), repeat=place)
+    def _after(self, chosen: int, position: int, value: int) -> Floats:
+        """Returns the probabilities after every history, shape (histories, cells)."""
+        histories = product(range(self.cells), repeat=position)
         return np.array([self.randomizers[chosen](past, value) for past in histories])

@@ -9,10 +9,8 @@ for an unknown constant C > 0, which the paper's own figures set to 0. Corollari
 state mu-GDP with all delta_i = 0 for the noisy average (Laplace noise) and for the
 frequency of one bit (randomized response).
 
-Errata. With probability d the victim's report is marked, which reveals her: that part of
-the trade-off is 0, not 1 - alpha. The sum runs over all others. What C hides is of the
-same order as delta itself wherever epsilon is about mu. Theorem 1, on which it rests, is
-false where budgets differ (`process`, `slots`).
+Errata. The term with C is of the same order as delta itself where epsilon is about mu.
+Theorem 1, on which Theorem 3 rests, is false where budgets differ (`process`, `slots`).
 
 Source: Chen, Cao, Ge (2023), "Enhancing Privacy in Personalized Differential Privacy under
 the Shuffle Model", Theorems 1 to 3, Corollaries 1 and 2.
@@ -59,6 +57,7 @@ def gdp_parameter(setting: Setting, *, delta_local: float = 0.0) -> float:
         OutsidePreconditions: If there are no others.
     """
     require(setting.num_users >= 2, "at least 2 people", f"{setting.num_users}")
+    # Printed with i < n; the sum is over all users but the target.
     epsilons, counts = others(setting)
     # 1 / (1 + e^eps) without overflow.
     share = np.exp(-np.logaddexp(0.0, epsilons))
@@ -71,7 +70,7 @@ class EapesTheorem(PublishedBound):
 
     Attributes:
         constant: C of the Berry-Esseen term; 0 leaves the term out, as the paper does.
-        as_printed: Whether a marked victim counts as hidden (as printed) or as revealed.
+        as_printed: Whether a failure counts as hidden (as printed) or as revealing.
     """
 
     constant: float = 0.0
@@ -95,7 +94,7 @@ class EapesTheorem(PublishedBound):
             raise InvalidInputError(f"Expected a finite C >= 0, got {self.constant:g}.")
 
     def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions unless there is somebody to hide among."""
+        """Raises OutsidePreconditions unless there are at least 2 users."""
         require(setting.num_users >= 2, "at least 2 people", f"{setting.num_users}")
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
@@ -103,6 +102,8 @@ class EapesTheorem(PublishedBound):
         marked = _delta_local(setting)
         mu = gdp_parameter(setting, delta_local=marked)
         shift = self.constant / math.sqrt(setting.num_users - 1)
+        # With probability d the target user's report is marked, which reveals them: that
+        # part of the trade-off is 0, printed as 1 - alpha.
         if self.as_printed:
             # (e^epsilon - d) / (1 - d): the printed term lowers the slope.
             slope = epsilon + math.log1p(-marked * math.exp(-epsilon))

@@ -1,18 +1,14 @@
-"""How well one value's message imitates two others' (Lemma 2).
+"""Mixture weights of two values' messages in that of a third value (Lemma 2).
 
 Let R be epsilon-private with epsilon > 0. Then R(x) and R(x') are mixtures
 
     R(x)  = (e^epsilon Q + Q') / (1 + e^epsilon),
     R(x') = (Q + e^epsilon Q') / (1 + e^epsilon)
 
-of two laws Q and Q', and no others: Q + Q' = R(x) + R(x'). Lemma 2 states that the
+of two unique distributions Q and Q', and Q + Q' = R(x) + R(x'). Lemma 2 states that the
 message of every third value contains Q and Q' with weight 1 / (1 + e^epsilon) each. That
 is false: privacy gives e^-epsilon / 2 and no more. With R(x) = R(x') = (.6, .4) and
 R(x'') = (.2207, .7793), which is 1-private, the weight is .184, not .269.
-
-Errata. Equations (7) and (8) are printed with the same right-hand side; the second has
-the weights of Q and Q' exchanged. What is left with chance delta differs between x and
-x', too (`extreme_pair`): it is not one law.
 
 Source: Chen, Cao, Ge (2023), E-APES, Lemma 2.
 """
@@ -24,7 +20,7 @@ import numpy as np
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats
 
-# Rounding of chances that add up to 1.
+# Rounding of probabilities that add up to 1.
 _ROUNDING = 1e-12
 
 
@@ -37,20 +33,23 @@ def components(first: Floats, second: Floats, epsilon: float) -> tuple[Floats, F
         epsilon: In nats, > 0; both orders of the two are epsilon-private.
 
     Raises:
-        InvalidInputError: If they are not.
+        InvalidInputError: If they are not epsilon-private.
     """
     if not 0.0 < epsilon < math.inf:
         raise InvalidInputError(f"Expected a finite epsilon > 0, got {epsilon:g}.")
+    # (7) and (8) are printed with the same right-hand side; the second has the weights of
+    # Q and Q' exchanged. With delta > 0 the remaining part, of probability delta, differs
+    # between x and x', too (`extreme_pair`).
     ratio = math.exp(epsilon)
-    found = (
+    parts = (
         (ratio * first - second) / (ratio - 1.0),
         (ratio * second - first) / (ratio - 1.0),
     )
-    if min(float(law.min()) for law in found) < -_ROUNDING:
+    if min(float(law.min()) for law in parts) < -_ROUNDING:
         raise InvalidInputError(
             f"Expected chances that differ by at most e^epsilon, epsilon = {epsilon:g}."
         )
-    return np.maximum(found[0], 0.0), np.maximum(found[1], 0.0)
+    return np.maximum(parts[0], 0.0), np.maximum(parts[1], 0.0)
 
 
 def printed_weight(epsilon: float, delta: float = 0.0) -> float:
@@ -74,5 +73,6 @@ def weight(first: Floats, second: Floats, other: Floats) -> float:
         second: R(x'), shape (cells,).
         other: R(x''), shape (cells,).
     """
+    # Messages that neither value sends put no limit on w.
     both = first + second
     return float(np.min(other[both > 0.0] / both[both > 0.0]))

@@ -1,24 +1,18 @@
-"""The two laws of counts to which Theorem 1 reduces an adaptive process.
+"""The two distributions of counts to which Theorem 1 reduces an adaptive process.
 
 With e = e^{eps_max}, d = delta_max and p_i = 2 (1 - delta_i) / (1 + e^{eps_i}), the
 adversary counts three kinds of messages,
 
-    P0 = (D0, D1, D2) + sum over the others of one of three units, with chances
+    P0 = (D0, D1, D2) + sum over the others of one of three units, with probabilities
          p_i / 2, p_i / 2, 1 - p_i,
 
-where (D0, D1, D2) is one of three units with chances (1 - d) e / (1 + e), (1 - d) / (1 +
-e) and d. P1 has the first two exchanged. Theorem 1 states that no test of the messages
-does better than the best test of P0 against P1.
+where (D0, D1, D2) is one of three units with probabilities (1 - d) e / (1 + e),
+(1 - d) / (1 + e) and d. P1 has the first two exchanged. Theorem 1 states that no test of
+the messages does better than the best test of P0 against P1.
 
-Errata. The chances are printed as (1 - delta_i) / (1 + e^{eps_i}), the same, and delta_i,
-which do not add up to 1 (`printed_chances`); the proof prints half of the first two. T(A,
-A') = T is printed for T(A, A') >= T, and the sum runs over n - 1 people whoever the
-victim is.
-
-What is true of it. For delta = 0 and one common budget the statement is right, adaptive
+Errata. T(A, A') = T is printed for T(A, A') >= T, and the sum runs over n - 1 users, for
+any target user. With delta = 0 and one common budget the theorem is right, adaptive
 messages included; for budgets that differ it is false (`slots`, docs/theory/theorem.md).
-With delta > 0 the third kind of message, which the victim sends with chance d, is counted
-as if she were hidden there; she is not.
 
 Source: Chen, Cao, Ge (2023), E-APES, Theorem 1, eq. (10) to (13).
 """
@@ -36,7 +30,7 @@ from shuffledp.types import Floats
 
 
 def chances(epsilon: float, delta: float = 0.0) -> Floats:
-    """Returns how likely one of the others sends each kind, shape (3,).
+    """Returns the probabilities of each kind of message of one other user, shape (3,).
 
     >>> chances(0.0, 0.5)
     array([0.25, 0.25, 0.5 ])
@@ -52,19 +46,20 @@ def printed_chances(epsilon: float, delta: float = 0.0) -> Floats:
     0.538
     """
     half = (1.0 - delta) * math.exp(-epsilon) / (1.0 + math.exp(-epsilon))
+    # The proof of Theorem 1 prints half of the first two.
     return np.array([half, half, delta])
 
 
 def counted_worlds(budgets: Floats, delta: float = 0.0) -> Worlds:
-    """Returns what P0 and P1 are sums of; the victim has the largest budget.
+    """Returns the summands of P0 and P1; the target user has the largest budget.
 
     Args:
-        budgets: Of everybody, the victim included, shape (n,).
-        delta: Of everybody, in [0, 1).
+        budgets: Of all users, the target user included, shape (n,).
+        delta: Of every user, in [0, 1).
 
     Raises:
         InvalidInputError: If a budget or delta is out of range.
-        OutsidePreconditions: If there are fewer than 2 people.
+        OutsidePreconditions: If there are fewer than 2 users.
     """
     levels = np.sort(level_array(budgets))
     if not 0.0 <= delta < 1.0:
@@ -72,6 +67,8 @@ def counted_worlds(budgets: Floats, delta: float = 0.0) -> Worlds:
     if levels.size < 2:
         raise OutsidePreconditions(f"Expected at least 2 people, got {levels.size}.")
     lie = chances(float(levels[-1]), delta)[0]
+    # The third kind, of probability delta, counts as hidden in both worlds; a failure of
+    # the randomizer may reveal the value instead.
     first = np.array([1.0 - delta - lie, lie, delta])
     groups, counts = np.unique(levels[:-1], return_counts=True)
     others = np.array([chances(float(level), delta) for level in groups])
@@ -82,12 +79,12 @@ def counted_trade_off(budgets: Floats, delta: float = 0.0) -> TradeOff:
     """Returns T(P0, P1), exactly: all counts are enumerated.
 
     Args:
-        budgets: Of at least 2 and at most about 1,700 people, the victim included.
-        delta: Of everybody, in [0, 1).
+        budgets: Of at least 2 and at most about 1,700 users, the target included.
+        delta: Of every user, in [0, 1).
 
     Raises:
         InvalidInputError: If a budget or delta is out of range.
-        OutsidePreconditions: If there are fewer than 2 people.
+        OutsidePreconditions: If there are fewer than 2 users.
         ValueError: If there are too many.
     """
     worlds = counted_worlds(budgets, delta)

@@ -1,23 +1,22 @@
-"""What an adaptive process with budgets of places keeps: a repaired Theorem 1.
+"""Divergence of an adaptive process with budgets of places: a corrected Theorem 1.
 
-In Definition 4 people take n places in a random order that nobody knows. Whoever is at
-place t sends a message of randomizer R_t, which may depend on all messages before it and
-is eps_t-private, and the messages are published in the order of places. The adversary
-does not know where the victim was. With r_t = e^{eps_t},
+In Definition 4 users take n places in a secret random order. The user at place t sends a
+message of randomizer R_t, which may depend on all earlier messages and is eps_t-private;
+messages are published in the order of places, and the target user's place is secret. With
+r_t = e^{eps_t},
 
     divergence <= E[(S_1 + ... + S_n)_+] / n,      S_t independent,
-    S_t = c_t (r_t - e^epsilon)  or  c_t (1 - e^epsilon r_t), each with chance
+    S_t = c_t (r_t - e^epsilon)  or  c_t (1 - e^epsilon r_t), each with probability
     1 / (c_t (1 + r_t)), and otherwise 0,
     c_t = 1 where eps_t >= epsilon, and 2 r_t / (1 + r_t) elsewhere
 
 (docs/theory/theorem.md has the proof). For one common budget above epsilon this is the
 divergence of the two counts of Theorem 1, which is therefore right there. For budgets
-that differ Theorem 1 is false: two counts do not show *where* a message was sent, and at
-a place with a large budget it tells much more. With one place at 6 among 199 at 0.1 the
+that differ Theorem 1 is false: the counts omit the *place* of a message, and at a place
+with a large budget it reveals much more. With one place at 6 among 199 at 0.1 the
 exact divergence at epsilon 1 is 7.2e-4, where 1.4e-12 is stated.
 
-`response_divergence` is the exact divergence of one such process: three-ary response at
-every place, all others holding the third value. It is never above the bound.
+`response_divergence` is the exact divergence of one such process, never above the bound.
 """
 
 import math
@@ -30,25 +29,27 @@ from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats, Ints
 
+# Outcomes of the counts, all enumerated.
 _LARGEST = 20_000_000
 
 
-def slot_divergence(places: Mapping[float, int], epsilon: float) -> float:
-    """Returns the bound, for every adaptive process with these budgets of places.
+def slot_divergence(level_counts: Mapping[float, int], epsilon: float) -> float:
+    """Returns the bound for every adaptive process with these budgets of places.
 
     >>> round(slot_divergence({1.0: 1}, 0.5), 4)
     0.2876
 
     Args:
-        places: {budget: how many places have it}, budgets from 0 to 700.
+        level_counts: {budget: number of places}, budgets from 0 to 700.
         epsilon: In nats, >= 0.
 
     Raises:
         InvalidInputError: If a budget, a count or epsilon is out of range, or there are
             too many places to enumerate.
     """
-    levels, counts = _checked(places, epsilon)
+    levels, counts = _checked(level_counts, epsilon)
     decay = np.exp(-levels)
+    # c_t, 1 / (c_t (1 + r_t)), and the two nonzero values of S_t / c_t.
     factor = np.where(levels >= epsilon, 1.0, 2.0 / (1.0 + decay))
     chance = decay / (1.0 + decay) / factor
     ends = np.exp(levels) - math.exp(epsilon), 1.0 - np.exp(epsilon + levels)
@@ -57,22 +58,23 @@ def slot_divergence(places: Mapping[float, int], epsilon: float) -> float:
     return _positive_part(scores, weights, counts) / int(counts.sum())
 
 
-def response_divergence(places: Mapping[float, int], epsilon: float) -> float:
+def response_divergence(level_counts: Mapping[float, int], epsilon: float) -> float:
     """Returns the exact divergence of three-ary response at every place.
 
     The victim holds the first value or the second one, all others the third.
 
     Args:
-        places: {budget: how many places have it}, budgets from 0 to 700.
+        level_counts: {budget: number of places}, budgets from 0 to 700.
         epsilon: In nats, >= 0.
 
     Raises:
         InvalidInputError: As for `slot_divergence`.
     """
-    levels, counts = _checked(places, epsilon)
+    levels, counts = _checked(level_counts, epsilon)
     lie = np.exp(-levels) / (1.0 + 2.0 * np.exp(-levels))
     ratio = np.exp(levels)
-    # Of her chance of the message, x against x', to that of somebody with the third value.
+    # Ratios of the target user's probabilities of a message, at x less e^epsilon times at
+    # x', to the probability of a user with the third value.
     scores = np.stack(
         [
             ratio - math.exp(epsilon),
@@ -85,11 +87,11 @@ def response_divergence(places: Mapping[float, int], epsilon: float) -> float:
     return _positive_part(scores, weights, counts) / int(counts.sum())
 
 
-def _checked(places: Mapping[float, int], epsilon: float) -> tuple[Floats, Ints]:
+def _checked(level_counts: Mapping[float, int], epsilon: float) -> tuple[Floats, Ints]:
     if not 0.0 <= epsilon < math.inf:
         raise InvalidInputError(f"Expected a finite epsilon >= 0, got {epsilon:g}.")
-    levels = level_array(list(places))
-    counts = np.array(list(places.values()), dtype=np.int64)
+    levels = level_array(list(level_counts))
+    counts = np.array(list(level_counts.values()), dtype=np.int64)
     states = math.prod((int(count) + 1) * (int(count) + 2) // 2 for count in counts)
     if counts.min() < 1 or states > _LARGEST:
         raise InvalidInputError(
@@ -99,11 +101,11 @@ def _checked(places: Mapping[float, int], epsilon: float) -> tuple[Floats, Ints]
 
 
 def _positive_part(scores: Floats, weights: Floats, counts: Ints) -> float:
-    """Returns E[(sum)_+] of counts[l] draws of scores[l] with chances weights[l]."""
+    """Returns E[(sum)_+] of counts[l] draws of scores[l] with probabilities weights[l]."""
     sums, law = np.zeros(1), np.ones(1)
     for row, chances, count in zip(scores, weights, counts.tolist(), strict=True):
         first, second = np.triu_indices(count + 1)
-        # Numbers of the three outcomes: first <= second split `count` in three.
+        # Multinomial counts of the three outcomes: first <= second split `count` in three.
         numbers = np.stack([first, second - first, count - second])
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.where(numbers > 0, numbers * np.log(chances)[:, None], 0.0)

@@ -1,10 +1,10 @@
-"""What E-APES states for noisy gradient descent in a shuffled order: not proven.
+"""Guarantee of shuffled noisy gradient descent as E-APES states it: not proven.
 
-In every epoch each client makes one step, in a random order. Stated is that an epoch keeps
-mu-GDP, with the mu of Theorem 3 at the clients' budgets and without its error term, and
-that T epochs compose to sqrt(T) mu. Every step depends on the model that the earlier ones
-left. Theorem 3 is stated for such sequences if budgets belong to places; here they are the
-clients' own, and steps may fail with chance delta. Nothing of it is proven.
+In every epoch each client makes one step, in a random order. The paper states that an epoch
+is mu-GDP, with the mu of Theorem 3 at the clients' budgets and without its error term, and
+that T epochs compose to sqrt(T) mu. Every step depends on the model after the earlier
+ones. Theorem 3 is stated for such sequences if budgets belong to places; here they are the
+clients' own, and steps may fail with probability delta. No part of it is proven.
 
 Source: Chen, Cao, Ge (2023), "Enhancing Privacy in Personalized Differential Privacy under
 the Shuffle Model", Algorithm 1 and Theorem 4.
@@ -23,12 +23,12 @@ from shuffledp.population import Population
 
 @dataclass(frozen=True)
 class StatedDescent:
-    """What the paper states of everybody.
+    """The guarantee that the paper states for all clients.
 
     Attributes:
         mu: Of one epoch, as Gaussian differential privacy; infinite for one client.
         epsilon: Of all epochs, at delta; infinite beyond 1,000.
-        status: What is known of Theorem 3.
+        status: The status of Theorem 3.
     """
 
     mu: float
@@ -37,7 +37,7 @@ class StatedDescent:
 
 
 def stated_by_eapes(people: Population, *, epochs: int, delta: float) -> StatedDescent:
-    """Returns what is stated for a training.
+    """Returns the guarantee that is stated for a training.
 
     >>> clients = Population.from_counts({0.5: 50, 1.0: 50})
     >>> stated = stated_by_eapes(clients, epochs=1, delta=1e-5)
@@ -45,7 +45,7 @@ def stated_by_eapes(people: Population, *, epochs: int, delta: float) -> StatedD
     0.250-GDP, epsilon 0.925
 
     Args:
-        people: The clients' levels: what one step keeps, at delta.
+        people: The clients' levels: the epsilon of one step, at delta.
         epochs: T >= 1.
         delta: In (0, 1): of each step, and of the training.
 
@@ -57,6 +57,7 @@ def stated_by_eapes(people: Population, *, epochs: int, delta: float) -> StatedD
     if people.num_users < 2:
         return StatedDescent(math.inf, math.inf, EapesTheorem.proven)
     mu = gdp_parameter(Setting(people, delta_local=delta), delta_local=delta)
+    # Composition of Gaussian differential privacy: squares of mu add up.
     total = math.sqrt(epochs) * mu
     try:
         epsilon = epsilon_at(lambda epsilon: gaussian_delta(total, epsilon), delta)

@@ -1,13 +1,9 @@
-"""Trade-off functions: how well any test tells two worlds apart.
+"""Trade-off functions between the two errors of a test of neighboring worlds.
 
 T(P, Q)(alpha) is the least type-II error of a test of P against Q whose type-I error is
 at most alpha. A mechanism is f-private if T(P, Q) >= f for all neighboring worlds; then
 it is (epsilon, delta)-private wherever delta >= sup over alpha of 1 - e^epsilon alpha -
 f(alpha).
-
-Errata of the paper. Fact 1 (eq. 6) prints e^-epsilon (1 - delta - epsilon) where it is
-e^-epsilon (1 - delta - alpha). Lemma 4 assumes T(P, R) >= f where it is T(P, Q) >= f: as
-printed it is true, but says less than its first assumption.
 
 Sources: Dong, Roth, Su (2022), "Gaussian differential privacy", Propositions 2.4 and
 2.12, Theorem 2.14, Lemma A.5; quoted by Chen, Cao, Ge (2023), E-APES, Facts 1 to 3, Lemma
@@ -26,7 +22,7 @@ from shuffledp.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class TradeOff:
-    """T(P, Q) of two laws on finitely many outcomes: convex, piecewise linear.
+    """T(P, Q) of two distributions on finitely many outcomes: convex, piecewise linear.
 
     Attributes:
         alphas: Type-I errors of the vertices, ascending from 0 to 1.
@@ -61,11 +57,11 @@ def trade_off(first: Floats, second: Floats) -> TradeOff:
     array([1.        , 0.25      , 0.16666667])
 
     Args:
-        first: P, chances of any shape.
+        first: P, probabilities of any shape.
         second: Q, of the same shape.
 
     Raises:
-        InvalidInputError: If shapes differ, or one is no law.
+        InvalidInputError: If shapes differ, or probabilities do not add up to 1.
     """
     p, q = np.ravel(first), np.ravel(second)
     if np.shape(first) != np.shape(second):
@@ -75,7 +71,7 @@ def trade_off(first: Floats, second: Floats) -> TradeOff:
     for law in (p, q):
         if not (np.all(law >= 0.0) and abs(float(law.sum()) - 1.0) <= 1e-9):
             raise InvalidInputError("Expected chances >= 0 that add up to 1.")
-    # What P never sends is rejected first: it costs no type-I error.
+    # Outcomes of probability 0 under P are rejected first: they cost no type-I error.
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(q > 0.0, p / q, np.inf)
     order = np.argsort(ratio, kind="stable")
@@ -89,7 +85,7 @@ def trade_off(first: Floats, second: Floats) -> TradeOff:
 def private_trade_off(
     alpha: Floats, *, epsilon: float, delta: float, as_printed: bool = False
 ) -> Floats:
-    """Returns f_{epsilon, delta}: what (epsilon, delta)-privacy means for tests (Fact 1).
+    """Returns f_{epsilon, delta}, the trade-off function of privacy (Fact 1).
 
     >>> private_trade_off(np.array([0.9]), epsilon=1.0, delta=0.01).round(4)
     array([0.0331])
@@ -105,6 +101,7 @@ def private_trade_off(
             f"Expected epsilon >= 0 and 0 <= delta <= 1, got {epsilon:g} and {delta:g}."
         )
     alpha = _errors(alpha)
+    # Fact 1 (eq. 6) prints e^-epsilon (1 - delta - epsilon).
     third = np.full(alpha.shape, epsilon) if as_printed else alpha
     lines = (
         1.0 - delta - math.exp(epsilon) * alpha,
@@ -123,17 +120,19 @@ def through_a_third(
         second: g <= T(Q, R).
         alpha: Type-I errors, in [0, 1].
     """
+    # Lemma 4 prints T(P, R) >= f for T(P, Q) >= f: as printed it is true, but weaker than
+    # its first assumption.
     return second(1.0 - first(_errors(alpha)))
 
 
 def for_groups(single: Callable[[Floats], Floats], size: int, alpha: Floats) -> Floats:
-    """Returns what f-privacy of one person means for groups of several.
+    """Returns the trade-off function of groups, if that of one user is f.
 
     It is 1 - (1 - f)(...(1 - f)(alpha)); for f = G_mu it is G_{size mu}.
 
     Args:
         single: f.
-        size: How many people change their values, >= 1.
+        size: Number of users who change their values, >= 1.
         alpha: Type-I errors, in [0, 1].
     """
     if size < 1:
@@ -145,7 +144,7 @@ def for_groups(single: Callable[[Floats], Floats], size: int, alpha: Floats) -> 
 
 
 def composed(first: Floats, second: Floats) -> Floats:
-    """Returns the joint law of two independent outcomes, flat."""
+    """Returns the joint distribution of two independent outcomes, flat."""
     return np.outer(first, second).ravel()
 
 

@@ -84,7 +84,7 @@ def level_formula(num_candidates: int, epsilon: float) -> float:
     """Returns the local level of `name_candidates` in closed form, for any d."""
     d = whole_number(num_candidates, "candidates", least=2, most=MOST_CANDIDATES)
     _, budget = checked(1, epsilon)
-    # The largest ratio: approval of this candidate alone, against of all others.
+    # The largest ratio: approval of this candidate alone, or of all others alone.
     half = math.exp(budget / 2.0)
     return budget / 2.0 + math.log((1.0 + (d - 1) * half) / (half + d - 1))
 

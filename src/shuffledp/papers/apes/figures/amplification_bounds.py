@@ -3,7 +3,7 @@
 The baselines are the paper's, under its names: the formula of Erlingson19 at any budget,
 though its theorem ends at 1/2; BBGN19 for any randomizer, by both inequalities of its
 authors' program, where the paper says numerical and generic; FMT22 evaluated numerically,
-which is what the paper's tables call UniS; GDDTK21's upper bound, from Renyi divergences.
+called UniS in the paper's tables; GDDTK21's upper bound, from Renyi divergences.
 All of them replace every budget with the largest. The paper's own bound, EoN, is drawn in
 closed form, as Theorem 4 prints it, and evaluated numerically, as in the tables. Curves
 that the paper does not have are called ours.

@@ -1,12 +1,9 @@
 """APES (Liu et al. 2023), Theorem 2: bounds on convergence beside a training.
 
-Algorithm 1 trains softmax regression on pictures, with real messages, and what the theorem
-assumes is measured on its way: the length G of the gradient of the mean loss f, the
-dissimilarity B of people's gradients, how inexactly they minimize, and the noise eta. Of
-the smoothness L an upper bound is known: half the largest eigenvalue of a person's mean
-outer product of examples. The loss is convex, k = 0. For f* stands 0, which it is above,
-and for beta the smallest G^2 / (2 f) on the way, so that what is needed of both holds
-there.
+Algorithm 1 trains softmax regression on pictures, with real messages, and the quantities of
+the theorem are measured in every round: the length G of the gradient of the mean loss f,
+the dissimilarity B of users' gradients, the inexactness alpha of their minimization, and
+the noise eta. The loss is convex, k = 0.
 """
 
 from dataclasses import dataclass, replace
@@ -60,14 +57,14 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Round:
-    """What was measured in one round.
+    """Measurements of one round.
 
     Attributes:
         loss: f before it.
         after: f after it.
         gradient: G before it.
         dissimilarity: B before it.
-        inexactness: The largest alpha of a person.
+        inexactness: The largest alpha of a user.
         noise: |eta|.
     """
 
@@ -88,12 +85,12 @@ def run(effort: Effort) -> Result:
     smoothness = largest_smoothness(clients)
     rows: list[tuple[Cell, ...]] = []
     total = len(PULLS) * effort.repetitions
-    for place, mu in enumerate(PULLS):
+    for index, mu in enumerate(PULLS):
         trained = []
         for repetition in range(effort.repetitions):
-            rng = np.random.default_rng([effort.seed, place, repetition])
+            rng = np.random.default_rng([effort.seed, index, repetition])
             trained.append(measured(clients, mu, smoothness, rng=rng))
-            effort.on_share((place * effort.repetitions + repetition + 1) / total)
+            effort.on_share((index * effort.repetitions + repetition + 1) / total)
         rows += _rows(mu, smoothness, trained)
     setting: dict[str, Cell] = {
         "data": images.name.upper(),
@@ -115,10 +112,11 @@ def run(effort: Effort) -> Result:
 
 
 def largest_smoothness(clients: Clients) -> float:
-    """Returns an upper bound of every person's L."""
+    """Returns an upper bound of every user's L."""
+    # Half the largest eigenvalue of a user's mean outer product of examples.
     examples = clients.features.astype(np.float64)
     products = np.matmul(examples, examples.transpose(0, 2, 1)) + 1.0
-    # The chances' own part of the second derivative is at most 1/2.
+    # diag(p) - p p^T, in the second derivative of cross-entropy, is at most 1/2.
     largest = float(np.linalg.eigvalsh(products)[:, -1].max())
     return 0.5 * largest / float(examples.shape[1])
 
@@ -126,13 +124,13 @@ def largest_smoothness(clients: Clients) -> float:
 def measured(
     clients: Clients, mu: float, smoothness: float, *, rng: np.random.Generator
 ) -> list[Round]:
-    """Trains, and returns what was seen in every round.
+    """Runs a training, and returns the measurements of every round.
 
     Args:
-        clients: Everybody's examples.
-        mu: Of the pull towards the start.
+        clients: The examples of all users.
+        mu: Strength of the pull towards the start.
         smoothness: L; steps are 1 / (mu + L / 2).
-        rng: Of levels and noise.
+        rng: Draws levels and noise.
     """
     model = SoftmaxRegression(clients.features.shape[2])
     rate = 1.0 / (mu + 0.5 * smoothness)
@@ -144,8 +142,10 @@ def measured(
     for _ in range(ROUNDS):
         gradients = model.gradients(weights, clients)
         updates = local.updates(model, weights, clients)
-        found = weights - np.float32(STEPS * rate) * updates
-        rest = model.gradients(found, clients) + np.float32(mu) * (found - weights)
+        minimizers = weights - np.float32(STEPS * rate) * updates
+        # The gradient of h_i there; its length over that of F_i at the start is alpha.
+        residuals = model.gradients(minimizers, clients)
+        residuals += np.float32(mu) * (minimizers - weights)
 
         def part(
             of: slice, updates: NDArray[np.float32] = updates
@@ -164,7 +164,7 @@ def measured(
                 after=mean_loss(moved, clients),
                 gradient=gradient,
                 dissimilarity=float(np.sqrt(np.mean(lengths**2))) / gradient,
-                inexactness=float((np.linalg.norm(rest, axis=1) / lengths).max()),
+                inexactness=float((np.linalg.norm(residuals, axis=1) / lengths).max()),
                 noise=STEPS * rate * float(np.linalg.norm(estimate - mean)),
             )
         )
@@ -173,7 +173,7 @@ def measured(
 
 
 def mean_loss(weights: NDArray[np.float32], clients: Clients) -> float:
-    """Returns f, the mean cross-entropy of everybody's examples, in nats."""
+    """Returns f, the mean cross-entropy of all examples, in nats."""
     count, each, features = clients.features.shape
     matrix = weights.astype(np.float64).reshape(features + 1, -1)
     inputs = clients.features.reshape(count * each, features)
@@ -205,8 +205,9 @@ def _rows(
     stated = length * noise_length(
         corrected_noise(CLIP, 0.05), coordinates=SoftmaxRegression(784).num_parameters
     )
+    # f* >= 0, so that f(w_0) is at least the gap.
     gap = every[0].loss
-    found = _factors(worst, every, printed=False)
+    corrected = _factors(worst, every, printed=False)
     printed = _factors(worst, every, printed=True)
     rows: list[tuple[Cell, ...]] = []
     for t in range(ROUNDS):
@@ -226,8 +227,8 @@ def _rows(
                 bool(np.any(changes > their)),
                 float(np.mean([each.dissimilarity for each in seen])),
                 float(np.mean([each.noise for each in seen])),
-                _bound(found, t + 1, gap, noise, square),
-                _bound(found, t + 1, gap, stated, stated**2),
+                _bound(corrected, t + 1, gap, noise, square),
+                _bound(corrected, t + 1, gap, stated, stated**2),
                 _bound(printed, t + 1, gap, noise, square),
             )
         )
@@ -235,6 +236,7 @@ def _rows(
 
 
 def _factors(worst: Landscape, every: list[Round], *, printed: bool) -> Factors | None:
+    # The smallest beta measured with f* = 0: it fulfils the condition in every round.
     steepness = min(each.gradient**2 / (2.0 * each.loss) for each in every)
     lipschitz = max(each.gradient for each in every)
     try:
@@ -253,12 +255,12 @@ def _lemma_7(worst: Landscape, seen: Round, *, printed: bool) -> float:
 
 
 def _bound(
-    found: Factors | None, rounds: int, gap: float, noise: float, square: float
+    coefficients: Factors | None, rounds: int, gap: float, noise: float, square: float
 ) -> float | None:
-    if found is None:
+    if coefficients is None:
         return None
     return training_bound(
-        found, rounds=rounds, gap=gap, noise=noise, noise_square=square
+        coefficients, rounds=rounds, gap=gap, noise=noise, noise_square=square
     )
 
 
@@ -276,11 +278,11 @@ def _picture(setting: dict[str, Cell], rows: list[tuple[Cell, ...]]) -> str:
             Curve(
                 label,
                 [row[1] for row in chosen],
-                [row[place] for row in chosen],
-                ours=place == 2,
+                [row[column] for row in chosen],
+                ours=column == 2,
             )
-            for label, place in lines.items()
-            if any(row[place] is not None for row in chosen)
+            for label, column in lines.items()
+            if any(row[column] is not None for row in chosen)
         ]
         panels.append(
             Panel(

@@ -1,8 +1,8 @@
-"""APES (Liu et al. 2023), Table 4: which way of computing gives the epsilons it prints.
+"""APES (Liu et al. 2023), Table 4: possible computations of the printed epsilons.
 
-The paper prints a person's central epsilon in one round, and how it comes about in part
-only. Here are the ways that it may have taken: for one coordinate, for the composition,
-and for what of delta is left to it.
+The paper prints a user's central epsilon in one round, and describes its computation in
+part only. The candidates differ in the epsilon of one coordinate, in the composition, and
+in the delta of the composition.
 """
 
 import math
@@ -37,7 +37,7 @@ from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 
 FRAMEWORKS = {"apes": "APES", "s-apes": "S-APES", "unis": "UniS"}
-# The two counts are a little rounded up by the program, and budgets are drawn.
+# The program rounds the two counts up a little, and budgets are drawn.
 WITHIN = 0.02
 
 Coordinate = Callable[[Setting, str], float]
@@ -46,12 +46,12 @@ Composition = Callable[[float, int, float], float]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A way to a person's epsilon.
+    """A possible computation of a user's epsilon.
 
     Attributes:
         name: In the table.
-        coordinate: Of one coordinate at delta_s = 1e-8, from people and framework.
-        composed: Of epsilon, number of coordinates and largest budget.
+        coordinate: Computes the epsilon of one coordinate at delta_s = 1e-8.
+        composed: Composes an epsilon, given the number of coordinates and largest budget.
     """
 
     name: str
@@ -77,12 +77,14 @@ def by_program(setting: Setting, framework: str) -> float:
 
 
 def _own(setting: Setting, framework: str) -> float:
+    # UniS has no average over budgets that the target user's own could replace.
     if framework == "unis":
         return exact(setting, framework)
     return ApesNumerical(as_printed=False).epsilon(setting, DELTA_SHUFFLE)
 
 
 def _closed(setting: Setting, framework: str) -> float:
+    # Theorem 4 has delta = tanh(e / 2) delta_s.
     if framework == "unis":
         largest = Population.from_counts({setting.largest_budget: setting.num_users})
         setting = Setting(largest, setting.mechanism)
@@ -105,7 +107,7 @@ def _all(epsilon: float, times: int, budget: float) -> float:
 
 
 def _optimal(epsilon: float, times: int, budget: float) -> float:
-    """Kairouz, Oh, Viswanath (2015), Theorem 3.4, last of three terms."""
+    # Kairouz, Oh, Viswanath (2015), Theorem 3.4, last of three terms.
     spread = math.sqrt(2.0 * times * -math.log(table_slack(times, budget)))
     return times * epsilon * math.tanh(epsilon / 2.0) + epsilon * spread
 
@@ -125,12 +127,12 @@ CANDIDATES = (
     Candidate("program, Kairouz-Oh-Viswanath", by_program, _optimal),
     Candidate("program, epsilons added up", by_program, _added),
 )
-# So far off that the picture would show little else: 7 to 13 times what is printed.
+# Left out of the picture: 7 to 13 times the printed epsilons.
 _FAR = ("Theorem 4 in closed form, delta' the rest", "program, epsilons added up")
 
 
 def run(effort: Effort) -> Result:
-    """Returns every candidate's epsilons, and the printed ones, for six distributions."""
+    """Returns the candidates' and the printed epsilons, for six distributions."""
     rng = np.random.default_rng(effort.seed)
     settings = [
         Setting(
@@ -139,23 +141,23 @@ def run(effort: Effort) -> Result:
         )
         for name in DISTRIBUTIONS
     ]
-    found: dict[tuple[str, str], list[float]] = {}
-    for place, candidate in enumerate(CANDIDATES):
+    epsilons_of: dict[tuple[str, str], list[float]] = {}
+    for index, candidate in enumerate(CANDIDATES):
         for framework in FRAMEWORKS:
             times = COMPOSED_BY_S_APES if framework == "s-apes" else COORDINATES
-            found[candidate.name, framework] = [
+            epsilons_of[candidate.name, framework] = [
                 candidate.composed(
                     candidate.coordinate(each, framework), times, each.largest_budget
                 )
                 for each in settings
             ]
-        effort.on_share((place + 1) / len(CANDIDATES))
-    comparisons = _comparisons(found)
+        effort.on_share((index + 1) / len(CANDIDATES))
+    comparisons = _comparisons(epsilons_of)
     # Budgets up to 0.5: the first three distributions.
-    kept = found["exact counts, delta' 1e-8", "apes"][:3]
-    averaged = found["exact counts, delta' the rest", "apes"]
+    constant_slack = epsilons_of["exact counts, delta' 1e-8", "apes"][:3]
+    averaged = epsilons_of["exact counts, delta' the rest", "apes"]
     own = np.divide(
-        found["p_i1 in place of the mean, delta' the rest", "apes"], averaged
+        epsilons_of["p_i1 in place of the mean, delta' the rest", "apes"], averaged
     )
     agreeing = sum(each.agrees for each in comparisons)
     title = "APES (Liu et al. 2023), Table 4: ways to a person's epsilon"
@@ -169,47 +171,51 @@ def run(effort: Effort) -> Result:
         title=title,
         setting=setting,
         columns=("framework", "way", *DISTRIBUTIONS, "largest difference"),
-        rows=tuple(_rows(found)),
+        rows=tuple(_rows(epsilons_of)),
         notes=figure_notes(
             "apes",
             "apes-candidates",
             agreeing=agreeing,
             compared=len(comparisons),
-            least=min(kept),
-            most=max(kept),
+            least=min(constant_slack),
+            most=max(constant_slack),
             least_gain=min(own) - 1,
             most_gain=max(own) - 1,
         ),
-        svg=_picture(title, setting, found),
+        svg=_picture(title, setting, epsilons_of),
         comparisons=comparisons,
         keys=2,
     )
 
 
-def _comparisons(found: dict[tuple[str, str], list[float]]) -> tuple[Comparison, ...]:
+def _comparisons(
+    epsilons_of: dict[tuple[str, str], list[float]],
+) -> tuple[Comparison, ...]:
     """Returns the printed epsilons beside those of the first candidate."""
     way = CANDIDATES[0].name
     compared = []
     for framework, called in FRAMEWORKS.items():
-        for name, printed, here in zip(
+        for name, printed, computed in zip(
             DISTRIBUTIONS,
             USER_EPSILONS[framework],
-            found[way, framework],
+            epsilons_of[way, framework],
             strict=True,
         ):
-            each = Comparison(f"{called}, {name}, {way}", printed, here, within=WITHIN)
+            each = Comparison(
+                f"{called}, {name}, {way}", printed, computed, within=WITHIN
+            )
             exchanged = (framework, name) == ("unis", "uniform2") and not each.agrees
             compared.append(replace(each, why=EXCHANGED) if exchanged else each)
     return tuple(compared)
 
 
-def _rows(found: dict[tuple[str, str], list[float]]) -> list[tuple[Cell, ...]]:
+def _rows(epsilons_of: dict[tuple[str, str], list[float]]) -> list[tuple[Cell, ...]]:
     rows: list[tuple[Cell, ...]] = []
     for framework, name in FRAMEWORKS.items():
         printed = np.array(USER_EPSILONS[framework], dtype=np.float64)
         rows.append((name, "printed", *printed.tolist(), None))
         for candidate in CANDIDATES:
-            epsilons = found[candidate.name, framework]
+            epsilons = epsilons_of[candidate.name, framework]
             away = float(np.abs(np.array(epsilons) / printed - 1.0).max())
             rows.append((name, candidate.name, *epsilons, away))
     return rows
@@ -218,7 +224,7 @@ def _rows(found: dict[tuple[str, str], list[float]]) -> list[tuple[Cell, ...]]:
 def _picture(
     title: str,
     setting: dict[str, Cell],
-    found: dict[tuple[str, str], list[float]],
+    epsilons_of: dict[tuple[str, str], list[float]],
 ) -> str:
     at = tuple(range(1, len(DISTRIBUTIONS) + 1))
     panels = []
@@ -229,7 +235,7 @@ def _picture(
             Curve(
                 candidate.name,
                 at,
-                (np.array(found[candidate.name, framework]) / printed).tolist(),
+                (np.array(epsilons_of[candidate.name, framework]) / printed).tolist(),
             )
             for candidate in CANDIDATES
             if candidate.name not in _FAR

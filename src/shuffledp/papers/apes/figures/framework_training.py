@@ -94,7 +94,7 @@ _ACCURACIES: dict[tuple[Training, int, int], float] = {}
 def accuracies(
     trainings: Iterable[Training], *, repetitions: int, seed: int, on_share: OnShare
 ) -> dict[Training, Floats]:
-    """Trains, and returns final accuracies on the test pictures.
+    """Runs the trainings, and returns final accuracies on the test pictures.
 
     Args:
         trainings: The trainings to compare.

@@ -25,8 +25,8 @@ class MessageMoments:
     Attributes:
         clip: C.
         budget: The local budget.
-        bias: By formula.
-        variance: By formula.
+        bias: Exact, by formula.
+        variance: Exact, by formula.
         drawn_bias: Of simulated messages.
         drawn_variance: Of simulated messages.
     """
@@ -41,6 +41,7 @@ class MessageMoments:
     @property
     def laplace(self) -> float:
         """Variance of Laplace noise."""
+        # Twice the square of its scale, 2 C / eps.
         return 8.0 * self.clip**2 / self.budget**2
 
 

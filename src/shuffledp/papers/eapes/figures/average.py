@@ -2,7 +2,7 @@
 
 Values are drawn from N(50, sigma^2) and clipped to [20, 80]; the paper does not print
 sigma, here it is 10. Algorithm 2 adds Laplace noise of scale 60 / eps_i, as published; the
-other protocol is one bit per person, at local budgets for which its certified guarantee is
+other protocol is one bit per user, at local budgets for which its certified guarantee is
 at each level that of Algorithm 2.
 """
 
@@ -109,6 +109,7 @@ def _values(repetitions: int, rng: np.random.Generator) -> list[Floats]:
 
 def _published(people: Population, values: Floats, rng: np.random.Generator) -> float:
     """Returns the error of Algorithm 2, whose shuffle does not change a sum."""
+    # The mean of the messages less the mean of the values is the mean of the noise.
     noise = rng.laplace(size=values.size) * ((HIGH - LOW) / people.budgets())
     return float(noise.mean())
 

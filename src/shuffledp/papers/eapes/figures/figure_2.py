@@ -1,4 +1,4 @@
-"""E-APES Figure 2: what privacy means for tests, (epsilon, delta) and Gaussian."""
+"""E-APES Figure 2: trade-off functions of (epsilon, delta) and Gaussian privacy."""
 
 import math
 
@@ -50,6 +50,7 @@ def run(effort: Effort) -> Result:
         for title, curves in (("f of Fact 1", left), ("G of Fact 2", right))
     ]
     columns = {**left, **right}
+    # Where the two lines of f_{epsilon, delta} intersect, alpha equals beta.
     crossing = (1.0 - DELTA) / (1.0 + math.exp(EPSILON))
     return Result(
         title=_TITLE,

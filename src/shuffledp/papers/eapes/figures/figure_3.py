@@ -1,6 +1,6 @@
 """E-APES Figure 3: composing in trade-off functions, against composing (epsilon, delta).
 
-Left: composing any mechanism with one that fails altogether with chance delta presses its
+Left: composition with a mechanism that fails altogether with probability delta moves the
 curve toward the origin. Right: ten mechanisms that are (1 / sqrt(10), 0)-private, exactly;
 their normal limit, G_1; and the best (epsilon, 0.001) for the exact curve.
 """
@@ -34,12 +34,13 @@ def ten_times() -> TradeOff:
     pair = extreme_pair(1.0 / math.sqrt(TIMES), 0.0)
     laws = np.ones(1), np.ones(1)
     for _ in range(TIMES):
+        # With delta 0, only the two middle outcomes of the extreme pair have mass.
         laws = composed(laws[0], pair[0][1:3]), composed(laws[1], pair[1][1:3])
     return trade_off(*laws)
 
 
 def failing() -> tuple[TradeOff, TradeOff]:
-    """Returns a 1-private mechanism's curve, and that with one that may fail besides."""
+    """Returns the curves of a 1-private mechanism, alone and with one that may fail."""
     plain, broken = extreme_pair(1.0, 0.0), extreme_pair(0.0, _FAILS)
     both = (composed(*laws) for laws in zip(plain, broken, strict=True))
     return trade_off(*plain), trade_off(*both)
@@ -49,6 +50,7 @@ def run(effort: Effort) -> Result:
     """Returns the curves; nothing is drawn at random."""
     alpha = np.linspace(0.0, 1.0, 101)
     exact = ten_times()
+    # The epsilon at which the exact curve has this delta.
     epsilon = brentq(lambda x: exact.delta(x) - DELTA, 0.0, math.sqrt(TIMES), xtol=1e-9)
     alone, together = failing()
     effort.on_share(1.0)

@@ -48,8 +48,8 @@ def run(effort: Effort) -> Result:
             for index in range(effort.repetitions)
         ]
         for size in SIZES:
-            found = [_numbers(budgets, size) for budgets in draws]
-            rows.append((name, size, 1.0 / size, *_row(found)))
+            numbers = [_numbers(budgets, size) for budgets in draws]
+            rows.append((name, size, 1.0 / size, *_row(numbers)))
             effort.on_share(len(rows) / total)
     setting: dict[str, Cell] = {
         "randomizer": "clip-laplace, and response of a bit",
@@ -82,7 +82,7 @@ def _columns() -> list[str]:
 
 
 def _numbers(budgets: Floats, size: int) -> tuple[list[float], list[float | None]]:
-    """Returns attacks and certificates, and what is stated, of one draw."""
+    """Returns attacks and certificates, and the paper's epsilons, of one draw."""
     people = Population.from_budgets(np.tile(budgets, size // DRAWN))
     noise, bit = (
         band(randomizer, people, delta=1.0 / size)
@@ -90,33 +90,34 @@ def _numbers(budgets: Floats, size: int) -> tuple[list[float], list[float | None
     )
     setting = Setting(people, ClipLaplace())
     claims = [stated(bound, setting, delta=1.0 / size) for bound in STATED.values()]
-    # Compared, draw by draw, with what the noise allows that they are about.
+    # Each draw's claims are compared with attacks on the same noise.
     numbers = [Compared(claim, noise).stated.number for claim in claims]
     return [noise.attack, noise.certified, bit.attack, bit.certified], numbers
 
 
-def _row(found: Sequence[tuple[list[float], list[float | None]]]) -> list[Cell]:
-    ours = np.array([each[0] for each in found])
+def _row(draws: Sequence[tuple[list[float], list[float | None]]]) -> list[Cell]:
+    ours = np.array([each[0] for each in draws])
     attack = float(ours[:, 0].mean())
     cells: list[Cell] = [float(mean) for mean in ours.mean(axis=0)]
-    for place in range(len(STATED)):
-        numbers = [each[1][place] for each in found]
+    for index in range(len(STATED)):
+        numbers = [each[1][index] for each in draws]
         known = [number for number in numbers if number is not None]
+        # A mean over some draws only would not be comparable.
         if len(known) < len(numbers):
             cells += [None, None]
             continue
         cells += [float(np.mean(known)), bool(np.mean(known) < attack)]
-    first = [float(each[1][0] or 0.0) for each in found]
+    first = [float(each[1][0] or 0.0) for each in draws]
     ends = (ours[:, 1].min(), ours[:, 1].max(), min(first), max(first))
     return [*cells, *map(float, ends)]
 
 
 def _panel(name: str, rows: Sequence[Sequence[Cell]]) -> Panel:
-    places = dict(zip(_columns(), range(3, 99), strict=False))
+    columns = dict(zip(_columns(), range(3, 99), strict=False))
     at = [row[1] for row in rows]
 
     def column(key: str) -> list[Cell]:
-        return [row[places[key]] for row in rows]
+        return [row[columns[key]] for row in rows]
 
     first = next(iter(STATED))
     curves = [
@@ -137,11 +138,11 @@ def _panel(name: str, rows: Sequence[Sequence[Cell]]) -> Panel:
 
 
 def _notes(rows: Sequence[Sequence[Cell]], repetitions: int) -> tuple[str, ...]:
-    places = dict(zip(_columns(), range(3, 99), strict=False))
+    columns = dict(zip(_columns(), range(3, 99), strict=False))
     own, closed, numbers = (
-        np.array([row[places[name]] for row in rows], dtype=float) for name in STATED
+        np.array([row[columns[name]] for row in rows], dtype=float) for name in STATED
     )
-    certified = np.array([row[places["certified"]] for row in rows], dtype=float)
+    certified = np.array([row[columns["certified"]] for row in rows], dtype=float)
     better = int(np.sum(own < numbers))
     return (
         *figure_notes(
@@ -164,15 +165,13 @@ def _notes(rows: Sequence[Sequence[Cell]], repetitions: int) -> tuple[str, ...]:
 def _alike(
     rows: Sequence[Sequence[Cell]], own: Floats, certified: Floats
 ) -> tuple[str, ...]:
-    """Returns what to make of the paper's claim (iv), if both distributions are there."""
+    """Returns a note on the paper's claim (iv), if both distributions are in the rows."""
     names = np.array([row[0] for row in rows])
     if "uniform2" not in names or "gauss2" not in names:
         return ()
     stated, true = (
-        float(
-            np.max(np.abs(found[names == "uniform2"] / found[names == "gauss2"] - 1.0))
-        )
-        for found in (own, certified)
+        float(np.max(np.abs(each[names == "uniform2"] / each[names == "gauss2"] - 1.0)))
+        for each in (own, certified)
     )
     return figure_notes(
         "eapes", "distributions", stated=100 * stated, certified=100 * true

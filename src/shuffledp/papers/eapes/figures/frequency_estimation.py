@@ -40,6 +40,7 @@ def run(effort: Effort) -> Result:
     for index, point in enumerate(SETTINGS):
         people = point.people
         guarantee = account(protocol, people, delta=DELTA)
+        # B of Algorithm 3: the expected number of flipped bits.
         ignored = float((people.counts / (1.0 + np.exp(people.epsilons))).sum())
         errors, covered, published = [], 0, []
         for _ in range(repetitions):

@@ -1,8 +1,8 @@
-"""E-APES Fact 2 for groups: k mu, and how well k people together are told apart.
+"""E-APES Fact 2 for groups: the stated k mu beside an attack on k users.
 
-10,000 people answer Algorithm 3, with the budgets of section 4.2; k of the most liberal
-change their bit together. The number of ones is a sum of independent coins, whose law is
-computed exactly in both worlds: an attack, with which the stated k mu is compared.
+10,000 users answer Algorithm 3, with the budgets of section 4.2; k of the most liberal
+change their bit together. The number of ones is a sum of independent Bernoulli draws, whose
+distribution is computed exactly in both worlds.
 """
 
 import numpy as np
@@ -23,14 +23,14 @@ from shuffledp.types import Floats
 
 SIZES = (1, 2, 5, 10, 20, 50)
 _TITLE = "E-APES Fact 2: groups that change their values together"
-# So much of the law may be cut off, at either end, in each world.
+# Probability that may be cut off, at either end, in each world.
 _CUT = 1e-20
 
 
 def group_laws(setting: ThreeGroups, size: int) -> tuple[Floats, Floats]:
-    """Returns the law of the number of ones, if a group holds 0 and if it holds 1.
+    """Returns the distributions of the number of ones, if a group holds 0 or 1.
 
-    Everybody else holds 0. The group are people of the most liberal level.
+    All others hold 0. The group are users of the most liberal level.
     """
     people = setting.people
     lies = np.exp(-np.logaddexp(0.0, people.epsilons))
@@ -48,22 +48,23 @@ def group_laws(setting: ThreeGroups, size: int) -> tuple[Floats, Floats]:
 
 
 def run(effort: Effort) -> Result:
-    """Returns attacks and what is stated; nothing is drawn at random."""
+    """Returns attacks and stated epsilons; nothing is drawn at random."""
     setting = ThreeGroups("f_c", 0.54, 0.1)
     rows: list[tuple[Cell, ...]] = []
     for size in SIZES:
         laws = group_laws(setting, size)
 
         def divergence(epsilon: float, both: tuple[Floats, Floats] = laws) -> float:
-            found = hockey_stick(*both, epsilon)
-            return max(found - (1.0 + float(np.exp(epsilon))) * _CUT, 0.0)
+            # Less the largest error of the cut: the attack stays a lower bound.
+            exact = hockey_stick(*both, epsilon)
+            return max(exact - (1.0 + float(np.exp(epsilon))) * _CUT, 0.0)
 
         mu = size * setting.mu
         attack = epsilon_at(divergence, DELTA)
         stated = epsilon_of(mu, DELTA)
         rows.append((size, attack, mu, stated, stated < attack))
         effort.on_share(len(rows) / len(SIZES))
-    shown: dict[str, Cell] = {
+    cells: dict[str, Cell] = {
         "people": NUM_USERS,
         "budgets": "0.1, 0.5, 1",
         "delta": DELTA,
@@ -81,9 +82,9 @@ def run(effort: Effort) -> Result:
     )
     return Result(
         title=_TITLE,
-        setting=shown,
+        setting=cells,
         columns=("group", "attack", "k mu", "stated epsilon", "exceeded"),
         rows=tuple(rows),
         notes=figure_notes("eapes", "eapes-groups"),
-        svg=draw(_TITLE, shown, [panel], description=_TITLE),
+        svg=draw(_TITLE, cells, [panel], description=_TITLE),
     )

@@ -1,4 +1,4 @@
-"""E-APES Lemma 3 and eq. (15): how far two counts are from normal, against n."""
+"""E-APES Lemma 3 and eq. (15): distances of two counts from normal, against n."""
 
 import math
 
@@ -23,16 +23,24 @@ def run(effort: Effort) -> Result:
     sizes = QUICK if effort.quick else SIZES
     rows: list[tuple[Cell, ...]] = []
     for size in sizes:
-        found = normal_distances(size, EPSILON, delta=1.0 / size)
+        distances = normal_distances(size, EPSILON, delta=1.0 / size)
+        # Lemma 3 states C / sqrt(m) for m = n - 1: the last columns are the C it needs.
         root = math.sqrt(size - 1)
-        numbers = (found.printed, found.rounded, found.kolmogorov, found.mode)
-        rows.append((size, *numbers, root * found.rounded, root * found.kolmogorov))
+        numbers = (
+            distances.printed,
+            distances.rounded,
+            distances.kolmogorov,
+            distances.mode,
+        )
+        rows.append(
+            (size, *numbers, root * distances.rounded, root * distances.kolmogorov)
+        )
         effort.on_share(sum(sizes[: len(rows)]) / sum(sizes))
     setting: dict[str, Cell] = {"epsilon of all": EPSILON, "delta of all": "1 / n"}
     at = list(sizes)
     curves = [
-        Curve(name, at, [row[place] for row in rows])
-        for place, name in enumerate((_PRINTED, _ROUNDED, _FUNCTIONS), start=1)
+        Curve(name, at, [row[index] for row in rows])
+        for index, name in enumerate((_PRINTED, _ROUNDED, _FUNCTIONS), start=1)
     ]
     curves.append(Curve("1 / n", at, [1.0 / size for size in sizes]))
     curves.append(Curve("1 / sqrt(n)", at, [size**-0.5 for size in sizes]))

@@ -1,8 +1,8 @@
-"""E-APES section 4.1, claim (i): what a few extreme budgets do to everybody's bound.
+"""E-APES section 4.1, claim (i): the effect of a few extreme budgets on bounds.
 
 The paper says that its bound is robust, and that of APES loose as soon as some budgets
-are close to 0. 9,900 people have budgets from Uniform 1, and 100 hold one and the same:
-nothing, almost nothing, the least of the others, or far more than they.
+are close to 0. 9,900 users have budgets from Uniform 1, and 100 share one budget: 0, almost
+0, the smallest of the others, or a far larger one.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 
 PEOPLE, FEW = 10_000, 100
-# Budgets are rounded: levels that many people share, as in a deployment.
+# Budgets are rounded: levels that many users share, as in a deployment.
 DIGITS = 3
 EXTREMES = (0.0, 1e-9, 1e-3, 0.05, 1.0, 2.0, 4.0, 8.0)
 BOUNDS: dict[str, PublishedBound] = {
@@ -31,7 +31,7 @@ _TITLE = "E-APES, claim (i): 100 extreme budgets among 10,000"
 
 
 def people_with(extreme: float) -> Population:
-    """Returns 9,900 people at quantiles of U(0.05, 1) and 100 at one budget."""
+    """Returns 9,900 users at quantiles of U(0.05, 1) and 100 at one budget."""
     usual = 0.05 + 0.95 * (np.arange(PEOPLE - FEW) + 0.5) / (PEOPLE - FEW)
     return Population.from_budgets(
         np.append(usual.round(DIGITS), np.full(FEW, extreme))
@@ -44,10 +44,10 @@ def run(effort: Effort) -> Result:
     delta = 1.0 / PEOPLE
     for index, extreme in enumerate(EXTREMES):
         people = people_with(extreme)
-        found = band(ClipLaplace(), people, delta=delta)
-        claims = [_claim(bound, people, found) for bound in BOUNDS.values()]
+        interval = band(ClipLaplace(), people, delta=delta)
+        claims = [_claim(bound, people, interval) for bound in BOUNDS.values()]
         flat = [cell for pair in claims for cell in pair]
-        rows.append((extreme, found.attack, found.certified, *flat))
+        rows.append((extreme, interval.attack, interval.certified, *flat))
         effort.on_share((index + 1) / len(EXTREMES))
     setting: dict[str, Cell] = {
         "people": PEOPLE,
@@ -56,13 +56,14 @@ def run(effort: Effort) -> Result:
         "randomizer": "clip-laplace",
         "delta": "1 / n",
     }
+    # A logarithmic axis has no 0.
     at = [max(extreme, 1e-10) for extreme in EXTREMES]
     curves = [
         Curve("certified (shuffledp)", at, [row[2] for row in rows], ours=True),
         Curve("attack (shuffledp)", at, [row[1] for row in rows], ours=True),
         *(
-            Curve(name, at, [row[3 + 2 * place] for row in rows])
-            for place, name in enumerate(BOUNDS)
+            Curve(name, at, [row[3 + 2 * index] for row in rows])
+            for index, name in enumerate(BOUNDS)
         ),
     ]
     panel = Panel(
@@ -84,8 +85,10 @@ def run(effort: Effort) -> Result:
     )
 
 
-def _claim(bound: PublishedBound, people: Population, found: Band) -> tuple[Cell, Cell]:
-    """Returns what a bound states, and whether the attack refutes it."""
+def _claim(
+    bound: PublishedBound, people: Population, interval: Band
+) -> tuple[Cell, Cell]:
+    """Returns the epsilon of a bound, and whether the attack refutes it."""
     setting = Setting(people, ClipLaplace())
-    compared = Compared(stated(bound, setting, delta=found.asked.delta), found)
+    compared = Compared(stated(bound, setting, delta=interval.asked.delta), interval)
     return compared.stated.number, compared.refuted

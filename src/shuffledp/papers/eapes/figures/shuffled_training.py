@@ -127,7 +127,7 @@ def _trained(
     seed: int,
     on_share: OnShare,
 ) -> tuple[Floats, Floats, SgdGuarantee]:
-    """Returns training accuracies, shape (repetitions, epochs), and the last test ones."""
+    """Returns training accuracies, shape (repetitions, epochs), and last test ones."""
     levels = draw_budgets(
         f"e-apes/{variant.distribution}", NUM_CLIENTS, rng=np.random.default_rng(seed)
     )

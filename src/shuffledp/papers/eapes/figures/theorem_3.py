@@ -1,10 +1,10 @@
-"""E-APES Theorems 1 to 3: what is stated of adaptive processes, enumerated, and proven.
+"""E-APES Theorems 1 to 3: adaptive processes, as stated, exact and proven.
 
-At every place of Definition 4 somebody answers by three-ary response, with the place's
-budget; nobody but the victim holds one of the two values that she may have. The exact
-divergence of that process stands beside the divergence of Theorem 1's two laws of counts,
-that of the normal limit without its constant (Theorem 3 as the paper uses it), and the
-proven bound for every adaptive process with the same budgets of places.
+Every place of Definition 4 has three-ary response with the place's budget; the target user
+holds the first or second value, all others the third. The exact divergence of that process
+is compared with the divergence of Theorem 1's counts, with the normal limit without its
+constant (Theorem 3 as the paper uses it), and with the proven bound for every adaptive
+process with the same budgets of places.
 """
 
 import math
@@ -36,12 +36,12 @@ _COUNTS, _LIMIT = "stated, Theorem 1: two counts", "stated, Theorem 3 with C = 0
 def run(effort: Effort) -> Result:
     """Returns divergences at every epsilon; nothing is drawn at random."""
     rows: list[tuple[Cell, ...]] = []
-    for index, (name, places) in enumerate(PLACES.items()):
-        people = Population.from_counts(places)
+    for index, (name, level_counts) in enumerate(PLACES.items()):
+        people = Population.from_counts(level_counts)
         counts = counted_trade_off(people.budgets())
         for epsilon in EPSILONS:
-            exact = response_divergence(places, epsilon)
-            proven = slot_divergence(places, epsilon)
+            exact = response_divergence(level_counts, epsilon)
+            proven = slot_divergence(level_counts, epsilon)
             stated = (
                 counts.delta(epsilon),
                 EapesCorollary().delta(Setting(people), epsilon),
@@ -83,9 +83,9 @@ def run(effort: Effort) -> Result:
 def _panel(name: str, rows: Sequence[Sequence[Cell]]) -> Panel:
     at = [row[1] for row in rows]
 
-    def column(place: int) -> list[Cell]:
-        # Zeros have no place on a logarithmic axis.
-        return [_positive(row[place]) for row in rows]
+    def column(index: int) -> list[Cell]:
+        # A logarithmic axis has no zeros.
+        return [_positive(row[index]) for row in rows]
 
     return Panel(
         name,

@@ -1,15 +1,15 @@
 """The populations of E-APES (Chen, Cao, Ge 2023), section 4.2.
 
-10,000 people in three groups: conservative, moderate and liberal, with local budgets
+10,000 users in three groups: conservative, moderate and liberal, with local budgets
 epsilon_c, 0.5 and 1.0 and shares f_c, 1 - f_c - 0.09 and 0.09. One figure varies f_c from
 0.01 to 0.5, another epsilon_c from 0.05 to 0.45; otherwise f_c = 0.54 and epsilon_c = 0.1.
 
-The paper states (Corollaries 1 and 2) that everybody gets mu-GDP with
+The paper states (Corollaries 1 and 2) that every user has mu-GDP with
 
     mu = sqrt(2 / sum_{i < n} 1 / (1 + e^eps_i)),
 
-without the error term of its Theorem 3, whatever noise the others add: an asymptotic
-statement, and not a certificate. What is certified stands beside it.
+without the error term of its Theorem 3, for any noise of the others: an asymptotic
+statement, and not a certificate.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ _USUAL_SHARE, _USUAL_BUDGET = 0.54, 0.1
 
 @dataclass(frozen=True)
 class ThreeGroups:
-    """The people at one point of a figure.
+    """The users at one point of a figure.
 
     Attributes:
         varied: "f_c" or "epsilon_c".
@@ -63,7 +63,8 @@ class ThreeGroups:
 
     @property
     def mu(self) -> float:
-        """The mu of the paper; its sum leaves out one person, here of the most liberal."""
+        """The mu of the paper."""
+        # The sum is over n - 1 users; the one left out is of the most liberal group.
         people = self.people
         hidden = people.counts / (1.0 + np.exp(people.epsilons))
         return float(np.sqrt(2.0 / (hidden.sum() - 1.0 / (1.0 + np.exp(_LIBERAL)))))

@@ -70,7 +70,7 @@ READINGS = read_table(_ReadingsTable, "eapes", "training_readings.toml").reading
 def levels_of(reading: TrainingReading, *, rng: np.random.Generator) -> Floats:
     """Returns local budgets at which the exact calibration has the reading's noise.
 
-    The printed sigma is that of the classical formula, a little more than is needed.
+    The printed sigma is that of the classical formula, which is a little too large.
     """
     if reading.budget is None:
         name = f"e-apes/{reading.distribution}"
@@ -79,7 +79,7 @@ def levels_of(reading: TrainingReading, *, rng: np.random.Generator) -> Floats:
         budgets = np.full(reading.clients, reading.budget)
     if reading.noise == 0.0:
         return budgets
-    # Sensitivity per deviation of the printed noise: mu of one step.
+    # Sensitivity over standard deviation of the printed noise: mu of one step.
     mu = budgets / (math.sqrt(2.0 * math.log(1.25 / DELTA)) * reading.noise)
     return smallest_epsilons(mu, DELTA)
 

@@ -9,7 +9,7 @@ from shuffledp.types import Floats
 _CLAIM = "E-APES, epsilon of its mu (not proven)"
 _CERTIFIED = "certified, {} people (shuffledp)"
 _GROUPS = ("conservative", "moderate", "liberal")
-# Of a normal number: 95% of it are within.
+# 95% of a normal distribution is within this number of deviations.
 _QUANTILE = 1.96
 
 
@@ -43,10 +43,10 @@ def two_panels(
         columns: Of the table; among them "eps(mu)", "cert. C", "cert. M", "cert. L", and
             for each simulated error "NAME low" and "NAME high".
         rows: Of the table: varied parameter, its value, then numbers.
-        error: What the errors are of.
+        error: The label of the errors' axis.
         errors: {label: column} of those to draw.
     """
-    places = {name: place for place, name in enumerate(columns)}
+    indices = {name: index for index, name in enumerate(columns)}
     panels = []
     for guarantees in (False, True):
         for varied in ("f_c", "epsilon_c"):
@@ -54,9 +54,9 @@ def two_panels(
             panels.append(
                 Panel(
                     "" if guarantees else f"{varied} varies",
-                    _guarantees(places, chosen)
+                    _guarantees(indices, chosen)
                     if guarantees
-                    else _errors(places, chosen, errors),
+                    else _errors(indices, chosen, errors),
                     horizontal=varied,
                     vertical="central epsilon" if guarantees else error,
                     log="y",
@@ -67,32 +67,34 @@ def two_panels(
 
 
 def _errors(
-    places: Mapping[str, int], rows: Sequence[Sequence[Cell]], errors: Mapping[str, str]
+    indices: Mapping[str, int],
+    rows: Sequence[Sequence[Cell]],
+    errors: Mapping[str, str],
 ) -> list[Curve]:
     at = [row[1] for row in rows]
     curves = []
     for label, name in errors.items():
         low, high = (
-            [row[places[f"{name} {end}"]] for row in rows]
-            if f"{name} {end}" in places
+            [row[indices[f"{name} {end}"]] for row in rows]
+            if f"{name} {end}" in indices
             else None
             for end in ("low", "high")
         )
-        values = [row[places[name]] for row in rows]
+        values = [row[indices[name]] for row in rows]
         curves.append(Curve(label, at, values, low=low, high=high))
     return curves
 
 
 def _guarantees(
-    places: Mapping[str, int], rows: Sequence[Sequence[Cell]]
+    indices: Mapping[str, int], rows: Sequence[Sequence[Cell]]
 ) -> list[Curve]:
     at = [row[1] for row in rows]
-    claim = Curve(_CLAIM, at, [row[places["eps(mu)"]] for row in rows])
+    claim = Curve(_CLAIM, at, [row[indices["eps(mu)"]] for row in rows])
     certified = [
         Curve(
             _CERTIFIED.format(group),
             at,
-            [row[places[f"cert. {group[0].upper()}"]] for row in rows],
+            [row[indices[f"cert. {group[0].upper()}"]] for row in rows],
             ours=True,
         )
         for group in _GROUPS
