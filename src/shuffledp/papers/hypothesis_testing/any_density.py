@@ -1,22 +1,16 @@
 """Clone probabilities as type-I errors, for any densities and any values, by quadrature.
 
-A person sends z with density f_i; the victim with f_0 or f_1, whichever value she holds. A
-message is mistaken for the victim's first value, or for her second, where
+User i sends z with density f_i, the target user with f_0 or f_1, depending on their value.
+A message is mistaken for the target user's first value, or for their second, where
 
     f_i <= f_0 and f_1 < f_0     (U_0),        f_i <= f_1 and f_0 < f_1     (U_1),
 
-unless it lies in the person's own tails of probability delta_i / 2. p_i^0 and p_i^1 are her
-chances of both. The victim is mistaken for herself with the other value where f_0 < f_1,
-outside her tails: w.
+unless it lies in user i's tails of probability delta_i / 2. p_i^0 and p_i^1 are the
+probabilities of both. w is the probability that the target user's own message is mistaken
+for the other value: where f_0 < f_1, outside the tails.
 
 The range of messages is cut where any density jumps or bends, then into small cells, and
-again wherever two densities cross; what is left is integrated by Gauss and Legendre. Two
-densities that cross twice within a small cell are not told apart there.
-
-Errata. The printed inequalities of U_0 and U_1 are strict, and p_i vanishes where people
-and victim send alike; printed, the two chances that define w are equal, which holds for
-symmetric noise only, and the smaller is taken here; the failure set is printed with
-densities in place of distribution functions, and with T^0 on both sides.
+again wherever two densities cross; each cell is integrated by Gauss-Legendre quadrature.
 
 Source: Liu, Liu, Xiong, Gu, Chen (2024), "Enhanced Privacy Bound for Shuffle Model with
 Personalized Privacy", Section 3.2.
@@ -34,15 +28,16 @@ from shuffledp.types import Floats
 
 Density = Callable[[Floats], Floats]
 
-# Cells between two kinks, halvings of a crossing, and nodes per cell.
+# Cells between two kinks, halvings of a crossing, and nodes per cell. A pair of densities
+# that crosses twice within one cell would be missed.
 _CELLS, _HALVINGS, _NODES = 256, 60, 12
-# A density's integral may be off by so much, as what lies beyond its range.
+# Tolerance of a density's integral, which lacks the tails beyond its range.
 _OFF = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class MessageDensity:
-    """The law of one message.
+    """The distribution of one message.
 
     Attributes:
         density: Densities of messages, at messages of any shape.
@@ -88,40 +83,44 @@ def confusion_of(
     0.3894 0.3894
 
     Args:
-        own: Of somebody else's message.
-        first: Of the victim's, holding one value.
-        second: Of the victim's, holding the other.
+        own: Density of another user's message.
+        first: Of the target user's message, at one value.
+        second: Of the target user's message, at the other value.
 
     Raises:
         InvalidInputError: If a density is negative, NaN, or does not integrate to 1.
     """
     edges = _edges(own, first, second)
     middles = 0.5 * (edges[:-1] + edges[1:])
-    mine, one, other = own(middles), first(middles), second(middles)
-    kept = _masses(own, edges) * _kept(own, edges)
+    f_i, f_0, f_1 = own(middles), first(middles), second(middles)
+    masses = _masses(own, edges) * _outside_tails(own, edges)
+    # The paper prints strict inequalities: p_i would vanish where f_i is f_0 or f_1.
     return (
-        float(kept[(mine <= one) & (other < one)].sum()),
-        float(kept[(mine <= other) & (one < other)].sum()),
+        float(masses[(f_i <= f_0) & (f_1 < f_0)].sum()),
+        float(masses[(f_i <= f_1) & (f_0 < f_1)].sum()),
     )
 
 
 def flip_of(first: MessageDensity, second: MessageDensity) -> float:
-    """Returns w, the smaller chance of the victim to be mistaken for her other self.
+    """Returns w, the smaller probability of a message mistaken for the other value.
 
     Raises:
         InvalidInputError: If a density is negative, NaN, or does not integrate to 1.
     """
     edges = _edges(first, second, first)
     middles = 0.5 * (edges[:-1] + edges[1:])
-    one, other = first(middles), second(middles)
-    kept = [_masses(law, edges) * _kept(law, edges) for law in (first, second)]
-    return min(float(kept[0][one < other].sum()), float(kept[1][other < one].sum()))
+    f_0, f_1 = first(middles), second(middles)
+    mass_0, mass_1 = (
+        _masses(law, edges) * _outside_tails(law, edges) for law in (first, second)
+    )
+    # Printed as equal, which holds for symmetric noise only; the smaller is taken.
+    return min(float(mass_0[f_0 < f_1].sum()), float(mass_1[f_1 < f_0].sum()))
 
 
 def _edges(
     own: MessageDensity, first: MessageDensity, second: MessageDensity
 ) -> Floats:
-    """Returns where the range is cut: kinks, small cells, tails, and crossings."""
+    """Returns the edges of cells: kinks, small cells, tails, and crossings."""
     laws = (own, first, second)
     low, high = min(law.low for law in laws), max(law.high for law in laws)
     marks = [mark for law in laws for mark in (law.low, law.high, *law.kinks)]
@@ -133,18 +132,18 @@ def _edges(
     # Just inside each cell, as densities may jump at its ends.
     gap = 1e-12 * np.diff(fine)
     left, right = fine[:-1] + gap, fine[1:] - gap
-    for one, other in ((own, first), (own, second), (first, second)):
-        cuts.append(_crossings(one, other, left, right))
+    for pair in ((own, first), (own, second), (first, second)):
+        cuts.append(_crossings(*pair, left, right))
     return np.unique(np.concatenate(cuts))
 
 
 def _crossings(
-    one: MessageDensity, other: MessageDensity, left: Floats, right: Floats
+    first: MessageDensity, second: MessageDensity, left: Floats, right: Floats
 ) -> Floats:
     """Returns a message in every cell at whose ends two densities differ in order."""
 
     def above(messages: Floats) -> Floats:
-        return np.sign(one(messages) - other(messages))
+        return np.sign(first(messages) - second(messages))
 
     start = above(left)
     cross = start * above(right) < 0.0
@@ -157,8 +156,10 @@ def _crossings(
 
 
 def _tail_edges(law: MessageDensity, edges: Floats) -> Floats:
-    """Returns the two messages beyond which half of the failure lies."""
+    """Returns the two messages beyond which half of the failure probability lies."""
+    # Printed with densities in place of distribution functions, and T^0 on both sides.
     half = 0.5 * law.failure
+    # The upper tail is that of the reflected density: 1 - F would lose small tails.
     return np.array(
         [_quantile(law, edges, half), -_quantile(_turned(law), -edges[::-1], half)]
     )
@@ -169,35 +170,36 @@ def _turned(law: MessageDensity) -> MessageDensity:
 
 
 def _quantile(law: MessageDensity, edges: Floats, chance: float) -> float:
-    """Returns the message below which so much is sent; small chances keep digits."""
+    """Returns the quantile of a small probability, with full relative precision."""
     below = np.cumsum(_masses(law, edges, checked=False))
     cell = min(int(np.searchsorted(below, chance)), edges.size - 2)
-    rest = chance - (float(below[cell - 1]) if cell else 0.0)
+    # The remainder is the mass from the cell's left edge to the quantile.
+    remainder = chance - (float(below[cell - 1]) if cell else 0.0)
     start = low = float(edges[cell])
     high = float(edges[cell + 1])
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         part = _masses(law, np.array([start, middle]), checked=False)[0]
-        low, high = (middle, high) if part < rest else (low, middle)
+        low, high = (middle, high) if part < remainder else (low, middle)
     return high
 
 
-def _kept(law: MessageDensity, edges: Floats) -> Floats:
+def _outside_tails(law: MessageDensity, edges: Floats) -> Floats:
     """Returns 1 for cells outside the tails that fail, else 0."""
     if law.failure == 0.0:
         return np.ones(edges.size - 1)
     low, high = _tail_edges(law, edges)
     middles = 0.5 * (edges[:-1] + edges[1:])
-    kept: Floats = ((middles > low) & (middles < high)).astype(np.float64)
-    return kept
+    inside: Floats = ((middles > low) & (middles < high)).astype(np.float64)
+    return inside
 
 
 def _masses(law: MessageDensity, edges: Floats, *, checked: bool = True) -> Floats:
-    """Returns the chances of cells within which the density is smooth."""
+    """Returns the probabilities of cells within which the density is smooth."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     half = 0.5 * np.diff(edges)
-    places = (edges[:-1] + half)[:, None] + half[:, None] * nodes
-    values = law(places)
+    points = (edges[:-1] + half)[:, None] + half[:, None] * nodes
+    values = law(points)
     masses: Floats = half * (values @ weights)
     # Written this way round, it refuses NaN, too.
     if checked and not (np.all(values >= 0.0) and abs(masses.sum() - 1.0) <= _OFF):

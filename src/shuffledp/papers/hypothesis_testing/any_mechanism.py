@@ -1,14 +1,13 @@
-"""Clone probabilities as type-I errors, for whatever devices run.
+"""Clone probabilities as type-I errors, for any mechanism of the library.
 
-As in any_density.py, with sums over all messages a device may send, each with its exact
-chance, in place of integrals: k-ary response, hashed and Hadamard messages, bits, noise on
-its grid. Randomizers that are given by a density are integrated. p_i is the smallest of
-p_i^0 and p_i^1, whatever category the person holds, or at the ends of a range of numbers,
-which the paper takes for the worst case. The victim's two values are the ends, or the first
-and the last category.
+As in any_density.py, with sums over all messages and their exact probabilities in place of
+integrals: k-ary response, hashed and Hadamard messages, bits, noise on its grid. Densities
+are integrated. p_i is the smallest of p_i^0 and p_i^1 over all categories of the user, or
+over the ends of a range of numbers, which the paper takes for the worst case. The target
+user's two values are the ends, or the first and the last category.
 
 Erratum. The ends are the worst case of Laplace noise, and not of every mechanism: with
-Clip-Laplace on [-1, 1] and a budget of 1 for everybody, p_i is 0.378 at -1 and 0.152 at
+Clip-Laplace on [-1, 1] and a budget of 1 for all users, p_i is 0.378 at -1 and 0.152 at
 -0.75.
 
 Source: Liu, Liu, Xiong, Gu, Chen (2024), "Enhanced Privacy Bound for Shuffle Model with
@@ -41,7 +40,7 @@ _MOST_LEVELS = 1_000
 
 
 def check_mechanism(mechanism: Any, levels: int) -> None:
-    """Raises OutsidePreconditions unless all messages and their chances are known."""
+    """Raises OutsidePreconditions unless all messages have known probabilities."""
     known = isinstance(mechanism, DensityRandomizer) or has_distribution(mechanism)
     name = "any randomizer" if mechanism is None else mechanism.mechanism
     require(known, "a mechanism whose messages have known chances", name)
@@ -52,32 +51,33 @@ def check_mechanism(mechanism: Any, levels: int) -> None:
 def mechanism_confusion(
     mechanism: Any, epsilons: Floats, victim: float
 ) -> tuple[Floats, float]:
-    """Returns p_i of each level, shape (levels,), and the victim's w.
+    """Returns p_i of each level, shape (levels,), and the target user's w.
 
     >>> import shuffledp as sdp
-    >>> found, flip = mechanism_confusion(
+    >>> confusion, flip = mechanism_confusion(
     ...     sdp.KRandomizedResponse(2), np.log([2.0, 3.0]), np.log(3.0))
-    >>> found.round(4), round(flip, 4)
+    >>> confusion.round(4), round(flip, 4)
     (array([0.3333, 0.25  ]), 0.25)
 
     Args:
-        mechanism: That `check_mechanism` accepts.
+        mechanism: One that `check_mechanism` accepts.
         epsilons: Local budgets > 0, shape (levels,).
-        victim: Her local budget > 0.
+        victim: The target user's local budget > 0.
     """
     if isinstance(mechanism, DensityRandomizer):
         return _by_density(mechanism, epsilons, victim)
     values = values_to_check(mechanism)
     if isinstance(mechanism, AddedNoise):
+        # The ends are the worst case of Laplace noise, as the paper takes them.
         values = (values[0], values[-1])
     tail = 0.5 * float(mechanism.delta_local)
     first, second = (
         message_distribution(mechanism, victim, v) for v in (values[0], values[-1])
     )
-    found = np.empty(epsilons.size)
-    # A law depends on its level in a way of its own: one at a time.
-    for place, level in enumerate(epsilons.tolist()):
-        found[place] = min(
+    confusion = np.empty(epsilons.size)
+    # Each level has its own distribution, and noise its own grid: one level at a time.
+    for index, level in enumerate(epsilons.tolist()):
+        confusion[index] = min(
             min(
                 _mistaken(
                     message_distribution(mechanism, level, value), first, second, tail
@@ -85,26 +85,26 @@ def mechanism_confusion(
             )
             for value in values
         )
-    messages, one, other = _aligned(first, second)
+    messages, f_0, f_1 = _aligned(first, second)
     flips = (
-        float((one * _inside(one, messages, tail))[one < other].sum()),
-        float((other * _inside(other, messages, tail))[other < one].sum()),
+        float((f_0 * _inside(f_0, messages, tail))[f_0 < f_1].sum()),
+        float((f_1 * _inside(f_1, messages, tail))[f_1 < f_0].sum()),
     )
-    return found, min(flips)
+    return confusion, min(flips)
 
 
 def _mistaken(own: Any, first: Any, second: Any, tail: float) -> tuple[float, float]:
-    """Returns p_i^0 and p_i^1 of one law."""
-    messages, mine, one, other = _aligned(own, first, second)
-    kept = mine * _inside(mine, messages, tail)
+    """Returns p_i^0 and p_i^1 of one distribution."""
+    messages, f_i, f_0, f_1 = _aligned(own, first, second)
+    masses = f_i * _inside(f_i, messages, tail)
     return (
-        float(kept[(mine <= one) & (other < one)].sum()),
-        float(kept[(mine <= other) & (one < other)].sum()),
+        float(masses[(f_i <= f_0) & (f_1 < f_0)].sum()),
+        float(masses[(f_i <= f_1) & (f_0 < f_1)].sum()),
     )
 
 
 def _aligned(*laws: tuple[NDArray[Any], Floats]) -> tuple[NDArray[Any], ...]:
-    """Returns all messages, and the chances of each law, in the same order."""
+    """Returns all messages, and their probabilities in each distribution."""
     lists = [messages for messages, _ in laws]
     if all(np.array_equal(lists[0], messages) for messages in lists):
         return (lists[0], *(chances for _, chances in laws))
@@ -121,7 +121,8 @@ def _aligned(*laws: tuple[NDArray[Any], Floats]) -> tuple[NDArray[Any], ...]:
 
 
 def _inside(chances: Floats, messages: NDArray[Any], tail: float) -> NDArray[np.bool_]:
-    """Returns which messages are in neither tail of this probability."""
+    """Returns a mask of the messages in neither tail of this probability."""
+    # Messages of several columns have no order, and so no tails.
     if tail == 0.0 or messages.ndim > 1:
         return np.ones(chances.size, dtype=bool)
     below, above = np.cumsum(chances), np.cumsum(chances[::-1])[::-1]
@@ -142,8 +143,8 @@ def _by_density(
 
     values = mechanism.values
     first, second = law(victim, values[0]), law(victim, values[-1])
-    found = [
+    confusion = [
         min(min(confusion_of(law(level, v), first, second)) for v in values)
         for level in epsilons.tolist()
     ]
-    return np.array(found), flip_of(first, second)
+    return np.array(confusion), flip_of(first, second)

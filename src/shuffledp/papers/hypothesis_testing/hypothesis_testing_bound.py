@@ -1,7 +1,7 @@
 """Personal budgets by hypothesis tests, and a trade-off function for the shuffle.
 
-C of the others imitate the victim, each with probability 2 p_i (type_one_errors.py); the
-victim is mistaken for herself with the other value with probability w. Let F_i be the
+C of the others imitate the target user, each with probability 2 p_i (type_one_errors.py);
+the target user's message is mistaken for the other value with probability w. Let F_i be the
 distribution function and f_i the probabilities of Binomial(i, 1/2), w_i = P(C = i). At
 slope t Theorem 1 has the type-I error
 
@@ -16,11 +16,8 @@ The two sums differ by f_i(m), m = floor((i + 1) t / (t + 1)), so that (5) is
 sum_i w_i ((1 - d) (1 - 2 w) f_i(m) - (e^eps - 1) F_i(m - 1)), largest where
 t = (1 - d) (1 - 2 w) / ((1 - d) (1 - 2 w) + e^eps - 1) in every term.
 
-Errata. Printed sums start at i = 1 and so drop P(C = 0); the failure probability d of the
-victim's randomizer is credited as if it hid her; printed inequalities make p_i vanish
-where budgets are equal (not followed here). Theorem 1's second sum is one minus that. C is
-a sum over the n - 1 others, printed i = 1, ..., n - 1; l(t) has w_i^0, printed w_1^0. The
-most liberal person, whom the paper takes for the worst-off, need not be.
+Errata. C is a sum over the n - 1 others, printed i = 1, ..., n - 1; l(t) has w_i^0, printed
+w_1^0. The paper takes the most liberal user for the worst case, which is not so in general.
 
 Source: Liu, Liu, Xiong, Gu, Chen (2024), "Enhanced Privacy Bound for Shuffle Model with
 Personalized Privacy", Theorems 1 and 2.
@@ -65,7 +62,7 @@ class HypothesisTesting(PublishedBound):
 
     Attributes:
         as_printed: Whether sums start at i = 1 and failures count as hidden; if not, sums
-            start at 0 and a failure reveals the victim.
+            start at 0 and a failure reveals the value.
     """
 
     as_printed: bool = True
@@ -86,16 +83,14 @@ class HypothesisTesting(PublishedBound):
     )
 
     def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions unless a mechanism's messages are known.
-
-        What a pure mechanism is told of failures must be 0.
-        """
+        """Raises OutsidePreconditions unless a mechanism's messages are known."""
         mechanism = setting.mechanism
         smallest = float(setting.people.epsilons[0])
         require(smallest > 0.0, "every budget > 0", f"{smallest:g}")
         if not isinstance(mechanism, Laplace | Gaussian):
             check_mechanism(mechanism, setting.people.num_levels)
         local = _delta_local(setting)
+        # A pure mechanism has no failures: its delta_local must be 0.
         own = 0.0 if mechanism is None else mechanism.delta_local
         require(
             local == own, f"delta_local = {own:g}, the mechanism's own", f"{local:g}"
@@ -116,7 +111,7 @@ class HypothesisTesting(PublishedBound):
         return self._tests(setting).trade_off(slope)
 
     def confusion(self, setting: Setting) -> tuple[Floats, float]:
-        """Returns p_i of each level, shape (levels,), and the victim's w."""
+        """Returns p_i of each level, shape (levels,), and the target user's w."""
         self.check(setting)
         victim, epsilons = victim_budget(setting), setting.people.epsilons
         mechanism = setting.mechanism
@@ -124,11 +119,11 @@ class HypothesisTesting(PublishedBound):
             return laplace_confusion(epsilons, victim), laplace_flip(victim)
         if not isinstance(mechanism, Gaussian):
             return mechanism_confusion(mechanism, epsilons, victim)
-        # Of the noise that runs: its own scale is that of values 2 apart.
+        # The mechanism's deviations are for values in [-1, 1]; the paper's are in [0, 1].
         deviations = mechanism.deviations(np.append(epsilons, victim)) / 2.0
         own, tail = float(deviations[-1]), _delta_local(setting) / 2.0
-        found = gaussian_confusion(deviations[:-1], own, tail=tail)
-        return found, gaussian_flip(own, tail=tail)
+        confusion = gaussian_confusion(deviations[:-1], own, tail=tail)
+        return confusion, gaussian_flip(own, tail=tail)
 
     def _tests(self, setting: Setting) -> "_Tests":
         confusion, flip = self.confusion(setting)
@@ -142,9 +137,9 @@ class _Tests:
     """Tests between the two worlds, one for each slope.
 
     Attributes:
-        clones: The law of C.
+        clones: The distribution of C.
         flip: w.
-        failure: delta_1, the probability that the victim's randomizer fails.
+        failure: delta_1, the probability that the target user's randomizer fails.
         as_printed: As in `HypothesisTesting`.
     """
 
@@ -155,7 +150,7 @@ class _Tests:
 
     def delta(self, epsilon: float) -> float:
         gain = (1.0 - self.failure) * (1.0 - 2.0 * self.flip)
-        # Beyond 700 e^epsilon overflows, and delta is what it tends to.
+        # e^epsilon overflows past 709; delta has reached its limit by 700.
         rise = math.expm1(min(epsilon, 700.0))
         if not self.as_printed:
             rise += self.failure
@@ -180,12 +175,14 @@ class _Tests:
         alpha = min(float(self.clones.weights @ below), 1.0)
         reached = float(self.clones.weights @ (below + _weight(m, totals)))
         hidden = 2.0 * self.flip * (1.0 - alpha)
-        kept = (1.0 - self.failure) * (1.0 - 2.0 * self.flip)
+        gain = (1.0 - self.failure) * (1.0 - 2.0 * self.flip)
         beta = (1.0 - self.failure) * hidden
+        # Theorem 1 prints the second sum in place of one minus that sum, and a failure as
+        # if it hid the value.
         if self.as_printed:
-            return alpha, beta + kept * reached + self.failure * (1.0 - alpha)
+            return alpha, beta + gain * reached + self.failure * (1.0 - alpha)
         # Sums of weights may round to more than 1.
-        return alpha, beta + kept * max(1.0 - reached, 0.0)
+        return alpha, beta + gain * max(1.0 - reached, 0.0)
 
     def _totals(self) -> Floats:
         totals: Floats = np.arange(self.clones.weights.size, dtype=np.float64)
@@ -195,6 +192,7 @@ class _Tests:
         """Returns i and w_i of eq. (5)."""
         weights = self.clones.weights
         totals = self._totals()
+        # Printed sums start at i = 1, without P(C = 0).
         if self.as_printed:
             return totals[totals >= 1.0], weights[totals >= 1.0]
         return totals, weights
@@ -207,6 +205,7 @@ def _weight(m: Floats, totals: Floats) -> Floats:
 
 def _below(m: Floats, totals: Floats) -> Floats:
     """Returns F_i(m - 1) for 0 <= m <= i."""
+    # P(Binomial(i, 1/2) <= m - 1) as a regularized incomplete beta function.
     safe = np.maximum(m, 1.0)
     below: Floats = np.where(m > 0.0, betainc(totals - safe + 1.0, safe, 0.5), 0.0)
     return below

@@ -1,17 +1,15 @@
 """Clone probabilities as type-I errors, for Laplace and Gaussian noise.
 
-Values lie in [0, 1]. The victim, of budget eps, holds 0 or 1; somebody else, of budget
-eps_i, holds 0, the paper's worst case. Her report z is "mistaken" for the victim's 0 if
+Values lie in [0, 1]. The target user, of budget eps, holds 0 or 1; user i, of budget eps_i,
+holds 0, the paper's worst case. User i's report z is mistaken for the target user's 0 if
 
     f_i(z) <= f(z) and f(z - 1) < f(z)                                (U_0)
 
-and for the victim's 1 with f(z) and f(z - 1) exchanged (U_1), f_i and f being the
-densities of the two noises. The clone probability p_i is the smaller of her chances to
-send a message in U_0 and in U_1, less the messages in her own tails of mass delta / 2;
-w is the victim's chance to be mistaken for herself with the other value.
-
-Printed with "<" in place of "<=", p_i vanishes where budgets are equal; `strict` does so.
-Either way p_i is no weight of a mixture: f_i >= p_i (f(z) + f(z - 1)) fails in the tails.
+and for their 1 with f(z) and f(z - 1) exchanged (U_1), f_i and f being the densities of the
+two noises. The clone probability p_i is the smaller probability of a message in U_0 and in
+U_1, less the messages in user i's tails of mass delta / 2; w is the probability that the
+target user's message is mistaken for their other value. p_i is no weight of a mixture:
+f_i >= p_i (f(z) + f(z - 1)) fails in the tails.
 
 Source: Liu, Liu, Xiong, Gu, Chen (2024), "Enhanced Privacy Bound for Shuffle Model with
 Personalized Privacy", Section 3.2.
@@ -38,6 +36,7 @@ def laplace_confusion(
         victim: Budget eps > 0.
         strict: Whether messages that are equally likely are left out.
     """
+    # Equal budgets have slope 0; 2 eps stands in for them, and is replaced at the end.
     same = epsilons == victim
     budgets = np.where(same, 2.0 * victim, epsilons)
     # ln(eps_i / eps) and eps_i - eps have the same sign.
@@ -45,7 +44,7 @@ def laplace_confusion(
     log_ratio = np.log1p(slope / victim)
     edge = log_ratio / slope
     wide = budgets < victim
-    # f_i(z) <= f(z) where |z| >= edge if she is the more liberal, else where |z| <= edge.
+    # f_i(z) <= f(z) where |z| >= edge if eps_i > eps, else where |z| <= edge.
     outer = _laplace_between(budgets, -np.inf, np.minimum(0.5, -edge))
     outer += _laplace_between(budgets, edge, 0.5)
     inner = _laplace_between(budgets, -edge, np.minimum(edge, 0.5))
@@ -60,13 +59,14 @@ def laplace_confusion(
         _laplace_between(budgets, turn, np.inf),
     )
     confusion = np.minimum(for_zero, for_one + beyond)
+    # Printed with "<" in place of "<=": p_i vanishes where budgets are equal.
     equal = 0.0 if strict else laplace_flip(victim)
     result: Floats = np.where(same, equal, confusion)
     return result
 
 
 def laplace_flip(victim: float) -> float:
-    """Returns w: the chance that noise of scale 1 / eps exceeds 1/2."""
+    """Returns w: the probability that noise of scale 1 / eps exceeds 1/2."""
     return 0.5 * math.exp(-victim / 2.0)
 
 
@@ -81,6 +81,7 @@ def gaussian_confusion(
         tail: Probability of either tail that counts as failure, delta_i / 2.
         strict: Whether messages that are equally likely are left out.
     """
+    # Equal deviations would divide by 0; 2 sigma stands in, and is replaced at the end.
     same = deviations == victim
     sigma = np.where(same, 2.0 * victim, deviations)
     reach = -sigma * float(ndtri(tail)) if tail > 0.0 else np.full(sigma.shape, np.inf)
@@ -100,7 +101,7 @@ def gaussian_confusion(
     for_zero = np.where(wide, inner, outer)
     root = np.sqrt(np.maximum(1.0 + excess * (1.0 + level), 0.0))
     near = np.maximum((1.0 + level) / (1.0 + root), 0.5)
-    # A wide noise is the less likely only up to the second root.
+    # Wider noise has the smaller density only up to the second root.
     far = np.where(wide, (1.0 + root) / np.where(wide, -excess, 1.0), np.inf)
     confusion = np.minimum(for_zero, between(near, far))
     equal = 0.0 if strict else gaussian_flip(victim, tail=tail)
@@ -109,7 +110,7 @@ def gaussian_confusion(
 
 
 def gaussian_flip(deviation: float, *, tail: float = 0.0) -> float:
-    """Returns w: the chance that the noise exceeds 1/2 without being in its tail."""
+    """Returns w: the probability of noise above 1/2, outside its tail."""
     return max(float(ndtr(-0.5 / deviation)) - tail, 0.0)
 
 
@@ -118,7 +119,7 @@ def _laplace_between(
 ) -> Floats:
     """Returns P(low < Z < high) for densities rate / 2 e^{-rate |z|}; 0 if empty."""
     low, high = np.broadcast_arrays(low, high)
-    # Differences on one side of 0 only, in the nearer tail.
+    # Split at 0, so that a difference is taken in the nearer tail.
     left_low, left_high = np.minimum(low, 0.0), np.minimum(high, 0.0)
     right_low, right_high = np.maximum(low, 0.0), np.maximum(high, 0.0)
     left = _between(rates, -left_high, -left_low)

@@ -1,6 +1,6 @@
-"""Liu et al. (2024), Figure 4: bounds against the number of people.
+"""Liu et al. (2024), Figure 4: bounds against the number of users.
 
-The paper's baselines under its names: BBGN is Balle et al. (2019) for any randomizer, FV
+The paper's baselines have its names: BBGN is Balle et al. (2019) for any randomizer, FV
 Feldman et al. (2023), CCC Chen, Cao, Ge, LZX APES (Liu, Zhao, Xiong). CCC refers to their
 paper of 2024; the formula of their E-APES is drawn. Where the paper leaves open which of
 several formulas it draws, the tighter one is drawn. It prints no formula of its Gaussian
@@ -33,7 +33,7 @@ _PURE: dict[str, PublishedBound] = {
     "FV: Feldman et al. 2023": Feldman2023Numerical(),
     "CCC: E-APES": EapesTheorem(),
 }
-# A theorem about other noise, which no attack on Laplace noise says anything about.
+# A theorem about other noise: an attack on Laplace noise cannot refute it.
 _CLIPPED = {"LZX: APES, Clip-Laplace": (ApesNumerical(), ClipLaplace())}
 _APPROXIMATE: dict[str, PublishedBound] = {
     _OWN: HypothesisTesting(),
@@ -115,6 +115,6 @@ def best_gain(result: Result, labels: tuple[str, ...]) -> float:
     """Returns the largest ratio of the best baseline's epsilon to Theorem 2's."""
     own, *others = (result.columns.index(label) for label in labels)
     return max(
-        min(number(row[place]) for place in others) / number(row[own])
+        min(number(row[index]) for index in others) / number(row[own])
         for row in result.rows
     )

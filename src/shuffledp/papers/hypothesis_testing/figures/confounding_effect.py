@@ -1,9 +1,9 @@
-"""Liu et al. (2024), Figure 3: the "confounding effect" p of another person's message.
+"""Liu et al. (2024), Figure 3: the "confounding effect" p of another user's message.
 
-(a) p_i^0 and p_i^1, the chances to be mistaken for either of the victim's values, while the
-other person's value goes from one to the other; the paper does not say at which budgets.
-(b) p_i, the smaller of both at the worst value, against her budget, with the victim at 3.
-Beside it stands what a mixture allows: the largest p with f_i >= p (f_0 + f_1) everywhere.
+(a) p_i^0 and p_i^1, the probabilities of being mistaken for either value of the target
+user, as user i's value goes from one to the other; the paper does not name the budgets.
+(b) p_i, the smaller of both at the worst value, against user i's budget, with the target
+user's at 3; and the largest p of a mixture, f_i >= p (f_0 + f_1) everywhere.
 
 The caption's "around eps_1 = 1" is eps_i = 1: eps_1 is 3.
 """
@@ -24,9 +24,9 @@ from shuffledp.randomizers.laplace import Laplace
 from shuffledp.types import Floats
 
 VICTIM = 3.0
-# (another person's budget, the victim's) of panel (a): the same, and personal ones.
+# (user i's budget, the target user's) of panel (a): the same, and personal ones.
 PAIRS = ((1.0, 1.0), (1.0, 3.0))
-# Budgets in (b) that come near the victim's from both sides, as p may jump there.
+# Budgets in (b) approach the target user's from both sides, as p may jump there.
 _BELOW = np.geomspace(0.05, VICTIM * (1.0 - 1e-9), 60)
 _ABOVE = np.geomspace(VICTIM * (1.0 + 1e-9), 8.0, 20)
 BUDGETS = np.concatenate([_BELOW, [VICTIM], _ABOVE])
@@ -51,9 +51,9 @@ def run(effort: Effort) -> Result:
         ("a", *pair, value, first, second, None)
         for pair, value, first, second in by_value
     ]
-    for place, level in enumerate(BUDGETS.tolist()):
-        laplace, gaussian = (float(by_budget[name][place]) for name in _NOISE)
-        rows.append(("b", level, VICTIM, 0.0, laplace, gaussian, float(weights[place])))
+    for index, level in enumerate(BUDGETS.tolist()):
+        laplace, gaussian = (float(by_budget[name][index]) for name in _NOISE)
+        rows.append(("b", level, VICTIM, 0.0, laplace, gaussian, float(weights[index])))
     peak = float(BUDGETS[np.argmax(by_budget["Laplace"])])
     setting: dict[str, Cell] = {"values": "0 to 1", "delta_local, Gaussian": 1e-10}
     return Result(
@@ -96,17 +96,17 @@ def true_weight(level: float, victim: float) -> float:
     """Returns the largest p with f_i >= p (f_0 + f_1), for Laplace noise around 0.
 
     Args:
-        level: The other person's budget, > 0.
-        victim: The victim's budget, > 0.
+        level: User i's budget, > 0.
+        victim: The target user's budget, > 0.
     """
+    # In the far tails f_i falls faster than f_0 + f_1 then.
     if level > victim:
         return 0.0
-    # Of logarithms that are linear between 0 and 1 and fall slower than the victim's
-    # outside, the ratio is smallest at or between them.
+    # Outside [0, 1] f_i falls no faster than f_0 + f_1: the ratio is smallest inside.
     z = np.linspace(0.0, 1.0, 2001)
-    mine = level * np.exp(-level * z)
-    hers = victim * (np.exp(-victim * z) + np.exp(-victim * (1.0 - z)))
-    return float((mine / hers).min())
+    own = level * np.exp(-level * z)
+    both = victim * (np.exp(-victim * z) + np.exp(-victim * (1.0 - z)))
+    return float((own / both).min())
 
 
 def _all() -> list[float]:
@@ -122,10 +122,10 @@ def _errors(pair: tuple[float, float], value: float) -> tuple[float, float]:
 
 def _laplace(budget: float, value: float) -> MessageDensity:
     def density(messages: Floats) -> Floats:
-        found: Floats = 0.5 * budget * np.exp(-budget * np.abs(messages - value))
-        return found
+        densities: Floats = 0.5 * budget * np.exp(-budget * np.abs(messages - value))
+        return densities
 
-    # Less than 1e-15 of noise is farther than 36 exponents away.
+    # e^-36 < 1e-15 of the noise is farther than 36 scales away.
     reach = 36.0 / budget
     return MessageDensity(density, value - reach, value + reach, kinks=(value,))
 
@@ -133,16 +133,16 @@ def _laplace(budget: float, value: float) -> MessageDensity:
 def _confusion(name: str) -> Floats:
     people = Population.from_budgets(BUDGETS)
     setting = Setting(people, _NOISE[name], VICTIM)
-    found, _ = HypothesisTesting().confusion(setting)
-    return found[people.level_indices(BUDGETS)]
+    confusion, _ = HypothesisTesting().confusion(setting)
+    return confusion[people.level_indices(BUDGETS)]
 
 
 def _panel_a(rows: list[tuple[Cell, ...]]) -> Panel:
     curves = []
     for own, victim in PAIRS:
         chosen = [row for row in rows if row[:3] == ("a", own, victim)]
-        for place, name in ((4, "p_i^0"), (5, "p_i^1")):
-            at, values = [row[3] for row in chosen], [row[place] for row in chosen]
+        for column, name in ((4, "p_i^0"), (5, "p_i^1")):
+            at, values = [row[3] for row in chosen], [row[column] for row in chosen]
             label = f"{name}, eps_i {own:g}, eps_1 {victim:g}"
             curves.append(Curve(label, *_ends_apart(at, values)))
     return Panel(
@@ -165,8 +165,9 @@ def _panel_b(rows: list[tuple[Cell, ...]]) -> Panel:
     chosen = [row for row in rows if row[0] == "b"]
     equal = _BELOW.size
 
-    def line(place: int) -> tuple[list[Cell], list[Cell]]:
-        at, values = [row[1] for row in chosen], [row[place] for row in chosen]
+    def line(column: int) -> tuple[list[Cell], list[Cell]]:
+        at, values = [row[1] for row in chosen], [row[column] for row in chosen]
+        # The point of equal budgets stands alone: p may jump on both sides of it.
         gap: list[Cell] = [None]
         return (
             at[:equal] + gap + at[equal : equal + 1] + gap + at[equal + 1 :],

@@ -1,8 +1,8 @@
 """Liu et al. (2024), Table 2: delta after the shuffle at fixed epsilons.
 
 Classical Gaussian noise, sqrt(2 ln(1.25 / delta)) / epsilon with delta = 1e-10 (the paper
-prints no formula of its noise), budgets U(0.5, 2), 10,000 people. Each printed row stands
-beside its formula, and all of them beside attack and certificate at the same noise.
+prints no formula of its noise), budgets U(0.5, 2), 10,000 users. The printed rows are
+compared with their formulas, and with attack and certificate at the same noise.
 """
 
 import math
@@ -31,7 +31,7 @@ from shuffledp.types import Floats
 NUM_USERS = 10_000
 EPSILONS = (0.01, 0.03, 0.05, 0.08, 0.1)
 OWN, EAPES, FELDMAN = "Liu et al. 2024", "E-APES 2023", "Feldman et al. 2023"
-# Whose numbers the paper prints: its second row is of a later paper than E-APES.
+# Sources of the printed rows: the second is of a later paper than E-APES.
 _PRINTED_OF = {OWN: OWN, EAPES: "Chen, Cao, Ge 2024", FELDMAN: FELDMAN}
 # As printed, by the epsilons.
 PRINTED: Mapping[str, tuple[str, ...]] = {
@@ -45,11 +45,11 @@ BOUNDS: Mapping[str, PublishedBound] = {
     FELDMAN: FeldmanApproximate(),
 }
 _NOISE = Gaussian(delta_local=1e-10, calibration="classical")
-# What the authors' program of [12] proposes for counts that it rounds down.
+# The step to which the authors' program of [12] rounds counts down, by its example.
 _STEP = 100
-# Deltas below that are in the table, and not in the picture.
+# Smaller deltas are in the table, and not in the picture.
 _FLOOR = 1e-40
-# Of epsilon, attack and certified; claims follow.
+# Number of the columns epsilon, attack and certified; claims follow.
 _CLAIMS = 3
 _TITLE = "Liu et al. (2024), Table 2: delta at fixed central epsilons"
 _WHY = {
@@ -70,25 +70,25 @@ def run(effort: Effort) -> Result:
     setting = Setting(people, _NOISE, None, _NOISE.delta_local)
     rows: list[tuple[Cell, ...]] = []
     comparisons: list[Comparison] = []
-    for place, epsilon in enumerate(EPSILONS):
-        found = band(_NOISE, people, epsilon=epsilon)
-        cells: list[Cell] = [epsilon, found.attack, found.certified]
+    for index, epsilon in enumerate(EPSILONS):
+        interval = band(_NOISE, people, epsilon=epsilon)
+        cells: list[Cell] = [epsilon, interval.attack, interval.certified]
         for name, bound in BOUNDS.items():
             claim = stated(bound, setting, epsilon=epsilon)
-            printed = PRINTED[name][place]
+            printed = PRINTED[name][index]
             at_printed = Stated(claim.asked, float(printed))
             for each in (claim, at_printed):
-                cells += [each.number, Compared(each, found).refuted]
+                cells += [each.number, Compared(each, interval).refuted]
             if claim.number is not None:
-                what = f"{_formula(name)} at epsilon {epsilon:g}"
-                compared = Comparison(what, printed, claim.number)
+                label = f"{_formula(name)} at epsilon {epsilon:g}"
+                compared = Comparison(label, printed, claim.number)
                 why = "" if compared.agrees else _WHY[name]
-                comparisons.append(Comparison(what, printed, claim.number, why=why))
+                comparisons.append(Comparison(label, printed, claim.number, why=why))
         cells += [variant(setting, epsilon) for variant in (narrower, in_steps)]
         rows.append(tuple(cells))
         effort.on_share(len(rows) / len(EPSILONS))
     comparisons += _explained(rows)
-    shown: dict[str, Cell] = {
+    setting_cells: dict[str, Cell] = {
         "people": NUM_USERS,
         "local budgets": "U(0.5, 2)",
         "randomizer": "Gaussian, classical calibration",
@@ -96,7 +96,7 @@ def run(effort: Effort) -> Result:
     }
     return Result(
         title=_TITLE,
-        setting=shown,
+        setting=setting_cells,
         columns=(
             "epsilon",
             "attack",
@@ -107,7 +107,7 @@ def run(effort: Effort) -> Result:
         ),
         rows=tuple(rows),
         notes=(*_NOTES, *outside_notes(rows)),
-        svg=_picture(shown, rows),
+        svg=_picture(setting_cells, rows),
         comparisons=tuple(comparisons),
     )
 
@@ -125,7 +125,8 @@ _NOTES = (
 
 
 def narrower(setting: Setting, epsilon: float) -> float:
-    """Returns what E-APES would state with a mu smaller by the square root of 2."""
+    """Returns the delta of E-APES with a mu smaller by the square root of 2."""
+    # With it the row that is printed for the paper of 2024 results.
     mu = gdp_parameter(setting, delta_local=_NOISE.delta_local)
     return gaussian_delta(mu / math.sqrt(2.0), epsilon)
 
@@ -138,22 +139,23 @@ def in_steps(setting: Setting, epsilon: float) -> float:
     exact = equal_clones(int(counts.sum()), 2.0 * other)
     totals = exact.start + np.arange(exact.weights.size)
     rounded = _STEP * (totals // _STEP)
-    places = rounded - rounded[0]
-    weights: Floats = np.bincount(places, weights=exact.weights).astype(np.float64)
+    offsets = rounded - rounded[0]
+    weights: Floats = np.bincount(offsets, weights=exact.weights).astype(np.float64)
     clones = CloneCount(int(rounded[0]), weights)
     pure = divergence(clones, same=1.0 - other, other=other, epsilon=epsilon)
     return pure + failures(setting, epsilon)
 
 
 def outside_notes(rows: Sequence[Sequence[Cell]]) -> tuple[str, ...]:
-    """Returns which numbers of the table are too small for the picture, if any are."""
-    places = {"attack": 1, "certified": 2}
-    for place, name in enumerate(BOUNDS):
-        places |= {f"{name}, formula": _CLAIMS + 4 * place}
-        places |= {f"{_PRINTED_OF[name]}, printed": _CLAIMS + 2 + 4 * place}
+    """Returns a note on numbers that are too small for the picture, if any are."""
+    columns = {"attack": 1, "certified": 2}
+    # Each bound has four columns, see `_columns`.
+    for index, name in enumerate(BOUNDS):
+        columns |= {f"{name}, formula": _CLAIMS + 4 * index}
+        columns |= {f"{_PRINTED_OF[name]}, printed": _CLAIMS + 2 + 4 * index}
     left = []
-    for name, place in places.items():
-        small = [row[0] for row in rows if _is_outside(row[place])]
+    for name, column in columns.items():
+        small = [row[0] for row in rows if _is_outside(row[column])]
         if small:
             left.append(f"{name} at epsilon {', '.join(map(str, small))}")
     if not left:
@@ -176,34 +178,33 @@ def _columns(name: str) -> tuple[str, ...]:
 
 
 def _explained(rows: list[tuple[Cell, ...]]) -> list[Comparison]:
-    """Returns the rows of earlier bounds, with what was found to explain them."""
+    """Returns comparisons of the earlier bounds' rows with changed formulas."""
     changed = {f"{EAPES}, mu / sqrt(2)": EAPES, f"{FELDMAN}, in steps": FELDMAN}
-    found = []
-    for place, (what, name) in enumerate(changed.items()):
+    comparisons = []
+    for index, (label, name) in enumerate(changed.items()):
         for row, printed in zip(rows, PRINTED[name], strict=True):
-            here = row[len(row) - 2 + place]
-            # One digit is printed of most; 5.75e-5, it seems, as 5e-5.
-            value = number(here, missing=math.nan)
-            found.append(
-                Comparison(f"{what}, at epsilon {row[0]}", printed, value, within=0.16)
+            # Most are printed with one digit; 5.75e-5, apparently, as 5e-5.
+            value = number(row[len(row) - 2 + index], missing=math.nan)
+            comparisons.append(
+                Comparison(f"{label}, at epsilon {row[0]}", printed, value, within=0.16)
             )
-    return found
+    return comparisons
 
 
 def _picture(setting: Mapping[str, Cell], rows: list[tuple[Cell, ...]]) -> str:
     at = [row[0] for row in rows]
 
-    def column(place: int) -> list[Cell]:
-        # Smaller ones would leave no room for all others.
-        cells = [row[place] for row in rows]
+    def column(index: int) -> list[Cell]:
+        # Smaller deltas would compress all other curves.
+        cells = [row[index] for row in rows]
         return [None if _is_outside(cell) else cell for cell in cells]
 
     curves = [
         Curve("certified (shuffledp)", at, column(2), ours=True),
         Curve("attack (shuffledp)", at, column(1), ours=True),
     ]
-    for place, name in enumerate(BOUNDS):
-        printed, start = f"{_PRINTED_OF[name]}, printed", _CLAIMS + 4 * place
+    for index, name in enumerate(BOUNDS):
+        printed, start = f"{_PRINTED_OF[name]}, printed", _CLAIMS + 4 * index
         curves.append(Curve(f"{name}, formula", at, column(start)))
         curves.append(Curve(printed, at, column(start + 2), joined=False))
     panel = Panel("", curves, horizontal="central epsilon", vertical="delta", log="y")

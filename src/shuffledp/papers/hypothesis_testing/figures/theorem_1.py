@@ -1,8 +1,8 @@
 """Liu et al. (2024), Theorem 1: the trade-off function of the shuffle.
 
 f_s(alpha) is the least type-II error that tests of type-I error alpha can have, so that
-f_s(1) = 0. Printed and mended, for Laplace noise, beside the line that the accountant's
-certificate draws: whatever is (epsilon, delta)-private has
+f_s(1) = 0. The figure has it for Laplace noise, printed and mended, and the lower bound of
+the accountant's certificate: a mechanism that is (epsilon, delta)-private has
 
     f(alpha) >= max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)).
 """
@@ -25,7 +25,7 @@ from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 
 NUM_USERS = 50
-# Quantiles of U(0.05, 1), and the victim whom the paper takes for the worst-off.
+# Quantiles of U(0.05, 1); the paper takes the most liberal user for the worst case.
 _LEVELS = 50
 VICTIM = 1.0
 _EPSILONS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
@@ -52,7 +52,7 @@ def run(effort: Effort) -> Result:
         )
     ]
     width = 1.0 - 2.0 * laplace_flip(VICTIM)
-    shown: dict[str, Cell] = {
+    cells: dict[str, Cell] = {
         "people": NUM_USERS,
         "local budgets": "U(0.05, 1)",
         "victim": VICTIM,
@@ -66,7 +66,7 @@ def run(effort: Effort) -> Result:
     panel = Panel("", curves, horizontal="type-I error", vertical="type-II error")
     return Result(
         title=_TITLE,
-        setting=shown,
+        setting=cells,
         columns=("slope t", "alpha", "printed", "mended", "certified"),
         rows=tuple(rows),
         notes=(
@@ -75,20 +75,21 @@ def run(effort: Effort) -> Result:
             "Mended, it is a trade-off function, and claims more than is certified: it "
             "rests on type-I errors as weights of a mixture, which they are not.",
         ),
-        svg=draw(_TITLE, shown, [panel], description=_TITLE),
+        svg=draw(_TITLE, cells, [panel], description=_TITLE),
     )
 
 
 def population() -> Population:
-    """Returns people at quantiles of U(0.05, 1), the most liberal ones at 1."""
+    """Returns users at quantiles of U(0.05, 1), the most liberal ones at 1."""
     levels = 0.05 + 0.95 * (np.arange(_LEVELS) + 0.5) / _LEVELS
     levels[-1] = VICTIM
     return Population.from_counts(dict.fromkeys(levels.tolist(), NUM_USERS // _LEVELS))
 
 
 def certified_trade_off(people: Population, alphas: Floats) -> Floats:
-    """Returns a lower bound of the victim's trade-off function, from certificates."""
-    found = np.zeros(alphas.shape)
+    """Returns a lower bound of the target user's trade-off, from certificates."""
+    # Each certified (epsilon, delta) gives two lines; their maximum is a lower bound.
+    bound = np.zeros(alphas.shape)
     for epsilon in _EPSILONS:
         (level,) = account(
             SingleMessage(Laplace()), people, epsilon=epsilon, levels=[VICTIM]
@@ -98,5 +99,5 @@ def certified_trade_off(people: Population, alphas: Floats) -> Floats:
             left - math.exp(epsilon) * alphas,
             math.exp(-epsilon) * (left - alphas),
         )
-        found = np.maximum(found, np.maximum(*lines))
-    return found
+        bound = np.maximum(bound, np.maximum(*lines))
+    return bound
