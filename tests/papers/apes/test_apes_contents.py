@@ -1,4 +1,4 @@
-"""The list of what is in the paper is complete."""
+"""The list of the paper's contents is complete."""
 
 import re
 

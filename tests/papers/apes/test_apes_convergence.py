@@ -27,7 +27,7 @@ from shuffledp.papers.figures.result import Effort
 def change(
     curvature: Fraction, mu: Fraction, start: Fraction, noise: Fraction
 ) -> Fraction:
-    """What one exact aggregation of F(w) = curvature w^2 / 2, the same for all, does."""
+    """Returns the change of F(w) = curvature w^2 / 2 by one exact aggregation."""
     found = start * mu / (curvature + mu) + noise
     return curvature * (found**2 - start**2) / 2
 

@@ -1,4 +1,4 @@
-"""The training beside Theorem 2, small: losses and constants by other ways."""
+"""The training of Theorem 2 at small size: losses and constants by other code."""
 
 import numpy as np
 import pytest

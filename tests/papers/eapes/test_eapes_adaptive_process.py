@@ -1,4 +1,4 @@
-"""Adaptive processes, enumerated, against what is claimed and what is proven of them."""
+"""Adaptive processes, enumerated, against the claimed and the proven bounds."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Figures of E-APES: complete, and what they say follows from their numbers."""
+"""Figures of E-APES: complete, with notes that follow from their numbers."""
 
 import math
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""Distances of counts from normal laws, against sums and integrals by other code."""
+"""Distances of counts from normal distributions, against sums and integrals by other code."""
 
 import math
 

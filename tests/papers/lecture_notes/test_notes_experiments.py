@@ -1,4 +1,4 @@
-"""Experiments of the lecture notes run, and say what the notes print beside it."""
+"""Experiments of the lecture notes run, and compare with the printed numbers."""
 
 from xml.etree import ElementTree
 

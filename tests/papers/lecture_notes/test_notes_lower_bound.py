@@ -1,4 +1,4 @@
-"""Theorem 9.2 on listed transcripts, and the same listed once more by hand."""
+"""Theorem 9.2 on enumerated transcripts, against an enumeration by hand."""
 
 import itertools
 import math

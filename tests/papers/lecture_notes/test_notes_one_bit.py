@@ -1,4 +1,4 @@
-"""One bit instead of any message: by exact fractions, for any table."""
+"""One bit in place of any message: against exact fractions, for any table."""
 
 import math
 from fractions import Fraction

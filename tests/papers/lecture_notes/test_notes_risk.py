@@ -1,4 +1,4 @@
-"""Private means and local SGD: unbiased, within their bound, and refused where unclear."""
+"""Private means and local SGD: unbiased, within their bounds, with input checks."""
 
 import math
 

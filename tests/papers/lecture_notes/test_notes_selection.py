@@ -1,4 +1,4 @@
-"""Selection: levels listed, laws of draws, and debiased shares."""
+"""Selection: enumerated levels, distributions of draws, and debiased shares."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Theorem 9.4: exact divergences of people asked one after the other."""
+"""Theorem 9.4: exact divergences of sequential randomizers."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Eq. (9.5), the printed p, and the numbers about RAPPOR, each by another way."""
+"""Eq. (9.5), the printed p, and the numbers on RAPPOR, each by other code."""
 
 from fractions import Fraction
 

@@ -97,7 +97,7 @@ class ApesClosed(PublishedBound):
     """Theorem 4 in closed form.
 
     Attributes:
-        as_printed: Whether clones are averaged over the victim's possible budgets.
+        as_printed: Whether clones are averaged over possible budgets of the target user.
     """
 
     as_printed: bool = True
@@ -118,11 +118,9 @@ class ApesClosed(PublishedBound):
         _check_clip_laplace(setting)
 
     def stated_epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns the epsilon that Theorem 4 states for this delta.
-
-        The paper's delta_s is delta / tanh(e / 2).
-        """
+        """Returns the epsilon that Theorem 4 states for this delta."""
         largest, crowd = self._crowd(setting)
+        # Theorem 4: delta = tanh(e / 2) delta_s.
         inner = delta / math.tanh(largest / 2.0)
         _require_crowd(crowd, inner)
         return _closed(largest, crowd, inner)
@@ -148,7 +146,7 @@ class ApesNumerical(PublishedBound):
     Attributes:
         crowd: "personal" for Theorem 4; "uniform" for eq. (2), where all users have the
             largest budget.
-        as_printed: Whether clones are averaged over the victim's possible budgets.
+        as_printed: Whether clones are averaged over possible budgets of the target user.
     """
 
     crowd: Literal["personal", "uniform"] = "personal"

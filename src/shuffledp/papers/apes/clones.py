@@ -29,7 +29,7 @@ def clone_probability(imitator: Floats, victim: float, *, reach: float = 1.0) ->
 
     Args:
         imitator: eps_i > 0, shape (levels,).
-        victim: eps_j > 0.
+        victim: The target user's eps_j > 0.
         reach: A / C >= 1; infinite for Laplace noise, where budgets must not differ.
     """
     _check(np.append(imitator, victim), reach)

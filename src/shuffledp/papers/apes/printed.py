@@ -13,8 +13,8 @@ class PrintedFramework:
         name: Its name on the command line.
         accuracies: In percent, by distribution (Table 4).
         coordinate_epsilon: Of one coordinate, under Uniform2 (Table 3); "" if none.
-        table_3_epsilon: Of one person in one round, under Uniform2; "" if none.
-        table_4_epsilons: Of one person in one round, by distribution; empty if none.
+        table_3_epsilon: Of one user in one round, under Uniform2; "" if none.
+        table_4_epsilons: Of one user in one round, by distribution; empty if none.
     """
 
     name: str

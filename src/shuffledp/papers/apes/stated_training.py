@@ -34,7 +34,7 @@ class StatedTraining(NamedTuple):
 
     Attributes:
         coordinate: Central epsilon of one coordinate in one round.
-        user: Of all messages of one person in the whole training, at its delta.
+        user: Of all messages of one user in the whole training, at its delta.
     """
 
     coordinate: float | None
@@ -90,7 +90,7 @@ def stated_by_apes(
     counted = times
     if framework == "s-apes":
         counted = 2 * max(1, round(share * coordinates)) * rounds
-    # The two counts' delta, which the victim's own budget is stated to reduce.
+    # The two counts' delta, which the largest budget is stated to reduce by tanh(e / 2).
     scale = math.tanh(float(people.epsilons[-1]) / 2.0)
     most = max(times, counted)
     inner = min(_COUNTS_PART * scale, 1.0 - _LEAST_PART) * delta / most

@@ -61,7 +61,7 @@ def slot_divergence(level_counts: Mapping[float, int], epsilon: float) -> float:
 def response_divergence(level_counts: Mapping[float, int], epsilon: float) -> float:
     """Returns the exact divergence of three-ary response at every place.
 
-    The victim holds the first value or the second one, all others the third.
+    The target user holds the first or the second value, all others the third.
 
     Args:
         level_counts: {budget: number of places}, budgets from 0 to 700.

@@ -54,6 +54,7 @@ def stated_by_eapes(people: Population, *, epochs: int, delta: float) -> StatedD
     """
     if epochs < 1:
         raise InvalidInputError(f"Expected at least 1 epoch, got {epochs}.")
+    # A single client has no others in the shuffle.
     if people.num_users < 2:
         return StatedDescent(math.inf, math.inf, EapesTheorem.proven)
     mu = gdp_parameter(Setting(people, delta_local=delta), delta_local=delta)

@@ -77,7 +77,7 @@ def gaussian_confusion(
 
     Args:
         deviations: Standard deviations of the others' noise, shape (levels,).
-        victim: Standard deviation of the victim's noise.
+        victim: Standard deviation of the target user's noise.
         tail: Probability of either tail that counts as failure, delta_i / 2.
         strict: Whether messages that are equally likely are left out.
     """

@@ -1,4 +1,4 @@
-"""Any local protocol with one bit per person, by public coins.
+"""Reduction of any local protocol to one bit per user, by public randomness.
 
 Let Q be a randomizer of budget eps and mu a distribution with e^-eps <= Q(z | x) / mu(z) <=
 e^eps for all x and z, such as that of some fixed value. For every user a message z is
@@ -59,6 +59,7 @@ class OneBitReduction:
                 "Expected a table (values, messages) and a law of these messages, got "
                 f"{table.shape} and {public.shape}."
             )
+        # Q(z | x) / mu(z) must be finite and above 0 for every message.
         for law in (*table, public):
             if not (np.all(law > 0.0) and abs(float(law.sum()) - 1.0) <= 1e-9):
                 raise InvalidInputError(

@@ -94,6 +94,7 @@ def expected_ones(
 def _weight(yes: int, answers: int, chance: Fraction) -> Fraction:
     if not 0 <= chance <= 1:
         raise InvalidInputError(f"Expected a chance from 0 to 1, got {chance}.")
+    # Exact fractions: the probabilities of interest are near 1e-25.
     return math.comb(answers, yes) * chance**yes * (1 - chance) ** (answers - yes)
 
 

@@ -1,7 +1,7 @@
 """Private selection of the candidate, out of d, that most users approve of.
 
-User i approves of some candidates, x_i in {0, 1}^d; wanted is a candidate whose share of
-approval is nearly the largest.
+User i approves of some candidates, x_i in {0, 1}^d; the aim is a candidate whose share
+of approval is nearly the largest.
 
 * *Curator.* The exponential mechanism picks j with probability ~ exp(eps count_j / 2); its
   loss grows with log d / (n eps).

@@ -24,6 +24,7 @@ from shuffledp.types import Floats
 _TITLE = "APES (Liu et al. 2023), Figure 3: accuracy and budgets"
 # UniS stands for PLDP, too.
 _NAMES = tuple(name for name in PUBLISHED if name != "pldp")
+# Distributions are categories: their positions on the axis are 1, 2, ...
 _AT = tuple(range(1, len(DISTRIBUTIONS) + 1))
 
 

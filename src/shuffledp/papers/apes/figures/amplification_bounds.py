@@ -1,12 +1,7 @@
 """APES (Liu et al. 2023), Figures 2, 7 and 8: bounds against the number of users.
 
-The baselines are the paper's, under its names: the formula of Erlingson19 at any budget,
-though its theorem ends at 1/2; BBGN19 for any randomizer, by both inequalities of its
-authors' program, where the paper says numerical and generic; FMT22 evaluated numerically,
-called UniS in the paper's tables; GDDTK21's upper bound, from Renyi divergences.
-All of them replace every budget with the largest. The paper's own bound, EoN, is drawn in
-closed form, as Theorem 4 prints it, and evaluated numerically, as in the tables. Curves
-that the paper does not have are called ours.
+The baselines are the paper's, under its names; all of them replace every budget with the
+largest. The paper's own bound is EoN. Curves that the paper does not have are called ours.
 """
 
 from collections.abc import Iterable
@@ -36,12 +31,18 @@ DELTA = 1e-8
 EON = "EoN numerical"
 BASELINES = ("Erlingson19", "BBGN19 Hoeffding", "BBGN19 Bennett", "FMT22", "GDDTK21")
 _BOUNDS: dict[str, PublishedBound] = {
+    # At any budget, though its theorem ends at 1/2.
     "Erlingson19": Erlingsson2019Formula(),
+    # The paper names "numerical" and "generic": both inequalities of the authors' program,
+    # for any randomizer.
     "BBGN19 Hoeffding": Balle2019Hoeffding(),
     "BBGN19 Bennett": Balle2019Bennett(),
+    # Called UniS in the paper's tables.
     "FMT22": Feldman2021Numerical(),
+    # The upper bound, from Renyi divergences.
     "GDDTK21": Girgis2021Sum(),
     "UniS eq. (2)": UniformShuffle(),
+    # In closed form, as Theorem 4 prints it; then evaluated numerically, as in the tables.
     "EoN Theorem 4": ApesClosed(),
     EON: ApesNumerical(),
     "EoN, p_i1 (ours)": ApesNumerical(as_printed=False),
@@ -117,6 +118,7 @@ def reduction_note(result: Result) -> str:
     rows = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
     gains: dict[int, float] = {}
     for row in rows:
+        # The largest reduction among the distributions of this size.
         size = int(number(row["people"]))
         best = min(number(row[name]) for name in BASELINES)
         gains[size] = max(gains.get(size, 0.0), 100.0 * (1.0 - number(row[EON]) / best))

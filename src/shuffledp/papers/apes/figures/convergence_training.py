@@ -1,4 +1,4 @@
-"""APES (Liu et al. 2023), Theorem 2: bounds on convergence beside a training.
+"""APES (Liu et al. 2023), Theorem 2: bounds on convergence, and a training.
 
 Algorithm 1 trains softmax regression on pictures, with real messages, and the quantities of
 the theorem are measured in every round: the length G of the gradient of the mean loss f,
@@ -179,6 +179,7 @@ def mean_loss(weights: NDArray[np.float32], clients: Clients) -> float:
     inputs = clients.features.reshape(count * each, features)
     scores = inputs @ matrix[:-1] + matrix[-1]
     own = scores[np.arange(len(scores)), clients.labels.ravel()]
+    # The largest score is subtracted: exp must not overflow.
     peak = scores.max(axis=1)
     spread = np.log(np.exp(scores - peak[:, None]).sum(axis=1))
     return float(np.mean(peak + spread - own))
@@ -194,6 +195,7 @@ def _rows(
         dissimilarity=max(each.dissimilarity for each in every),
         inexactness=max(each.inexactness for each in every),
     )
+    # Lemma 8 has one bound of the noise for all rounds: the largest mean of any round.
     noise = max(
         float(np.mean([rounds[t].noise for rounds in trained])) for t in range(ROUNDS)
     )
@@ -202,6 +204,8 @@ def _rows(
         for t in range(ROUNDS)
     )
     length = STEPS / (mu + 0.5 * smoothness)
+    # (29) at the smallest budget of U(0.05, 1); the model moves by the noise of the update
+    # times STEPS times the rate.
     stated = length * noise_length(
         corrected_noise(CLIP, 0.05), coordinates=SoftmaxRegression(784).num_parameters
     )
@@ -248,6 +252,7 @@ def _factors(worst: Landscape, every: list[Round], *, printed: bool) -> Factors 
 
 
 def _lemma_7(worst: Landscape, seen: Round, *, printed: bool) -> float:
+    # Lemma 7 is about one round: with the B and alpha of that round.
     own = replace(worst, dissimilarity=seen.dissimilarity, inexactness=seen.inexactness)
     return aggregation_bound(
         own, gradient=seen.gradient, noise=seen.noise, as_printed=printed

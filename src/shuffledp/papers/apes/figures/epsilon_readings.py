@@ -144,6 +144,7 @@ def run(effort: Effort) -> Result:
     epsilons_of: dict[tuple[str, str], list[float]] = {}
     for index, candidate in enumerate(CANDIDATES):
         for framework in FRAMEWORKS:
+            # Proposition 1 composes 2 b coordinates for S-APES.
             times = COMPOSED_BY_S_APES if framework == "s-apes" else COORDINATES
             epsilons_of[candidate.name, framework] = [
                 candidate.composed(
@@ -229,6 +230,7 @@ def _picture(
     at = tuple(range(1, len(DISTRIBUTIONS) + 1))
     panels = []
     for framework, name in FRAMEWORKS.items():
+        # Relative to the printed epsilons: their curve is 1.
         printed = np.array(USER_EPSILONS[framework], dtype=np.float64)
         curves = [Curve("printed", at, [1.0] * len(at))]
         curves += [

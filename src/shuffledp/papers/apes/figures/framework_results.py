@@ -103,6 +103,7 @@ class FrameworkResult:
 
 def _ends(promise: TrainingPromise) -> tuple[float, float]:
     """Returns d epsilon of one round, at the smallest and at the largest budget."""
+    # Without a local guarantee messages are not private.
     if promise.local is None:
         return math.inf, math.inf
     levels = promise.local.levels
@@ -122,6 +123,7 @@ def _coordinate(promise: TrainingPromise) -> float | None:
     central = promise.central
     if central is None:
         return None
+    # `also[0]` is the guarantee of one coordinate, level by level.
     return central.also[0].levels[central.levels.index(central.worst)].epsilon_central
 
 
@@ -137,4 +139,5 @@ def _attack(promise: TrainingPromise) -> float:
 
 def _flagged(number: float | None, attack: float) -> tuple[float | None, bool | None]:
     """Returns a stated epsilon, and whether an attack refutes it."""
+    # Below a proven lower bound, the statement is false.
     return number, None if number is None else number < attack

@@ -1,8 +1,7 @@
 """APES (Liu et al. 2023), Tables 3 and 4: privacy and accuracy of frameworks.
 
-The paper's epsilons are of one round ("epoch"), in which no tested setting reached its
-accuracies; so the tables have guarantees for one round and for all rounds. All epsilons are
-those of the user, among quantiles of the budgets, who is protected least.
+The tables have guarantees for one round and for all rounds. All epsilons are those of the
+user, among quantiles of the budgets, who is protected least.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -125,6 +124,8 @@ def _trained(
     return [
         FrameworkResult(
             each,
+            # The paper's epsilons are of one round ("epoch"), in which no tested setting
+            # reached its accuracies.
             round_promise=certificate(each, seed, 1),
             promise=certificate(each, seed, PAPER_SETTINGS.rounds),
             round_stated=statement(each, seed, 1),

@@ -11,6 +11,7 @@ from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
 
 NUMBERS = (1, 2, 5, 10, 100, 1_000, COORDINATES)
+# b of Table 3: a fifth of the coordinates.
 SELECTED = 1570
 _TITLE = "APES (Liu et al. 2023), Theorems 1 and 3: local budgets of d coordinates"
 

@@ -1,7 +1,6 @@
 """APES (Liu et al. 2023), Figures 9 and 10: variance and bias of Clip-Laplace.
 
-The value is C / 2, since at 0 there is no bias; the paper does not print its value. Laplace
-noise has scale 2 C / eps, and no bias.
+Messages about the value C / 2, for several C and budgets. Laplace noise has no bias.
 """
 
 import math
@@ -85,6 +84,7 @@ def run_bias(effort: Effort) -> Result:
         Curve(
             f"Clip-Laplace, C = {clip:g}",
             BUDGETS,
+            # Towards 0, and so negative: a logarithmic axis needs its opposite.
             [-each.bias for each in moments if each.clip == clip],
         )
         for clip in CLIPS
@@ -126,6 +126,7 @@ def _compute_moments(effort: Effort) -> list[MessageMoments]:
     rng = np.random.default_rng(effort.seed)
     moments = []
     for clip in CLIPS:
+        # The paper does not print its value; at 0 there would be no bias.
         randomizer, value = ClipLaplace(clip), clip / 2.0
         for budget in BUDGETS:
             mean, variance = randomizer.moments(np.array([budget]), np.array([value]))

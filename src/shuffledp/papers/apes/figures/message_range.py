@@ -45,11 +45,13 @@ def run(effort: Effort) -> Result:
     rows: list[tuple[Cell, ...]] = []
     for reach in REACHES:
         total, epsilon = wide_epsilon(setting, _DELTA, reach=reach)
+        # At the value C / 2: at 0 there is no bias.
         mean, variance = moments(0.5, epsilon=_BUDGET, reach=reach)
         rows.append(
             (
                 reach,
                 largest_divergence(1.0, 1.0, reach=reach),
+                # p_ij = e^-D_N: Lemma 4's lower bound, then the exact one.
                 math.exp(-neighbor_divergence(*_PAIR, reach=reach)),
                 math.exp(-largest_divergence(*_PAIR, reach=reach)),
                 total,
@@ -82,6 +84,7 @@ def run(effort: Effort) -> Result:
 
 
 def _picture(setting: dict[str, Cell], rows: Sequence[Sequence[Cell]]) -> str:
+    # Laplace noise, at an infinite A / C, has no point on the axis.
     finite = rows[:-1]
     at = [row[0] for row in finite]
 

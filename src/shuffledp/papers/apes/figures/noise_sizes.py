@@ -56,6 +56,7 @@ def _exact(budget: float) -> tuple[float, float, float]:
     """Returns the exact values of the formulas, at the ends of the range."""
     mean, variance = moments(1.0, epsilon=budget, reach=1.0)
     bias = mean - 1.0
+    # (26): the mean squared distance from the value.
     square = variance + bias**2
     # (28): the bias at the other end has the opposite sign.
     return (

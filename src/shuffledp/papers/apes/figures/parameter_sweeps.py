@@ -112,6 +112,7 @@ def run_figure_5(effort: Effort) -> Result:
         _row(share, _SELECTIONS[name], training, accuracy_of[training], effort.seed)
         for (share, name), training in trainings.items()
     ]
+    # b = d: without a selection, S-APES is APES.
     rows.append(_row(1.0, "APES", whole, accuracy_of[whole], effort.seed))
     title = "APES (Liu et al. 2023), Figure 5: accuracy and sparsification"
     setting = setting_cells(PAPER_SETTINGS, repetitions) | {"b / d": "varies"}

@@ -2,9 +2,7 @@
 
 10,000 users with budgets U(0.05, 1) and gradients clipped to [-0.1, 0.1]. The analyst
 solves eq. (1) for the mean, as if all users held it. The table has the gaps between the
-average message and eq. (1) at the true mean, and the errors of the solution: for gradients
-that differ little, that differ much, and that are lopsided. The paper's gradients are those
-of its model, and not printed.
+average message and eq. (1) at the true mean, and the errors of the solution.
 """
 
 import numpy as np
@@ -84,6 +82,7 @@ def run(effort: Effort) -> Result:
 
 
 def _gradients(rng: np.random.Generator) -> dict[str, Floats]:
+    # The paper's gradients are those of its model, and not printed.
     drawn = rng.normal(size=NUM_USERS)
     lopsided = np.where(rng.random(NUM_USERS) < 0.25, CLIP, 0.0)
     return {

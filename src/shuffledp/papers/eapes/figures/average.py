@@ -1,9 +1,8 @@
 """E-APES section 4.2, the average: Figures 6 and 7.
 
-Values are drawn from N(50, sigma^2) and clipped to [20, 80]; the paper does not print
-sigma, here it is 10. Algorithm 2 adds Laplace noise of scale 60 / eps_i, as published; the
-other protocol is one bit per user, at local budgets for which its certified guarantee is
-at each level that of Algorithm 2.
+Values are drawn from N(50, sigma^2) and clipped to [20, 80]. Algorithm 2 adds Laplace noise
+of scale 60 / eps_i, as published; the other protocol is one bit per user, at the same
+certified guarantees.
 """
 
 import numpy as np
@@ -27,6 +26,7 @@ from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Floats
 
+# The paper does not print sigma.
 LOW, HIGH, CENTER, SIGMA = 20.0, 80.0, 50.0, 10.0
 _TITLE = f"E-APES Figures 6 and 7: average of {NUM_USERS:,} values in [20, 80]"
 _COLUMNS = (
@@ -50,6 +50,7 @@ def run(effort: Effort) -> Result:
         central = [level.epsilon_central for level in guarantee.levels]
         one_bit = Mean(LOW, HIGH)
         counts = people.counts.tolist()
+        # Local budgets at which one bit has, at each level, the guarantee of Algorithm 2.
         targets = dict(zip(central, counts, strict=True))
         fitted = largest_budgets(Promise(one_bit, DELTA), targets).people
         errors = np.array(

@@ -51,6 +51,7 @@ def run(effort: Effort) -> Result:
             low, high = estimate.interval()[1].tolist()
             covered += low <= DENSITY <= high
             total = float(shuffled.messages.sum())
+            # The estimate of Algorithm 3, (A - B) / (n - 2 B), less the truth.
             published.append((total - ignored) / (NUM_USERS - 2.0 * ignored) - DENSITY)
         simulated = root_mean_square(np.array(published))
         rows.append(

@@ -1,10 +1,8 @@
 """E-APES (Chen, Cao, Ge 2023), Figure 5: noisy training, one client after the other.
 
 MNIST, 100 clients with 600 pictures each, 50 epochs, C = 2, steps of 0.05, delta = 1e-5,
-and the five budget distributions of its Table 3. Principal components are fitted on the
-test pictures, without their labels, which are treated as public: otherwise no guarantee
-would be certified. Levels are drawn once per distribution; clients' pictures, orders and
-noise are drawn in each repetition.
+and the five budget distributions of its Table 3. Levels are drawn once per distribution;
+clients' pictures, orders and noise are drawn in each repetition.
 """
 
 from dataclasses import dataclass
@@ -131,6 +129,8 @@ def _trained(
     levels = draw_budgets(
         f"e-apes/{variant.distribution}", NUM_CLIENTS, rng=np.random.default_rng(seed)
     )
+    # Components of the test pictures, without labels, are treated as public; from clients'
+    # pictures, no guarantee would be certified.
     public = components_of(images.test_features) if variant.public_components else None
     results = []
     for repetition in range(repetitions):

@@ -160,6 +160,7 @@ def run(effort: Effort) -> Result:
             Comparison(
                 "test accuracy (%) as printed, Uniform 1",
                 PRINTED,
+                # The first reading is the algorithm as printed.
                 float(rows[0][4] or 0.0),
                 why=f"readings with noise reach {max(with_noise):.1f} at most, readings "
                 f"without noise {max(without_noise):.1f}",

@@ -22,6 +22,7 @@ def root_mean_square(errors: Floats) -> tuple[float, float, float]:
     squares = errors**2
     mean = float(squares.mean())
     reach = _QUANTILE * float(squares.std(ddof=1)) / squares.size**0.5
+    # The normal interval of a mean square may reach below 0.
     low, high = max(mean - reach, 0.0), mean + reach
     return mean**0.5, low**0.5, high**0.5
 
@@ -74,6 +75,7 @@ def _errors(
     at = [row[1] for row in rows]
     curves = []
     for label, name in errors.items():
+        # Only simulated errors have an interval.
         low, high = (
             [row[indices[f"{name} {end}"]] for row in rows]
             if f"{name} {end}" in indices

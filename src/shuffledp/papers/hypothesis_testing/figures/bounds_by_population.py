@@ -2,8 +2,8 @@
 
 The paper's baselines have its names: BBGN is Balle et al. (2019) for any randomizer, FV
 Feldman et al. (2023), CCC Chen, Cao, Ge, LZX APES (Liu, Zhao, Xiong). CCC refers to their
-paper of 2024; the formula of their E-APES is drawn. Where the paper leaves open which of
-several formulas it draws, the tighter one is drawn. It prints no formula of its Gaussian
+paper of 2024; the formula of their E-APES is drawn. Where the paper does not name one of
+several formulas, the tighter one is drawn. It prints no formula of its Gaussian
 noise: the classical sqrt(2 ln(1.25 / delta)) / epsilon is taken, in claims, attacks and
 certificates alike.
 """
@@ -99,7 +99,7 @@ def run_pure(effort: Effort) -> Result:
 
 
 def run_approximate(effort: Effort) -> Result:
-    """Returns Figure 4 (b) and (d), beside the gain that the paper concludes with."""
+    """Returns Figure 4 (b) and (d), and compares the paper's concluding gain."""
     result = APPROXIMATE.run(effort)
     gain = best_gain(result, tuple(APPROXIMATE.bounds))
     compared = Comparison(

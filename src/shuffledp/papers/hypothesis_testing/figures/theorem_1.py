@@ -1,8 +1,8 @@
 """Liu et al. (2024), Theorem 1: the trade-off function of the shuffle.
 
 f_s(alpha) is the least type-II error that tests of type-I error alpha can have, so that
-f_s(1) = 0. The figure has it for Laplace noise, printed and mended, and the lower bound of
-the accountant's certificate: a mechanism that is (epsilon, delta)-private has
+f_s(1) = 0. The figure has it for Laplace noise, printed and corrected, and the lower bound
+of the accountant's certificate: a mechanism that is (epsilon, delta)-private has
 
     f(alpha) >= max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)).
 """
@@ -34,7 +34,7 @@ _TITLE = "Liu et al. (2024), Theorem 1: the trade-off function of the shuffle"
 
 
 def run(effort: Effort) -> Result:
-    """Returns the function, printed and mended; nothing is random."""
+    """Returns the function, printed and corrected; nothing is drawn at random."""
     people = population()
     setting = Setting(people, Laplace(), VICTIM)
     printed, mended = (

@@ -111,6 +111,7 @@ def _stated(bound: PublishedBound, people: Population) -> float | None:
 def _adaptive(effort: Effort) -> tuple[float, float]:
     """Returns the largest exact delta of drawn protocols, and the claimed delta."""
     rng = np.random.default_rng(effort.seed)
+    # Neighboring data sets: the last user's bit differs.
     values, changed = (0, 0, 1, 0), (0, 0, 1, 1)
     largest = max(
         exact_delta(

@@ -1,4 +1,4 @@
-"""The least error of any local protocol, beside protocols with all their transcripts."""
+"""The least error of any local protocol, and of protocols with all transcripts."""
 
 import math
 
@@ -15,6 +15,7 @@ from shuffledp.papers.lecture_notes.lower_bound import (
 from shuffledp.papers.lecture_notes.mean_errors import response_error
 
 EPSILON = 1.0
+# 2^n transcripts times 2^n data sets are enumerated.
 PEOPLE = (1, 2, 3, 4, 5, 6, 7, 8)
 _TITLE = "Lecture notes, Theorem 9.2: no local protocol errs less"
 

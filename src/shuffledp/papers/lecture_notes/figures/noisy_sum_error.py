@@ -107,6 +107,7 @@ def run(effort: Effort) -> Result:
         ),
         comparisons=(
             Comparison(
+                # At the expected sum of messages, n ((1 - p) mean + p / 2).
                 "expectation of (9.5) for n = 1,000, p = 0.3, truth 0.4",
                 "0.4",
                 printed_estimate(

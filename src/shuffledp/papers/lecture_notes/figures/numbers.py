@@ -1,4 +1,4 @@
-"""Errors and bits of a mean of numbers: Laplace noise beside one bit."""
+"""Errors and bits of a mean of numbers: Laplace noise and one bit."""
 
 import math
 
@@ -110,6 +110,7 @@ def run(effort: Effort) -> Result:
                 "the error sqrt(2 / n) m / eps.",
             ),
             Comparison(
+                # Above 0.4, tanh(eps / 2) is no longer close to eps / 2.
                 "power of epsilon in the variance of one bit (epsilon up to 0.4)",
                 "-2",
                 2.0 * exponent(BUDGETS[:4], [row[4] for row in rows[:4]]),

@@ -1,4 +1,4 @@
-"""k-ary response, and the same through one bit per person and public coins."""
+"""k-ary response, directly and through one bit per user with public randomness."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Errors of a mean of bits: randomized responses beside a curator's noise.
+"""Errors of a mean of bits: randomized responses and a curator's noise.
 
 The simulation draws the number of responses that are 1, applies the printed estimator, and
 draws the curator's Laplace noise.

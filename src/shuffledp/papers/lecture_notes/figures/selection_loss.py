@@ -15,6 +15,7 @@ from shuffledp.papers.lecture_notes.selection import (
 NUM_USERS, EPSILON = 10_000, 1.0
 CANDIDATES = (2, 4, 8, 16, 32, 64, 128)
 SHARES = (0.3, 0.7)
+# The largest d for which all 2^d approvals are enumerated.
 _LISTED = 8
 _TITLE = "Lecture notes, section 9.2: private selection"
 

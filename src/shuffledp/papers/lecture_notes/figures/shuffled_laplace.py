@@ -46,6 +46,7 @@ def run(effort: Effort) -> Result:
         )
         effort.on_share((index + 1) / len(pairs))
     setting: dict[str, Cell] = {"local epsilon": BUDGET}
+    # The first rows vary n at one delta.
     crowds = rows[: len(PEOPLE)]
     deltas = sorted(
         (row for row in rows if row[0] == 10_000), key=lambda row: -float(row[1] or 0.0)
