@@ -1,4 +1,4 @@
-"""Distances of counts from normal distributions, against sums and integrals by other code."""
+"""Distances of counts from normal distributions, against sums and integrals."""
 
 import math
 

@@ -43,9 +43,9 @@ _TITLE = (
 )
 _AVERAGED = (
     "Clone probabilities are averaged over budgets that the victim might have had, but "
-    "hers is the same in both worlds: a very liberal victim among conservative people is "
-    "less hidden than stated. With as_printed=False her own p_i1 count. Clones depend on "
-    "what others send besides, which the two counts do not show."
+    "the victim's own is the same in both worlds: a very liberal victim among conservative "
+    "users is less hidden than stated. With as_printed=False the victim's own p_i1 count. "
+    "Clones depend on the other messages, too, which the two counts omit."
 )
 
 
@@ -56,7 +56,7 @@ class UniformShuffle(PublishedBound):
     name: ClassVar[str] = "apes-uniform"
     title: ClassVar[str] = _TITLE
     source: ClassVar[str] = "Liu et al. (2023), eq. (2), after Feldman et al. (2021)"
-    applies_to: ClassVar[str] = "any pure randomizer, the same for everybody"
+    applies_to: ClassVar[str] = "any pure randomizer, the same for all users"
     proven: ClassVar[Status] = Status.PROVEN
     note: ClassVar[str] = EQUAL_ONLY
 
@@ -188,6 +188,7 @@ class ApesNumerical(PublishedBound):
     def _profile(self, setting: Setting) -> "_Profile":
         largest = setting.largest_budget
         if self.crowd == "uniform":
+            # In eq. (2) each of the n - 1 others is a clone with probability e^-eps.
             probabilities = np.array([math.exp(-largest)])
             return _Profile(probabilities, np.array([setting.num_users - 1]), largest)
         if not self.as_printed:
@@ -248,6 +249,7 @@ def _closed(budget: float, crowd: float, delta: float) -> float:
 def _closed_delta(budget: float, crowd: float, epsilon: float) -> float:
     """Returns the delta at which `_closed` equals epsilon."""
     scale = math.tanh(budget / 2.0)
+    # expm1 keeps the digits of small epsilons.
     root = math.expm1(epsilon) / scale - 8.0 / crowd if scale > 0.0 else math.inf
     if not root >= 0.0 or math.isinf(root):
         raise OutsidePreconditions(

@@ -63,6 +63,7 @@ class Landscape:
     def descent(self, *, as_printed: bool = False) -> float:
         """Returns r, the coefficient of G^2; below 0 if f falls without noise."""
         move = self._move(as_printed)
+        # The three terms of r, in the order of the module's docstring.
         stayed = (self.inexactness * self.dissimilarity - 1.0) / self.proximal
         turned = self.smoothness * move / self.proximal
         return stayed + turned + 0.5 * self.smoothness * move**2
@@ -168,6 +169,7 @@ def training_bound(
     require(coefficients.kept >= 0.0, "a1 >= 0", f"{coefficients.kept:g}")
     added = coefficients.per_noise * noise + coefficients.per_square * noise_square
     total = gap
+    # Lemma 8: a round multiplies the gap by a1 at most, and adds the noise's terms.
     for _ in range(rounds):
         total = coefficients.kept * total + added
     return total

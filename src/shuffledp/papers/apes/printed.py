@@ -46,6 +46,7 @@ class PrintedTables:
 
 
 _TABLES = read_table(PrintedTables, "apes", "printed.toml")
+# The non-private framework has no epsilons.
 _PRIVATE = [row for row in _TABLES.frameworks if row.table_4_epsilons]
 
 PEOPLE = _TABLES.people

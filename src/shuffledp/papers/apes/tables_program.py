@@ -105,7 +105,8 @@ def table_slack(coordinates: int, budget: float) -> float:
 
 
 def _closed_form(clones: Clones, delta: float) -> float:
-    """Returns the program's closed form, with n e^-eps_0 = n p."""
+    """Returns the program's closed form."""
+    # n p, with p = S / (n - 1), in place of n e^-eps_0.
     crowd = clones.people * clones.sum_of_chances / (clones.people - 1.0)
     bracket = 8.0 * math.sqrt(math.log(4.0 / delta) / crowd) + 8.0 / crowd
     if crowd < 16.0 * math.log(4.0 / delta):
@@ -124,6 +125,7 @@ def _delta(clones: Clones, epsilon: float, limit: float, block: int) -> float:
     other = math.exp(-clones.budget) / (1.0 + math.exp(-clones.budget))
     total = used = 0.0
     for low, high in _blocks(math.ceil(mean), others, block):
+        # The search only asks whether delta exceeds the limit.
         if total > limit:
             return math.inf
         # The remaining probability counts in full, once it is below the total so far.
@@ -142,6 +144,7 @@ def _delta(clones: Clones, epsilon: float, limit: float, block: int) -> float:
 def _blocks(middle: int, largest: int, block: int) -> Iterator[tuple[int, int]]:
     """Yields ends of blocks of totals, above and below the middle in turn."""
     for number in range(1, math.ceil((largest + 1) / block)):
+        # Later blocks above start one past the end of the block before.
         above = middle + (number - 1) * block + (number > 1), middle + number * block
         below = middle - number * block, middle - (number - 1) * block - 1
         for low, high in (above, below):

@@ -73,6 +73,7 @@ class SparsifiedApes(PublishedBound):
         """Returns the user-level epsilon that Proposition 1 states for this delta."""
         # As printed; the selection depends on the data, so that all d coordinates leak.
         times = 2 * self.selected
+        # 2 b coordinates have share * delta together, composition the remainder.
         slack = (1.0 - self.share) * delta
         inner = self.per_coordinate.epsilon(setting, self.share * delta / times)
         # Proposition 1 is printed with ln(1 / delta) in place of ln(1 / delta').

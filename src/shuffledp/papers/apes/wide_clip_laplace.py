@@ -124,6 +124,7 @@ def wide_epsilon(
     epsilon = epsilon_at(
         lambda at: divergence(clones, same=1.0 - other, other=other, epsilon=at),
         delta,
+        # Shuffling cannot raise epsilon above the local budget.
         ceiling=setting.largest_budget,
     )
     return float(counts @ chances), epsilon

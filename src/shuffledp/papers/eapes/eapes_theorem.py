@@ -85,7 +85,7 @@ class EapesTheorem(PublishedBound):
     within_budget: ClassVar[bool] = False
     note: ClassVar[str] = (
         "As printed it improves as delta_i grows: it compares two distributions in which a "
-        "failure hides her. A mechanism that gives her away with probability delta_i has "
+        "failure hides the value. A mechanism that reveals it with probability delta_i has "
         "delta >= delta_i at every epsilon. " + _NOTE
     )
 

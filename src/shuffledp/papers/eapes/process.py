@@ -70,6 +70,7 @@ def counted_worlds(budgets: Floats, delta: float = 0.0) -> Worlds:
     # The third kind, of probability delta, counts as hidden in both worlds; a failure of
     # the randomizer may reveal the value instead.
     first = np.array([1.0 - delta - lie, lie, delta])
+    # The largest budget is the target user's; the others are grouped by level.
     groups, counts = np.unique(levels[:-1], return_counts=True)
     others = np.array([chances(float(level), delta) for level in groups])
     return Worlds(first, first[[1, 0, 2]], others, counts)

@@ -55,6 +55,7 @@ def slot_divergence(level_counts: Mapping[float, int], epsilon: float) -> float:
     ends = np.exp(levels) - math.exp(epsilon), 1.0 - np.exp(epsilon + levels)
     scores = np.stack([factor * ends[0], factor * ends[1], 0.0 * levels], axis=1)
     weights = np.stack([chance, chance, 1.0 - 2.0 * chance], axis=1)
+    # The target user's place is uniform among all places.
     return _positive_part(scores, weights, counts) / int(counts.sum())
 
 
@@ -108,6 +109,7 @@ def _positive_part(scores: Floats, weights: Floats, counts: Ints) -> float:
         # Multinomial counts of the three outcomes: first <= second split `count` in three.
         numbers = np.stack([first, second - first, count - second])
         with np.errstate(divide="ignore", invalid="ignore"):
+            # 0 log 0 = 0.
             logs = np.where(numbers > 0, numbers * np.log(chances)[:, None], 0.0)
         ways = gammaln(count + 1.0) - gammaln(numbers + 1.0).sum(axis=0)
         law = np.outer(law, np.exp(ways + logs.sum(axis=0))).ravel()

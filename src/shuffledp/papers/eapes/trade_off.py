@@ -38,6 +38,7 @@ class TradeOff:
         Args:
             alpha: Type-I errors, in [0, 1].
         """
+        # Linear between vertices: tests may be randomized.
         return np.interp(_errors(alpha), self.alphas, self.betas)
 
     def delta(self, epsilon: float) -> float:
@@ -46,6 +47,7 @@ class TradeOff:
         Args:
             epsilon: In nats.
         """
+        # The supremum of a piecewise linear function is at a vertex.
         return float(np.max(1.0 - math.exp(epsilon) * self.alphas - self.betas))
 
 

@@ -13,9 +13,6 @@ so that the mean squared error of any estimator, about the mean of the bits, is 
 and some data set has at least the average's. Randomized response attains it for every n.
 At eps = 1 these probabilities lie in [0.269, 0.731], within the printed [1/4, 3/4].
 
-Erratum. The distance that is bounded below is that to the output of the analyst, not to
-the transcript a.
-
 Source: Wang, lecture notes, Theorem 9.2, after Chan, Shi, Song (2012), "Optimal lower bound
 for differentially private multi-party aggregation".
 """
@@ -85,7 +82,10 @@ class Transcripts:
 
     def error(self) -> float:
         """Returns the root mean squared error of the posterior mean, the least possible."""
+        # The notes write the distance to the transcript; bounded is that to the analyst's
+        # output, which is least for the posterior mean.
         ones = self.ones()
+        # Given a transcript, bits are independent: variances add up.
         variance = (ones * (1.0 - ones)).sum(axis=1) / self.num_users**2
         return math.sqrt(float(self.chances @ variance))
 
@@ -143,6 +143,7 @@ def adaptive_tables(
         # The whole budget is used: the largest P(1) that it allows for the other value.
         high = np.minimum(low * math.exp(budget), 1.0 - (1.0 - low) * math.exp(-budget))
         ones = np.stack([low, high], axis=1)
+        # Either value may be the one with the larger P(1).
         swapped = rng.random(before) < 0.5
         ones[swapped] = ones[swapped, ::-1]
         tables.append(np.stack([1.0 - ones, ones], axis=2))

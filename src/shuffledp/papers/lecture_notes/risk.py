@@ -63,6 +63,7 @@ def private_mean(
     if not np.all(np.abs(vectors) * math.sqrt(d) <= 1.0 + _ROUNDING):
         raise InvalidInputError("Expected entries from -1 / sqrt(d) to 1 / sqrt(d).")
     coordinates = rng.integers(d, size=n)
+    # In [-1, 1] up to rounding, the range of the one-bit randomizer.
     entries = np.clip(vectors[np.arange(n), coordinates] * math.sqrt(d), -1.0, 1.0)
     bits = OneBit(-1.0, 1.0).randomize(entries, np.full(n, budget), rng=rng)
     signs = np.where(bits == 0, -1.0, 1.0)
@@ -75,6 +76,7 @@ def private_mean(
 def strongly_convex_risk(num_users: int, num_dimensions: int, epsilon: float) -> float:
     """Returns d c^2 / (2 n), an upper bound on the excess risk of squared distances."""
     people, budget = checked(num_users, epsilon)
+    # The loss of the estimate is half its squared error, d c^2 / n.
     d = whole_number(num_dimensions, "dimensions", least=1, most=2**20)
     return d / math.tanh(budget / 2.0) ** 2 / (2.0 * people)
 
@@ -147,6 +149,7 @@ class LocalSgd:
         point = np.zeros(num_dimensions)
         total = np.zeros(num_dimensions)
         for number in range(self.num_rounds):
+            # Disjoint groups: each user answers in one round.
             asked = slice(number * size, (number + 1) * size)
             gradient = private_mean(gradients(asked, point), budget, rng=rng)
             point = on_ball(point - step * gradient)

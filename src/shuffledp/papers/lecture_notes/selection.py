@@ -121,11 +121,13 @@ def shares_of_bits(
         rng: A simulation's generator.
     """
     _, budget = checked(max(approved.size, 1), epsilon)
+    # One bit per user, by randomized response.
     levels = np.full(approved.size, budget)
     bits = OneBit().randomize(approved.astype(np.float64), levels, rng=rng)
     people = np.bincount(asked, minlength=num_candidates)
     ones = np.bincount(asked, weights=bits, minlength=num_candidates)
     growth = math.exp(budget)
+    # Inverts E[bit] = (x (e^eps - 1) + 1) / (e^eps + 1).
     shares: Floats = (ones / np.maximum(people, 1) * (growth + 1.0) - 1.0) / (
         growth - 1.0
     )

@@ -10,9 +10,6 @@ eps_0 <= ln(n / (16 ln(2 / delta))), that all answers together are (eps, delta)-
 The theorem with its constants is `papers.bounds.feldman2021`; this module enumerates all
 answers of a few users and computes the exact divergence.
 
-Erratum. The example after the theorem, noise Lap(sqrt(ln(1 / delta)) / (eps sqrt(n))) on
-every bit, has the error sqrt(ln(1 / delta)) / (n eps); printed is 1 / (n eps).
-
 Source: Wang, lecture notes, Theorem 9.4, after Feldman, McMillan, Talwar (2021),
 arXiv:2012.12803, Theorem 3.1.
 """
@@ -79,6 +76,7 @@ def exact_delta(
         changed: The neighboring data set, which differs in one user.
         epsilon: In nats, >= 0.
     """
+    # The hockey-stick divergence of the two distributions of answer lists.
     growth = math.exp(check_epsilon(epsilon))
     if (
         len(values) != len(changed)
@@ -95,6 +93,7 @@ def exact_delta(
 def printed_epsilon(num_users: int, epsilon_local: float, delta: float) -> float:
     """Returns (9.3) with its constant set to 1, whether or not its condition holds."""
     people, budget = checked(num_users, epsilon_local)
+    # sqrt(e^eps_0) above 1, eps_0 otherwise.
     scale = math.exp(budget / 2.0) if budget > 1.0 else budget
     return scale * math.sqrt(math.log(1.0 / check_delta(delta)) / people)
 

@@ -80,6 +80,7 @@ def run(effort: Effort) -> Result:
     """Returns losses and bounds, for three strengths of the pull towards the start."""
     images = load_images()
     features, labels = images.train_features, images.train_labels
+    # All trainings have the same assignment of examples to users.
     deal = np.random.default_rng(effort.seed)
     clients = partition(features, labels, PEOPLE, rng=deal)
     smoothness = largest_smoothness(clients)
@@ -177,6 +178,7 @@ def mean_loss(weights: NDArray[np.float32], clients: Clients) -> float:
     count, each, features = clients.features.shape
     matrix = weights.astype(np.float64).reshape(features + 1, -1)
     inputs = clients.features.reshape(count * each, features)
+    # The last row of the weights are the biases.
     scores = inputs @ matrix[:-1] + matrix[-1]
     own = scores[np.arange(len(scores)), clients.labels.ravel()]
     # The largest score is subtracted: exp must not overflow.

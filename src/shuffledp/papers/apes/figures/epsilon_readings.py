@@ -93,6 +93,7 @@ def _closed(setting: Setting, framework: str) -> float:
 
 
 def _rest(epsilon: float, times: int, budget: float) -> float:
+    # delta' is the remainder of delta after the coordinates.
     return composed_epsilon(epsilon, times=times, slack=table_slack(times, budget))
 
 
@@ -102,6 +103,7 @@ def _least(epsilon: float, times: int, budget: float) -> float:
 
 
 def _all(epsilon: float, times: int, budget: float) -> float:
+    # Proposition 1 as printed, with ln(1 / delta).
     del budget
     return composed_epsilon(epsilon, times=times, slack=DELTA_USER)
 

@@ -47,6 +47,7 @@ def run(effort: Effort) -> Result:
             scale = CLIP / (STEPS / 2)
             expected = scale * float(np.interp(mean, points, responses))
             gaps.append(average - expected)
+            # The analyst inverts eq. (1) as if all users held the mean.
             solved = invert_response(np.array([average / scale]), responses)
             errors.append(CLIP * float(solved[0]) - mean)
             effort.on_share((index + (repetition + 1) / repetitions) / len(kinds))

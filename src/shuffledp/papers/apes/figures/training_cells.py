@@ -59,6 +59,7 @@ def mean_curve(
     """
     means = [float(each.mean()) for each in accuracies]
     errors = [standard_error(each) for each in accuracies]
+    # A single repetition has no standard error.
     if None in errors:
         return Curve(label, at, means, joined=joined)
     return Curve(

@@ -142,6 +142,7 @@ def _row(
         predicted,
         bit[0],
         one_bit.predicted_error(fitted, mean=CENTER, spread=SIGMA),
+        # The ratio of mean squared errors.
         (bit[0] / laplace[0]) ** 2,
         *laplace[1:],
         *bit[1:],

@@ -83,6 +83,7 @@ def _columns() -> list[str]:
 
 def _numbers(budgets: Floats, size: int) -> tuple[list[float], list[float | None]]:
     """Returns attacks and certificates, and the paper's epsilons, of one draw."""
+    # As in the paper, the drawn budgets are repeated.
     people = Population.from_budgets(np.tile(budgets, size // DRAWN))
     noise, bit = (
         band(randomizer, people, delta=1.0 / size)
@@ -106,7 +107,9 @@ def _row(draws: Sequence[tuple[list[float], list[float | None]]]) -> list[Cell]:
         if len(known) < len(numbers):
             cells += [None, None]
             continue
+        # Exceeded: the stated epsilon is below a proven lower bound.
         cells += [float(np.mean(known)), bool(np.mean(known) < attack)]
+    # Ranges over draws, of the certificate and of the first bound.
     first = [float(each[1][0] or 0.0) for each in draws]
     ends = (ours[:, 1].min(), ours[:, 1].max(), min(first), max(first))
     return [*cells, *map(float, ends)]

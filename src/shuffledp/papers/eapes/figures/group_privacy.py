@@ -35,6 +35,7 @@ def group_laws(setting: ThreeGroups, size: int) -> tuple[Floats, Floats]:
     people = setting.people
     lies = np.exp(-np.logaddexp(0.0, people.epsilons))
     counts = np.array(people.counts)
+    # The last level is the most liberal one.
     counts[-1] -= size
     start, others = number_inside(lies, counts)
     both = []

@@ -173,6 +173,7 @@ def _row(
         float(tests.mean()),
         float(tests.std(ddof=1)) if tests.size > 1 else None,
         *(certified if guarantee.certified else (None, None, None)),
+        # Without noise no guarantee is stated.
         _stated(guarantee) if variant.noise else None,
     )
 

@@ -104,6 +104,7 @@ def run(effort: Effort) -> Result:
 def _stated(bound: PublishedBound, people: Population) -> float | None:
     try:
         return bound.epsilon(Setting(people), DELTA)
+    # Outside of its condition the theorem states no epsilon.
     except OutsidePreconditions:
         return None
 

@@ -107,6 +107,7 @@ def _risks(n: int, d: int, budget: float, *, rng: np.random.Generator) -> Floats
     mean = vectors.mean(axis=0)
     estimate = private_mean(vectors, budget, rng=rng)
     squared = 0.5 * float(np.sum((on_ball(estimate) - mean) ** 2))
+    # -<theta, mean> is least in the ball at mean / |mean|.
     linear = float(np.linalg.norm(mean) - mean @ estimate / np.linalg.norm(estimate))
     return np.array([squared, linear, _logistic(n, d, budget, rng=rng)])
 

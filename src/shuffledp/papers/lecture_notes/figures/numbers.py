@@ -31,6 +31,7 @@ def run(effort: Effort) -> Result:
     share = NUM_USERS // 4
     counts = np.array([[share, NUM_USERS - 2 * share, share]])
     truth = float(np.average(VALUES, weights=counts[0]))
+    # Laplace noise on the values, and the library's default of one bit.
     noisy = Mean(0.0, WIDTH, randomizer=Laplace(0.0, WIDTH))
     rows: list[tuple[Cell, ...]] = []
     for index, budget in enumerate(BUDGETS):

@@ -25,12 +25,14 @@ def run(effort: Effort) -> Result:
         table = response_table(k, budget)
         # The mean over values is as close to each of them as any value's distribution.
         one_bit = OneBitReduction(table, table.mean(axis=0), budget)
+        # P(kept, z) = c Q(z | x), up to rounding.
         off = np.abs(one_bit.kept_chances() - one_bit.kept_share * table)
         errors = []
         for _ in range(effort.repetitions):
             whole = _drawn(table, values, rng=rng)
             public = one_bit.draw_public(NUM_USERS, rng=rng)
             accepted = public[one_bit.randomize(values, public, rng=rng)]
+            # Messages that are kept have the distribution of the original response.
             errors.append(
                 [
                     float(np.sum((_shares(messages, table) - truth) ** 2))

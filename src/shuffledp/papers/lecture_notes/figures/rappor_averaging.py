@@ -58,6 +58,7 @@ def run(effort: Effort) -> Result:
             )
         )
     effort.on_share(1.0)
+    # Rows before the last two are probabilities of answers; those are numbers of ones.
     setting: dict[str, Cell] = {
         "k": BITS,
         "h": HASHES,

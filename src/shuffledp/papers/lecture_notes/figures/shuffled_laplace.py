@@ -31,6 +31,7 @@ def run(effort: Effort) -> Result:
         epsilon = BUDGET * math.sqrt(math.log(1.0 / delta) / n)
         people = Population.from_counts({BUDGET: n})
         (level,) = account(Laplace(), people, delta=delta).levels
+        # Printed is 1 / (n eps); the noise has sqrt(ln(1 / delta)) / (n eps).
         error = laplace_error(n, BUDGET)
         rows.append(
             (
