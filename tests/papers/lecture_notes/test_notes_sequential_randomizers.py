@@ -68,9 +68,9 @@ def test_the_rate_and_its_condition() -> None:
 def test_what_makes_no_sense_is_refused() -> None:
     tables = adaptive_tables(2, 1.0, rng=np.random.default_rng(3))
 
-    with pytest.raises(InvalidInputError, match="one question for each"):
+    with pytest.raises(InvalidInputError, match="one randomizer for each"):
         answer_law(tables, (0, 1, 1))
-    with pytest.raises(InvalidInputError, match="follow each other"):
+    with pytest.raises(InvalidInputError, match="earlier answers"):
         answer_law(tables[::-1], (0, 1))
     with pytest.raises(InvalidInputError, match="differ in one person"):
         exact_delta(tables, (0, 1), (1, 0), epsilon=0.1)

@@ -85,7 +85,7 @@ def program_epsilon(
 
 
 def table_epsilon(coordinate: float, *, coordinates: int, budget: float) -> float:
-    """Returns the epsilon of a whole update that the tables print, from one coordinate's.
+    """Returns the tables' epsilon of a whole update, from that of one coordinate.
 
     Args:
         coordinate: eps_c, at delta_s = 1e-8.

@@ -49,7 +49,7 @@ class NormalDistances:
 
 
 def normal_distances(people: int, epsilon: float, *, delta: float) -> NormalDistances:
-    """Returns the distances for people - 1 other users, all with the same budget.
+    """Returns the distances for n - 1 other users, all with the same budget.
 
     >>> round(normal_distances(50, 0.1, delta=1 / 50).printed, 4)
     0.0206

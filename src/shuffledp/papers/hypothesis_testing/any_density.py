@@ -1,4 +1,4 @@
-"""Clone probabilities as type-I errors, for any densities and any values, by quadrature.
+"""Clone probabilities as type-I errors, for any densities, by quadrature.
 
 User i sends z with density f_i, the target user with f_0 or f_1, depending on their value.
 A message is mistaken for the target user's first value, or for their second, where

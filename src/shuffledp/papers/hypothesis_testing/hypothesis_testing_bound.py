@@ -58,7 +58,7 @@ from shuffledp.types import Floats
 
 @dataclass(frozen=True)
 class HypothesisTesting(PublishedBound):
-    """Theorem 2, evaluated where it claims least: at the largest right-hand side of (5).
+    """Theorem 2, at the largest right-hand side of (5), its weakest claim.
 
     Attributes:
         as_printed: Whether sums start at i = 1 and failures count as hidden; if not, sums

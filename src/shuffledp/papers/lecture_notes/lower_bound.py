@@ -81,7 +81,7 @@ class Transcripts:
         return float(np.abs(product - self.joint).max())
 
     def error(self) -> float:
-        """Returns the root mean squared error of the posterior mean, the least possible."""
+        """Returns the root mean squared error of the posterior mean, the least one."""
         # The notes write the distance to the transcript; bounded is that to the analyst's
         # output, which is least for the posterior mean.
         ones = self.ones()

@@ -23,7 +23,7 @@ _MOST_PEOPLE = 10**10
 
 
 def central_error(num_users: int, epsilon: float) -> float:
-    """Returns the standard error of a trusted curator's Laplace noise on a mean of bits."""
+    """Returns the standard error of a curator's Laplace noise on a mean of bits."""
     people, budget = checked(num_users, epsilon)
     # The bound (9.1), 1 / (n eps), holds in the mean only: Laplace noise exceeds its scale
     # with probability 1 / e.

@@ -38,12 +38,12 @@ def answer_law(tables: Sequence[Floats], values: Sequence[int]) -> Floats:
         values: Of the users, shape (n,).
 
     Raises:
-        InvalidInputError: If there are not as many people as questions, or too many.
+        InvalidInputError: If there are not as many users as randomizers, or too many.
     """
     n = len(values)
     if not 1 <= n == len(tables) <= _MOST_PEOPLE:
         raise InvalidInputError(
-            f"Expected one question for each of at most {_MOST_PEOPLE} people, got "
+            f"Expected one randomizer for each of at most {_MOST_PEOPLE} users, got "
             f"{len(tables)} and {n}."
         )
     # Randomizer i belongs to position i of the order, not to a user (Theorem 9.4).
@@ -54,7 +54,9 @@ def answer_law(tables: Sequence[Floats], values: Sequence[int]) -> Floats:
         for table, person in zip(tables, order, strict=True):
             # The printed randomizers lack a codomain: S^(1) x ... x S^(i-1) x D -> S^(i).
             if table.ndim != 3 or table.shape[0] != law.size:
-                raise InvalidInputError("Expected tables that follow each other.")
+                raise InvalidInputError(
+                    "Expected tables for all lists of earlier answers."
+                )
             law = (law[:, None] * table[:, values[person], :]).ravel()
         total = total + law
     distribution: Floats = total / len(orders)

@@ -55,7 +55,7 @@ class Training:
 
     @property
     def simulated(self) -> "Training":
-        """The training that is run for this one: its messages and model are the same."""
+        """The training that is run for this one, with the same messages and model."""
         if self.framework == "pldp":
             return Training("unis", self.setting)
         if self.framework in ("non-private", "ldp-min"):

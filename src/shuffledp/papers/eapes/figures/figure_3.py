@@ -1,4 +1,4 @@
-"""E-APES Figure 3: composing in trade-off functions, against composing (epsilon, delta).
+"""E-APES Figure 3: composition of trade-off functions and of (epsilon, delta).
 
 Left: composition with a mechanism that fails altogether with probability delta moves the
 curve toward the origin. Right: ten mechanisms that are (1 / sqrt(10), 0)-private, exactly;

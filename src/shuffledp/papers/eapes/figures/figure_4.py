@@ -1,4 +1,4 @@
-"""E-APES Figure 4: central epsilon against the number of people, delta = 1 / n.
+"""E-APES Figure 4: central epsilon against the number of users, delta = 1 / n.
 
 For each distribution of Table 3 the paper draws 1,000 budgets and repeats them until
 there are n. Its baseline is Theorem 4 of APES. The picture shows the closed form of that

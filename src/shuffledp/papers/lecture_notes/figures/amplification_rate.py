@@ -35,7 +35,7 @@ _TITLE = "Lecture notes, Theorem 9.4: amplification by shuffling"
 
 
 def run(effort: Effort) -> Result:
-    """Returns central epsilons for every local one and every number of people."""
+    """Returns central epsilons for every local one and every number of users."""
     rows: list[tuple[Cell, ...]] = []
     for budget in BUDGETS:
         for n in PEOPLE:

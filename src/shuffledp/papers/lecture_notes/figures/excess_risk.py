@@ -1,4 +1,4 @@
-"""Excess empirical risk under local privacy, against people, dimensions and budget.
+"""Excess empirical risk under local privacy, against users, dimensions and budget.
 
 Vectors are corners of the cube. For the linear loss their mean is as long as the noise,
 where the noise costs most; labels of the logistic loss follow a linear model.

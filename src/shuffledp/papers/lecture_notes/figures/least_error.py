@@ -21,7 +21,7 @@ _TITLE = "Lecture notes, Theorem 9.2: no local protocol errs less"
 
 
 def run(effort: Effort) -> Result:
-    """Returns errors of the best analyst, for every number of people."""
+    """Returns errors of the best analyst, for every number of users."""
     rng = np.random.default_rng(effort.seed)
     rows: list[tuple[Cell, ...]] = []
     for index, people in enumerate(PEOPLE):

@@ -1,4 +1,4 @@
-"""Theorem 9.6: noisy bits among n people, with the printed p and with a certified one."""
+"""Theorem 9.6: noisy bits of n users, with the printed and with a certified p."""
 
 import math
 
@@ -24,7 +24,7 @@ _TITLE = "Lecture notes, Theorem 9.6: the sum of bits in the shuffle model"
 
 
 def run(effort: Effort) -> Result:
-    """Returns noise, guarantees and errors for every number of people."""
+    """Returns noise, guarantees and errors for every number of users."""
     rng = np.random.default_rng(effort.seed)
     rows: list[tuple[Cell, ...]] = []
     for index, n in enumerate(PEOPLE):

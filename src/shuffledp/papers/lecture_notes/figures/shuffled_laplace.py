@@ -22,7 +22,7 @@ _TITLE = "Lecture notes, after Theorem 9.4: shuffled Laplace noise on bits"
 
 
 def run(effort: Effort) -> Result:
-    """Returns levels and errors for every number of people, and for every delta."""
+    """Returns levels and errors for every number of users, and for every delta."""
     pairs = [(n, DELTA) for n in PEOPLE]
     pairs += [(10_000, delta) for delta in DELTAS if delta != DELTA]
     rows: list[tuple[Cell, ...]] = []
