@@ -1,0 +1,63 @@
+"""Where time is short, every long test runs on some of its cases."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fewer_cases import spread
+
+TESTS = """
+import pytest
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", range(7))
+def test_long(case):
+    print("long", case)
+
+@pytest.mark.parametrize("case", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
+def test_short(case):
+    print("short", case)
+"""
+
+
+@pytest.mark.parametrize(
+    ("most", "kept"),
+    [(1, "a"), (2, "ag"), (3, "adg"), (4, "aceg"), (7, "abcdefg"), (9, "abcdefg")],
+)
+def test_cases_are_evenly_spaced_from_the_first_to_the_last(
+    most: int, kept: str
+) -> None:
+    assert "".join(spread("abcdefg", most)) == kept
+
+
+@pytest.mark.parametrize(
+    ("option", "ran"),
+    [
+        ((), {("long", case) for case in range(7)} | {("short", 2)}),
+        (("--cases=2",), {("long", 0), ("long", 6), ("short", 2)}),
+        (("--cases=1",), {("long", 0), ("short", 2)}),
+    ],
+)
+def test_every_slow_test_and_every_quick_case_is_run(
+    tmp_path: Path, option: tuple[str, ...], ran: set[tuple[str, int]]
+) -> None:
+    (tmp_path / "test_it.py").write_text(TESTS, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n", encoding="utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-s", "-p", "fewer_cases", *option],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(Path(__file__).parent)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    words = done.stdout.replace(".", " ").split()
+    seen = {
+        (name, int(case))
+        for name, case in zip(words, words[1:], strict=False)
+        if name in ("long", "short")
+    }
+    assert seen == ran | {("short", 0), ("short", 1)}
