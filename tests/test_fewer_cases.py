@@ -1,5 +1,6 @@
 """Where time is short, every long test runs on some of its cases."""
 
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -57,7 +58,7 @@ def test_every_slow_test_and_every_quick_case_is_run(
     words = done.stdout.replace(".", " ").split()
     seen = {
         (name, int(case))
-        for name, case in zip(words, words[1:], strict=False)
+        for name, case in itertools.pairwise(words)
         if name in ("long", "short")
     }
     assert seen == ran | {("short", 0), ("short", 1)}
