@@ -120,8 +120,8 @@ def _closed_form(clones: Clones, delta: float) -> float:
 def _delta(clones: Clones, epsilon: float, limit: float, block: int) -> float:
     """Returns the program's divergence; more than the limit if it is not below it."""
     others = clones.people - 1
-    chance, mean = clones.sum_of_chances / others, clones.sum_of_chances
-    weights = binomial_weight(np.arange(others + 1.0), others, chance)
+    probability, mean = clones.sum_of_chances / others, clones.sum_of_chances
+    weights = binomial_weight(np.arange(others + 1.0), others, probability)
     other = math.exp(-clones.budget) / (1.0 + math.exp(-clones.budget))
     total = used = 0.0
     for low, high in _blocks(math.ceil(mean), others, block):

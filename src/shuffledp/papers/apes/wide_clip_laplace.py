@@ -79,8 +79,8 @@ def neighbor_divergence(imitated: float, imitator: float, *, reach: float) -> fl
         imitator: e_j > 0.
         reach: a >= 1.
     """
-    chance = clone_probability(np.array([imitator]), imitated, reach=reach)
-    return -math.log(float(chance[0]))
+    probability = clone_probability(np.array([imitator]), imitated, reach=reach)
+    return -math.log(float(probability[0]))
 
 
 def largest_divergence(
@@ -118,8 +118,10 @@ def wide_epsilon(
     delta = check_delta(delta)
     _, counts = others(setting)
     people = setting.people
-    chances = mean_clone_probabilities(people.epsilons, people.counts, reach=reach)
-    clones = clone_count(chances, counts)
+    probabilities = mean_clone_probabilities(
+        people.epsilons, people.counts, reach=reach
+    )
+    clones = clone_count(probabilities, counts)
     other = 1.0 / (1.0 + math.exp(setting.largest_budget))
     epsilon = epsilon_at(
         lambda at: divergence(clones, same=1.0 - other, other=other, epsilon=at),
@@ -127,7 +129,7 @@ def wide_epsilon(
         # Shuffling cannot raise epsilon above the local budget.
         ceiling=setting.largest_budget,
     )
-    return float(counts @ chances), epsilon
+    return float(counts @ probabilities), epsilon
 
 
 def _rate(epsilon: float, reach: float) -> float:

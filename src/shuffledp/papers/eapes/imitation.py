@@ -45,7 +45,7 @@ def components(first: Floats, second: Floats, epsilon: float) -> tuple[Floats, F
         (ratio * first - second) / (ratio - 1.0),
         (ratio * second - first) / (ratio - 1.0),
     )
-    if min(float(law.min()) for law in parts) < -_ROUNDING:
+    if min(float(part.min()) for part in parts) < -_ROUNDING:
         raise InvalidInputError(
             f"Expected chances that differ by at most e^epsilon, epsilon = {epsilon:g}."
         )

@@ -68,38 +68,38 @@ def normal_distances(people: int, epsilon: float, *, delta: float) -> NormalDist
             f"{people}, {epsilon:g} and {delta:g}."
         )
     # As in Theorem 2, and in the example 0.0206 at n = 50; Lemma 3 prints half of it.
-    trials, chance = people - 1, (1.0 - delta) / (1.0 + math.exp(epsilon))
-    mean = trials * chance
-    reach = _DEVIATIONS * math.sqrt(mean * (1.0 - chance)) + _MORE
+    trials, probability = people - 1, (1.0 - delta) / (1.0 + math.exp(epsilon))
+    mean = trials * probability
+    reach = _DEVIATIONS * math.sqrt(mean * (1.0 - probability)) + _MORE
     # With few users the normal distribution reaches negative counts, too.
     counts = np.arange(math.floor(mean - reach), math.ceil(mean + reach) + 1.0)
-    law = _law(counts, trials, chance)
-    halves = _normal_halves(counts - mean, trials, chance)
+    joint = _joint_probabilities(counts, trials, probability)
+    halves = _normal_halves(counts - mean, trials, probability)
     cells = halves.reshape(counts.size, 2, counts.size, 2)
     # The cell around a whole number has sides 1, half a cell on both of its sides.
     whole = cells.sum(axis=(1, 3))
-    differences = law - whole
+    differences = joint - whole
     functions = np.cumsum(np.cumsum(differences, axis=0), axis=1)
     return NormalDistances(
         # Eq. (15) has cells of sides 1/2, and the largest difference in place of half the
         # sum: about half of the largest probability, of order 1 / n for any distribution.
-        printed=float(np.abs(law - cells[:, 1, :, 1]).max()),
+        printed=float(np.abs(joint - cells[:, 1, :, 1]).max()),
         rounded=0.5 * float(np.abs(differences).sum()),
         kolmogorov=float(np.abs(functions).max()),
-        mode=float(law.max()),
+        mode=float(joint.max()),
     )
 
 
-def _law(counts: Floats, trials: int, chance: float) -> Floats:
+def _joint_probabilities(counts: Floats, trials: int, probability: float) -> Floats:
     """Returns P(X0 = k0, X1 = k1), shape (counts, counts)."""
     first, second = counts[:, None], counts[None, :]
     third = trials - first - second
     possible = (first >= 0.0) & (second >= 0.0) & (third >= 0.0)
     first, second, third = (np.maximum(part, 0.0) for part in (first, second, third))
     logs = gammaln(trials + 1.0) - gammaln(first + 1.0) - gammaln(second + 1.0)
-    logs = logs - gammaln(third + 1.0) + (first + second) * math.log(chance)
+    logs = logs - gammaln(third + 1.0) + (first + second) * math.log(probability)
     # At epsilon 0 and delta 0 no message is elsewhere, and log(0) must not occur.
-    elsewhere = 1.0 - 2.0 * chance
+    elsewhere = 1.0 - 2.0 * probability
     if elsewhere > 0.0:
         logs = logs + third * math.log(elsewhere)
     else:
@@ -107,10 +107,11 @@ def _law(counts: Floats, trials: int, chance: float) -> Floats:
     return np.where(possible, np.exp(logs), 0.0)
 
 
-def _normal_halves(offsets: Floats, trials: int, chance: float) -> Floats:
+def _normal_halves(offsets: Floats, trials: int, probability: float) -> Floats:
     """Returns the normal probability of half cells, shape (2 counts, 2 counts)."""
     # The two counts are negatively correlated: a message is in one of them at most.
-    variance, covariance = trials * chance * (1.0 - chance), -trials * chance**2
+    variance = trials * probability * (1.0 - probability)
+    covariance = -trials * probability**2
     nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
     starts = (offsets[:, None] + np.array([-0.5, 0.0])).ravel()
     at = (starts[:, None] + 0.25 * (nodes + 1.0)).ravel()

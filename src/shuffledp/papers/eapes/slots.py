@@ -51,10 +51,10 @@ def slot_divergence(level_counts: Mapping[float, int], epsilon: float) -> float:
     decay = np.exp(-levels)
     # c_t, 1 / (c_t (1 + r_t)), and the two nonzero values of S_t / c_t.
     factor = np.where(levels >= epsilon, 1.0, 2.0 / (1.0 + decay))
-    chance = decay / (1.0 + decay) / factor
+    probability = decay / (1.0 + decay) / factor
     ends = np.exp(levels) - math.exp(epsilon), 1.0 - np.exp(epsilon + levels)
     scores = np.stack([factor * ends[0], factor * ends[1], 0.0 * levels], axis=1)
-    weights = np.stack([chance, chance, 1.0 - 2.0 * chance], axis=1)
+    weights = np.stack([probability, probability, 1.0 - 2.0 * probability], axis=1)
     # The target user's place is uniform among all places.
     return _positive_part(scores, weights, counts) / int(counts.sum())
 
@@ -103,15 +103,15 @@ def _checked(level_counts: Mapping[float, int], epsilon: float) -> tuple[Floats,
 
 def _positive_part(scores: Floats, weights: Floats, counts: Ints) -> float:
     """Returns E[(sum)_+] of counts[l] draws of scores[l] with probabilities weights[l]."""
-    sums, law = np.zeros(1), np.ones(1)
-    for row, chances, count in zip(scores, weights, counts.tolist(), strict=True):
+    sums, probabilities = np.zeros(1), np.ones(1)
+    for row, row_weights, count in zip(scores, weights, counts.tolist(), strict=True):
         first, second = np.triu_indices(count + 1)
         # Multinomial counts of the three outcomes: first <= second split `count` in three.
         numbers = np.stack([first, second - first, count - second])
         with np.errstate(divide="ignore", invalid="ignore"):
             # 0 log 0 = 0.
-            logs = np.where(numbers > 0, numbers * np.log(chances)[:, None], 0.0)
+            logs = np.where(numbers > 0, numbers * np.log(row_weights)[:, None], 0.0)
         ways = gammaln(count + 1.0) - gammaln(numbers + 1.0).sum(axis=0)
-        law = np.outer(law, np.exp(ways + logs.sum(axis=0))).ravel()
+        probabilities = np.outer(probabilities, np.exp(ways + logs.sum(axis=0))).ravel()
         sums = np.add.outer(sums, row @ numbers).ravel()
-    return float(law @ np.maximum(sums, 0.0))
+    return float(probabilities @ np.maximum(sums, 0.0))

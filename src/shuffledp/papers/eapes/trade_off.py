@@ -70,8 +70,10 @@ def trade_off(first: Floats, second: Floats) -> TradeOff:
         raise InvalidInputError(
             f"Expected laws of one shape, got {np.shape(first)} and {np.shape(second)}."
         )
-    for law in (p, q):
-        if not (np.all(law >= 0.0) and abs(float(law.sum()) - 1.0) <= 1e-9):
+    for distribution in (p, q):
+        if not (
+            np.all(distribution >= 0.0) and abs(float(distribution.sum()) - 1.0) <= 1e-9
+        ):
             raise InvalidInputError("Expected chances >= 0 that add up to 1.")
     # Outcomes of probability 0 under P are rejected first: they cost no type-I error.
     with np.errstate(divide="ignore", invalid="ignore"):

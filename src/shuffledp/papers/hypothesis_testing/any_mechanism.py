@@ -103,29 +103,31 @@ def _mistaken(own: Any, first: Any, second: Any, tail: float) -> tuple[float, fl
     )
 
 
-def _aligned(*laws: tuple[NDArray[Any], Floats]) -> tuple[NDArray[Any], ...]:
+def _aligned(*distributions: tuple[NDArray[Any], Floats]) -> tuple[NDArray[Any], ...]:
     """Returns all messages, and their probabilities in each distribution."""
-    lists = [messages for messages, _ in laws]
+    lists = [messages for messages, _ in distributions]
     if all(np.array_equal(lists[0], messages) for messages in lists):
-        return (lists[0], *(chances for _, chances in laws))
+        return (lists[0], *(probabilities for _, probabilities in distributions))
     # Only noise reaches farther at one level than at another; its cells are numbers.
     if any(messages.ndim > 1 for messages in lists):
         raise InvalidInputError("Expected the same messages at all levels.")
     every = np.unique(np.concatenate(lists))
     rows = []
-    for messages, chances in laws:
+    for messages, probabilities in distributions:
         row = np.zeros(every.size)
-        row[np.searchsorted(every, messages)] = chances
+        row[np.searchsorted(every, messages)] = probabilities
         rows.append(row)
     return (every, *rows)
 
 
-def _inside(chances: Floats, messages: NDArray[Any], tail: float) -> NDArray[np.bool_]:
+def _inside(
+    probabilities: Floats, messages: NDArray[Any], tail: float
+) -> NDArray[np.bool_]:
     """Returns a mask of the messages in neither tail of this probability."""
     # Messages of several columns have no order, and so no tails.
     if tail == 0.0 or messages.ndim > 1:
-        return np.ones(chances.size, dtype=bool)
-    below, above = np.cumsum(chances), np.cumsum(chances[::-1])[::-1]
+        return np.ones(probabilities.size, dtype=bool)
+    below, above = np.cumsum(probabilities), np.cumsum(probabilities[::-1])[::-1]
     inside: NDArray[np.bool_] = (below >= tail) & (above >= tail)
     return inside
 

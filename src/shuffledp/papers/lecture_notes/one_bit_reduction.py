@@ -60,8 +60,11 @@ class OneBitReduction:
                 f"{table.shape} and {public.shape}."
             )
         # Q(z | x) / mu(z) must be finite and above 0 for every message.
-        for law in (*table, public):
-            if not (np.all(law > 0.0) and abs(float(law.sum()) - 1.0) <= 1e-9):
+        for distribution in (*table, public):
+            if not (
+                np.all(distribution > 0.0)
+                and abs(float(distribution.sum()) - 1.0) <= 1e-9
+            ):
                 raise InvalidInputError(
                     "Expected chances above 0 that add up to 1 for every value."
                 )
@@ -92,13 +95,13 @@ class OneBitReduction:
         # Rounding must not lead beyond the two ends, which the level allows.
         least = self.kept_share * math.exp(-self.epsilon)
         most = self.kept_share * math.exp(self.epsilon)
-        chances: Floats = self.kept_share * self.table / self.public
-        return np.clip(chances, least, most)
+        probabilities: Floats = self.kept_share * self.table / self.public
+        return np.clip(probabilities, least, most)
 
     def kept_chances(self) -> Floats:
         """Returns the probability that each message is kept, shape (values, messages)."""
-        chances: Floats = self.public * self.bit_chances()
-        return chances
+        probabilities: Floats = self.public * self.bit_chances()
+        return probabilities
 
     def level(self) -> float:
         """Returns the exact local level of a bit, given its public message."""

@@ -52,8 +52,8 @@ def naming_chances(approvals: NDArray[np.bool_], epsilon: float) -> Floats:
         raise InvalidInputError("Expected approvals as booleans, shape (n, d), d >= 2.")
     _, budget = checked(max(approvals.shape[0], 1), epsilon)
     weights = np.where(approvals, 1.0, math.exp(-budget / 2.0))
-    chances: Floats = weights / weights.sum(axis=1, keepdims=True)
-    return chances
+    probabilities: Floats = weights / weights.sum(axis=1, keepdims=True)
+    return probabilities
 
 
 def name_candidates(
@@ -61,10 +61,10 @@ def name_candidates(
 ) -> Ints:
     """Draws the candidate that each user names, shape (n,)."""
     # The local exponential mechanism, by inversion of its distribution function.
-    chances = naming_chances(approvals, epsilon)
+    probabilities = naming_chances(approvals, epsilon)
     # Rounding may leave a sum a hair below 1.
-    edges = np.cumsum(chances, axis=1)[:, :-1]
-    drawn: Ints = (rng.random((len(chances), 1)) >= edges).sum(axis=1)
+    edges = np.cumsum(probabilities, axis=1)[:, :-1]
+    drawn: Ints = (rng.random((len(probabilities), 1)) >= edges).sum(axis=1)
     return drawn
 
 

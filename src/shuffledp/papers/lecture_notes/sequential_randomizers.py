@@ -50,15 +50,17 @@ def answer_law(tables: Sequence[Floats], values: Sequence[int]) -> Floats:
     total: Floats = np.zeros(1)
     orders = list(itertools.permutations(range(n)))
     for order in orders:
-        law: Floats = np.ones(1)
+        probabilities: Floats = np.ones(1)
         for table, person in zip(tables, order, strict=True):
             # The printed randomizers lack a codomain: S^(1) x ... x S^(i-1) x D -> S^(i).
-            if table.ndim != 3 or table.shape[0] != law.size:
+            if table.ndim != 3 or table.shape[0] != probabilities.size:
                 raise InvalidInputError(
                     "Expected tables for all lists of earlier answers."
                 )
-            law = (law[:, None] * table[:, values[person], :]).ravel()
-        total = total + law
+            probabilities = (
+                probabilities[:, None] * table[:, values[person], :]
+            ).ravel()
+        total = total + probabilities
     distribution: Floats = total / len(orders)
     return distribution
 

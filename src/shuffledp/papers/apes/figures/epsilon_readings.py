@@ -70,8 +70,8 @@ def by_program(setting: Setting, framework: str) -> float:
     largest = setting.largest_budget
     total = (setting.num_users - 1) * math.exp(-largest)
     if framework != "unis":
-        chances, counts = echoes(setting)
-        total = float(chances @ counts)
+        probabilities, counts = echoes(setting)
+        total = float(probabilities @ counts)
     crowd = Clones(setting.num_users, total, largest)
     return program_epsilon(crowd, delta=DELTA_SHUFFLE)
 

@@ -32,17 +32,17 @@ _TITLE = "E-APES Figure 3: composition of trade-off functions"
 def ten_times() -> TradeOff:
     """Returns the trade-off function of ten (1 / sqrt(10), 0)-private mechanisms."""
     pair = extreme_pair(1.0 / math.sqrt(TIMES), 0.0)
-    laws = np.ones(1), np.ones(1)
+    first, second = np.ones(1), np.ones(1)
     for _ in range(TIMES):
         # With delta 0, only the two middle outcomes of the extreme pair have mass.
-        laws = composed(laws[0], pair[0][1:3]), composed(laws[1], pair[1][1:3])
-    return trade_off(*laws)
+        first, second = composed(first, pair[0][1:3]), composed(second, pair[1][1:3])
+    return trade_off(first, second)
 
 
 def failing() -> tuple[TradeOff, TradeOff]:
     """Returns the curves of a 1-private mechanism, alone and with one that may fail."""
     plain, broken = extreme_pair(1.0, 0.0), extreme_pair(0.0, _FAILS)
-    both = (composed(*laws) for laws in zip(plain, broken, strict=True))
+    both = (composed(*pair) for pair in zip(plain, broken, strict=True))
     return trade_off(*plain), trade_off(*both)
 
 

@@ -39,12 +39,12 @@ def group_laws(setting: ThreeGroups, size: int) -> tuple[Floats, Floats]:
     counts[-1] -= size
     start, others = number_inside(lies, counts)
     both = []
-    for chance in (float(lies[-1]), 1.0 - float(lies[-1])):
-        first, own = number_inside(np.array([chance]), np.array([size]))
-        law = np.zeros(start + others.size + size + 1)
+    for probability in (float(lies[-1]), 1.0 - float(lies[-1])):
+        first, own = number_inside(np.array([probability]), np.array([size]))
+        distribution = np.zeros(start + others.size + size + 1)
         sums = np.convolve(others, own)
-        law[start + first : start + first + sums.size] = sums
-        both.append(law)
+        distribution[start + first : start + first + sums.size] = sums
+        both.append(distribution)
     return both[0], both[1]
 
 
@@ -53,9 +53,11 @@ def run(effort: Effort) -> Result:
     setting = ThreeGroups("f_c", 0.54, 0.1)
     rows: list[tuple[Cell, ...]] = []
     for size in SIZES:
-        laws = group_laws(setting, size)
+        distributions = group_laws(setting, size)
 
-        def divergence(epsilon: float, both: tuple[Floats, Floats] = laws) -> float:
+        def divergence(
+            epsilon: float, both: tuple[Floats, Floats] = distributions
+        ) -> float:
             # Less the largest error of the cut: the attack stays a lower bound.
             exact = hockey_stick(*both, epsilon)
             return max(exact - (1.0 + float(np.exp(epsilon))) * _CUT, 0.0)

@@ -115,8 +115,8 @@ def _risks(n: int, d: int, budget: float, *, rng: np.random.Generator) -> Floats
 def _logistic(n: int, d: int, budget: float, *, rng: np.random.Generator) -> float:
     features = np.where(rng.random((n, d)) < 0.5, 1.0, -1.0) / math.sqrt(d)
     truth = np.full(d, 3.0 / math.sqrt(d))
-    chances = 1.0 / (1.0 + np.exp(-features @ truth))
-    labels = np.where(rng.random(n) < chances, 1.0, -1.0)
+    probabilities = 1.0 / (1.0 + np.exp(-features @ truth))
+    labels = np.where(rng.random(n) < probabilities, 1.0, -1.0)
     signed = features * labels[:, None]
 
     def gradients(people: slice, point: Floats) -> Floats:
