@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from shuffledp.identity import Identity
     from shuffledp.planning.frequency_plan import plan_frequency
     from shuffledp.planning.mean_plan import plan_mean
-    from shuffledp.planning.plan import Wish
+    from shuffledp.planning.protocol_plan import Wish
     from shuffledp.population import Population
     from shuffledp.randomizers.clip_laplace import ClipLaplace
     from shuffledp.randomizers.declared_ratios import DeclaredRatios
@@ -62,14 +62,14 @@ if TYPE_CHECKING:
     from shuffledp.reports import Reports, ShuffledReports
     from shuffledp.shuffler.shuffle import shuffle
     from shuffledp.statistics.frequency.protocol import Frequency
-    from shuffledp.statistics.items.framework import ItemsFramework
+    from shuffledp.statistics.items.items_framework import ItemsFramework
     from shuffledp.statistics.items.protocol import Items
     from shuffledp.statistics.mean.protocol import Mean
     from shuffledp.statistics.rehearse import rehearse
     from shuffledp.statistics.single_message import SingleMessage
     from shuffledp.statistics.strings.protocol import Strings
     from shuffledp.statistics.sum.protocol import BinarySum, SumEstimate
-    from shuffledp.statistics.verify import verify
+    from shuffledp.statistics.verify_certificate import verify
     from shuffledp.tally import Tally
 
 __all__ = [
@@ -160,7 +160,7 @@ _MODULES = {
     "InvalidInputError": "errors",
     "Items": "statistics.items.protocol",
     "ItemsEstimate": "analyzer.items",
-    "ItemsFramework": "statistics.items.framework",
+    "ItemsFramework": "statistics.items.items_framework",
     "KRandomizedResponse": "randomizers.kary_response",
     "Laplace": "randomizers.laplace",
     "LevelGuarantee": "accounting.statement",
@@ -192,7 +192,7 @@ _MODULES = {
     "UnaryEncoding": "randomizers.unary_encoding",
     "UnknownLevelError": "errors",
     "Verification": "accounting.verification",
-    "Wish": "planning.plan",
+    "Wish": "planning.protocol_plan",
     "account": "accounting.account",
     "draw_budgets": "budget_distributions",
     "largest_budget": "accounting.calibration",
@@ -205,7 +205,7 @@ _MODULES = {
     "rehearse": "statistics.rehearse",
     "shuffle": "shuffler.shuffle",
     "smallest_crowd": "accounting.calibration",
-    "verify": "statistics.verify",
+    "verify": "statistics.verify_certificate",
 }
 
 

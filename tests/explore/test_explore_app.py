@@ -23,7 +23,7 @@ from shuffledp.explore.app import create_explore  # noqa: E402
 from shuffledp.explore.scene import Scene  # noqa: E402
 from shuffledp.explore.workers import Gone  # noqa: E402
 from shuffledp.format_number import plain  # noqa: E402
-from shuffledp.statistics.verify import verify  # noqa: E402
+from shuffledp.statistics.verify_certificate import verify  # noqa: E402
 
 ROOT = "http://127.0.0.1:8000"
 SMALL = "levels=0.5:60,1:90&delta=1e-4"

@@ -36,7 +36,7 @@ from shuffledp.federated.sparsified_vectors import TopVectors
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomness import SystemRandom
 from shuffledp.reports import Reports
-from shuffledp.statistics.verify import verify
+from shuffledp.statistics.verify_certificate import verify
 from shuffledp.tally import Tally
 
 DELTA = 1e-5

@@ -22,9 +22,9 @@ from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import Task
 from shuffledp.service.wire.tokens import draw_tokens
-from shuffledp.statistics.catalog import survey_named
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.plan_rule import PlanRule
+from shuffledp.statistics.statistic_catalog import survey_named
 from shuffledp.statistics.survey import EpochStage, Offer, survey_in
 from shuffledp.types import Mode
 

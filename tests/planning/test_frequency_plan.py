@@ -6,7 +6,7 @@ import pytest
 from shuffledp import Frequency, InvalidInputError, Population
 from shuffledp.planning import frequency_plan as planning
 from shuffledp.planning.frequency_plan import plan_frequency
-from shuffledp.planning.plan import ProtocolPlan, Wish
+from shuffledp.planning.protocol_plan import ProtocolPlan, Wish
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection

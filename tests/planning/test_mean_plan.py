@@ -11,7 +11,7 @@ from shuffledp.planning import mean_plan as planning
 from shuffledp.planning.collection_design import CollectionDesign
 from shuffledp.planning.frequency_plan import plan_frequency
 from shuffledp.planning.mean_plan import plan_mean
-from shuffledp.planning.plan import ProtocolPlan, Wish
+from shuffledp.planning.protocol_plan import ProtocolPlan, Wish
 
 SMALL = {0.5: 60, 1.0: 140}
 

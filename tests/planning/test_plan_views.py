@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import shuffledp as sdp
-from shuffledp.planning.plan import ProtocolPlan
+from shuffledp.planning.protocol_plan import ProtocolPlan
 
 
 @pytest.fixture(scope="module")

@@ -18,13 +18,13 @@ from shuffledp.report.summary import EstimateRow, Summary
 from shuffledp.report.summary_parts import (
     Circumstances,
 )
-from shuffledp.statistics.collection import Collection
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.frequency.rehearsal import (
     collect_frequency,
     summarize_frequency,
 )
 from shuffledp.statistics.mean.rehearsal import collect_mean, summarize_mean
+from shuffledp.statistics.rehearsed_collection import Collection
 from shuffledp.statistics.strings.protocol import Strings
 from shuffledp.statistics.strings.rehearsal import (
     OTHER_STRINGS,

@@ -32,7 +32,7 @@ from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.step import Step
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.types import Ints, Mode

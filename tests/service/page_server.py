@@ -41,7 +41,7 @@ from shuffledp.service.wire.sealing import (
 )
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of
 from shuffledp.service.wire.task import Task
-from shuffledp.statistics.catalog import survey_named
+from shuffledp.statistics.statistic_catalog import survey_named
 from shuffledp.statistics.survey import survey_in
 
 FOLDER = page_folder()

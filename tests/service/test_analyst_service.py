@@ -50,10 +50,10 @@ from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.signing import new_signing_key
 from shuffledp.service.wire.step import Step
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.survey import EpochStage
-from shuffledp.statistics.verify import verify
+from shuffledp.statistics.verify_certificate import verify
 from shuffledp.tally import Tally
 from shuffledp.types import Mode
 

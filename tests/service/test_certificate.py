@@ -14,7 +14,7 @@ from shuffledp.service.wire.step import Step
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.survey import EpochStage
-from shuffledp.statistics.verify import verify
+from shuffledp.statistics.verify_certificate import verify
 from shuffledp.tally import Tally
 
 NOTHING = (0.0, 0.0, 0.0)

@@ -17,9 +17,9 @@ from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import Step
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.protocol import Items
-from shuffledp.statistics.message_code import Numbers
+from shuffledp.statistics.message_code import NumberCode
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.types import Floats, Mode
 
@@ -124,7 +124,7 @@ def test_as_many_messages_are_known_as_devices_send(
 
     sent = run.randomize(values, LEVEL_OF_EACH, rng=np.random.default_rng(1))
 
-    assert run.code == Numbers(number)
+    assert run.code == NumberCode(number)
     assert np.unique(sent).tolist() == list(range(number))
 
 
@@ -134,8 +134,8 @@ def test_items_have_a_message_more_that_fills_up_a_report() -> None:
     first = Step(task, 1, EpochStage.CHOICE)
     plan = best_plan(task, first.choosing.exact(PEOPLE))
 
-    assert first.run.code == Numbers(3)
-    assert replace(first, stage=EpochStage.ANSWER, plan=plan).run.code == Numbers(5)
+    assert first.run.code == NumberCode(3)
+    assert replace(first, stage=EpochStage.ANSWER, plan=plan).run.code == NumberCode(5)
 
 
 def test_people_whose_message_is_spoiled_are_left_out_in_proportion() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from shuffledp.service.analyst.figures import figure_of
 from shuffledp.service.wire.question import Question
-from shuffledp.statistics.catalog import SURVEYS, survey_named
+from shuffledp.statistics.statistic_catalog import SURVEYS, survey_named
 from shuffledp.statistics.survey import survey_in
 
 PARAMETERS: dict[str, dict[str, Any]] = {

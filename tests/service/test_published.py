@@ -25,7 +25,7 @@ from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.signing import new_signing_key, signed
 from shuffledp.service.wire.step import Step
 from shuffledp.statistics.survey import EpochStage
-from shuffledp.statistics.verify import verify
+from shuffledp.statistics.verify_certificate import verify
 from shuffledp.types import Mode
 
 KINDS = ("agnostic", "stratified", "mean", "items")

@@ -24,11 +24,11 @@ from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task_reading import read_task
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics.catalog import SURVEYS, survey_named
 from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.message_code import Numbers
+from shuffledp.statistics.message_code import NumberCode
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.stage_runs import ChoiceRun
+from shuffledp.statistics.statistic_catalog import SURVEYS, survey_named
 from shuffledp.statistics.survey import (
     EpochStage,
     Form,
@@ -86,7 +86,7 @@ class RatingSurvey:
 
     def answering(self, offer: Offer, plan: Identity | None = None) -> OneMessageRun:
         return only_stage(
-            Frequency(self.stars, self.mode), offer, plan, Numbers(self.stars)
+            Frequency(self.stars, self.mode), offer, plan, NumberCode(self.stars)
         )
 
 
@@ -201,7 +201,7 @@ def test_only_targets_are_collected_in_a_stage_of_their_own(name: str) -> None:
         tally = choosing.exact((300, 200, 100))
         assert tally.counts.tolist() == [[[300, 200, 100]]]
         plan = choosing.make_rule().plan(tally, 600, spare=0)
-        assert survey.answering(OFFER, plan).code == Numbers(4)
+        assert survey.answering(OFFER, plan).code == NumberCode(4)
         with pytest.raises(InvalidInputError, match="plan"):
             survey.answering(OFFER)
     else:

@@ -30,7 +30,7 @@ from shuffledp.service.wire.reports import (
 from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import UNLINKED, Step
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.survey import EpochStage
 

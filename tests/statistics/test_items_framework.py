@@ -16,8 +16,8 @@ from shuffledp.randomness import SystemRandom
 from shuffledp.reports import ShuffledReports
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.items.collection import STEPS, collect_items
-from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.items_collection import STEPS, collect_items
+from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.protocol import Items
 
 D, S, N = 20, 3, 4_000

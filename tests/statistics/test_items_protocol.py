@@ -15,8 +15,8 @@ from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomness import SystemRandom
 from shuffledp.reports import ShuffledReports
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics.catalog import protocol_of
 from shuffledp.statistics.items.protocol import Items
+from shuffledp.statistics.statistic_catalog import protocol_of
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints
 

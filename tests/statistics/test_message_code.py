@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shuffledp.randomizers.subset_selection import SubsetSelection
-from shuffledp.statistics.message_code import Numbers, Sets
+from shuffledp.statistics.message_code import NumberCode, SubsetCode
 
 
 @pytest.mark.parametrize("size", [1, 2, 9])
 def test_of_all_bytes_only_the_sets_themselves_are_known(size: int) -> None:
-    code = Sets(10, size)
+    code = SubsetCode(10, size)
     every = np.arange(2**16, dtype=">u2").view(code.entry)
     sets = np.array(list(combinations(range(10), size)))
 
@@ -30,7 +30,7 @@ def test_what_was_drawn_comes_back_in_as_many_bytes_whatever_it_is(
 ) -> None:
     size = data.draw(st.integers(1, num_categories - 1))
     oracle, rng = SubsetSelection(num_categories, size), np.random.default_rng(1)
-    code = Sets(num_categories, size)
+    code = SubsetCode(num_categories, size)
     drawn = oracle.randomize(
         rng.integers(0, num_categories, 20), np.full(20, 1.0), rng=rng
     )
@@ -45,7 +45,7 @@ def test_what_was_drawn_comes_back_in_as_many_bytes_whatever_it_is(
 
 
 def test_numbers_are_known_below_their_count() -> None:
-    code = Numbers(3)
+    code = NumberCode(3)
 
     known = code.known(np.array([-(2**63), -1, 0, 2, 3, 2**63 - 1]))
 
@@ -53,8 +53,8 @@ def test_numbers_are_known_below_their_count() -> None:
     assert code.pack(np.array([2], dtype=np.uint8)).dtype == np.int64
 
 
-@pytest.mark.parametrize("code", [Numbers(3), Sets(10, 2)])
-def test_nothing_is_read_of_no_messages(code: Numbers | Sets) -> None:
+@pytest.mark.parametrize("code", [NumberCode(3), SubsetCode(10, 2)])
+def test_nothing_is_read_of_no_messages(code: NumberCode | SubsetCode) -> None:
     none = np.empty(0, dtype=code.entry)
 
     assert code.known(none).tolist() == []

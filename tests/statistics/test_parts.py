@@ -9,8 +9,8 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.statistics.dependence import LevelGroups
 from shuffledp.statistics.frequency.rehearsal import collect_frequency, frequency_parts
+from shuffledp.statistics.level_dependence import LevelGroups
 from shuffledp.statistics.mean.rehearsal import collect_mean, mean_parts
 from shuffledp.statistics.parts import InParts, Parts
 from shuffledp.statistics.sum.rehearsal import collect_sum, sum_parts

@@ -6,14 +6,13 @@ from oracles.means import mean_by
 
 from shuffledp.population import Population
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics import dependence
-from shuffledp.statistics.dependence import (
+from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.statistics.frequency.rehearsal import collect_frequency
+from shuffledp.statistics.level_dependence import (
     dependence_of_categories,
     dependence_of_numbers,
     dependence_of_sets,
 )
-from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.frequency.rehearsal import collect_frequency
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.statistics.mean.rehearsal import collect_mean
 from shuffledp.types import Floats, Ints
@@ -80,7 +79,7 @@ def test_a_hundred_groups_say_nearly_the_same(monkeypatch: pytest.MonkeyPatch) -
             values, levels, num_categories=3, people=people, slopes=slopes
         )
         for cells in (10**7, 10**3)
-        if monkeypatch.setattr(dependence, "MAX_CELLS", cells) is None
+        if monkeypatch.setattr(level_dependence, "MAX_CELLS", cells) is None
     )
 
     # Within a group of 1% of the people, slopes hardly differ.

@@ -16,8 +16,8 @@ from shuffledp.cli.options import (
 from shuffledp.cli.run import run
 from shuffledp.cli.spark import on_spark, rehearsal_on_spark, spark_option
 from shuffledp.errors import DataError, InvalidInputError, MissingValueError
-from shuffledp.statistics.catalog import STATISTICS, statistic_named
 from shuffledp.statistics.request import Request
+from shuffledp.statistics.statistic_catalog import STATISTICS, statistic_named
 
 
 @click.command("estimate")

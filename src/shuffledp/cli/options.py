@@ -14,8 +14,8 @@ from shuffledp.cli.shared_options import force_option, json_option
 from shuffledp.errors import InvalidInputError
 from shuffledp.labels import StatisticLabels
 from shuffledp.parameter import Parameter
-from shuffledp.statistics.catalog import STATISTICS, statistic_named
 from shuffledp.statistics.statistic import Statistic
+from shuffledp.statistics.statistic_catalog import STATISTICS, statistic_named
 from shuffledp.types import Mode
 
 Command = Callable[..., Any]

@@ -18,8 +18,8 @@ from shuffledp.papers.segmented.plan import published_plan, published_plan_table
 from shuffledp.planning.frequency_plan import plan_frequency
 from shuffledp.planning.items_table import items_plan_table, items_plan_to_dict
 from shuffledp.planning.mean_plan import plan_mean
-from shuffledp.planning.plan import ProtocolPlan, Wish
 from shuffledp.planning.plan_table import plan_tables
+from shuffledp.planning.protocol_plan import ProtocolPlan, Wish
 
 Command = Callable[..., Any]
 

@@ -14,13 +14,13 @@ from shuffledp.datasets.synthetic import draw_msnbc_like, draw_msnbc_like_holder
 from shuffledp.number_text import is_plain
 from shuffledp.population import MAX_USERS, Population
 from shuffledp.report.summary import Summary
-from shuffledp.statistics.collection import assign_levels, counts_of_shares
-from shuffledp.statistics.frequency.drawn import rehearse_drawn
+from shuffledp.statistics.frequency.drawn_rehearsal import rehearse_drawn
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.frequency.rehearsal import (
     rehearse_frequency,
 )
-from shuffledp.statistics.stage import Stage
+from shuffledp.statistics.rehearsal_stage import Stage
+from shuffledp.statistics.rehearsed_collection import assign_levels, counts_of_shares
 
 # More take seconds, and gigabytes.
 _MOST_DRAWN_ONE_BY_ONE = 10**7

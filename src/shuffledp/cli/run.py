@@ -10,8 +10,8 @@ from shuffledp.extras import require
 from shuffledp.report.files import write_report
 from shuffledp.report.terminal import estimate_table, guarantee_table
 from shuffledp.report.writing import check_folder, free_folder
+from shuffledp.statistics.rehearsal_stage import Rehearsal
 from shuffledp.statistics.rehearse import perform
-from shuffledp.statistics.stage import Rehearsal
 
 _FOLDER = Path("shuffledp-report")
 

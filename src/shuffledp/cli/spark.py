@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from shuffledp.report.summary import Summary
     from shuffledp.service.analyst.opening import OpenShards
+    from shuffledp.statistics.rehearsal_stage import Rehearsal, Stage
     from shuffledp.statistics.request import Request
-    from shuffledp.statistics.stage import Rehearsal, Stage
 
 spark_option = click.option(
     "--spark",
@@ -135,7 +135,7 @@ def _dealt(frame: "DataFrame", request: "Request", stage: "Stage") -> "DataFrame
     """Returns people with levels in the shares asked for, by a hash of their numbers."""
     from pyspark.sql import functions
 
-    from shuffledp.statistics.collection import checked_shares
+    from shuffledp.statistics.rehearsed_collection import checked_shares
 
     epsilons, parts = checked_shares(request.shares or {})
     salt = int.from_bytes(_secret(stage.seed)[:8], "big") >> 1

@@ -19,7 +19,7 @@ from shuffledp.cli.task_terms import (
 )
 from shuffledp.cli.waiting import working
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.statistics.catalog import SURVEYS
+from shuffledp.statistics.statistic_catalog import SURVEYS
 from shuffledp.types import Mode
 
 FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))

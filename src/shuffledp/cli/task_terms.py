@@ -9,7 +9,7 @@ from shuffledp.cli.parameter_option import parameter_option
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.parameter import Parameter
 from shuffledp.service.wire.question import Question
-from shuffledp.statistics.catalog import SURVEYS, survey_named
+from shuffledp.statistics.statistic_catalog import SURVEYS, survey_named
 from shuffledp.statistics.survey import survey_in
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from shuffledp.cli.training_output import prepare
 from shuffledp.cli.waiting import progress
 from shuffledp.datasets import mnist
 from shuffledp.errors import InvalidInputError
-from shuffledp.statistics.collection import assign_levels
+from shuffledp.statistics.rehearsed_collection import assign_levels
 from shuffledp.types import Floats
 
 # People who made up their data with the same seed must not meet the same random numbers.

@@ -25,7 +25,7 @@ from shuffledp.population import Population
 from shuffledp.randomizers.catalog import MECHANISMS
 from shuffledp.report.terminal import guarantee_table
 from shuffledp.statistics.certificate_parts import WHOLE
-from shuffledp.statistics.verify import read, verify
+from shuffledp.statistics.verify_certificate import read, verify
 from shuffledp.strict_json import read_json_file
 
 # What tells a service's result, whole or in part, from other files with certificates.

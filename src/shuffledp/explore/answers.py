@@ -15,7 +15,7 @@ from shuffledp.explore.task import task_of
 from shuffledp.format_number import plain
 from shuffledp.planning.frequency_plan import plan_frequency
 from shuffledp.planning.mean_plan import plan_mean
-from shuffledp.planning.plan import Wish
+from shuffledp.planning.protocol_plan import Wish
 
 # Points of several rounds take long.
 _PROFILE_POINTS = 17

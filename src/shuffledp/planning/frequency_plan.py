@@ -9,7 +9,7 @@ import numpy as np
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import CertificationError
 from shuffledp.planning.collection_design import CollectionDesign, recommended
-from shuffledp.planning.plan import (
+from shuffledp.planning.protocol_plan import (
     NO_INFORMATION,
     ProtocolPlan,
     Wish,

@@ -6,7 +6,7 @@ from functools import partial
 
 from shuffledp.errors import CertificationError
 from shuffledp.planning.collection_design import CollectionDesign, recommended
-from shuffledp.planning.plan import (
+from shuffledp.planning.protocol_plan import (
     NO_INFORMATION,
     ProtocolPlan,
     Wish,

@@ -9,7 +9,7 @@ from rich.text import Text
 from shuffledp.accounting.statement import LevelGuarantee
 from shuffledp.format_number import plain
 from shuffledp.planning.collection_design import CollectionDesign
-from shuffledp.planning.plan import ProtocolPlan
+from shuffledp.planning.protocol_plan import ProtocolPlan
 
 # Of more levels than this, only the first and the last are shown.
 _MOST_LEVELS = 4

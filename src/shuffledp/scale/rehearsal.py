@@ -22,10 +22,10 @@ from shuffledp.scale.devices import Devices, person_of
 from shuffledp.scale.failures import in_our_words
 from shuffledp.scale.frames import pieces, plain, series
 from shuffledp.scale.people import population
-from shuffledp.statistics.catalog import statistic_named
-from shuffledp.statistics.dependence import LevelGroups
+from shuffledp.statistics.level_dependence import LevelGroups
 from shuffledp.statistics.parts import InParts, Parts, Truth
-from shuffledp.statistics.stage import Stage
+from shuffledp.statistics.rehearsal_stage import Stage
+from shuffledp.statistics.statistic_catalog import statistic_named
 from shuffledp.tally import Tally
 
 if TYPE_CHECKING:

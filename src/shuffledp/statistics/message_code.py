@@ -42,7 +42,7 @@ class MessageCode(Protocol):
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberCode:
     """Whole numbers.
 
     Attributes:
@@ -71,7 +71,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Sets:
+class SubsetCode:
     """Sets of a fixed size.
 
     Attributes:

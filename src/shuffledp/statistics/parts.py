@@ -16,8 +16,8 @@ from shuffledp.analyzer.dependence import Dependence
 from shuffledp.population import Population
 from shuffledp.report.summary import Summary
 from shuffledp.report.summary_parts import Circumstances
-from shuffledp.statistics.collection import Collection as Collected
-from shuffledp.statistics.dependence import LevelGroups
+from shuffledp.statistics.level_dependence import LevelGroups
+from shuffledp.statistics.rehearsed_collection import Collection as Collected
 from shuffledp.statistics.request import Request
 from shuffledp.types import Floats, Ints
 

@@ -19,9 +19,9 @@ from shuffledp.randomness import Rng, SystemRandom
 from shuffledp.report.rehearsed import Rehearsed
 from shuffledp.report.summary import Summary
 from shuffledp.statistics.arguments import checked_arguments
-from shuffledp.statistics.catalog import statistic_named
+from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.request import Request
-from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
+from shuffledp.statistics.statistic_catalog import statistic_named
 from shuffledp.types import Mode
 
 # People who made up their data with the same seed must not meet the same random numbers.

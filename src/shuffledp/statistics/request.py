@@ -11,7 +11,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.option_text import LEVEL_SHARES, Argument, option_text
 from shuffledp.population import Population
 from shuffledp.randomness import Rng
-from shuffledp.statistics.collection import assign_levels
+from shuffledp.statistics.rehearsed_collection import assign_levels
 from shuffledp.types import Floats, Mode
 
 

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from shuffledp.labels import StatisticLabels
 from shuffledp.parameter import Parameter
+from shuffledp.statistics.rehearsal_stage import Rehearsal
 from shuffledp.statistics.request import Request
-from shuffledp.statistics.stage import Rehearsal
 
 
 class Statistic(Protocol):

@@ -17,7 +17,7 @@ from shuffledp.papers.segmented.protocol import (
 )
 from shuffledp.population import Population
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.items_framework import ItemsFramework
 
 D, S, N = 20, 3, 4_000
 PEOPLE = Population.from_counts({0.5: N // 4, 1.0: N // 2, 2.0: N // 4})

@@ -28,7 +28,7 @@ from shuffledp.papers.segmented.privacy import (
     smallest_blanket,
 )
 from shuffledp.population import Population
-from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.protocol import Items
 
 

@@ -4,7 +4,7 @@ Compares everything in the result with the task: the signature; the estimate tha
 protocol computes from the tally; the participants and the population of the certificate;
 the epsilon spent and the epsilon certified. That the tally is what participants sent rests
 on the analyst alone, because no other party can open messages. Elsewhere are the proof of a
-certificate (`statistics.verify`) and the check that a message was counted
+certificate (`statistics.verify_certificate`) and the check that a message was counted
 (`service.device.receipt_check`).
 """
 

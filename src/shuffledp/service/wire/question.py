@@ -7,7 +7,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.service.wire.canonical import is_text
 from shuffledp.service.wire.notice import check_answers
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.statistics.catalog import survey_named
+from shuffledp.statistics.statistic_catalog import survey_named
 from shuffledp.statistics.survey import Survey, survey_in, terms_of
 
 _NAMES = frozenset({"statistic", "text", "mode", "terms"})

@@ -26,14 +26,14 @@ from shuffledp.report.summary_parts import (
     estimate_rows,
     off_by_share,
 )
-from shuffledp.statistics.collection import Collection, collect
-from shuffledp.statistics.dependence import dependence_of_categories
+from shuffledp.statistics.frequency.frequency_truth import FrequencyTruth
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
-from shuffledp.statistics.frequency.truth import FrequencyTruth
-from shuffledp.statistics.parameters import CATEGORIES, mechanism_parameter
+from shuffledp.statistics.level_dependence import dependence_of_categories
 from shuffledp.statistics.parts import Parts
+from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
+from shuffledp.statistics.rehearsed_collection import Collection, collect
 from shuffledp.statistics.request import Request
-from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
+from shuffledp.statistics.shared_parameters import CATEGORIES, mechanism_parameter
 from shuffledp.types import Floats, Ints
 
 # A simulation keeps everybody's message in memory at once.

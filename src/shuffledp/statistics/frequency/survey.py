@@ -14,9 +14,9 @@ from shuffledp.randomizers.catalog import build
 from shuffledp.randomizers.hadamard_response import HadamardResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
-from shuffledp.statistics.message_code import MessageCode, Numbers, Sets
+from shuffledp.statistics.message_code import MessageCode, NumberCode, SubsetCode
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
-from shuffledp.statistics.parameters import ANSWERS
+from shuffledp.statistics.shared_parameters import ANSWERS
 from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.survey import Form, Offer, terms_of
 from shuffledp.types import Mode
@@ -113,10 +113,10 @@ class FrequencySurvey:
     def _code(self) -> MessageCode:
         match self.protocol.randomizer:
             case SubsetSelection(num_categories=categories, subset_size=size):
-                return Sets(categories, size)
+                return SubsetCode(categories, size)
             case HadamardResponse(order=columns):
-                return Numbers(columns)
-        return Numbers(len(self.categories))
+                return NumberCode(columns)
+        return NumberCode(len(self.categories))
 
 
 SURVEY = FrequencySurvey

@@ -13,14 +13,14 @@ from shuffledp.option_text import LEVEL_SHARES, Argument, option_text, statistic
 from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.report.summary import Summary
-from shuffledp.statistics.dependence import dependence_of_sets
-from shuffledp.statistics.items.collection import collect_items
-from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.items_collection import collect_items
+from shuffledp.statistics.items.items_framework import ItemsFramework
+from shuffledp.statistics.items.items_summary import noisy_targets, summarize_items
 from shuffledp.statistics.items.protocol import WORDS
-from shuffledp.statistics.items.summary import noisy_targets, summarize_items
-from shuffledp.statistics.parameters import CATEGORIES
+from shuffledp.statistics.level_dependence import dependence_of_sets
+from shuffledp.statistics.rehearsal_stage import Rehearsal, Stage
 from shuffledp.statistics.request import Request
-from shuffledp.statistics.stage import Rehearsal, Stage
+from shuffledp.statistics.shared_parameters import CATEGORIES
 from shuffledp.types import Floats
 
 # A simulation keeps everybody's message in memory at once.

@@ -16,11 +16,11 @@ from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
 from shuffledp.reports import ShuffledReports
 from shuffledp.statistics.items.choices import Choices
-from shuffledp.statistics.items.framework import ItemsFramework
-from shuffledp.statistics.items.plan_rule import ItemsPlanRule
+from shuffledp.statistics.items.items_framework import ItemsFramework
+from shuffledp.statistics.items.items_plan_rule import ItemsPlanRule
 from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
-from shuffledp.statistics.message_code import Numbers
-from shuffledp.statistics.parameters import ANSWERS
+from shuffledp.statistics.message_code import NumberCode
+from shuffledp.statistics.shared_parameters import ANSWERS
 from shuffledp.statistics.stage_runs import BatchPeople
 from shuffledp.statistics.survey import Form, Offer
 from shuffledp.tally import Tally
@@ -144,9 +144,9 @@ class TargetsRun:
         return self.protocol.identity
 
     @property
-    def code(self) -> Numbers:
+    def code(self) -> NumberCode:
         """One for every target."""
-        return Numbers(len(self.framework.targets))
+        return NumberCode(len(self.framework.targets))
 
     @property
     def messages_per_report(self) -> int:
@@ -193,9 +193,9 @@ class ItemsRun:
         return self.protocol.identity
 
     @property
-    def code(self) -> Numbers:
+    def code(self) -> NumberCode:
         """One for every item, and one that fills up a report."""
-        return Numbers(self.protocol.num_items + 1)
+        return NumberCode(self.protocol.num_items + 1)
 
     @property
     def messages_per_report(self) -> int:

@@ -25,15 +25,15 @@ from shuffledp.report.summary_parts import (
     build_summary,
     signed,
 )
-from shuffledp.statistics.collection import Collection, collect
-from shuffledp.statistics.dependence import dependence_of_numbers
+from shuffledp.statistics.level_dependence import dependence_of_numbers
+from shuffledp.statistics.mean.mean_truth import MeanTruth, bounded
 from shuffledp.statistics.mean.prediction import check_spread
 from shuffledp.statistics.mean.protocol import HIGH, LOW, WORDS, Mean
-from shuffledp.statistics.mean.truth import MeanTruth, bounded
-from shuffledp.statistics.parameters import mechanism_parameter
 from shuffledp.statistics.parts import Parts
+from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
+from shuffledp.statistics.rehearsed_collection import Collection, collect
 from shuffledp.statistics.request import Request
-from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
+from shuffledp.statistics.shared_parameters import mechanism_parameter
 from shuffledp.types import Floats
 
 _CLIPPED = (

@@ -7,7 +7,7 @@ from shuffledp.identity import Identity
 from shuffledp.labels import UNBIASED_IF, StatisticLabels
 from shuffledp.parameter import Parameter
 from shuffledp.statistics.mean.protocol import HIGH, LOW, WORDS, Mean
-from shuffledp.statistics.message_code import Numbers
+from shuffledp.statistics.message_code import NumberCode
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.survey import Form, Offer
@@ -70,7 +70,7 @@ class MeanSurvey:
 
     def answering(self, offer: Offer, plan: Identity | None = None) -> OneMessageRun:
         """See `Survey`."""
-        return only_stage(self.protocol, offer, plan, Numbers(2))
+        return only_stage(self.protocol, offer, plan, NumberCode(2))
 
 
 SURVEY = MeanSurvey

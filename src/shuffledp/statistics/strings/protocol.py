@@ -38,9 +38,12 @@ from shuffledp.statistics.strings.cohorts import (
     dealt_evenly,
     smallest_cohort,
 )
-from shuffledp.statistics.strings.devices import permanent_responses, reported_bits
-from shuffledp.statistics.strings.drawn import drawn_ones
+from shuffledp.statistics.strings.drawn_ones import drawn_ones
 from shuffledp.statistics.strings.memoized import MemoizedStrings, check_memoized
+from shuffledp.statistics.strings.rappor_devices import (
+    permanent_responses,
+    reported_bits,
+)
 from shuffledp.statistics.tallying import (
     Seen,
     check_counts,

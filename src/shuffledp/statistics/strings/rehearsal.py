@@ -20,10 +20,10 @@ from shuffledp.report.summary_parts import (
     estimate_rows,
     off_by_share,
 )
-from shuffledp.statistics.collection import Collection, collect
-from shuffledp.statistics.dependence import dependence_of_categories
+from shuffledp.statistics.level_dependence import dependence_of_categories
+from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
+from shuffledp.statistics.rehearsed_collection import Collection, collect
 from shuffledp.statistics.request import Request
-from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.strings.protocol import WORDS, Strings
 from shuffledp.types import Floats
 

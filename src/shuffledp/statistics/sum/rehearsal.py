@@ -19,14 +19,14 @@ from shuffledp.report.summary_parts import (
     build_summary,
     signed,
 )
-from shuffledp.statistics.collection import Collection, collect
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.statistics.mean.rehearsal import dependence_of_mean
 from shuffledp.statistics.parts import Parts
+from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
+from shuffledp.statistics.rehearsed_collection import Collection, collect
 from shuffledp.statistics.request import Request
-from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.sum.protocol import WORDS, BinarySum, SumEstimate
-from shuffledp.statistics.sum.truth import SumTruth
+from shuffledp.statistics.sum.sum_truth import SumTruth
 from shuffledp.types import Floats, Ints
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 from shuffledp.identity import Identity
 from shuffledp.labels import UNBIASED_IF, StatisticLabels
 from shuffledp.parameter import Parameter
-from shuffledp.statistics.message_code import Numbers
+from shuffledp.statistics.message_code import NumberCode
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.sum.protocol import WORDS, BinarySum
@@ -66,7 +66,7 @@ class SumSurvey:
 
     def answering(self, offer: Offer, plan: Identity | None = None) -> OneMessageRun:
         """See `Survey`."""
-        return only_stage(self.protocol, offer, plan, Numbers(2))
+        return only_stage(self.protocol, offer, plan, NumberCode(2))
 
 
 SURVEY = SumSurvey

@@ -32,7 +32,7 @@ export async function refusalOf(raw, task, taskDigest, epoch) {
   return keepsRule(plan, task) ? null : "unsafe-plan";
 }
 
-/** Tells whether a plan keeps the rule of its task: see statistics/items/plan_rule.py. */
+/** Tells whether a plan keeps the rule of its task: see statistics/items/items_plan_rule.py. */
 export function keepsRule({ minimum, protocol }, task) {
   const { choices, absent, plan_rule: rule } = task;
   const { set_size: setSize } = task.question.terms;

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.datasets.table import bits_of
 from shuffledp.population import Population
-from shuffledp.statistics.dependence import LevelGroups
+from shuffledp.statistics.level_dependence import LevelGroups
+from shuffledp.statistics.mean.mean_truth import MeanTruth
 from shuffledp.statistics.mean.protocol import Mean
-from shuffledp.statistics.mean.truth import MeanTruth
 from shuffledp.statistics.sum.protocol import BinarySum
 from shuffledp.types import Floats, Ints
 

@@ -9,7 +9,11 @@ from numpy.typing import ArrayLike
 from shuffledp.analyzer.items import ItemsEstimate
 from shuffledp.randomness import Rng
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics.items.framework import ItemsFramework, ItemsPlan, Optimize
+from shuffledp.statistics.items.items_framework import (
+    ItemsFramework,
+    ItemsPlan,
+    Optimize,
+)
 from shuffledp.types import Ints
 
 OnStep: TypeAlias = Callable[[str], None]

@@ -11,7 +11,7 @@ from shuffledp.accounting.items.report_truncation import smallest_report
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.identity import Identity
-from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.tally import Tally
 

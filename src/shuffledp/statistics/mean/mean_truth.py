@@ -13,7 +13,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.option_text import Argument, option_text
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
-from shuffledp.statistics.dependence import LevelGroups
+from shuffledp.statistics.level_dependence import LevelGroups
 from shuffledp.statistics.mean.moments import power_sums
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Floats, Ints

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.datasets.table import categories_of
 from shuffledp.population import Population
-from shuffledp.statistics.dependence import (
+from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.statistics.level_dependence import (
     LevelGroups,
     dependence_of_holders,
     holders_of,
 )
-from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.types import Floats, Ints
 
 

@@ -9,8 +9,8 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.verification import Verification, population_of, recompute
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp.statistics.catalog import protocol_of
 from shuffledp.statistics.certificate_parts import WHOLE, certificates_in
+from shuffledp.statistics.statistic_catalog import protocol_of
 from shuffledp.strict_json import read_json_file
 
 

@@ -12,8 +12,8 @@ from shuffledp.report.summary_parts import (
     estimate_rows,
     off_by_share,
 )
-from shuffledp.statistics.items.collection import ItemsCollection
-from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.items_collection import ItemsCollection
+from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
 from shuffledp.types import Floats
 

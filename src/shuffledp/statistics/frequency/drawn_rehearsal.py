@@ -8,7 +8,7 @@ from shuffledp.population import Population
 from shuffledp.report.summary import Summary
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.frequency.rehearsal import frequency_parts
-from shuffledp.statistics.stage import Stage
+from shuffledp.statistics.rehearsal_stage import Stage
 from shuffledp.types import Ints
 
 
