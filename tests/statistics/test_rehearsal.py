@@ -6,6 +6,7 @@ from oracles.means import mean_by
 
 from shuffledp.population import Population
 from shuffledp.shuffler.shuffle import shuffle
+from shuffledp.statistics import level_dependence
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.frequency.rehearsal import collect_frequency
 from shuffledp.statistics.level_dependence import (

@@ -207,7 +207,7 @@ class _Part:
         protocol, column = self.devices.protocol, self.devices.column
         messages = self.devices.messages(batch.column("person"), values, levels)
         seen = ShuffledReports(protocol.identity, messages, levels, column.arrangement)
-        places = self.groups.places(levels)
+        places = self.groups.group_indices(levels)
         counts = self.truth.count(values, places, self.groups.num_groups)
         return protocol.tally(seen), counts
 

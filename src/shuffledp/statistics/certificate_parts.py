@@ -2,7 +2,7 @@
 
 A record is a certificate, with exactly a certificate's keys, or one of the files that this
 library writes around a certificate, with exactly the keys of that file. A reader who opens
-the file sees every certificate in it: each stands at a place listed here and is verified,
+the file sees every certificate in it: each stands at a path listed here and is verified,
 or the record is refused.
 """
 
@@ -21,14 +21,14 @@ PUBLISHED_RESULT = frozenset(
     | {"chosen", "tally", "certificate", "signature"}
     | {"statistic", "mode", "protocol_digest", "estimate", "assumptions"}
 )
-# The keys of every record that holds certificates, at the keys of `_PLACES`.
+# The keys of every record that holds certificates, at the keys of `_CERTIFICATE_PATHS`.
 _HOLDERS = (
     frozenset({"certificate"}),
     _PROMISE,
     _PROMISE | {"settings", "accuracy", "after_one_round", "stated"},
     PUBLISHED_RESULT,
 )
-_PLACES = (("certificate",), ("after_one_round", "certificate"))
+_CERTIFICATE_PATHS = (("certificate",), ("after_one_round", "certificate"))
 # Keys by which a reader takes a record for a certificate, or for one of its levels.
 _MARKS = frozenset(
     {"certified", "people_digest", "hides_among"}
@@ -38,7 +38,7 @@ _MARKS = frozenset(
 
 
 def certificates_in(record: object) -> dict[str, Guarantee]:
-    """Returns every certificate of a record by its place, the main one first.
+    """Returns every certificate of a record by its path, the main one first.
 
     >>> import shuffledp as sdp
     >>> people = sdp.Population.from_counts({1.0: 1_000})
@@ -51,7 +51,7 @@ def certificates_in(record: object) -> dict[str, Guarantee]:
             values.
 
     Raises:
-        DataError: If it is neither, or holds a certificate at any other place.
+        DataError: If it is neither, or holds a certificate at any other path.
     """
     if not isinstance(record, Mapping) or "certificate" not in record:
         return {WHOLE: read_certificate(record)}
@@ -62,9 +62,9 @@ def certificates_in(record: object) -> dict[str, Guarantee]:
         )
     certificates: dict[str, Guarantee] = {}
     outside = dict(record)
-    for place in _PLACES:
+    for path in _CERTIFICATE_PATHS:
         holder = outside
-        for key in place[:-1]:
+        for key in path[:-1]:
             inner = holder.get(key)
             if inner is None:
                 break
@@ -74,9 +74,9 @@ def certificates_in(record: object) -> dict[str, Guarantee]:
             holder[key] = dict(inner)
             holder = holder[key]
         else:
-            part = holder.pop(place[-1], None)
+            part = holder.pop(path[-1], None)
             if part is not None or not certificates:
-                certificates[".".join(place)] = read_certificate(part)
+                certificates[".".join(path)] = read_certificate(part)
     if any(_is_like_a_certificate(inner) for inner in _mappings(outside)):
         raise DataError(
             "Expected certificates only where this version writes them: this file states "

@@ -1,9 +1,8 @@
-"""Known values let a rehearsal see what an analyst cannot: do levels depend on them?
+"""Sums of known values at each level, from which a rehearsal measures dependence.
 
-`analyzer.dependence` says how far off that puts an agnostic estimate; here the sums of
-values at each level are counted that it needs. One number or one category per person and
-any number of levels: where a table of levels and categories would be too large, levels are
-first put into a hundred groups with about as many people in each.
+An analyst, who does not know the values, cannot tell whether levels depend on them.
+`analyzer.dependence` turns these sums into the bias of an agnostic estimate. One number or
+one category per person, and any number of levels.
 """
 
 from dataclasses import dataclass
@@ -23,15 +22,15 @@ NUM_GROUPS = 100
 def dependence_of_numbers(
     values: Floats, levels: Floats, *, people: Population, slopes: Floats
 ) -> Dependence:
-    """Measures how far off levels put an agnostic estimate of a mean.
+    """Measures the bias of an agnostic estimate of a mean if levels depend on values.
 
     Args:
         values: One number per person, shape (n,).
         levels: Each person's level, shape (n,).
-        people: Who takes part.
+        people: The population that takes part.
         slopes: How strongly a message of each level follows its value, shape (levels,).
     """
-    # Squares lose digits where values are far from 0.
+    # Centered first: squares lose digits where values are far from 0.
     away = values - values.mean()
     indices = people.level_indices(levels)
     sums = np.zeros((people.num_levels, 1))
@@ -48,36 +47,37 @@ def dependence_of_categories(
     people: Population,
     slopes: Floats,
 ) -> Dependence:
-    """Measures how far off levels put agnostic estimates of the shares of categories.
+    """Measures the bias of agnostic shares of categories if levels depend on values.
 
     Args:
         values: One category per person, in [0, num_categories), shape (n,).
         levels: Each person's level, shape (n,).
         num_categories: How many there are.
-        people: Who takes part.
+        people: The population that takes part.
         slopes: How strongly a message of each level follows its value, shape (levels,).
     """
+    # A table of all levels and categories may be too large for memory.
     groups = LevelGroups.of(people, most=MAX_CELLS // num_categories)
-    people.level_indices(levels)
+    people.level_indices(levels)  # Raises on a level that the population lacks.
     holders = holders_of(
-        values, groups.places(levels), groups.num_groups, num_categories
+        values, groups.group_indices(levels), groups.num_groups, num_categories
     )
     return dependence_of_holders(holders, groups=groups, people=people, slopes=slopes)
 
 
 def holders_of(
-    values: Ints, places: Ints, num_groups: int, num_categories: int
+    values: Ints, group_indices: Ints, num_groups: int, num_categories: int
 ) -> NDArray[np.int64]:
     """Returns how many people of each group hold each category, (groups, categories).
 
     Args:
         values: One category per person, in [0, num_categories), shape (n,).
-        places: Each person's group, shape (n,).
+        group_indices: Each person's group, shape (n,).
         num_groups: How many groups there are.
         num_categories: How many categories there are.
     """
     cells = np.bincount(
-        places * num_categories + values, minlength=num_groups * num_categories
+        group_indices * num_categories + values, minlength=num_groups * num_categories
     )
     return cells.reshape(num_groups, num_categories).astype(np.int64)
 
@@ -89,12 +89,12 @@ def dependence_of_holders(
     people: Population,
     slopes: Floats,
 ) -> Dependence:
-    """Measures how far off levels put agnostic estimates of the shares of categories.
+    """Measures the bias of agnostic shares of categories if levels depend on values.
 
     Args:
         holders: From `holders_of`, or sums of several of these.
         groups: Of the levels.
-        people: Who takes part.
+        people: The population that takes part.
         slopes: How strongly a message of each level follows its value, shape (levels,).
     """
     counts, together = groups.averages(slopes, people)
@@ -106,17 +106,17 @@ def dependence_of_holders(
 def dependence_of_sets(
     holders: Ints, *, people: Population, slopes: Floats
 ) -> Dependence:
-    """Measures how far off levels put estimates of the shares of people who hold items.
+    """Measures the bias of shares of items if targets depend on sets.
 
     Args:
         holders: The people of each level who hold each item, shape (levels, items).
-        people: Who takes part.
-        slopes: Chance to send an item, of each level, shape (levels,).
+        people: The population that takes part.
+        slopes: Probability to send an item, of each level, shape (levels,).
     """
     sums = holders.astype(np.float64)
     # The square of 0 or 1 is the number itself.
-    held = sums.sum(axis=0)
-    return dependence(slopes, people.counts.astype(np.float64), sums, held)
+    square_sums = sums.sum(axis=0)
+    return dependence(slopes, people.counts.astype(np.float64), sums, square_sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +134,7 @@ class LevelGroups:
         """Returns a group for each level, unless these were more than `most`."""
         if people.num_levels <= most:
             return cls(people.epsilons)
+        # Grouped by the rank of a level's middle person, groups have about as many people.
         counts = people.counts.astype(np.float64)
         middle = (np.cumsum(counts) - counts / 2.0) / counts.sum()
         _, first = np.unique((middle * NUM_GROUPS).astype(np.int64), return_index=True)
@@ -144,7 +145,7 @@ class LevelGroups:
         """How many there are."""
         return int(self.starts.size)
 
-    def places(self, levels: Floats) -> Ints:
+    def group_indices(self, levels: Floats) -> Ints:
         """Returns the group of each of some people's levels, shape as `levels`."""
         return np.searchsorted(self.starts, levels, side="right") - 1
 
@@ -153,7 +154,7 @@ class LevelGroups:
         counts = people.counts.astype(np.float64)
         if self.num_groups == people.num_levels:
             return counts, slopes
-        own = self.places(people.epsilons)
+        own = self.group_indices(people.epsilons)
         together, total = np.zeros((2, self.num_groups))
         np.add.at(together, own, counts)
         np.add.at(total, own, counts * slopes)

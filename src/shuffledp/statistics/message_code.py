@@ -1,11 +1,8 @@
-"""What one message is: an array entry of a fixed size, whoever sent it, whatever it says.
+"""Codes of messages: array entries of one fixed size, the same for all users and values.
 
-    Numbers    whole numbers from 0, 8 bytes
-    Sets       so many of k elements, a bit for each: eight to a byte, the first of them in
-               its highest bit; unused bits at the end are 0
-
-A set has no other spelling: no bytes tell how it was drawn, and one person cannot name an
-element twice.
+NumberCode    whole numbers from 0, 8 bytes
+SubsetCode    subsets of k elements of a fixed size, a bit for each element: eight to a
+              byte, the first in its highest bit; unused bits at the end are 0
 """
 
 from dataclasses import dataclass
@@ -21,7 +18,7 @@ NUMBER = np.dtype(">i8")
 
 
 class MessageCode(Protocol):
-    """Which messages there are, and how a randomizer's become entries of one type."""
+    """The set of messages, and their packing into array entries of one type."""
 
     @property
     def entry(self) -> np.dtype[Any]:
@@ -29,24 +26,24 @@ class MessageCode(Protocol):
         ...
 
     def pack(self, messages: Ints) -> NDArray[Any]:
-        """Returns what a randomizer drew for n people as n messages."""
+        """Packs the output of a randomizer for n people into n messages."""
         ...
 
     def unpack(self, messages: NDArray[Any]) -> Ints:
-        """Returns messages that are known as the randomizer drew them."""
+        """Unpacks known messages into the form that the randomizer drew."""
         ...
 
     def known(self, messages: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tells which messages could have been drawn, shape (n,)."""
+        """Returns whether each message could have been drawn, shape (n,)."""
         ...
 
 
 @dataclass(frozen=True)
 class NumberCode:
-    """Whole numbers.
+    """Whole numbers from 0.
 
     Attributes:
-        count: How many there are, from 0.
+        count: Number of different messages: 0, ..., count - 1.
     """
 
     count: int
@@ -72,12 +69,15 @@ class NumberCode:
 
 @dataclass(frozen=True)
 class SubsetCode:
-    """Sets of a fixed size.
+    """Subsets of a fixed size.
 
     Attributes:
-        num_elements: What they are sets of: 0, ..., k - 1.
-        size: How many of them.
+        num_elements: k; elements are 0, ..., k - 1.
+        size: Number of elements in each subset.
     """
+
+    # One spelling per subset: bytes do not show how it was drawn, and no message names
+    # an element twice.
 
     num_elements: int
     size: int
@@ -107,14 +107,15 @@ class SubsetCode:
 
     def known(self, messages: NDArray[Any]) -> NDArray[np.bool_]:
         """See `MessageCode`."""
-        found = np.empty(messages.size, dtype=np.bool_)
+        is_known = np.empty(messages.size, dtype=np.bool_)
         for part in batches(messages.size, width=self.num_elements):
             bits = self._bits(messages[part])
+            # Set padding bits would be a second spelling of the same subset.
             unused = bits[:, self.num_elements :].any(axis=1)
-            found[part] = (bits.sum(axis=1) == self.size) & ~unused
-        return found
+            is_known[part] = (bits.sum(axis=1) == self.size) & ~unused
+        return is_known
 
     def _bits(self, messages: NDArray[Any]) -> NDArray[np.uint8]:
-        """Returns all bits, those behind the elements included."""
+        """Returns all bits of messages, padding included, shape (n, 8 * bytes)."""
         whole = np.ascontiguousarray(messages).view(np.uint8)
         return np.unpackbits(whole.reshape(messages.size, -1), axis=1)

@@ -42,7 +42,7 @@ class OneMessageRun:
     """The only stage of such a protocol: see `AnswerRun`.
 
     Attributes:
-        protocol: What runs.
+        protocol: The protocol that runs.
         offer: Of the task.
         code: Which messages there are.
     """
@@ -98,5 +98,5 @@ def only_stage(
 
 
 def no_targets() -> ChoiceRun:
-    """Raises what `Survey.choosing` raises where choices are levels."""
+    """Raises InvalidInputError: choices are levels, and no stage collects targets."""
     raise InvalidInputError("Expected targets: levels are sent with the answers.")

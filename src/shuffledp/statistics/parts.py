@@ -1,7 +1,7 @@
-"""A rehearsal divided among machines: each has a part of the people, and nobody has all.
+"""A rehearsal divided among machines, each of which has a part of the people.
 
-Every machine reads, randomizes and counts its own people. What is added up is whole
-numbers: messages (a tally), and what a rehearsal knows besides, the truth.
+Every machine reads, randomizes and counts its own people. Two kinds of whole numbers are
+added up: counts of messages (a tally), and counts of values (the truth).
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -21,43 +21,43 @@ from shuffledp.statistics.rehearsed_collection import Collection as Collected
 from shuffledp.statistics.request import Request
 from shuffledp.types import Floats, Ints
 
-# Levels times numbers that a part of the people may count; with more, levels are grouped.
+# Most cells (levels times numbers) that a part counts; with more, levels are grouped.
 _MAX_CELLS = 10**6
 
 
 class Truth(Protocol):
-    """What is known of people's values, in parts."""
+    """The true values of people, counted in parts."""
 
     @property
     def width(self) -> int:
-        """How many numbers are counted of each group."""
+        """The number of counts of each group."""
         ...
 
     def values(self, column: pl.Series) -> NDArray[Any]:
         """Reads the values of a part, as the protocol takes them, shape (n,).
 
         Raises:
-            DataError: If somebody has none, or none of this kind.
+            DataError: If a value is missing, or of another kind.
             InvalidInputError: If one is out of range.
         """
         ...
 
     def count(
-        self, values: NDArray[Any], places: Ints, num_groups: int
+        self, values: NDArray[Any], group_indices: Ints, num_groups: int
     ) -> NDArray[Any]:
         """Counts the values of a part: whole numbers, shape (num_groups, width).
 
         Args:
             values: From `values`, shape (n,).
-            places: The group of each person's level, shape (n,).
+            group_indices: The group of each person's level, shape (n,).
             num_groups: How many groups there are.
         """
         ...
 
-    def found(
+    def evaluate(
         self, counts: NDArray[Any], groups: LevelGroups, people: Population
     ) -> tuple[Floats, Dependence | None]:
-        """Returns the true numbers, and whether levels depend on them, from all counts."""
+        """Returns the true numbers, and the dependence of levels on values."""
         ...
 
 
@@ -66,13 +66,13 @@ class Parts:
     """How a statistic is rehearsed on parts of the people.
 
     Attributes:
-        protocol: What is run.
-        truth: What is known besides.
+        protocol: The protocol that is run.
+        truth: Counts the true values.
         summarize: Sums up a collection.
         known: Texts that are values, such as a category that is called "NA".
-        asked: What the protocol's `estimate` takes besides.
-        caveats: What else to know, in sentences.
-        warnings: What should not be overlooked, in sentences.
+        asked: Further arguments of the protocol's `estimate`.
+        caveats: Sentences that qualify the summary.
+        warnings: Sentences that warn.
     """
 
     protocol: Any
@@ -97,13 +97,13 @@ class Parts:
         """Returns the whole collection.
 
         Args:
-            people: Who took part.
-            guarantee: What it is worth.
+            people: The population that took part.
+            guarantee: Its guarantee.
             estimate: From the tally of all parts.
             counts: The truth, of all parts.
         """
-        truth, found = self.truth.found(counts, self.groups(people), people)
-        return Collected(truth, people, estimate, guarantee, found)
+        truth, dependence = self.truth.evaluate(counts, self.groups(people), people)
+        return Collected(truth, people, estimate, guarantee, dependence)
 
 
 @runtime_checkable
@@ -115,8 +115,8 @@ class InParts(Protocol):
 
         Args:
             request: As for `Statistic.rehearsal`.
-            texts: Finds the different values of the column, sorted, where they decide
-                what is run.
+            texts: Finds the different values of the column, sorted, where the protocol
+                depends on them.
 
         Raises:
             InvalidInputError: If an option makes no sense.
@@ -124,7 +124,7 @@ class InParts(Protocol):
         ...
 
     def parts_of(self, protocol: Any, names: tuple[str, ...] | None) -> Parts:
-        """Returns the same for a protocol that somebody made.
+        """Returns the same for a given protocol.
 
         Args:
             protocol: One of this statistic.

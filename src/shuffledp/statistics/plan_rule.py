@@ -1,8 +1,9 @@
 """The rule that every later plan of a collection must keep, agreed to before it begins.
 
-Where people choose central targets, what their devices run is planned once the choices are
-counted. The rule stands in the task that all parties sign, and implies every target for any
-plan that keeps it: devices judge a plan by the rule alone, and need not trust its maker.
+Where people choose central targets, the protocol of their devices is planned once the
+choices are counted. The rule stands in the task that all parties sign, and implies every
+target for any plan that keeps it: devices judge a plan by the rule alone, and need not
+trust its maker.
 """
 
 from typing import Any, Protocol
@@ -19,7 +20,7 @@ class PlanRule(Protocol):
     """
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for the task, without what the task says elsewhere."""
+        """Returns plain values for the task, without its other terms."""
         ...
 
     def prove(self) -> None:
@@ -48,7 +49,7 @@ class PlanRule(Protocol):
         Args:
             chosen: How many people chose each target.
             minimum: As in `check`.
-            spare: How many of them may turn out to hide nobody, besides absent people.
+            spare: How many of them may contribute no cover, besides absent people.
 
         Raises:
             InvalidInputError: If these are no choices, or too few people.

@@ -1,4 +1,4 @@
-"""What a rehearsal draws from, and whom it tells how far it is."""
+"""Settings of a rehearsal: randomness, confidence and callbacks for progress."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,18 +15,18 @@ OnStep: TypeAlias = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Stage:
-    """How a collection is rehearsed.
+    """The settings with which a collection is rehearsed.
 
     Attributes:
         rng: The only source of randomness.
-        mode: Do levels travel apart from messages, or with them?
+        mode: "agnostic": levels travel apart from messages; "stratified": with them.
         delta: At which the guarantee is stated, in (0, 1).
         confidence: Of the intervals, in (0, 1).
         seed: Of the simulation, or None if it draws from the operating system.
         on_bytes: Called with (bytes done, bytes in all) of a download.
         on_step: Called with the name of a step before it begins.
-        notes: What the summary says of how a table was read, in sentences.
-        warnings: What it warns of.
+        notes: Sentences for the summary on how a table was read.
+        warnings: Sentences for the summary that warn.
     """
 
     rng: Rng
@@ -40,13 +40,13 @@ class Stage:
     warnings: tuple[str, ...] = ()
 
     def noting(self, notes: tuple[str, ...], warnings: tuple[str, ...] = ()) -> "Stage":
-        """Returns the stage on which a table was read."""
+        """Returns the stage with the notes and warnings of a table added."""
         return replace(
             self, notes=self.notes + notes, warnings=self.warnings + warnings
         )
 
     def circumstances(self, source: str, *caveats: str) -> Circumstances:
-        """Returns what the summary says of values from there."""
+        """Returns the circumstances of a summary of values from this source."""
         return Circumstances(
             source, self.confidence, self.seed, caveats + self.notes, self.warnings
         )

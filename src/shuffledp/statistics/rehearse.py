@@ -1,7 +1,7 @@
 """A whole collection rehearsed on known values: from a data frame, or a table in a file.
 
-`shuffledp estimate` says on the command line what `rehearse` takes as arguments, and both
-run what `perform` runs: the same people and seed give the same numbers.
+`shuffledp estimate` is the same on the command line. Both call `perform`: the same people
+and seed give the same numbers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,8 +44,8 @@ def rehearse(
 ) -> Rehearsed:
     """Rehearses a collection on values that are known, as `shuffledp estimate` does.
 
-    Every person's value is randomized at her level, as it would be on her device; the
-    messages are shuffled; the statistic is estimated and compared with the truth; and the
+    Every value is randomized at its user's level, as a device would do; the messages are
+    shuffled; the statistic is estimated and compared with the truth; and the
     guarantee of every level is certified. A warning says if levels depend on values.
 
     >>> import polars as pl
@@ -80,13 +80,13 @@ def rehearse(
             `person`, `item` and `set_size` of items; and others.
 
     Returns:
-        What was found. It prints, has `to_frame()`, `plot()` and `report(path)`, and shows
-        itself in a notebook.
+        The result. It prints, has `to_frame()`, `plot()` and `report(path)`, and is
+        displayed in a notebook.
 
     Raises:
         InvalidInputError: If a parameter, level or value is out of range.
         DataError: If the table is empty or unreadable, or lacks a column.
-        MissingValueError: If somebody has no value or level, and that is refused.
+        MissingValueError: If a value or level is missing and `missing` is "refuse".
     """
     for name, column in (("value", value), ("level", level)):
         if not isinstance(column, str | None):

@@ -1,7 +1,7 @@
 """A whole collection in one process: devices, shuffler, analyst and accountant.
 
-The values are known here, so this is a rehearsal: it shows what the analyst would have
-seen and how far off she would have been.
+The values are known here, so this is a rehearsal: it shows the analyst's estimate and its
+error.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,16 +26,16 @@ _Estimate = TypeVar("_Estimate")
 
 @dataclass(frozen=True, eq=False)
 class Collection(Generic[_Estimate]):
-    """What came out of one collection, and what it was worth.
+    """The estimate of one collection, its guarantee, and the truth.
 
     Attributes:
         truth: The true number for every estimated one, shape (numbers,): the share of
             each category, or of each candidate and of other strings; the mean; the sum.
-        people: Who took part.
-        estimate: What the analyst learns.
-        guarantee: What that is worth for the people of every level.
-        dependence: Whether levels depend on values, and how far off that puts the
-            estimate; None in the stratified mode, which does not mind.
+        people: The population that took part.
+        estimate: The analyst's estimate.
+        guarantee: The guarantee for every level.
+        dependence: Whether levels depend on values, and the resulting bias of the
+            estimate; None in the stratified mode, which stays unbiased.
     """
 
     truth: Floats
@@ -55,28 +55,26 @@ def collect(
     on_step: Callable[[str], None] = lambda _step: None,
     **asked: Any,
 ) -> tuple[Population, Guarantee, Any]:
-    """Runs a collection, start to end: people, what it is worth, and the estimate.
-
-    The accountant runs first, so that nothing is collected without a guarantee; what
-    devices sent is not kept any longer than it is needed.
+    """Runs a collection, and returns its people, their guarantee and the estimate.
 
     Args:
-        protocol: What is run.
-        values: What people hold, as the protocol takes it.
+        protocol: The protocol that is run.
+        values: One per person, as the protocol takes them.
         levels: Each person's local budget in nats, shape (n,).
         delta: At which the guarantee is stated, in (0, 1).
         rng: The only source of randomness.
         on_step: Called with the name of each of STEPS before it begins.
-        asked: What the protocol's `estimate` takes besides.
+        asked: Further arguments of the protocol's `estimate`.
     """
     people = Population.from_budgets(levels)
+    # The accountant runs first: nothing is collected without a guarantee.
     on_step("certify")
     guarantee = account(protocol, people, delta=delta)
     on_step("randomize")
     sent = protocol.randomize(values, levels, rng=rng)
     on_step("shuffle")
     seen = shuffle(sent, rng=rng)
-    del sent
+    del sent  # Unshuffled messages are stored no longer than needed.
     on_step("estimate")
     return people, guarantee, protocol.estimate(seen, people, **asked)
 
@@ -84,11 +82,11 @@ def collect(
 def assign_levels(shares: dict[float, float], num_users: int, *, rng: Rng) -> Floats:
     """Gives people levels in the stated shares, in random order, shape (num_users,).
 
-    Counts are rounded so that they add up; nobody's value plays a part.
+    Counts are rounded so that they add up; levels are independent of values.
 
     Raises:
         InvalidInputError: If shares are not positive, do not add up to 1, or leave a
-            level without anybody.
+            level without users.
     """
     counts = counts_of_shares(shares, num_users)
     each = np.repeat(np.array(list(counts)), list(counts.values()))
@@ -103,6 +101,7 @@ def counts_of_shares(shares: Mapping[float, float], num_users: int) -> dict[floa
         InvalidInputError: As `assign_levels` does.
     """
     epsilons, parts = checked_shares(shares)
+    # Rounded ends, not rounded counts: the counts then add up to num_users.
     ends = np.rint(np.cumsum(parts) * num_users).astype(np.int64)
     counts = np.diff(ends, prepend=0)
     if counts.min() < 1:

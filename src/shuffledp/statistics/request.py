@@ -1,4 +1,4 @@
-"""What was asked of a rehearsal: where values and levels are, and a statistic's options."""
+"""The request for a rehearsal: sources of values and levels, and a statistic's options."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ class Request:
     given: Mapping[str, Any] = field(default_factory=dict)
 
     def option(self, key: str, default: Any = None) -> Any:
-        """Returns what was given for an option."""
+        """Returns the value of an option, or the default if it was not given."""
         value = self.given.get(key)
         return default if value is None else value
 
@@ -57,7 +57,7 @@ class Request:
 
     @property
     def source(self) -> str:
-        """Where values come from, in words."""
+        """The name of the table and the column of values."""
         return f"{self.table_source.name}, column {self.value}"
 
     def need_columns(self) -> None:
@@ -84,7 +84,7 @@ class Request:
         )
 
     def levels(self, table: Table, *, rng: Rng) -> Floats:
-        """Returns everybody's level: from a column, or dealt out, shape (n,)."""
+        """Returns each user's level: from a column, or dealt out, shape (n,)."""
         if self.level is None:
             return self.dealt(table.num_users, rng=rng)
         return self.checked(budgets_of(table[self.level]))

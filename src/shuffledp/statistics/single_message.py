@@ -1,4 +1,4 @@
-"""Any randomizer behind a shuffler, of which nothing is estimated."""
+"""Any randomizer behind a shuffler, without an estimator."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -35,8 +35,8 @@ class SingleMessage:
     0.0378436
 
     Attributes:
-        randomizer: What the devices run.
-        mode: "agnostic" unlinks levels from messages: everybody hides among everybody.
+        randomizer: The randomizer of the devices.
+        mode: "agnostic" unlinks levels from messages: users hide among all users.
             "stratified" keeps each level with its message: people hide among their own.
     """
 
@@ -67,24 +67,24 @@ class SingleMessage:
 
     @property
     def identity(self) -> Identity:
-        """What it is."""
+        """The identity of the protocol."""
         return message_identity(self.randomizer, self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
-        """What the accountant certifies: one message."""
+        """Returns the exposures that are certified: one message."""
         return (single_message_exposure(self.randomizer, self.mode, people),)
 
     def randomize(self, values: ArrayLike, levels: ArrayLike, *, rng: Rng) -> Reports:
         """Runs on the devices: one randomized message per person.
 
         Args:
-            values: What the randomizer takes, shape (n,).
+            values: As the randomizer takes them, shape (n,).
             levels: Each person's local budget in nats, shape (n,).
             rng: `SystemRandom()` on real devices, a seeded generator in simulations.
 
         Raises:
-            InvalidInputError: If the randomizer draws nothing (some only declare what is
-                certified), or refuses values or levels.
+            InvalidInputError: If the randomizer draws nothing (some only declare
+                their cover), or refuses values or levels.
         """
         draw: Any = getattr(self.randomizer, "randomize", None)
         if draw is None:

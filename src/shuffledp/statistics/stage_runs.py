@@ -59,7 +59,7 @@ class StageRun(Protocol):
 
     @property
     def messages_per_report(self) -> int:
-        """The number of messages that everybody sends, always the same."""
+        """The number of messages of every user, always the same."""
         ...
 
     def randomize(
@@ -68,7 +68,7 @@ class StageRun(Protocol):
         """Draws the messages of devices, shape (n, messages_per_report).
 
         Args:
-            values: What people hold; ignored where only choices are collected.
+            values: People's values; ignored where only choices are collected.
             choices: Their choices, shape (n,).
             rng: `SystemRandom()` on real devices, a seeded generator in simulations.
         """
@@ -88,7 +88,7 @@ class ChoiceRun(StageRun, Protocol):
     """The stage in which choices are collected."""
 
     def exact(self, people: Sequence[int]) -> Tally:
-        """Returns the tally if so many people made each choice."""
+        """Returns the tally of these numbers of people who made each choice."""
         ...
 
     def make_rule(self) -> PlanRule:
@@ -100,7 +100,7 @@ class ChoiceRun(StageRun, Protocol):
         ...
 
     def read_rule(self, value: object) -> PlanRule:
-        """Reads what `PlanRule.to_dict` gave; nothing is proven of it.
+        """Reads the output of `PlanRule.to_dict`, without proving it.
 
         Raises:
             InvalidInputError: If a member is missing, unknown or out of range.
@@ -110,11 +110,11 @@ class ChoiceRun(StageRun, Protocol):
 
 @dataclass(frozen=True)
 class BatchPeople:
-    """The people whom a certificate is about.
+    """The population that a certificate covers.
 
     Attributes:
         people: How many made each choice, as far as the analyst knows.
-        missing: How many of them sent no answer: they hide nobody.
+        missing: How many of them sent no answer, and so give no cover.
     """
 
     people: Population
@@ -134,12 +134,12 @@ class AnswerRun(StageRun, Protocol):
 
         Args:
             people: Reports with each choice; in all, if choices are not named.
-            chosen: What was counted before, if choices were collected.
+            chosen: The tally of choices, if they were collected.
         """
         ...
 
     def estimate(self, tally: Tally, chosen: Tally | None) -> Estimate:
-        """Returns estimates of what was asked for.
+        """Returns estimates of the statistic.
 
         Args:
             tally: Of all messages that mean something, with the people who sent them.

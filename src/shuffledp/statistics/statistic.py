@@ -1,7 +1,7 @@
-"""What a command line and a report need to know of a statistic.
+"""The interface of a statistic to a command line and a report.
 
-Every statistic says it beside its protocol, in `rehearsal.py`: its words, its options, and
-how values in a table become a collection and its summary. `catalog` lists them.
+Every statistic implements it beside its protocol, in `rehearsal.py`: its labels, its
+options, and a rehearsal of the values in a table. `statistic_catalog` lists them.
 """
 
 from typing import Protocol
@@ -17,18 +17,18 @@ class Statistic(Protocol):
 
     @property
     def words(self) -> StatisticLabels:
-        """What people are told it is."""
+        """Its title and labels, as they are displayed."""
         ...
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters of a rehearsal that belong to it."""
+        """Its own parameters of a rehearsal."""
         ...
 
     def rehearsal(self, request: Request) -> Rehearsal:
         """Returns a function that reads the values, runs a collection and sums it up.
 
         Raises:
-            InvalidInputError: If an option makes no sense: nothing was read by then.
+            InvalidInputError: If an option makes no sense, before values are read.
         """
         ...

@@ -1,8 +1,8 @@
-"""Every statistic by its name, with a line each; nothing is imported before it is used.
+"""The catalog of statistics by name, a line each; modules are imported when first used.
 
-A statistic has a folder: `protocol.py` with its `PROTOCOL`, `rehearsal.py` with what a
-command line and a report need (`STATISTIC`), and `survey.py` with what services need
-(`SURVEY`), if people can be asked about it.
+A statistic has a folder: `protocol.py` with its `PROTOCOL`; `rehearsal.py` with its options
+and summary for a command line and a report (`STATISTIC`); and, if people can be asked about
+it, `survey.py` for services (`SURVEY`).
 """
 
 from importlib import import_module
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
     from shuffledp.statistics.statistic import Statistic
     from shuffledp.statistics.survey import Survey
 
-# Where the protocol of each is.
+# The module of each statistic's protocol; `_module` imports it when it is first needed.
 _PROTOCOLS = {
     "frequency": "statistics.frequency.protocol",
     "mean": "statistics.mean.protocol",
     "sum": "statistics.sum.protocol",
     "strings": "statistics.strings.protocol",
     "items": "statistics.items.protocol",
-    # Nothing is rehearsed of these.
+    # Protocols without a rehearsal: their folders have no STATISTIC.
     "choices": "statistics.items.choices",
     "message": "statistics.single_message",
     "training": "federated.round_protocol",
 }
 STATISTICS = tuple(_PROTOCOLS)[:-3]
-# What devices run may be anybody's: their `from_record` takes a mechanism.
+# Their mechanism may come from outside of this library: `from_record` takes it.
 _OPEN = ("frequency", "mean", "message")
-# What services can ask people about.
+# Statistics that services can ask people about.
 SURVEYS = ("frequency", "mean", "sum", "items")
 
 
 def statistic_named(name: str) -> "Statistic":
-    """Returns what a command line and a report need to know of a statistic.
+    """Returns the options, labels and rehearsal of a statistic.
 
     >>> statistic_named("mean").words.title
     'Mean'
@@ -48,27 +48,27 @@ def statistic_named(name: str) -> "Statistic":
         raise InvalidInputError(
             f"Expected one of {', '.join(STATISTICS)}, got {name!r}."
         )
-    found: Statistic = _module(f"statistics.{name}.rehearsal").STATISTIC
-    return found
+    statistic: Statistic = _module(f"statistics.{name}.rehearsal").STATISTIC
+    return statistic
 
 
 def survey_named(name: object) -> "type[Survey]":
-    """Returns what services need to know of a statistic.
+    """Returns the survey of a statistic, as services use it.
 
-    >>> survey_named("mean").words.asked
-    'What the mean is'
+    >>> survey_named("mean").words.title
+    'Mean'
 
     Raises:
         InvalidInputError: If there is none of this name that people can be asked about.
     """
     if not isinstance(name, str) or name not in SURVEYS:
         raise InvalidInputError(f"Expected one of {', '.join(SURVEYS)}, got {name!r}.")
-    found: type[Survey] = _module(f"statistics.{name}.survey").SURVEY
-    return found
+    survey: type[Survey] = _module(f"statistics.{name}.survey").SURVEY
+    return survey
 
 
 def protocol_of(identity: Identity, mechanism: Any = None) -> Certifiable:
-    """Returns the protocol with this identity: what ran, made again from what it is.
+    """Returns the protocol with this identity, rebuilt from its record.
 
     >>> import shuffledp as sdp
     >>> protocol_of(sdp.Frequency(9).identity).num_categories

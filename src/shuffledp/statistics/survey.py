@@ -1,16 +1,16 @@
-"""A statistic, as real people are asked for it.
+"""A statistic as a survey of real people.
 
-The services, their commands and the wire format know no statistic: they ask its survey,
-which lies beside its protocol and is listed in `surveys`. A task offers people choices:
-privacy levels; or, of a statistic that says so, central targets, which a plan keeps. An
-epoch of a task has one stage or two:
+The services, their commands and the wire format name no statistic: they use its survey,
+which lies beside its protocol and is listed in `statistic_catalog`. A task offers people
+choices: privacy levels; or, of a statistic with `central`, targets, which a plan keeps.
+An epoch of a task has one stage or two:
 
-    CHOICE   for targets alone: everybody reports a choice, unseen by the shuffler; the
+    CHOICE   for targets alone: users report a choice, unseen by the shuffler; the
              analyst publishes a plan, which is the identity of the protocol that follows,
              and keeps the rule for plans that the task states
-    ANSWER   everybody sends a report; the analyst estimates
+    ANSWER   users send a report; the analyst estimates
 
-What runs in a stage is in `stage_runs`.
+The protocols of the stages are in `stage_runs`.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ from shuffledp.parameter import Parameter
 from shuffledp.statistics.stage_runs import AnswerRun, ChoiceRun
 from shuffledp.types import Mode
 
-# One of several texts, up to so many of them, a number, or a yes.
+# One of several texts, up to `Form.most` of them, a number, or yes or no.
 AnswerKind: TypeAlias = Literal["one of", "some of", "number", "yes or no"]
 
 
@@ -56,7 +56,7 @@ class Form:
     """The kind of answer that a form, or a column of a table, takes from a person.
 
     Attributes:
-        kind: What people are asked for.
+        kind: The kind of answer.
         options: The texts to pick from, if any are picked.
         most: How many of them may be picked.
     """
@@ -70,8 +70,8 @@ class Survey(Protocol):
     """A statistic, asked in certain terms: one frozen dataclass with them as attributes.
 
     Attributes:
-        words: What people are told it is.
-        asks: What people are asked for, as a part of a list.
+        words: Its title and labels, as they are displayed.
+        asks: The kind of answer, as an entry of a list.
         parameters: Those that a question states.
         central: Whether choices are central targets. No report then names its choice to
             the shuffler: choices are collected in a stage of their own.
@@ -94,7 +94,7 @@ class Survey(Protocol):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The name of what each estimated number is about."""
+        """The label of each estimated number."""
         ...
 
     @property
@@ -107,7 +107,7 @@ class Survey(Protocol):
         ...
 
     def identity(self, offer: Offer) -> Identity:
-        """Returns what will run, as far as it is known before anybody takes part."""
+        """Returns the identity of the protocol, as far as it is known beforehand."""
         ...
 
     def choosing(self, offer: Offer) -> ChoiceRun:
@@ -123,7 +123,7 @@ class Survey(Protocol):
 
         Args:
             offer: Of the task.
-            plan: What was published after choices; None where choices are levels.
+            plan: Published after choices were counted; None where choices are levels.
 
         Raises:
             InvalidInputError: If it is no plan for this survey and offer.
@@ -145,9 +145,9 @@ def survey_in(kind: type[Survey], terms: Mapping[str, Any], mode: Mode) -> Surve
     known = {parameter.name: parameter for parameter in kind.parameters}
     needed = {name for name, parameter in known.items() if parameter.required}
     if not needed <= set(terms) <= set(known):
-        said = ", ".join(sorted(needed)) or "nothing"
+        names = ", ".join(sorted(needed)) or "nothing"
         raise InvalidInputError(
-            f"Expected a question for {kind.words.name} to say {said}."
+            f"Expected a question for {kind.words.name} to say {names}."
         )
     make: Any = kind
     survey: Survey = make(
@@ -158,7 +158,7 @@ def survey_in(kind: type[Survey], terms: Mapping[str, Any], mode: Mode) -> Surve
 
 
 def terms_of(survey: Survey) -> dict[str, Any]:
-    """Returns the values of all terms that the question says."""
+    """Returns the values of all terms that are stated."""
     names = [parameter.name for parameter in survey.parameters]
     values = {name: getattr(survey, name) for name in names}
     return {name: value for name, value in values.items() if value is not None}

@@ -1,7 +1,7 @@
-"""From shuffled reports to a tally, and from a tally to what an estimator is told.
+"""Tallies of shuffled reports, and checks of a tally before it is estimated from.
 
-Every protocol counts its messages in its own way; who sent how many of them is counted
-here, and checked against the population that an estimate is asked for.
+Every protocol counts its messages in its own way. The people who sent them are counted
+here, and checked against the population of an estimate.
 """
 
 from collections.abc import Callable
@@ -17,11 +17,11 @@ from shuffledp.reports import Arrangement, Reports, ShuffledReports
 from shuffledp.tally import Tally
 from shuffledp.types import Ints
 
-# Returns what is counted of messages in each group, shape (groups, numbers): called with
-# the messages, each message's group (None if there is one), and how many groups there are.
+# Counts the messages of each group, shape (groups, numbers): called with the messages,
+# each message's group (None if there is one), and how many groups there are.
 Count: TypeAlias = Callable[[NDArray[Any], Ints | None, int], NDArray[Any]]
 
-# What an estimator may be given.
+# An estimator takes either.
 Seen: TypeAlias = ShuffledReports | Tally
 
 
@@ -39,7 +39,7 @@ def tally_of(
         shuffled: Reports, or a part of them.
         identity: Of the protocol that counts.
         count: How it counts its messages.
-        arrangement: What of a report it wants to stay together: that is what is certified.
+        arrangement: Parts of a report that stay together, as the certificate assumes.
         num_cohorts: In how many cohorts people are mixed.
 
     Raises:
@@ -58,9 +58,9 @@ def tally_of(
             f"Expected reports to be shuffled as {arrangement!r}, got "
             f"{shuffled.arrangement!r}."
         )
-    levels, places = np.zeros(0), None
+    levels, level_indices = np.zeros(0), None
     if shuffled.levels is not None:
-        levels, places = np.unique(shuffled.levels, return_inverse=True)
+        levels, level_indices = np.unique(shuffled.levels, return_inverse=True)
     columns = max(levels.size, 1)
     cohorts = shuffled.cohorts
     if cohorts is not None and cohorts.size:
@@ -69,11 +69,12 @@ def tally_of(
             raise InvalidInputError(f"Expected cohorts in [0, {num_cohorts}).")
     if cohorts is None and num_cohorts > 1:
         raise InvalidInputError("Expected reports with their cohorts.")
-    rows = _groups(cohorts, places, columns)
+    rows = _groups(cohorts, level_indices, columns)
     if rows is None:
         people = np.array([[shuffled.num_users]], dtype=np.int64)
     else:
         people = np.bincount(rows, minlength=num_cohorts * columns)
+    # Unlinked messages carry no level: each cohort's are counted as one pile.
     piles = columns if shuffled.linked else 1
     groups = rows if shuffled.linked else _groups(cohorts, None, 1)
     if num_cohorts * piles == 1:
@@ -87,12 +88,14 @@ def tally_of(
     )
 
 
-def _groups(cohorts: Ints | None, places: Ints | None, columns: int) -> Ints | None:
-    """Returns each report's place in a table of cohorts and columns, shape (n,)."""
+def _groups(
+    cohorts: Ints | None, level_indices: Ints | None, columns: int
+) -> Ints | None:
+    """Returns each report's index in a table of cohorts and columns, shape (n,)."""
     if cohorts is None:
-        return places
+        return level_indices
     rows: Ints = cohorts.astype(np.int64) * columns
-    return rows if places is None else rows + places
+    return rows if level_indices is None else rows + level_indices
 
 
 def checked(
@@ -100,7 +103,7 @@ def checked(
     identity: Identity,
     tally: Callable[[ShuffledReports], Tally],
 ) -> Tally:
-    """Returns the tally of what an estimator was given.
+    """Returns the tally that an estimator works on.
 
     Args:
         seen: Shuffled reports, or a tally of them.
@@ -126,7 +129,7 @@ def check_people(tally: Tally, people: Population, dealt: Ints | None = None) ->
             is one cohort.
 
     Raises:
-        UnknownLevelError: If somebody's level is none of the population's.
+        UnknownLevelError: If a level is none of the population's.
         InvalidInputError: If levels have more or fewer reports than people.
     """
     if not isinstance(people, Population):
@@ -144,9 +147,7 @@ def check_people(tally: Tally, people: Population, dealt: Ints | None = None) ->
 
 
 def check_counts(tally: Tally, *, width: int, each: int | None = None) -> None:
-    """Raises an error unless so many people can have sent what was counted.
-
-    A tally may come from elsewhere, and say anything.
+    """Raises an error unless these people can have sent the counted messages.
 
     Args:
         tally: Of messages that count for each of several things once, or not at all.
@@ -157,6 +158,7 @@ def check_counts(tally: Tally, *, width: int, each: int | None = None) -> None:
         InvalidInputError: If something was counted more often than there are people, or
             all things together not as often as people's messages count.
     """
+    # A tally may come from another process: its counts are not trusted.
     counts, most = tally.counts, senders(tally)[:, :, None]
     if counts.shape[2] != width or np.any(counts < 0) or np.any(counts > most):
         raise InvalidInputError(
@@ -179,8 +181,8 @@ def drawn_tally(identity: Identity, people: Population, counts: NDArray[Any]) ->
 
     Args:
         identity: Of the protocol.
-        people: Who took part.
-        counts: What was counted of each level, shape (levels, numbers).
+        people: The population that took part.
+        counts: Counts of each level, shape (levels, numbers).
     """
     if identity.record["mode"] == "agnostic":
         counts = counts.sum(axis=0, keepdims=True)

@@ -1,4 +1,4 @@
-"""Verifies certificates of any statistic, given nothing but the certificate itself."""
+"""Verifies certificates of any statistic from the certificate alone."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -35,17 +35,17 @@ def verify(
             training or a published result. Of such a record the certificates alone are
             verified, and `parts` of the answer names them: neither an estimate nor a
             signature (`shuffledp verify --task` does).
-        people: Who it was computed for; by default those that it lists.
-        protocol: What ran; by default it is built from the certificate, which is possible
-            for everything that comes with this library.
-        mechanism: What devices ran, if it does not come with this library: its class, which
-            is called with the parameters of the certificate, or an object.
+        people: The population it was computed for; by default the one that it lists.
+        protocol: The protocol that ran; by default it is built from the certificate, which
+            is possible for every protocol of this library.
+        mechanism: The mechanism of the devices, if it is not this library's: its class,
+            which is called with the parameters of the certificate, or an object.
 
     Raises:
         InvalidInputError: If both a protocol and a mechanism are given.
         DataError: If it is no certificate, states certified numbers that are not part of
             one, or is not of these people, this protocol or this mechanism.
-        UnknownLevelError: If it speaks of levels that nobody has.
+        UnknownLevelError: If it states a level without users.
     """
     if protocol is not None and mechanism is not None:
         raise InvalidInputError("Expected either protocol or mechanism, and not both.")
@@ -56,11 +56,11 @@ def verify(
     }
     first = next(iter(verifications))
 
-    def all_of(what: str) -> tuple[str, ...]:
+    def all_of(field: str) -> tuple[str, ...]:
         return tuple(
             line if part == first else f"{part}: {line}"
             for part, verification in verifications.items()
-            for line in getattr(verification, what)
+            for line in getattr(verification, field)
         )
 
     return replace(
@@ -75,7 +75,7 @@ def verify(
 def read(
     certificate: Guarantee | Mapping[str, Any] | str | Path,
 ) -> dict[str, Guarantee]:
-    """Returns every certificate of a source by its place in it, the main one first.
+    """Returns every certificate of a source by its path in it, the main one first.
 
     Raises:
         DataError: If it holds none, or can be read two ways.

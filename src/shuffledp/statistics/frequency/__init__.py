@@ -1,1 +1,1 @@
-"""How often each category occurs."""
+"""Frequencies of categories."""

@@ -1,4 +1,4 @@
-"""Frequencies rehearsed on a crowd of any size, by drawing its tally."""
+"""Frequencies rehearsed on a population of any size, by drawing its tally."""
 
 import numpy as np
 
@@ -21,14 +21,14 @@ def rehearse_drawn(
     *,
     names: tuple[str, ...],
 ) -> Summary:
-    """Rehearses a crowd of any size: its tally is drawn, which has the same law.
+    """Rehearses a population of any size, whose tally is drawn from its distribution.
 
     Args:
-        stage: How; it draws from a simulation's generator.
-        protocol: What is run.
+        stage: Settings, with a simulation's generator.
+        protocol: The protocol that is run.
         holders: People of each level who hold each category, shape (levels, k).
-        people: Who takes part.
-        source: Where values come from, in words.
+        people: The population that takes part.
+        source: Where values come from, as text.
         names: Of the k categories.
     """
     if not isinstance(stage.rng, np.random.Generator):

@@ -21,10 +21,10 @@ from shuffledp.types import Floats, Ints
 
 @dataclass(frozen=True)
 class FrequencyTruth:
-    """How many people of each level hold each category: see `statistics.parts`.
+    """Numbers of people of each level who hold each category: see `statistics.parts`.
 
     Attributes:
-        protocol: What is run.
+        protocol: The protocol that is run.
         categories: Their names; or how many there are, if values are whole numbers from 0.
     """
 
@@ -40,19 +40,21 @@ class FrequencyTruth:
         """See `Truth`."""
         return categories_of(column, self.categories)[0]
 
-    def count(self, values: Ints, places: Ints, num_groups: int) -> NDArray[np.int64]:
+    def count(
+        self, values: Ints, group_indices: Ints, num_groups: int
+    ) -> NDArray[np.int64]:
         """See `Truth`."""
-        return holders_of(values, places, num_groups, self.width)
+        return holders_of(values, group_indices, num_groups, self.width)
 
-    def found(
+    def evaluate(
         self, counts: NDArray[Any], groups: LevelGroups, people: Population
     ) -> tuple[Floats, Dependence | None]:
         """See `Truth`."""
         holders = counts.astype(np.int64)
-        found = None
+        dependence = None
         if self.protocol.mode == "agnostic":
             keep, flip = self.protocol.randomizer.densities(people.epsilons)
-            found = dependence_of_holders(
+            dependence = dependence_of_holders(
                 holders, groups=groups, people=people, slopes=keep - flip
             )
-        return holders.sum(axis=0) / people.num_users, found
+        return holders.sum(axis=0) / people.num_users, dependence

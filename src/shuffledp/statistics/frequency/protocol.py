@@ -1,4 +1,4 @@
-"""How often each category occurs among people at different privacy levels."""
+"""Frequencies of categories among people at different privacy levels."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -62,11 +62,11 @@ class Frequency:
 
     Attributes:
         num_categories: k, at least 2; values are 0, ..., k - 1.
-        mode: "agnostic" unlinks levels from messages: everybody hides among everybody,
+        mode: "agnostic" unlinks levels from messages: users hide among all users,
             and the estimate is unbiased if levels and values are independent.
             "stratified" keeps each level with its message: the estimate is always
             unbiased, and people hide among their own level only.
-        randomizer: What the devices run, for the same k; by default k-ary response.
+        randomizer: Runs on devices, for the same k; by default k-ary response.
     """
 
     num_categories: int
@@ -111,17 +111,18 @@ class Frequency:
 
     @property
     def identity(self) -> Identity:
-        """What it is."""
+        """The identity of the protocol."""
         oracle = self.randomizer
         return Identity.of(WORDS.name, oracle.mechanism, described(oracle), self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
-        """What the accountant certifies: one report."""
+        """Returns the exposures that are certified: one report."""
         return (SingleMessages("one report", self.randomizer, self.mode, people),)
 
     @property
     def arrangement(self) -> Arrangement:
-        """Where one value shows in several coordinates, they are shuffled apart."""
+        """The parts of a report that the shuffler keeps together."""
+        # Coordinates that one value changes are shuffled apart.
         return "columns" if self.randomizer.changes > 1 else "rows"
 
     def randomize(self, values: ArrayLike, levels: ArrayLike, *, rng: Rng) -> Reports:
@@ -159,7 +160,7 @@ class Frequency:
     def draw_tally(
         self, holders: Ints, people: Population, *, rng: np.random.Generator
     ) -> Tally:
-        """Draws the tally of a whole collection without its people: the law is the same.
+        """Draws the tally of a whole collection from its distribution.
 
         >>> import numpy as np, shuffledp as sdp
         >>> people = sdp.Population.from_counts({1.0: 10**9})
@@ -170,8 +171,8 @@ class Frequency:
         array([0.3, 0.7])
 
         Args:
-            holders: How many people of each level hold each category, (levels, k).
-            people: Who takes part.
+            holders: Numbers of people of each level who hold each category, (levels, k).
+            people: The population that takes part.
             rng: A simulation's generator.
 
         Raises:
@@ -179,12 +180,14 @@ class Frequency:
                 randomizer has too many messages to draw their numbers.
         """
         check_generator(rng)
-        held = check_holders(holders, people, self.num_categories)
-        counts = self.randomizer.draw_support_counts(held, people.epsilons, rng=rng)
+        holder_counts = check_holders(holders, people, self.num_categories)
+        counts = self.randomizer.draw_support_counts(
+            holder_counts, people.epsilons, rng=rng
+        )
         return drawn_tally(self.identity, people, counts)
 
     def estimate(self, seen: Seen, people: Population) -> FrequencyEstimate:
-        """Estimates how often each category occurs, from what the shuffler let through.
+        """Estimates how often each category occurs, from shuffled reports.
 
         Args:
             seen: From `shuffle`, or a tally.
@@ -218,7 +221,7 @@ class Frequency:
         """Returns the standard error to expect, before anything is collected.
 
         Args:
-            people: Who will take part.
+            people: The population that will take part.
             share: The share of the people who hold the category in question, the same at
                 every level.
 

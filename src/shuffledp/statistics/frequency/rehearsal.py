@@ -1,4 +1,4 @@
-"""Frequencies rehearsed on known values: options, truth, and what is shown."""
+"""Frequencies rehearsed on known values: options, truth and summary."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -43,7 +43,7 @@ _ORACLES = mechanisms_for("categories")
 
 
 class FrequencyStatistic:
-    """How often each category occurs."""
+    """The frequencies of categories."""
 
     words = WORDS
     parameters = (
@@ -75,11 +75,15 @@ class FrequencyStatistic:
                     stage, visits, MSNBC_CATEGORIES, levels, source, request
                 )
             table = request.table(names if isinstance(names, tuple) else ())
-            values, found = categories_of(table[request.value or ""], names)
-            warnings = spelling_warnings(found if names is None else (), "Categories")
+            values, occurring = categories_of(table[request.value or ""], names)
+            warnings = spelling_warnings(
+                occurring if names is None else (), "Categories"
+            )
             stage = stage.noting(table.notes, warnings)
             levels = request.levels(table, rng=stage.rng)
-            return self._rehearse(stage, values, found, levels, request.source, request)
+            return self._rehearse(
+                stage, values, occurring, levels, request.source, request
+            )
 
         return rehearse
 
@@ -102,14 +106,14 @@ class FrequencyStatistic:
         request.need_columns()
         given = None if named is None else category_names(named)
         if given is None:
-            found = texts()
-            parts = frequency_parts(_protocol(request, len(found)), found)
-            return replace(parts, warnings=spelling_warnings(found, "Categories"))
+            occurring = texts()
+            parts = frequency_parts(_protocol(request, len(occurring)), occurring)
+            return replace(parts, warnings=spelling_warnings(occurring, "Categories"))
         count = given if isinstance(given, int) else len(given)
         return frequency_parts(_protocol(request, count), given)
 
     def parts_of(self, protocol: Any, names: tuple[str, ...] | None) -> Parts:
-        """Returns the same for a protocol that somebody made."""
+        """Returns the same for a given protocol."""
         return frequency_parts(protocol, names)
 
 
@@ -122,7 +126,7 @@ def frequency_parts(
     """Returns how categories are rehearsed on parts of the people.
 
     Args:
-        protocol: What is run.
+        protocol: The protocol that is run.
         categories: Their names; by default values are whole numbers from 0.
 
     Raises:
@@ -150,15 +154,15 @@ def rehearse_frequency(
     source: str,
     protocol: Frequency,
 ) -> Summary:
-    """Rehearses how often each category occurs, and sums it up.
+    """Rehearses frequencies of categories, and returns their summary.
 
     Args:
-        stage: How.
+        stage: Settings.
         values: Integers in [0, k), shape (n,).
         names: Of the k categories.
         levels: Each person's local budget in nats, shape (n,).
-        source: Where values come from, in words.
-        protocol: What is run.
+        source: Where values come from, as text.
+        protocol: The protocol that is run.
     """
     collection = collect_frequency(
         values,
@@ -222,14 +226,14 @@ def collect_frequency(
     people, guarantee, estimate = collect(
         protocol, values, levels, delta=delta, rng=rng, on_step=on_step
     )
-    k, found = protocol.num_categories, None
+    k, dependence = protocol.num_categories, None
     if protocol.mode == "agnostic":
         keep, flip = protocol.randomizer.densities(people.epsilons)
-        found = dependence_of_categories(
+        dependence = dependence_of_categories(
             values, levels, num_categories=k, people=people, slopes=keep - flip
         )
     truth = np.bincount(values, minlength=k) / people.num_users
-    return Collection(truth, people, estimate, guarantee, found)
+    return Collection(truth, people, estimate, guarantee, dependence)
 
 
 def _protocol(request: Request, num_categories: int) -> Frequency:

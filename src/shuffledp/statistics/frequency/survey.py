@@ -1,4 +1,4 @@
-"""Frequencies, as they are asked of real people.
+"""Surveys of frequencies.
 
 k-ary response is the usual mechanism. The two others serve questions with many categories:
 at the same levels their estimates are closer, and their certificates weaker.
@@ -39,11 +39,11 @@ SUBSET_SIZE = Parameter(
 
 @dataclass(frozen=True)
 class FrequencySurvey:
-    """Which of several categories: see `Survey`.
+    """A question for one of several categories: see `Survey`.
 
     Attributes:
         categories: Their names.
-        mechanism: What the devices run.
+        mechanism: The mechanism of the devices.
         subset_size: How many categories a message of subset-selection names; None of
             other mechanisms.
         mode: "agnostic" or "stratified".
@@ -72,7 +72,7 @@ class FrequencySurvey:
 
     @property
     def protocol(self) -> Frequency:
-        """What runs."""
+        """The protocol that runs."""
         size = {} if self.subset_size is None else {"subset_size": self.subset_size}
         k = len(self.categories)
         built: Any = build(self.mechanism, {"categories": k, **size})

@@ -1,1 +1,1 @@
-"""How many people hold each item, of a set each."""
+"""Numbers of people who hold each item, from one set per person."""

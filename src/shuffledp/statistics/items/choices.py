@@ -1,8 +1,8 @@
-"""Which target everybody asks for, before anything else is collected.
+"""Reports of the targets that users ask for, collected before their items.
 
 Targets are reported as they are, without a name; or by k-ary response over the K targets on
 offer, at a local budget of their own, which the shuffle amplifies. That budget protects
-which target somebody chose.
+the choice of a target.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from shuffledp.types import Ints
 
 @dataclass(frozen=True)
 class Choices:
-    """A report of everybody's choice, a shuffle, and how many people made each.
+    """One report of a choice per user, a shuffle, and counts of the choices.
 
     Attributes:
         targets: Central epsilons on offer, strictly increasing.
@@ -61,21 +61,21 @@ class Choices:
 
     @property
     def randomizer(self) -> KRandomizedResponse | None:
-        """What devices run on their choice; None if it is reported as it is."""
+        """The randomizer of a choice; None if it is reported as it is."""
         if self.epsilon is None or len(self.targets) == 1:
             return None
         return KRandomizedResponse(len(self.targets))
 
     @property
     def identity(self) -> Identity:
-        """What it is."""
+        """The identity of the protocol."""
         inner = self.randomizer
         name = "no-noise" if inner is None else inner.mechanism
         parameters = {"targets": list(self.targets), "epsilon": self.epsilon}
         return Identity.of("choices", name, parameters, "agnostic")
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
-        """What the accountant certifies: one report, at everybody's same local budget.
+        """Returns the exposures that are certified: one report each.
 
         Args:
             people: {epsilon: people}, as local budgets.
@@ -105,13 +105,13 @@ class Choices:
             UnknownLevelError: If a target is none of those on offer.
         """
         check_rng(rng)
-        places = positions_of(targets, self.targets)
-        if not places.size:
+        indices = positions_of(targets, self.targets)
+        if not indices.size:
             raise InvalidInputError("Expected at least one person's target.")
         if self.randomizer is not None:
-            budgets = np.full(places.size, self.epsilon)
-            places = self.randomizer.randomize(places, budgets, rng=rng)
-        messages = places.astype(np.int32)[:, None]
+            budgets = np.full(indices.size, self.epsilon)
+            indices = self.randomizer.randomize(indices, budgets, rng=rng)
+        messages = indices.astype(np.int32)[:, None]
         return Reports(self.identity, messages, None, "pool")
 
     def tally(self, shuffled: ShuffledReports) -> Tally:
@@ -130,8 +130,8 @@ class Choices:
                 raise InvalidInputError("Expected reports of one choice each.")
             if messages.size and not 0 <= messages.min() <= messages.max() < size:
                 raise InvalidInputError(f"Expected choices in [0, {size}).")
-            found = np.bincount(messages.ravel(), minlength=size)
-            return found[None, :].astype(np.int64)
+            counts = np.bincount(messages.ravel(), minlength=size)
+            return counts[None, :].astype(np.int64)
 
         return tally_of(shuffled, self.identity, count=count, arrangement="pool")
 

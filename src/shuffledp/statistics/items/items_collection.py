@@ -23,11 +23,11 @@ STEPS = ("report choices", "plan", "report items", "estimate")
 
 @dataclass(frozen=True, eq=False)
 class ItemsCollection:
-    """What one run gave: the state after each step.
+    """The results of one run.
 
     Attributes:
-        plan: After step (b).
-        estimate: After step (d).
+        plan: The plan of step (b).
+        estimate: The estimate of step (d).
     """
 
     plan: ItemsPlan
@@ -46,9 +46,9 @@ def collect_items(
     """Runs a collection of sets, start to end.
 
     Args:
-        sets: What everybody holds, shape (n, s).
+        sets: Each person's items, shape (n, s).
         targets: Each person's target, shape (n,).
-        framework: What is run.
+        framework: The framework that is run.
         rng: The only source of randomness.
         optimize: As for `ItemsFramework.plan`.
         on_step: Called with the name of each of STEPS before it begins.

@@ -1,4 +1,4 @@
-"""A collection of sets, step by step, in which nobody's target is seen by anybody.
+"""A collection of sets, step by step, in which no target is seen with its user.
 
     step                                who        from -> to
     (a)  report_choices                 devices    targets -> Reports
@@ -9,13 +9,12 @@
          shuffle                        shuffler   -> ShuffledReports
     (d)  estimate                       analyst    -> ItemsEstimate
 
-Nothing here keeps a state: every step takes what the steps before it gave, and gives
-something that nobody changes.
+No step keeps a state: each takes the immutable results of the steps before it.
 
-A target is the central epsilon that somebody asks for. Targets are reported as they are,
+A target is the central epsilon that a user asks for. Targets are reported as they are,
 without a name; or by k-ary response over the K targets, at a local budget `epsilon_choice`,
-which the shuffle amplifies. That budget protects which target somebody chose; guarantees of
-sets hold for whoever knows it. Estimated numbers of people show in the standard errors of
+which the shuffle amplifies. That budget protects the choice of a target; guarantees of sets
+hold against an observer who knows it. Estimated numbers of people widen the standard errors of
 shares.
 
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
@@ -51,13 +50,13 @@ Optimize: TypeAlias = Callable[["ItemsFramework", Population], Guarantee]
 
 @dataclass(frozen=True, eq=False)
 class ItemsPlan:
-    """What the analyst publishes before anybody sends an item.
+    """The plan that the analyst publishes before items are sent.
 
     Attributes:
-        choices: How many people chose each target, as far as she knows.
-        protocol: What devices run.
-        guarantee: Its certificate, for the numbers of people that were planned with:
-            what somebody gets depends on how many take part, not on who chose what.
+        choices: Numbers of people who chose each target, known or estimated.
+        protocol: The protocol of the devices.
+        guarantee: Its certificate, for the planned numbers of people: a user's epsilon
+            depends on how many take part, not on the others' choices.
     """
 
     choices: ChoiceCounts
@@ -67,14 +66,14 @@ class ItemsPlan:
 
 @dataclass(frozen=True)
 class ItemsFramework:
-    """What is known to everybody before a collection begins.
+    """The public terms of a collection, known before it begins.
 
     Attributes:
         num_items: d, at least 2.
-        set_size: s, how many items everybody holds.
+        set_size: s, the number of items of each user.
         targets: Central epsilons that people may choose from, strictly increasing.
-        delta: At which everybody's target is to be kept, in (0, 1).
-        epsilon_choice: Local budget of what people report about their target, above 0;
+        delta: At which targets are to be kept, in (0, 1).
+        epsilon_choice: Local budget of the reports of targets, above 0;
             None if targets are reported as they are.
         blanket: m, if communication is given; None for the best.
         absent: How many of the other people may be absent or collude.
@@ -103,7 +102,7 @@ class ItemsFramework:
 
     @property
     def choices(self) -> Choices:
-        """What runs in step (a)."""
+        """The protocol of step (a)."""
         return Choices(self.targets, self.epsilon_choice)
 
     def report_choices(self, targets: ArrayLike, *, rng: Rng) -> Reports:
@@ -156,7 +155,7 @@ class ItemsFramework:
 
         Raises:
             InvalidInputError: If it is the guarantee of another collection, or does not
-                keep what this one promises.
+                keep this one's targets.
         """
         self._check_choices(choices)
         if not isinstance(guarantee, Guarantee):
@@ -188,7 +187,7 @@ class ItemsFramework:
 
         Args:
             plan: From `plan`.
-            seen: What the shuffler let through of the reports of step (c), or its tally.
+            seen: Shuffled reports of step (c), or their tally.
         """
         if not isinstance(plan, ItemsPlan):
             raise InvalidInputError(
@@ -249,7 +248,7 @@ def certified_parameters(framework: ItemsFramework, people: Population) -> Guara
 
 
 def _protocol_of(guarantee: Guarantee) -> Items:
-    """Returns what a guarantee is about; raises InvalidInputError if it is not of items."""
+    """Returns the protocol of a guarantee; raises InvalidInputError unless of items."""
     record = guarantee.protocol.record
     if record["statistic"] != "items":
         raise InvalidInputError(

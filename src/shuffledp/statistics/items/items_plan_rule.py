@@ -26,7 +26,7 @@ class ItemsPlanRule:
     """See `PlanRule`.
 
     Attributes:
-        framework: What is collected: items, sets, targets, delta, absent people.
+        framework: The terms of the collection: items, sets, targets, delta, absent people.
         table: For the same.
     """
 
@@ -50,7 +50,7 @@ class ItemsPlanRule:
 
     @classmethod
     def from_dict(cls, framework: ItemsFramework, value: object) -> "ItemsPlanRule":
-        """Reads what `to_dict` gave.
+        """Reads the output of `to_dict`.
 
         Raises:
             InvalidInputError: If a member is missing, unknown or out of range.
@@ -139,14 +139,14 @@ class ItemsPlanRule:
 
 
 def _parameters(plan: Identity) -> ItemsParameters:
-    """Returns what a plan says; raises InvalidInputError if it is none."""
+    """Returns the parameters of a plan; raises InvalidInputError if it is none."""
     try:
         return Items.from_record(plan.record).parameters
     except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
         raise InvalidInputError("Expected a plan for sets of items.") from error
 
 
-# A table is the same for whoever asks for the same, and takes a second.
+# A table depends on these four terms alone, and takes a second to compute.
 @lru_cache(maxsize=64)
 def _table(
     targets: tuple[float, ...], delta: float, num_items: int, set_size: int

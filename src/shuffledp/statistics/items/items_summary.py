@@ -17,7 +17,7 @@ from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
 from shuffledp.types import Floats
 
-# More chances than these are no sentence; they stand in the certificate.
+# A sentence lists at most so many rates; the certificate has all of them.
 _MAX_CHANCES = 5
 
 
@@ -36,7 +36,7 @@ def summarize_items(
         collection: Of these items.
         names: Of the items, shape (d,).
         truth: The share of people whose set holds each item, shape (d,).
-        circumstances: What else to say.
+        circumstances: Source, confidence, seed and caveats.
         dependence: Of the targets on the sets.
         num_cut: How many people had more items than fit into a set.
     """
@@ -77,13 +77,13 @@ def summarize_items(
 
 
 def noisy_targets(
-    framework: ItemsFramework, found: ChoiceCounts, people: Population
+    framework: ItemsFramework, counts: ChoiceCounts, people: Population
 ) -> tuple[str, ...]:
     """Returns sentences on the privacy of reported targets, and on their estimated numbers.
 
     Args:
         framework: In which targets are reported by randomized response.
-        found: Estimated numbers of people by target.
+        counts: Estimated numbers of people by target.
         people: Those who reported, by their real targets.
     """
     budget, n = framework.epsilon_choice or 0.0, people.num_users
@@ -92,8 +92,8 @@ def noisy_targets(
     numbers = ", ".join(
         f"{plain(target)}: {value:,.0f} (true {count:,})"
         for target, value, count in zip(
-            found.choices.tolist(),
-            found.value.tolist(),
+            counts.choices.tolist(),
+            counts.value.tolist(),
             people.counts.tolist(),
             strict=True,
         )
@@ -107,7 +107,7 @@ def noisy_targets(
 
 
 def _messages_sent(protocol: Items) -> str:
-    """Returns a sentence on the messages that everybody sends."""
+    """Returns a sentence on the messages of a report."""
     chances = protocol.rates
     if set(chances) == {1.0}:
         sent = "everybody sends all items of a set, whatever the target"

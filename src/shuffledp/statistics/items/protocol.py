@@ -1,8 +1,8 @@
-"""Which items people hold: a set each, at central targets that the analyst never sees.
+"""Shares of people who hold each item, from sets sent at central targets.
 
-Everybody sends each of her items with a probability that her target sets, and blanket
-messages, uniform items that hide everybody's. All messages of all people are shuffled
-together; targets come apart from them (`ItemsFramework`), as how many people chose each.
+Users send each of their items with a probability that their target sets, and blanket
+messages, uniform items among which these hide. All messages of all people are shuffled
+together; targets are reported apart from them (`ItemsFramework`), and only counted.
 """
 
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ UNBIASED_IF = (
     "messages."
 )
 
-# Chance that the cap cuts anybody's blanket messages, if no report size is given.
+# Probability that the cap cuts a user's blanket messages, if no report size is given.
 _CUT = 1e-12
 
 
@@ -60,9 +60,9 @@ class Items:
 
     Attributes:
         num_items: d, at least 2; items are 0, ..., d - 1.
-        set_size: s, from 1 to d: how many items everybody holds.
+        set_size: s, from 1 to d: the number of items of each user.
         targets: Central epsilons that people may choose from, strictly increasing.
-        rates: Chance to send an item, of each target, in [0, 1].
+        rates: Probability to send an item, of each target, in [0, 1].
         blanket: m >= 0, blanket messages per person in the mean.
         report_size: Messages per person, dummies included. By default s and as many as
             one person in 10^12 would send with Poisson noise, ceil(m) as published.
@@ -93,7 +93,7 @@ class Items:
 
     @property
     def parameters(self) -> ItemsParameters:
-        """What everybody's device must know, and what is certified."""
+        """The public parameters that devices need and that are certified."""
         return ItemsParameters(
             num_items=self.num_items,
             set_size=self.set_size,
@@ -106,7 +106,7 @@ class Items:
 
     @property
     def randomizer(self) -> ItemsRandomizer:
-        """What the devices run."""
+        """The randomizer that devices run."""
         size = self.report_size
         if size is None:
             size = self.set_size + poisson_cap(self.blanket, _CUT, noise=self.noise)
@@ -116,17 +116,17 @@ class Items:
 
     @property
     def identity(self) -> Identity:
-        """What it is."""
+        """The identity of the protocol."""
         return self.parameters.identity
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
-        """What the accountant certifies: one report.
+        """Returns the exposures that are certified: one report.
 
         Args:
             people: How many people chose each target.
 
         Raises:
-            UnknownLevelError: If somebody's target is none of the protocol's.
+            UnknownLevelError: If a target is none of the protocol's.
             InvalidInputError: If noise is "bernoulli", for which there is no certificate.
         """
         return self.parameters.exposures(people)
@@ -143,7 +143,7 @@ class Items:
         """Runs on the devices: one report of constant size per person.
 
         Args:
-            sets: What everybody holds, different items in each row, shape (n, s).
+            sets: Each person's items, different items in each row, shape (n, s).
             targets: Each person's target, shape (n,).
             rng: `SystemRandom()` on real devices, a seeded generator in simulations.
 
@@ -172,15 +172,16 @@ class Items:
                 raise InvalidInputError(f"Expected reports of {size} messages.")
             if messages.size and not 0 <= messages.min() <= messages.max() <= d:
                 raise InvalidInputError(f"Expected messages in [0, {d}].")
-            found = np.bincount(messages.ravel(), minlength=d + 1)[:d]
-            return found[None, :].astype(np.int64)
+            # Entry d counts dummies and is dropped.
+            counts = np.bincount(messages.ravel(), minlength=d + 1)[:d]
+            return counts[None, :].astype(np.int64)
 
         return tally_of(shuffled, self.identity, count=count, arrangement="pool")
 
     def draw_tally(
         self, holders: Ints, people: Population, *, rng: np.random.Generator
     ) -> Tally:
-        """Draws the tally of a whole collection without its people: the law is the same.
+        """Draws the tally of a whole collection from its distribution.
 
         Args:
             holders: How many people of each target hold each item, shape
@@ -194,16 +195,20 @@ class Items:
         """
         check_generator(rng)
         rates = np.array(self.rates)[self.target_indices(people.epsilons)]
-        held = np.asarray(holders)
-        if held.shape != (people.num_levels, self.num_items):
+        holder_counts = np.asarray(holders)
+        if holder_counts.shape != (people.num_levels, self.num_items):
             raise InvalidInputError(
                 f"Expected whole numbers of people by target and item, of shape "
                 f"({people.num_levels}, {self.num_items})."
             )
-        if np.any(held > people.counts[:, None]):
+        if np.any(holder_counts > people.counts[:, None]):
             raise InvalidInputError("Expected no more holders than people.")
         counts = draw_counts(
-            self.randomizer, held, rates, num_users=people.num_users, rng=rng
+            self.randomizer,
+            holder_counts,
+            rates,
+            num_users=people.num_users,
+            rng=rng,
         )
         return self._tally(counts, people.num_users)
 
@@ -247,7 +252,7 @@ class Items:
         """Returns the sum over items of the squared errors to expect.
 
         Args:
-            people: Who will take part.
+            people: The population that will take part.
             shares: The share of people who hold each item, shape (d,).
             about: Against whose shares errors are measured.
         """

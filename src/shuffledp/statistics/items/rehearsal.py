@@ -30,7 +30,7 @@ _USUAL_SET_SIZE = 4
 
 
 class ItemsStatistic:
-    """How many people hold each item, where people choose central epsilons."""
+    """Shares of people who hold each item, where people choose central epsilons."""
 
     words = WORDS
     parameters = (
@@ -106,7 +106,7 @@ def _of_table(request: Request) -> Rehearsal:
         )
 
     def rehearse(stage: Stage) -> Summary:
-        held = read_item_sets(
+        item_sets = read_item_sets(
             request.table_source,
             person=person,
             item=item,
@@ -116,51 +116,51 @@ def _of_table(request: Request) -> Rehearsal:
             missing=request.missing,
             rng=stage.rng,
         )
-        num_users = held.sets.shape[0]
+        num_users = item_sets.sets.shape[0]
         targets = (
             request.dealt(num_users, rng=stage.rng)
-            if held.levels is None
-            else request.checked(held.levels)
+            if item_sets.levels is None
+            else request.checked(item_sets.levels)
         )
-        found = held.names[: held.num_real] if names is None else ()
-        stage = stage.noting(held.notes, spelling_warnings(found, "Items"))
+        occurring = item_sets.names[: item_sets.num_real] if names is None else ()
+        stage = stage.noting(item_sets.notes, spelling_warnings(occurring, "Items"))
         source = f"{request.table_source.name}, column {item}"
         budget = request.option("target_budget")
-        return _rehearse(stage, held, targets, source, *caveats, budget=budget)
+        return _rehearse(stage, item_sets, targets, source, *caveats, budget=budget)
 
     return rehearse
 
 
 def _of_visits(request: Request) -> Rehearsal:
     def rehearse(stage: Stage) -> Summary:
-        held = load_msnbc_sets(
+        item_sets = load_msnbc_sets(
             set_size=request.option("set_size", _USUAL_SET_SIZE),
             rng=stage.rng,
             progress=stage.on_bytes,
         )
-        targets = request.dealt(held.sets.shape[0], rng=stage.rng)
+        targets = request.dealt(item_sets.sets.shape[0], rng=stage.rng)
         source = "MSNBC, kinds of pages of each visit"
         budget = request.option("target_budget")
-        return _rehearse(stage, held, targets, source, budget=budget)
+        return _rehearse(stage, item_sets, targets, source, budget=budget)
 
     return rehearse
 
 
 def _rehearse(
     stage: Stage,
-    held: ItemSets,
+    item_sets: ItemSets,
     targets: Floats,
     source: str,
     *caveats: str,
     budget: float | None,
 ) -> Summary:
-    people, real = Population.from_budgets(targets), held.num_real
+    people, real = Population.from_budgets(targets), item_sets.num_real
     offered = tuple(people.epsilons.tolist())
     framework = ItemsFramework(
-        real, held.sets.shape[1], offered, stage.delta, epsilon_choice=budget
+        real, item_sets.sets.shape[1], offered, stage.delta, epsilon_choice=budget
     )
     # Nothing is spent on dummy items.
-    sets = held.without_dummies()
+    sets = item_sets.without_dummies()
     collection = collect_items(
         sets,
         targets,
@@ -174,30 +174,30 @@ def _rehearse(
         caveats += noisy_targets(framework, collection.plan.choices, people)
     return summarize_items(
         collection,
-        held.names[:real],
-        held.shares[:real],
+        item_sets.names[:real],
+        item_sets.shares[:real],
         stage.circumstances(source, *caveats),
         dependence=dependence_of_sets(
             protocol.holders(sets, targets),
             people=people,
             slopes=np.array(protocol.rates),
         ),
-        num_cut=held.num_cut,
+        num_cut=item_sets.num_cut,
     )
 
 
 def _optimize(framework: ItemsFramework, people: Population) -> Guarantee:
-    found = optimize_items(
+    optimum = optimize_items(
         people,
         num_items=framework.num_items,
         set_size=framework.set_size,
         delta=framework.delta,
         absent=framework.absent,
     )
-    size = found.parameters.report_size
+    size = optimum.parameters.report_size
     if people.num_users * size > MAX_MESSAGES:
         raise InvalidInputError(
             f"Expected at most {MAX_MESSAGES:,} messages from all people together, got "
             f"{people.num_users:,} people with {size:,} each."
         )
-    return found.guarantee
+    return optimum.guarantee

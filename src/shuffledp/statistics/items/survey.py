@@ -1,4 +1,4 @@
-"""Sets of items, as they are asked of real people: targets first, then items."""
+"""Surveys of sets of items: targets are collected first, then items."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,12 +33,12 @@ SET_SIZE = Parameter(
 
 @dataclass(frozen=True)
 class ItemsSurvey:
-    """Which of several items, a few of them: see `Survey`.
+    """A question for a few of several items: see `Survey`.
 
     Attributes:
         categories: Names of the items.
         set_size: How many of them people may hold.
-        mode: "agnostic": nobody's target travels with her items.
+        mode: "agnostic": targets travel apart from items.
     """
 
     words: ClassVar[StatisticLabels] = WORDS
@@ -79,7 +79,7 @@ class ItemsSurvey:
         return (0.0,)
 
     def identity(self, offer: Offer) -> Identity:
-        """What is known before a plan: all but the parameters that it sets."""
+        """Returns the identity without the parameters that a plan sets."""
         parameters = {
             "items": len(self.categories),
             "set_size": self.set_size,
@@ -108,7 +108,7 @@ class ItemsSurvey:
             raise refusal from error
         stated = (items.num_items, items.set_size, items.targets, items.noise)
         wanted = (len(self.categories), self.set_size, offer.choices, "poisson")
-        # What was published must be all that runs.
+        # Equal identities: the published plan is all that runs.
         if stated != wanted or items.identity != plan:
             raise refusal
         return ItemsRun(items, self.choosing(offer).protocol)
@@ -125,17 +125,17 @@ class ItemsSurvey:
 
 @dataclass(frozen=True)
 class TargetsRun:
-    """Everybody's target, as it is, without a name: see `ChoiceRun`.
+    """The stage that collects targets, as they are, without names: see `ChoiceRun`.
 
     Attributes:
-        framework: What the plan comes from.
+        framework: The framework that makes the plan.
     """
 
     framework: ItemsFramework
 
     @property
     def protocol(self) -> Choices:
-        """What runs."""
+        """The protocol that runs."""
         return self.framework.choices
 
     @property
@@ -145,7 +145,7 @@ class TargetsRun:
 
     @property
     def code(self) -> NumberCode:
-        """One for every target."""
+        """A message for every target."""
         return NumberCode(len(self.framework.targets))
 
     @property
@@ -177,11 +177,11 @@ class TargetsRun:
 
 @dataclass(frozen=True)
 class ItemsRun:
-    """Everybody's items, as the plan says: see `AnswerRun`.
+    """The stage that collects items as the plan says: see `AnswerRun`.
 
     Attributes:
-        protocol: What runs.
-        choices: What ran before.
+        protocol: The protocol that runs.
+        choices: The protocol of the stage before.
     """
 
     protocol: Items
@@ -194,7 +194,7 @@ class ItemsRun:
 
     @property
     def code(self) -> NumberCode:
-        """One for every item, and one that fills up a report."""
+        """A message for every item, and a dummy that fills up a report."""
         return NumberCode(self.protocol.num_items + 1)
 
     @property

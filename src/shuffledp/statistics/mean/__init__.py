@@ -1,1 +1,1 @@
-"""What the mean of bounded numbers is."""
+"""The mean of bounded numbers."""

@@ -18,8 +18,8 @@ from shuffledp.statistics.mean.moments import power_sums
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Floats, Ints
 
-# Values are added up as whole numbers of so many steps from the middle to either end: sums
-# of floats would depend on how people are divided.
+# Values are added up as whole numbers of steps, 2^40 from the middle to either end: sums
+# of floats would depend on how people are divided into parts.
 _STEPS = 2.0**40
 
 
@@ -30,7 +30,7 @@ class MeanTruth:
     The mean is right to 1e-12 of half the range.
 
     Attributes:
-        protocol: What is run.
+        protocol: The protocol that is run.
         clip: Whether values outside of the range are moved to its ends.
     """
 
@@ -47,13 +47,15 @@ class MeanTruth:
         low, high = self.protocol.low, self.protocol.high
         return bounded(numbers_of(column), low, high, clip=self.clip)
 
-    def count(self, values: Floats, places: Ints, num_groups: int) -> NDArray[Any]:
+    def count(
+        self, values: Floats, group_indices: Ints, num_groups: int
+    ) -> NDArray[Any]:
         """See `Truth`."""
         middle, half = self._scale
         steps = np.rint((values / half - middle / half) * _STEPS).astype(np.int64)
-        return power_sums(steps, places, num_groups)
+        return power_sums(steps, group_indices, num_groups)
 
-    def found(
+    def evaluate(
         self, counts: NDArray[Any], groups: LevelGroups, people: Population
     ) -> tuple[Floats, Dependence | None]:
         """See `Truth`."""

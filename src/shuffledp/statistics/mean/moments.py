@@ -1,4 +1,4 @@
-"""Sums of messages that are whole numbers, exactly; and averages of what they stand for."""
+"""Exact sums of messages that are whole numbers, and averages of the decoded messages."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def power_sums(messages: Ints, groups: Ints | None, num_groups: int) -> NDArray[
 
     Args:
         messages: Whole numbers up to 2^41 in size, shape (n,).
-        groups: Each message's group, shape (n,); None if there is one only.
+        groups: Each message's group, shape (n,); None for a single group.
         num_groups: How many groups there are.
 
     Returns:
@@ -39,6 +39,7 @@ def power_sums(messages: Ints, groups: Ints | None, num_groups: int) -> NDArray[
         )
         totals[:, 0] += count
         totals[:, 1] += total
+        # (2^20 high + low)^2, term by term.
         totals[:, 2] += (squares << 2 * _SPLIT) + (mixed << _SPLIT + 1) + small
     return totals
 
@@ -46,18 +47,17 @@ def power_sums(messages: Ints, groups: Ints | None, num_groups: int) -> NDArray[
 def check_sums(
     sums: NDArray[Any], senders: NDArray[np.int64], randomizer: NumberRandomizer
 ) -> None:
-    """Raises an error unless so many people can have sent what was added up.
-
-    A tally may come from elsewhere, and say anything.
+    """Raises an error unless these people can have sent messages with these sums.
 
     Args:
         sums: From `power_sums`, shape (groups, 3).
         senders: People in each group, shape (groups,), each >= 1.
-        randomizer: What they run; its messages are all whole numbers of a range.
+        randomizer: Their randomizer; its messages are all whole numbers of a range.
 
     Raises:
-        InvalidInputError: If they are no sums of so many messages.
+        InvalidInputError: If they cannot be sums of the senders' messages.
     """
+    # A tally may come from another process: its sums are not trusted.
     if sums.shape != (senders.size, 3) or not np.array_equal(sums[:, 0], senders):
         raise InvalidInputError("Expected number, sum and sum of squares of messages.")
     for number, total, squares in sums.tolist():
@@ -66,6 +66,7 @@ def check_sums(
             raise InvalidInputError("Expected sums of the protocol's messages.")
         # Their average lies between messages that can be sent.
         randomizer.check_messages(np.array(around, dtype=np.int64))
+        # Cauchy-Schwarz: (sum y)^2 <= n sum y^2.
         if squares * number < total * total:
             raise InvalidInputError("Expected sums of squares that numbers can have.")
 
@@ -81,11 +82,11 @@ def averages_of(
     """
     start, end = randomizer.decode(np.array([0, 1])).tolist()
     averages, variances = np.empty(len(sums)), np.empty(len(sums))
-    for place, (count, total, squares) in enumerate(sums.tolist()):
-        averages[place] = start + (end - start) * (total / count)
+    for group, (count, total, squares) in enumerate(sums.tolist()):
+        averages[group] = start + (end - start) * (total / count)
         # In whole numbers nothing cancels.
         spread = (count * squares - total * total) / (count * count)
-        variances[place] = (end - start) ** 2 * spread
+        variances[group] = (end - start) ** 2 * spread
     return averages, variances
 
 

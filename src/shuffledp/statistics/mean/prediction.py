@@ -13,7 +13,7 @@ def expected_error(channel: Channel, mode: Mode, value: float, spread: float) ->
     """Returns the standard error to expect.
 
     Args:
-        channel: What messages tell about values from -1 to 1.
+        channel: How messages depend on values from -1 to 1.
         mode: Of the collection.
         value: Mean of the values.
         spread: Their standard deviation.
@@ -37,7 +37,7 @@ def expected_error(channel: Channel, mode: Mode, value: float, spread: float) ->
 
 
 def expected_bias(channel: Channel, mode: Mode, value: float) -> float:
-    """Returns the bias limit to expect if everybody holds this value; 0 if unbiased."""
+    """Returns the bias limit to expect if all values equal this one; 0 if unbiased."""
     at = np.array([value])
     if mode == "agnostic":
         return channel.bias_limit(float(channel.average(at)[0]))

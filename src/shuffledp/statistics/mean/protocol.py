@@ -69,13 +69,13 @@ class Mean:
     Attributes:
         low: Smallest possible value.
         high: Largest possible value.
-        mode: "agnostic" unlinks levels from messages: everybody hides among everybody,
+        mode: "agnostic" unlinks levels from messages: users hide among all users,
             and the estimate is unbiased if levels and values are independent.
-            "stratified" keeps each level with its message: the estimate does not mind
-            what levels depend on, and people hide among their own level only.
-        randomizer: What the devices run. By default `OneBit`, which has the smallest error
-            and one finite set of messages for all levels, hence the best cover. `Laplace`
-            is that of Algorithm 2 of E-APES; `ClipLaplace` that of APES, whose estimate is
+            "stratified" keeps each level with its message: levels may depend
+            on values, and people hide among their own level only.
+        randomizer: Runs on devices. By default `OneBit`, which has the smallest error and
+            one finite set of messages for all levels, hence the best cover. `Laplace` is
+            that of Algorithm 2 of E-APES; `ClipLaplace` that of APES, whose estimate is
             biased where values differ; `Gaussian` promises a level with delta_local only.
             Its range must be [low, high], or as wide: values are then moved to it.
     """
@@ -138,7 +138,7 @@ class Mean:
         return Identity.of(WORDS.name, inner.mechanism, terms, self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
-        """Returns what is certified: one message."""
+        """Returns the exposures that are certified: one message."""
         return (SingleMessages("one message", self.randomizer, self.mode, people),)
 
     @property
@@ -197,7 +197,7 @@ class Mean:
         *,
         rng: np.random.Generator,
     ) -> Tally:
-        """Draws the tally of a whole collection without its people: the law is the same.
+        """Draws the tally of a whole collection from its distribution.
 
         >>> import numpy as np, shuffledp as sdp
         >>> people = sdp.Population.from_counts({1.0: 10**9})
@@ -210,8 +210,8 @@ class Mean:
 
         Args:
             values: Different numbers in [low, high], shape (values,).
-            holders: How many people of each level hold each, shape (levels, values).
-            people: Who takes part.
+            holders: Numbers of people of each level who hold each, shape (levels, values).
+            people: The population that takes part.
             rng: A simulation's generator.
 
         Raises:
@@ -220,8 +220,10 @@ class Mean:
         """
         check_generator(rng)
         numbers = self._range.moved(float_array(values, "values"))
-        held = check_holders(holders, people, numbers.size)
-        sums = self.randomizer.draw_sums(numbers, held, people.epsilons, rng=rng)
+        holder_counts = check_holders(holders, people, numbers.size)
+        sums = self.randomizer.draw_sums(
+            numbers, holder_counts, people.epsilons, rng=rng
+        )
         return drawn_tally(self.identity, people, sums)
 
     def estimate(
@@ -275,7 +277,7 @@ class Mean:
         """Returns the standard error to expect, before anything is collected.
 
         Args:
-            people: Who will take part.
+            people: The population that will take part.
             mean: Of the values; by default the middle of the range, where it is largest.
             spread: Their standard deviation.
 
@@ -292,7 +294,7 @@ class Mean:
         """Returns the bias limit to expect if all values are equal; 0 if unbiased.
 
         Args:
-            people: Who will take part.
+            people: The population that will take part.
             mean: As for `predicted_error`.
         """
         half, channel = self._range.half, self._unit.channel(people)

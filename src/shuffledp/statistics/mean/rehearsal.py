@@ -1,4 +1,4 @@
-"""A mean rehearsed on known values: options, truth, and what is shown."""
+"""A mean rehearsed on known values: options, truth and summary."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -43,7 +43,7 @@ _CLIPPED = (
 
 
 class MeanStatistic:
-    """What the mean of bounded numbers is."""
+    """The mean of bounded numbers."""
 
     words = WORDS
     parameters = (
@@ -96,7 +96,7 @@ class MeanStatistic:
         return replace(parts, asked={"spread": spread})
 
     def parts_of(self, protocol: Any, names: tuple[str, ...] | None) -> Parts:
-        """Returns the same for a protocol that somebody made."""
+        """Returns the same for a given protocol."""
         if names is not None:
             raise InvalidInputError(
                 "Expected names of categories with frequencies only."
@@ -111,7 +111,7 @@ def mean_parts(protocol: Mean, *, clip: bool = False) -> Parts:
     """Returns how numbers are rehearsed on parts of the people.
 
     Args:
-        protocol: What is run.
+        protocol: The protocol that is run.
         clip: Whether values outside of the range are moved to its ends.
     """
     caveats = (_CLIPPED,) if clip else ()
@@ -119,7 +119,7 @@ def mean_parts(protocol: Mean, *, clip: bool = False) -> Parts:
 
 
 def _asked(request: Request) -> tuple[Mean, float | None, bool]:
-    """Returns what is run, the known spread of the values, and if they are clipped."""
+    """Returns the protocol, the known spread of the values, and if they are clipped."""
     low, high = request.option("low"), request.option("high")
     spread, clip = request.option("spread"), bool(request.option("clip"))
     if low is None or high is None:
@@ -193,7 +193,7 @@ def collect_mean(
     Args:
         values: Numbers in the protocol's range, shape (n,).
         levels: Each person's local budget in nats, shape (n,).
-        protocol: What is run.
+        protocol: The protocol that is run.
         delta: At which the guarantee is stated, in (0, 1).
         rng: The only source of randomness.
         spread: Standard deviation of the values, where it is known beforehand.
@@ -207,14 +207,14 @@ def collect_mean(
         protocol, values, levels, delta=delta, rng=rng, on_step=on_step, spread=spread
     )
     mean = float(values.mean())
-    found = dependence_of_mean(values, levels, mean, protocol, people)
-    return Collection(np.array([mean]), people, estimate, guarantee, found)
+    dependence = dependence_of_mean(values, levels, mean, protocol, people)
+    return Collection(np.array([mean]), people, estimate, guarantee, dependence)
 
 
 def dependence_of_mean(
     values: Floats, levels: Floats, mean: float, protocol: Mean, people: Population
 ) -> Dependence | None:
-    """Returns how far off levels put the estimate; None in the stratified mode."""
+    """Returns the bias if levels depend on values; None in the stratified mode."""
     if protocol.mode == "stratified":
         return None
     slopes = protocol.channel(people).slopes(mean)

@@ -1,4 +1,4 @@
-"""Means, as they are asked of real people: every number is sent as one bit."""
+"""Surveys of means: every number is sent as one bit."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,7 +16,7 @@ from shuffledp.types import Mode
 
 @dataclass(frozen=True)
 class MeanSurvey:
-    """A number in a range: see `Survey`.
+    """A question for a number in a range: see `Survey`.
 
     Attributes:
         low: Smallest possible number.
@@ -38,7 +38,7 @@ class MeanSurvey:
 
     @property
     def protocol(self) -> Mean:
-        """What runs."""
+        """The protocol that runs."""
         return Mean(self.low, self.high, self.mode)
 
     @property

@@ -1,1 +1,1 @@
-"""How many people hold each string of a list."""
+"""Numbers of people who hold each string of a list."""

@@ -1,8 +1,8 @@
-"""Cohorts: who hashes like whom, and hides among them.
+"""Cohorts: groups of people who hash alike, and hide among one another.
 
-Cohorts are public, and nobody's value plays a part: the i-th person of a level to arrive is
-in cohort i mod num_cohorts. The order in which people arrive must have nothing to do with
-their strings, or shares within cohorts differ and estimates are off.
+Cohorts are public and independent of values: the i-th person of a level to arrive is in
+cohort i mod num_cohorts. The order in which people arrive must have nothing to do with
+their strings, or shares differ between cohorts and estimates are wrong.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from shuffledp.types import Ints
 
 
 def cohorts_of(levels: ArrayLike, num_cohorts: int) -> Ints:
-    """Returns everybody's cohort, dealt evenly within each level, shape (n,).
+    """Returns each person's cohort, dealt evenly within each level, shape (n,).
 
     >>> cohorts_of([1.0, 0.5, 1.0, 1.0, 0.5], 2)
     array([0, 0, 1, 0, 1])
@@ -28,6 +28,7 @@ def cohorts_of(levels: ArrayLike, num_cohorts: int) -> Ints:
     check_budgets(epsilons)
     order = np.argsort(epsilons, kind="stable")
     ordered = epsilons[order]
+    # Ranks of arrival within each level: the sort is stable.
     ranks = np.arange(order.size) - np.searchsorted(ordered, ordered)
     cohorts = np.empty(order.size, dtype=np.int64)
     cohorts[order] = ranks % num_cohorts
@@ -45,7 +46,7 @@ def dealt_evenly(people: Population, num_cohorts: int) -> Ints:
 
 
 def smallest_cohort(people: Population, num_cohorts: int) -> Population:
-    """Returns people that every cohort contains, whoever is where.
+    """Returns a population that every cohort contains at least.
 
     Raises:
         PopulationError: If a level has fewer people than there are cohorts.

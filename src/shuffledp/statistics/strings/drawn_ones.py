@@ -1,4 +1,4 @@
-"""Ones of a collection of strings, drawn without any people."""
+"""Counts of reported ones in a collection of strings, drawn from their distribution."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers import bloom
 from shuffledp.types import Floats, Ints
 
-# NumPy deals no more people to cohorts.
+# NumPy's multivariate hypergeometric draw takes fewer people than this.
 MOST_DEALT = 10**9
 
 
@@ -24,9 +24,9 @@ def drawn_ones(
 
     Args:
         texts: Different strings.
-        holders: How many people of each level hold each, shape (levels, strings).
+        holders: Numbers of people of each level who hold each, shape (levels, strings).
         dealt: How many people of each level each cohort gets, shape (cohorts, levels).
-        chances: To report 1 on a bit that is set, and on one that is not, by level.
+        chances: Of a 1 where a bit is set, and where it is not, each of shape (levels,).
         shape: Bits of a filter, and how many of them a string sets.
         rng: A simulation's generator.
 
@@ -37,7 +37,8 @@ def drawn_ones(
         raise InvalidInputError(
             f"Expected fewer than {MOST_DEALT:,} people to be dealt to cohorts."
         )
-    left, (one, zero), (num_bits, num_hashes) = holders.copy(), chances, shape
+    # People are dealt to cohorts without replacement: `left` are not dealt yet.
+    left, (p_set, p_unset), (num_bits, num_hashes) = holders.copy(), chances, shape
     ones = np.zeros((*dealt.shape, num_bits), dtype=np.int64)
     for cohort, sizes in enumerate(dealt.tolist()):
         positions = bloom.bloom_positions(
@@ -49,11 +50,11 @@ def drawn_ones(
         sets = np.zeros((len(texts), num_bits), dtype=np.int64)
         np.put_along_axis(sets, positions, 1, axis=1)
         for level, size in enumerate(sizes):
-            here = rng.multivariate_hypergeometric(
+            members = rng.multivariate_hypergeometric(
                 left[level], size, method="marginals"
             )
-            left[level] -= here
-            held = here @ sets
-            ones[cohort, level] = rng.binomial(held, one[level])
-            ones[cohort, level] += rng.binomial(size - held, zero[level])
+            left[level] -= members
+            set_bits = members @ sets
+            ones[cohort, level] = rng.binomial(set_bits, p_set[level])
+            ones[cohort, level] += rng.binomial(size - set_bits, p_unset[level])
     return ones

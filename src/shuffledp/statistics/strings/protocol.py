@@ -1,10 +1,9 @@
 """Strings from an open set: Bloom filters, RAPPOR, a shuffle, a list of candidates.
 
-A device hashes its string into a few bits, flips them once and for all at its owner's
-level (the permanent response, which it keeps), and flips them again for every report
-(devices.py). The analyst never asks for strings, but brings a list and learns how many
-people hold each. People hash differently in every cohort, and hide within theirs
-(cohorts.py).
+A device hashes its string into a few bits, randomizes them once at its user's level (the
+permanent response, which it stores), and again for every report (rappor_devices.py). The
+analyst brings a list of candidates and estimates how many people hold each. Hash functions
+differ between cohorts, and people hide within their cohort (cohorts.py).
 
 Source: Erlingsson, Pihur, Korolova (2014), "RAPPOR", arXiv:1407.6981.
 """
@@ -87,8 +86,8 @@ class Strings:
         num_bits: Length of a filter.
         num_hashes: How many positions a string sets, 1 to 8.
         num_cohorts: In how many groups people hash differently.
-        one_given_one: Chance to report 1 where the permanent response has a 1.
-        one_given_zero: Chance to report 1 where it has a 0.
+        one_given_one: Probability to report 1 where the permanent response has a 1.
+        one_given_zero: Probability to report 1 where it has a 0.
         mode: "agnostic" unlinks levels from bits: people hide among their cohort, and
             the estimate is unbiased if levels and strings are independent. "stratified"
             keeps each level with its bit: the estimate is always unbiased, and people
@@ -136,7 +135,7 @@ class Strings:
         return Identity.of(WORDS.name, inner.mechanism, terms, self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
-        """Returns what is certified: one report, and any number of them.
+        """Returns the exposures that are certified: one report, and any number of them.
 
         People hide within their cohort. Every cohort contains at least the people of
         `smallest_cohort`, and who hides among more is covered no less: both statements
@@ -155,7 +154,7 @@ class Strings:
     def memoize(
         self, strings: bloom.Strings, levels: ArrayLike, *, rng: Rng
     ) -> MemoizedStrings:
-        """Runs on the devices, once: returns what they keep, and later report from.
+        """Runs once on the devices: draws the permanent responses that they store.
 
         Args:
             strings: One per person, in the order of arrival, shape (n,). They are
@@ -175,7 +174,7 @@ class Strings:
         return MemoizedStrings(bits, cohorts, epsilons, self.identity)
 
     def report(self, memoized: MemoizedStrings, *, rng: Rng) -> Reports:
-        """Runs on the devices, for every report: adds fresh noise to what they keep.
+        """Runs on the devices: draws a report, with fresh noise, from stored responses.
 
         Raises:
             InvalidInputError: If these are no permanent responses, or another protocol's.
@@ -223,14 +222,14 @@ class Strings:
         *,
         rng: np.random.Generator,
     ) -> Tally:
-        """Draws the tally of a whole collection without its people: the law is the same.
+        """Draws the tally of a whole collection from its distribution.
 
         People arrive in an order that has nothing to do with their strings.
 
         Args:
             strings: Different strings.
-            holders: How many people of each level hold each, shape (levels, strings).
-            people: Who takes part.
+            holders: Numbers of people of each level who hold each, shape (levels, strings).
+            people: The population that takes part.
             rng: A simulation's generator.
 
         Raises:
@@ -266,7 +265,7 @@ class Strings:
             people: The population that took part.
             candidates: Different strings, at most num_bits num_cohorts / 1.5 of them.
             false_discovery_rate: Which share of the strings that are called found may,
-                in the mean, be held by nobody; in (0, 1).
+                in the mean, have no holder; in (0, 1).
 
         Raises:
             UnknownLevelError: If a level is not one of the population's.
@@ -284,9 +283,13 @@ class Strings:
         dealt = dealt_evenly(people, self.num_cohorts)
         check_people(tally, people, dealt)
         check_counts(tally, width=self.num_bits)
-        one, zero = self.randomizer.effective_chances(people.epsilons)
+        p_set, p_unset = self.randomizer.effective_chances(people.epsilons)
         shares = bit_shares(
-            tally.counts, mode=self.mode, level_counts=dealt, p_set=one, p_unset=zero
+            tally.counts,
+            mode=self.mode,
+            level_counts=dealt,
+            p_set=p_set,
+            p_unset=p_unset,
         )
         estimate = decode_strings(
             shares,

@@ -1,4 +1,4 @@
-"""The two flips of RAPPOR on the devices: one that is kept, and one for every report."""
+"""The two responses of RAPPOR on devices: a permanent one, and one for every report."""
 
 from collections.abc import Iterator, Sequence
 
@@ -22,11 +22,11 @@ def permanent_responses(
     *,
     rng: Rng,
 ) -> NDArray[np.bool_]:
-    """Returns everybody's filter with bits flipped once and for all, shape (n, bits).
+    """Returns each person's permanent response, shape (n, bits).
 
     Args:
         strings: One per person, n of them.
-        cohorts: Each person's, which decides how strings are hashed, shape (n,).
+        cohorts: Each person's cohort, which sets the hash functions, shape (n,).
         levels: Each person's lifetime budget in nats, shape (n,).
         randomizer: For filters.
         rng: `SystemRandom()` on real devices, a seeded generator in simulations.
@@ -45,19 +45,19 @@ def permanent_responses(
 
 
 def reported_bits(
-    kept: NDArray[np.bool_], randomizer: Rappor, *, rng: Rng
+    permanent: NDArray[np.bool_], randomizer: Rappor, *, rng: Rng
 ) -> NDArray[np.bool_]:
-    """Returns everybody's report, shape (n, bits).
+    """Returns each person's report, shape (n, bits).
 
     Args:
-        kept: The permanent responses, shape (n, bits).
+        permanent: The permanent responses, shape (n, bits).
         randomizer: For filters.
         rng: As for `permanent_responses`.
     """
-    bits = np.empty_like(kept)
-    for part in _batches(len(kept), randomizer.num_bits):
+    bits = np.empty_like(permanent)
+    for part in _batches(len(permanent), randomizer.num_bits):
         own = stream_of(rng, part)
-        bits[part] = randomizer.instantaneous_response(kept[part], rng=own)
+        bits[part] = randomizer.instantaneous_response(permanent[part], rng=own)
     return bits
 
 

@@ -1,4 +1,4 @@
-"""Strings rehearsed on known ones: options, truth, and what is shown."""
+"""Strings rehearsed on known ones: options, truth and summary."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ _USUAL_RATE = 0.05
 
 
 class StringsStatistic:
-    """How many people hold each string of a list."""
+    """Shares of people who hold each string of a list."""
 
     words = WORDS
     parameters = (
@@ -132,8 +132,8 @@ def summarize_strings(
     """Returns the summary of a collection of strings, those found first."""
     estimate, bias = collection.estimate, collection.dependence
     details = [
-        {"p_value": p_value, "found": found}
-        for p_value, found in zip(
+        {"p_value": p_value, "found": is_found}
+        for p_value, is_found in zip(
             estimate.p_value.tolist(), estimate.found.tolist(), strict=True
         )
     ]
@@ -187,9 +187,9 @@ def collect_strings(
     Args:
         strings: One per person, in the order of arrival, shape (n,).
         levels: Each person's local budget in nats, shape (n,).
-        protocol: What is run.
+        protocol: The protocol that is run.
         candidates: Which strings the analyst asks for.
-        false_discovery_rate: Which share of those found may be held by nobody.
+        false_discovery_rate: The share of those found that may have no holder.
         delta: At which the guarantee is stated, in (0, 1).
         rng: The only source of randomness.
         on_step: Called with the name of each step before it begins.
@@ -212,22 +212,29 @@ def collect_strings(
         candidates=candidates,
         false_discovery_rate=false_discovery_rate,
     )
-    # Whoever holds another string has the number after the last candidate.
+    # Other strings get the number after the last candidate.
     numbers = {string: number for number, string in enumerate(candidates)}
     other = len(candidates)
-    held = np.array([numbers.get(string, other) for string in strings], dtype=np.int64)
-    found = None
+    values = np.array(
+        [numbers.get(string, other) for string in strings], dtype=np.int64
+    )
+    dependence = None
     if protocol.mode == "agnostic":
-        one, zero = protocol.randomizer.effective_chances(people.epsilons)
-        found = dependence_of_categories(
-            held, levels, num_categories=other + 1, people=people, slopes=one - zero
+        p_set, p_unset = protocol.randomizer.effective_chances(people.epsilons)
+        dependence = dependence_of_categories(
+            values,
+            levels,
+            num_categories=other + 1,
+            people=people,
+            slopes=p_set - p_unset,
         )
-    truth = np.bincount(held, minlength=other + 1) / people.num_users
-    return Collection(truth, people, estimate, guarantee, found)
+    truth = np.bincount(values, minlength=other + 1) / people.num_users
+    return Collection(truth, people, estimate, guarantee, dependence)
 
 
 def _selected_intervals(estimate: StringEstimate, confidence: float) -> Floats:
     """Returns intervals, shape (S, 2); false coverage among those found is controlled."""
+    # Benjamini and Yekutieli 2005: level 1 - (1 - confidence) R / S for R of S selected.
     usual = estimate.interval(confidence)
     num_found = int(estimate.found.sum())
     if num_found == 0:

@@ -1,1 +1,1 @@
-"""How many people say yes."""
+"""The number of people who say yes."""

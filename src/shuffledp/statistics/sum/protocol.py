@@ -1,14 +1,13 @@
-"""How many people say yes: one bit each, and no more noise than the crowd needs.
+"""The number of people who say yes: one bit each, with calibrated noise.
 
-A person whose bit is x sends x with chance 1 - p and a fair coin with chance p. From the
-sum of the messages of n people with the same p,
+A person whose bit is x sends x with probability 1 - p and a uniform bit with
+probability p. From the sum of the messages of n people with the same p,
 
     estimate = (sum y - n p / 2) / (1 - p);
 
-the lecture notes by Di Wang print p / 2 for n p / 2 in eq. (9.5). The devices' noise need
-only hide one person among all: where each level should be worth a given epsilon after the
-shuffle, `calibrate` lets the accountant choose p, instead of a formula with an unknown
-constant. The bit is binary randomized response of budget log(2 / p - 1).
+the lecture notes by Di Wang print p / 2 for n p / 2 in eq. (9.5). The noise of all devices
+together hides one person: for a given central epsilon of each level, `calibrate` lets the
+accountant choose p, instead of a formula with an unknown constant. The bit is binary randomized response of budget log(2 / p - 1).
 
 Source: Cheu, Smith, Ullman, Zeber, Zhilyaev (2019), "Distributed differential privacy via
 shuffling", arXiv:1808.01394.
@@ -104,7 +103,7 @@ class BinarySum:
 
     @property
     def randomizer(self) -> OneBit:
-        """What the devices run."""
+        """The randomizer that devices run."""
         return OneBit(0.0, 1.0)
 
     @classmethod
@@ -114,11 +113,11 @@ class BinarySum:
 
     @property
     def identity(self) -> Identity:
-        """What it is."""
+        """The identity of the protocol."""
         return Identity.of(WORDS.name, self.randomizer.mechanism, {}, self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
-        """What the accountant certifies: one message."""
+        """Returns the exposures that are certified: one message."""
         return (SingleMessages("one message", self.randomizer, self.mode, people),)
 
     @property
@@ -126,7 +125,7 @@ class BinarySum:
         return Mean(0.0, 1.0, self.mode)
 
     def noise_share(self, levels: ArrayLike) -> Floats:
-        """Returns p, the chance that a message is a fair coin, shape as `levels`.
+        """Returns p, the probability that a message is uniform, shape as `levels`.
 
         Args:
             levels: Local budgets in nats, shape (n,).
@@ -179,18 +178,18 @@ class BinarySum:
     def draw_tally(
         self, holders: Ints, people: Population, *, rng: np.random.Generator
     ) -> Tally:
-        """Draws the tally of a whole collection without its people: the law is the same.
+        """Draws the tally of a whole collection from its distribution.
 
         Args:
             holders: How many people of each level hold 0 and 1, shape (levels, 2).
-            people: Who takes part.
+            people: The population that takes part.
             rng: A simulation's generator.
         """
         tally = self._mean.draw_tally([0.0, 1.0], holders, people, rng=rng)
         return replace(tally, identity=self.identity)
 
     def estimate(self, seen: Seen, people: Population) -> SumEstimate:
-        """Estimates how many people hold 1, from what the shuffler let through.
+        """Estimates how many people hold 1, from shuffled reports.
 
         Args:
             seen: From `shuffle`, or a tally.
@@ -203,7 +202,7 @@ class BinarySum:
         """
         tally = checked(seen, self.identity, self.tally)
         own = replace(tally, identity=self._mean.identity)
-        # Bits differ as much as numbers of their mean can: whatever is more is cut down.
+        # Bits have the largest spread of their mean; `estimate` lowers 0.5 to it.
         estimate = self._mean.estimate(own, people, spread=0.5)
         n = people.num_users
         return SumEstimate(

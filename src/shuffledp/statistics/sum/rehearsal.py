@@ -1,4 +1,4 @@
-"""A sum rehearsed on known bits: options, truth, and what is shown."""
+"""A sum rehearsed on known bits: options, truth and summary."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +31,7 @@ from shuffledp.types import Floats, Ints
 
 
 class SumStatistic:
-    """How many people hold a 1."""
+    """The number of people who hold a 1."""
 
     words = WORDS
     parameters = (
@@ -93,7 +93,7 @@ class SumStatistic:
         return sum_parts(BinarySum(request.mode))
 
     def parts_of(self, protocol: Any, names: tuple[str, ...] | None) -> Parts:
-        """Returns the same for a protocol that somebody made."""
+        """Returns the same for a given protocol."""
         if names is not None:
             raise InvalidInputError(
                 "Expected names of categories with frequencies only."
@@ -108,7 +108,7 @@ def sum_parts(protocol: BinarySum) -> Parts:
     """Returns how bits are rehearsed on parts of the people.
 
     Args:
-        protocol: What is run.
+        protocol: The protocol that is run.
     """
     return Parts(protocol, SumTruth(protocol), summarize_sum)
 
@@ -116,9 +116,9 @@ def sum_parts(protocol: BinarySum) -> Parts:
 def _calibrated(
     protocol: BinarySum, central: float, num_users: int, delta: float
 ) -> tuple[Floats, tuple[str, ...]]:
-    """Returns everybody's level, and what is said of it."""
-    found = protocol.calibrate({central: num_users}, delta=delta)
-    levels = np.full(num_users, found.people.epsilons[0])
+    """Returns each person's level, and a sentence on their noise."""
+    calibration = protocol.calibrate({central: num_users}, delta=delta)
+    levels = np.full(num_users, calibration.people.epsilons[0])
     (share,) = protocol.noise_share(levels[:1])
     return levels, (
         f"Each message is a fair coin with chance p = {share:.6g}: the least noise "
@@ -160,7 +160,7 @@ def collect_sum(
     Args:
         bits: 0 or 1, shape (n,).
         levels: Each person's local budget in nats, shape (n,).
-        protocol: What is run.
+        protocol: The protocol that is run.
         delta: At which the guarantee is stated, in (0, 1).
         rng: The only source of randomness.
         on_step: Called with the name of each step before it begins.
@@ -173,5 +173,8 @@ def collect_sum(
     )
     numbers = bits.astype(np.float64)
     mean = Mean(0.0, 1.0, protocol.mode)
-    found = dependence_of_mean(numbers, levels, float(numbers.mean()), mean, people)
-    return Collection(np.array([numbers.sum()]), people, estimate, guarantee, found)
+    dependence = dependence_of_mean(
+        numbers, levels, float(numbers.mean()), mean, people
+    )
+    truth = np.array([numbers.sum()])
+    return Collection(truth, people, estimate, guarantee, dependence)

@@ -22,7 +22,7 @@ class SumTruth:
     """As of a mean of zeros and ones: see `statistics.parts`.
 
     Attributes:
-        protocol: What is run.
+        protocol: The protocol that is run.
     """
 
     protocol: BinarySum
@@ -36,16 +36,16 @@ class SumTruth:
         """See `Truth`."""
         return bits_of(column)
 
-    def count(self, values: Ints, places: Ints, num_groups: int) -> NDArray[Any]:
+    def count(self, values: Ints, group_indices: Ints, num_groups: int) -> NDArray[Any]:
         """See `Truth`."""
-        return self._mean.count(values.astype(np.float64), places, num_groups)
+        return self._mean.count(values.astype(np.float64), group_indices, num_groups)
 
-    def found(
+    def evaluate(
         self, counts: NDArray[Any], groups: LevelGroups, people: Population
     ) -> tuple[Floats, Dependence | None]:
         """See `Truth`."""
-        mean, found = self._mean.found(counts, groups, people)
-        return np.rint(mean * people.num_users), found
+        mean, dependence = self._mean.evaluate(counts, groups, people)
+        return np.rint(mean * people.num_users), dependence
 
     @property
     def _mean(self) -> MeanTruth:

@@ -1,4 +1,4 @@
-"""How many people say yes, as it is asked of real people."""
+"""Surveys of the number of people who say yes."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,7 +16,7 @@ from shuffledp.types import Mode
 
 @dataclass(frozen=True)
 class SumSurvey:
-    """Yes or no: see `Survey`.
+    """A yes-or-no question: see `Survey`.
 
     Attributes:
         mode: "agnostic" or "stratified".
@@ -34,7 +34,7 @@ class SumSurvey:
 
     @property
     def protocol(self) -> BinarySum:
-        """What runs."""
+        """The protocol that runs."""
         return BinarySum(self.mode)
 
     @property
