@@ -24,6 +24,7 @@ def checked_arguments(statistic: Statistic, given: Mapping[str, Any]) -> dict[st
             f"Expected of {statistic.words.name} no option but {', '.join(known)}, got "
             f"{', '.join(unknown)}."
         )
+    # None stands for an argument that was not given.
     return {
         name: known[name].checked(value)
         for name, value in given.items()

@@ -1,9 +1,7 @@
 """Finds the certificates in a record, and refuses a record that can be read two ways.
 
 A record is a certificate, with exactly a certificate's keys, or one of the files that this
-library writes around a certificate, with exactly the keys of that file. A reader who opens
-the file sees every certificate in it: each stands at a path listed here and is verified,
-or the record is refused.
+library writes around a certificate, with exactly the keys of that file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -77,6 +75,8 @@ def certificates_in(record: object) -> dict[str, Guarantee]:
             part = holder.pop(path[-1], None)
             if part is not None or not certificates:
                 certificates[".".join(path)] = read_certificate(part)
+    # A reader of the file takes such a record for certified: each is verified, or the
+    # whole file is refused.
     if any(_is_like_a_certificate(inner) for inner in _mappings(outside)):
         raise DataError(
             "Expected certificates only where this version writes them: this file states "
@@ -90,7 +90,8 @@ def _is_like_a_certificate(record: Mapping[Any, Any]) -> bool:
 
 
 def _mappings(record: Mapping[Any, Any]) -> Iterator[Mapping[Any, Any]]:
-    """Yields a record and all records in it; does not recurse."""
+    """Yields a record and all records in it."""
+    # No recursion: a deeply nested record would exceed its limit.
     stack: list[Any] = [record]
     while stack:
         value = stack.pop()

@@ -90,6 +90,7 @@ class SubsetCode:
     def pack(self, messages: Ints) -> NDArray[Any]:
         """See `MessageCode`: from the elements of each set, shape (n, size)."""
         packed = np.empty(len(messages), dtype=self.entry)
+        # Batches, as unpacked bits take eight times the memory of messages.
         for part in batches(len(messages), width=self.num_elements):
             bits = np.zeros((len(messages[part]), self.num_elements), dtype=np.bool_)
             np.put_along_axis(bits, messages[part].astype(np.int64), True, axis=1)

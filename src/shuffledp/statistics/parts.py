@@ -1,4 +1,4 @@
-"""A rehearsal divided among machines, each of which has a part of the people.
+"""A rehearsal divided among machines, with a part of the people on each.
 
 Every machine reads, randomizes and counts its own people. Two kinds of whole numbers are
 added up: counts of messages (a tally), and counts of values (the truth).

@@ -124,6 +124,7 @@ def rehearse(
         raise MissingValueError(
             f'{error} Leave such people out with missing="drop".'
         ) from error
+    # Errors name options; here they are spelled as Python's arguments.
     except (InvalidInputError, DataError) as error:
         raise type(error)(in_python(error)) from error
 

@@ -101,6 +101,7 @@ class Request:
         Raises:
             UnknownLevelError: If one is not.
         """
+        # The population serves as a lookup: it raises on any other level.
         if self.allowed is not None:
             Population.from_budgets(self.allowed).level_indices(levels)
         return levels

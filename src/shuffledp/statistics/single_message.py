@@ -93,6 +93,7 @@ class SingleMessage:
             )
         epsilons = level_array(levels)
         messages = np.asarray(draw(np.asarray(values), epsilons, rng=rng))
+        # Coordinates that one value changes are shuffled apart.
         apart = self.randomizer.changes > 1
         return Reports(
             self.identity, messages, epsilons, "columns" if apart else "rows"

@@ -95,11 +95,13 @@ def protocol_of(identity: Identity, mechanism: Any = None) -> Certifiable:
     kind = _module(_PROTOCOLS[name]).PROTOCOL
     try:
         protocol: Certifiable = kind.from_record(record, *given)
+    # Records come from files: each of these says that one does not fit its class.
     except (InvalidInputError, TypeError, KeyError) as error:
         raise DataError(
             f"Expected a protocol that this library can build, got {identity}: pass the "
             f"protocol itself. ({error})"
         ) from error
+    # Defaults fill up an incomplete record, which is then not what was certified.
     if protocol.identity != identity:
         raise DataError(
             f"Expected a complete protocol, got {identity}: what can be made of it is "

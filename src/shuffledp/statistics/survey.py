@@ -144,6 +144,7 @@ def survey_in(kind: type[Survey], terms: Mapping[str, Any], mode: Mode) -> Surve
     """
     known = {parameter.name: parameter for parameter in kind.parameters}
     needed = {name for name, parameter in known.items() if parameter.required}
+    # Terms come with a task: optional ones may be missing, unknown ones are refused.
     if not needed <= set(terms) <= set(known):
         names = ", ".join(sorted(needed)) or "nothing"
         raise InvalidInputError(

@@ -134,7 +134,7 @@ def check_people(tally: Tally, people: Population, dealt: Ints | None = None) ->
     """
     if not isinstance(people, Population):
         raise InvalidInputError(f"Expected a Population, got {type(people).__name__}.")
-    people.level_indices(tally.levels)
+    people.level_indices(tally.levels)  # Raises on a level that the population lacks.
     expected = people.counts[None, :] if dealt is None else dealt
     if not (
         np.array_equal(tally.levels, people.epsilons)
@@ -172,6 +172,7 @@ def check_counts(tally: Tally, *, width: int, each: int | None = None) -> None:
 
 def senders(tally: Tally) -> NDArray[np.int64]:
     """Returns how many people's messages are in each pile, shape (cohorts, piles)."""
+    # Unlinked messages of all levels are in one pile of each cohort.
     people = tally.people.astype(np.int64, copy=False)
     return people if tally.linked else people.sum(axis=1, keepdims=True)
 
@@ -184,6 +185,7 @@ def drawn_tally(identity: Identity, people: Population, counts: NDArray[Any]) ->
         people: The population that took part.
         counts: Counts of each level, shape (levels, numbers).
     """
+    # Messages without levels show only the sum over all levels.
     if identity.record["mode"] == "agnostic":
         counts = counts.sum(axis=0, keepdims=True)
     return Tally(identity, people.epsilons, people.counts[None, :], counts[None, :, :])

@@ -52,6 +52,7 @@ class FrequencyTruth:
         """See `Truth`."""
         holders = counts.astype(np.int64)
         dependence = None
+        # A stratified estimate stays unbiased if levels depend on values.
         if self.protocol.mode == "agnostic":
             keep, flip = self.protocol.randomizer.densities(people.epsilons)
             dependence = dependence_of_holders(

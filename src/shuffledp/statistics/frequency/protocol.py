@@ -180,11 +180,9 @@ class Frequency:
                 randomizer has too many messages to draw their numbers.
         """
         check_generator(rng)
-        holder_counts = check_holders(holders, people, self.num_categories)
-        counts = self.randomizer.draw_support_counts(
-            holder_counts, people.epsilons, rng=rng
-        )
-        return drawn_tally(self.identity, people, counts)
+        counts = check_holders(holders, people, self.num_categories)
+        support = self.randomizer.draw_support_counts(counts, people.epsilons, rng=rng)
+        return drawn_tally(self.identity, people, support)
 
     def estimate(self, seen: Seen, people: Population) -> FrequencyEstimate:
         """Estimates how often each category occurs, from shuffled reports.
@@ -200,6 +198,7 @@ class Frequency:
         """
         tally = checked(seen, self.identity, self.tally)
         check_people(tally, people)
+        # Some randomizers have messages that support a fixed number of categories each.
         check_counts(
             tally,
             width=self.num_categories,

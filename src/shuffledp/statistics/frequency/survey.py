@@ -114,6 +114,7 @@ class FrequencySurvey:
         match self.protocol.randomizer:
             case SubsetSelection(num_categories=categories, subset_size=size):
                 return SubsetCode(categories, size)
+            # A message is a column of the Hadamard matrix of this order.
             case HadamardResponse(order=columns):
                 return NumberCode(columns)
         return NumberCode(len(self.categories))

@@ -13,9 +13,9 @@ No step keeps a state: each takes the immutable results of the steps before it.
 
 A target is the central epsilon that a user asks for. Targets are reported as they are,
 without a name; or by k-ary response over the K targets, at a local budget `epsilon_choice`,
-which the shuffle amplifies. That budget protects the choice of a target; guarantees of sets
-hold against an observer who knows it. Estimated numbers of people widen the standard errors of
-shares.
+which the shuffle amplifies. That budget protects the choice of a target; guarantees of
+sets hold against an observer who knows it. Estimated numbers of people widen the standard
+errors of shares.
 
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
 Model", Algorithm 1.
@@ -93,7 +93,7 @@ class ItemsFramework:
         # Checks d, s, m, targets and their budget as protocols do.
         m = 0.0 if self.blanket is None else self.blanket
         Items(self.num_items, self.set_size, values, (1.0,) * len(values), m)
-        _ = self.choices
+        _ = self.choices  # Checks targets and the budget of their reports.
         if values[0] <= 0.0:
             raise InvalidInputError("Expected targets above 0.")
         if not 0.0 < as_number(self.delta, "delta") < 1.0:
@@ -162,6 +162,7 @@ class ItemsFramework:
             raise InvalidInputError(
                 f"Expected a Guarantee, got {type(guarantee).__name__}."
             )
+        # Certified elsewhere, a guarantee may belong to other people, items or targets.
         protocol = _protocol_of(guarantee)
         stated = (guarantee.num_users, protocol.num_items, protocol.set_size)
         wanted = (choices.num_users, self.num_items, self.set_size)
@@ -222,6 +223,7 @@ def certified_parameters(framework: ItemsFramework, people: Population) -> Guara
         return optimize_items(
             people, num_items=d, set_size=s, delta=delta, absent=framework.absent
         ).guarantee
+    # With m given, the rates are free: the largest that keep each target.
     chances = [
         largest_send_chance(
             target,

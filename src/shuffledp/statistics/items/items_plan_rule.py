@@ -107,6 +107,7 @@ class ItemsPlanRule:
         d, s = self.framework.num_items, self.framework.set_size
         best: tuple[float, ItemsParameters] | None = None
         for noise, rates in zip(self.table.noise, self.table.rates, strict=True):
+            # Rounded up: the honest people's blanket messages reach the certified noise.
             blanket = noise / (honest - spare) * (1.0 + 2.0 * _ULP)
             size = smallest_report(
                 blanket,
@@ -120,6 +121,7 @@ class ItemsPlanRule:
                 size += 1
                 if size > _MOST_MESSAGES:
                     break
+            # Noise increases by row: later rows need larger reports still.
             if size > _MOST_MESSAGES:
                 break
             error = items_mean_squared_error(

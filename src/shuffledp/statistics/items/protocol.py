@@ -149,8 +149,7 @@ class Items:
 
         Raises:
             UnknownLevelError: If a target is not one of the protocol's.
-            InvalidInputError: If shapes differ, items are out of range, or a set holds an
-                item twice.
+            InvalidInputError: If shapes differ, or items are out of range or repeated.
         """
         rates = np.array(self.rates)[self.target_indices(targets)]
         messages = self.randomizer.randomize(sets, rates, rng=rng)
@@ -195,20 +194,16 @@ class Items:
         """
         check_generator(rng)
         rates = np.array(self.rates)[self.target_indices(people.epsilons)]
-        holder_counts = np.asarray(holders)
-        if holder_counts.shape != (people.num_levels, self.num_items):
+        num_holders = np.asarray(holders)
+        if num_holders.shape != (people.num_levels, self.num_items):
             raise InvalidInputError(
                 f"Expected whole numbers of people by target and item, of shape "
                 f"({people.num_levels}, {self.num_items})."
             )
-        if np.any(holder_counts > people.counts[:, None]):
+        if np.any(num_holders > people.counts[:, None]):
             raise InvalidInputError("Expected no more holders than people.")
         counts = draw_counts(
-            self.randomizer,
-            holder_counts,
-            rates,
-            num_users=people.num_users,
-            rng=rng,
+            self.randomizer, num_holders, rates, num_users=people.num_users, rng=rng
         )
         return self._tally(counts, people.num_users)
 

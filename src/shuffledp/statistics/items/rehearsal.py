@@ -194,6 +194,7 @@ def _optimize(framework: ItemsFramework, people: Population) -> Guarantee:
         delta=framework.delta,
         absent=framework.absent,
     )
+    # Every report has as many messages, dummies included, all in memory at once.
     size = optimum.parameters.report_size
     if people.num_users * size > MAX_MESSAGES:
         raise InvalidInputError(

@@ -96,6 +96,7 @@ class ItemsSurvey:
         refusal = InvalidInputError("Expected a plan for these items and targets.")
         if plan is None:
             raise refusal
+        # A plan comes from the analyst: any of these errors makes it no plan.
         try:
             items = Items.from_record(plan.record)
         except (
@@ -217,6 +218,7 @@ class ItemsRun:
 
     def batch_people(self, people: Sequence[int], chosen: Tally | None) -> BatchPeople:
         """See `AnswerRun`."""
+        # People who chose a target and sent no items give no cover.
         planned = self._counts(chosen).people()
         return BatchPeople(planned, max(planned.num_users - people[0], 0))
 
@@ -235,6 +237,7 @@ def scaled(counts: ChoiceCounts, num_users: int) -> ChoiceCounts:
     """Returns choices in the same proportion, of those who sent items."""
     if counts.num_users == num_users:
         return counts
+    # Numbers scale with the ratio, their covariance with its square.
     ratio = num_users / counts.num_users
     covariance = None if counts.covariance is None else counts.covariance * ratio**2
     return ChoiceCounts(counts.choices, counts.value * ratio, covariance, num_users)

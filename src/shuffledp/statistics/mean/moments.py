@@ -80,6 +80,7 @@ def averages_of(
         sums: From `power_sums`, shape (groups, 3), of one message at least in each.
         randomizer: Whose messages decode to start + step times the message.
     """
+    # Decoding is linear: two messages give its start and step.
     start, end = randomizer.decode(np.array([0, 1])).tolist()
     averages, variances = np.empty(len(sums)), np.empty(len(sums))
     for group, (count, total, squares) in enumerate(sums.tolist()):

@@ -28,6 +28,7 @@ def expected_error(channel: Channel, mode: Mode, value: float, spread: float) ->
         )
     if mode == "agnostic":
         return float(channel.variance(value, spread, solved=False) ** 0.5)
+    # Stratified: levels are estimated apart and weighted by their shares of people.
     share = channel.counts / channel.num_users
     parts = [
         channel.level(index).variance(value, spread, solved=False)

@@ -182,8 +182,7 @@ class Mean:
 
         Args:
             messages: From `randomize`, in any order.
-            groups: Each message's group, in [0, num_groups), shape (n,); None if there
-                is one group only.
+            groups: Each message's group, shape (n,); None for a single group.
             num_groups: How many groups there are.
         """
         self.randomizer.check_messages(messages)
@@ -215,15 +214,12 @@ class Mean:
             rng: A simulation's generator.
 
         Raises:
-            InvalidInputError: If holders are not those of the population, or the
-                randomizer has too many messages to draw their numbers.
+            InvalidInputError: If holders do not match people, or messages are too many.
         """
         check_generator(rng)
         numbers = self._range.moved(float_array(values, "values"))
-        holder_counts = check_holders(holders, people, numbers.size)
-        sums = self.randomizer.draw_sums(
-            numbers, holder_counts, people.epsilons, rng=rng
-        )
+        counts = check_holders(holders, people, numbers.size)
+        sums = self.randomizer.draw_sums(numbers, counts, people.epsilons, rng=rng)
         return drawn_tally(self.identity, people, sums)
 
     def estimate(

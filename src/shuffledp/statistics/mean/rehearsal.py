@@ -142,11 +142,9 @@ def _asked(request: Request) -> tuple[Mean, float | None, bool]:
 def known_spread(
     column: pl.Series, protocol: Mean, spread: float | None
 ) -> float | None:
-    """Returns the spread that was given, or that of true and false, or None.
-
-    Values that are 0 or 1, the ends of the range, have the largest standard deviation that
-    their mean allows, which `Mean.estimate` makes of half the range.
-    """
+    """Returns the spread that was given, or that of true and false, or None."""
+    # Values at the ends of the range have the largest standard deviation that their mean
+    # allows; `Mean.estimate` lowers half the range to it.
     if spread is None and (protocol.low, protocol.high) == (0.0, 1.0):
         return 0.5 if holds_truths(column) else None
     return spread

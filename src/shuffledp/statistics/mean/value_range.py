@@ -34,6 +34,7 @@ class ValueRange:
     @property
     def middle(self) -> float:
         """The middle of the values."""
+        # Halved first: the sum of the ends may overflow.
         return self.low / 2.0 + self.high / 2.0
 
     @property
@@ -56,6 +57,7 @@ class ValueRange:
             )
         if not self.shift:
             return numbers
+        # Rounding of the shift may leave the range, which randomizers refuse.
         return np.clip(numbers - self.shift, self.randomizer_low, self.randomizer_high)
 
     def scaled(self, mean: float | None) -> float:
@@ -67,4 +69,5 @@ class ValueRange:
         value = self.middle if mean is None else as_number(mean, "mean")
         if not self.low <= value <= self.high:
             raise InvalidInputError(f"Expected a mean in the range, got {value:g}.")
+        # Rounding again: an end of the range may come out a little above 1.
         return float(np.clip((value - self.middle) / self.half, -1.0, 1.0))

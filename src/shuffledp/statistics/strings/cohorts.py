@@ -36,10 +36,9 @@ def cohorts_of(levels: ArrayLike, num_cohorts: int) -> Ints:
 
 
 def dealt_evenly(people: Population, num_cohorts: int) -> Ints:
-    """Returns the people of each cohort and level, shape (cohorts, levels).
-
-    The first cohorts may have one person of a level more than the last ones.
-    """
+    """Returns the people of each cohort and level, shape (cohorts, levels)."""
+    # Cohort c has ceil((n - c) / num_cohorts) of a level's n people: the first cohorts may
+    # have one more than the last.
     last = np.arange(num_cohorts)[:, None]
     counts: Ints = (people.counts - last + num_cohorts - 1) // num_cohorts
     return counts

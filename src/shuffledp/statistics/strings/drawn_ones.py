@@ -50,6 +50,7 @@ def drawn_ones(
         sets = np.zeros((len(texts), num_bits), dtype=np.int64)
         np.put_along_axis(sets, positions, 1, axis=1)
         for level, size in enumerate(sizes):
+            # Arrival is independent of strings: a cohort is a random sample.
             members = rng.multivariate_hypergeometric(
                 left[level], size, method="marginals"
             )

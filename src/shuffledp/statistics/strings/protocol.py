@@ -137,13 +137,11 @@ class Strings:
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
         """Returns the exposures that are certified: one report, and any number of them.
 
-        People hide within their cohort. Every cohort contains at least the people of
-        `smallest_cohort`, and who hides among more is covered no less: both statements
-        are made for that crowd, and hold in every cohort.
-
         Raises:
             PopulationError: If a cohort would be left without one of the levels.
         """
+        # Every cohort contains at least these people, and more people cover no less:
+        # both guarantees hold in every cohort.
         crowd, inner = smallest_cohort(people, self.num_cohorts), self.randomizer
         always = "any number of reports from the same permanent response"
         return (
@@ -224,8 +222,6 @@ class Strings:
     ) -> Tally:
         """Draws the tally of a whole collection from its distribution.
 
-        People arrive in an order that has nothing to do with their strings.
-
         Args:
             strings: Different strings.
             holders: Numbers of people of each level who hold each, shape (levels, strings).
@@ -283,13 +279,9 @@ class Strings:
         dealt = dealt_evenly(people, self.num_cohorts)
         check_people(tally, people, dealt)
         check_counts(tally, width=self.num_bits)
-        p_set, p_unset = self.randomizer.effective_chances(people.epsilons)
+        p1, p0 = self.randomizer.effective_chances(people.epsilons)
         shares = bit_shares(
-            tally.counts,
-            mode=self.mode,
-            level_counts=dealt,
-            p_set=p_set,
-            p_unset=p_unset,
+            tally.counts, mode=self.mode, level_counts=dealt, p_set=p1, p_unset=p0
         )
         estimate = decode_strings(
             shares,

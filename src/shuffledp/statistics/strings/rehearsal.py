@@ -145,6 +145,7 @@ def summarize_strings(
         collection.truth[:-1],
         details,
     )
+    # Found strings first, by estimate; the row of other strings is added last.
     rows.sort(key=lambda row: (not row.listed, -row.estimate))
     wide = reach(circumstances.confidence) * estimate.unexplained_error
     rows.append(

@@ -7,7 +7,8 @@ probability p. From the sum of the messages of n people with the same p,
 
 the lecture notes by Di Wang print p / 2 for n p / 2 in eq. (9.5). The noise of all devices
 together hides one person: for a given central epsilon of each level, `calibrate` lets the
-accountant choose p, instead of a formula with an unknown constant. The bit is binary randomized response of budget log(2 / p - 1).
+accountant choose p, instead of a formula with an unknown constant. The message is binary
+randomized response of budget log(2 / p - 1).
 
 Source: Cheu, Smith, Ullman, Zeber, Zhilyaev (2019), "Distributed differential privacy via
 shuffling", arXiv:1808.01394.

@@ -45,6 +45,7 @@ class SumTruth:
     ) -> tuple[Floats, Dependence | None]:
         """See `Truth`."""
         mean, dependence = self._mean.evaluate(counts, groups, people)
+        # A sum of bits is a whole number, which the mean times n misses by rounding.
         return np.rint(mean * people.num_users), dependence
 
     @property
