@@ -32,8 +32,8 @@ def counted(parts: Parts, values: pl.Series, levels: np.ndarray, num: int) -> An
     total: Any = 0
     for some in np.array_split(np.arange(len(levels)), num):
         read = parts.truth.values(values[some.tolist()])
-        places = groups.places(levels[some])
-        total = total + parts.truth.count(read, places, groups.num_groups)
+        indices = groups.group_indices(levels[some])
+        total = total + parts.truth.count(read, indices, groups.num_groups)
     return total, groups
 
 
@@ -73,14 +73,14 @@ def test_sums_of_parts_are_the_truth_and_its_dependence(name: str, num: int) -> 
     parts, column, own = cases[name]()
 
     counts, groups = counted(parts, column, levels, num)
-    truth, found = parts.truth.found(counts, groups, own.people)
+    truth, dependence = parts.truth.evaluate(counts, groups, own.people)
 
     # Means are added up in steps of 1e-12 of half their range.
     np.testing.assert_allclose(truth, own.truth, rtol=1e-11)
-    assert found is not None
+    assert dependence is not None
     assert own.dependence is not None
-    assert found.suspected
-    np.testing.assert_allclose(found.bias, own.dependence.bias, rtol=1e-9)
+    assert dependence.suspected
+    np.testing.assert_allclose(dependence.bias, own.dependence.bias, rtol=1e-9)
 
 
 def test_sums_are_the_same_however_people_are_divided() -> None:
@@ -103,7 +103,7 @@ def test_many_levels_are_put_into_groups_of_neighbors() -> None:
 
     assert groups.num_groups == 100
     assert counts.tolist() == [50.0] * 100
-    assert np.bincount(groups.places(levels)).tolist() == [50] * 100
+    assert np.bincount(groups.group_indices(levels)).tolist() == [50] * 100
 
 
 def test_what_is_no_value_is_refused_as_in_a_table() -> None:
