@@ -81,7 +81,8 @@ def surveys() -> None:
             "shuffledp",
             f"`Frequency`, each at their own of {levels}",
             "no one",
-            f"own level to anyone who sees a message; {epsilons} after the shuffle, certified",
+            f"own level to anyone who sees a message; {epsilons} after the shuffle, "
+            "certified",
             partial(ours, mixed),
         ),
         Peer("multi-freq-ldpy", "`GRR_Client`", "no one", local, multi_freq),

@@ -2,8 +2,8 @@
 
 Each person holds one bit and answers the same question every day at epsilon = ln 3: the
 truth with probability 3/4, the opposite otherwise. With fresh noise every day, an
-observer of one person's answers takes the majority and knows; 100 days compose to 100 ln 3. With
-one permanent answer, drawn once and repeated, day 100 says what day 1 said.
+observer of one person's answers takes the majority and knows; 100 days compose to
+100 ln 3. With one permanent answer, drawn once and repeated, day 100 says what day 1 said.
 
     python examples/averaging_attack.py
 """
