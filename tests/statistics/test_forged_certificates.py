@@ -1,4 +1,4 @@
-"""A file that states a number nobody proved never holds, wherever the number stands."""
+"""A file that states an unproven number never holds, wherever the number stands."""
 
 import copy
 import itertools

@@ -50,7 +50,7 @@ class Simulation:
 
 
 def simulated(protocol: Frequency, *, redrawn: bool) -> Simulation:
-    """Many collections; levels are dealt anew, and values drawn anew if wanted."""
+    """Many collections; levels are dealt again, and values drawn again if wanted."""
     rng = np.random.default_rng(37)
     values = np.tile(VALUES, (RUNS, 1))
     if redrawn:

@@ -1,4 +1,4 @@
-"""Reports of which target people ask for: counted without bias, or as they are."""
+"""Reports of targets: counted without bias, or reported as they are."""
 
 import numpy as np
 import pytest

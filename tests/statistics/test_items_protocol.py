@@ -1,4 +1,4 @@
-"""Collections of sets: unbiased, with honest errors, and strict about what they take."""
+"""Collections of sets: unbiased, with honest errors, and strict about their inputs."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Ranges near the limits of numbers, and what is refused."""
+"""Ranges near the limits of numbers, and refusals."""
 
 from typing import Any
 

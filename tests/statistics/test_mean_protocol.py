@@ -1,4 +1,4 @@
-"""Whole collections of numbers: what is predicted and stated is what happens."""
+"""Whole collections of numbers: predictions and stated errors match the outcomes."""
 
 from functools import cache
 

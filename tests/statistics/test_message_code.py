@@ -1,4 +1,4 @@
-"""What one message is: each has one spelling, and whatever has none is not known."""
+"""Codes of messages: each message has one spelling, and other bytes are not known."""
 
 from itertools import combinations
 

@@ -1,4 +1,4 @@
-"""A statistic is one place: whoever looks for it finds its folder, and a line."""
+"""Few files name a statistic: its folder, the catalog and the public names."""
 
 import re
 from pathlib import Path

@@ -27,7 +27,7 @@ def people(seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
 
 
 def counted(parts: Parts, values: pl.Series, levels: np.ndarray, num: int) -> Any:
-    """The sums of what `num` machines count, and the groups."""
+    """The sums of the counts of `num` machines, and the groups."""
     groups = parts.groups(sdp.Population.from_budgets(levels))
     total: Any = 0
     for some in np.array_split(np.arange(len(levels)), num):

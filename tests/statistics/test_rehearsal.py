@@ -1,4 +1,4 @@
-"""What a rehearsal says of levels that depend on values."""
+"""Warnings of a rehearsal if levels depend on values."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ NUM_USERS = 20_000
 
 
 def dependent(seed: int) -> tuple[Ints, Floats]:
-    """Categories, of which number 2 likes stricter levels; all levels differ."""
+    """Categories, where holders of number 2 have stricter levels; all levels differ."""
     rng = np.random.default_rng(seed)
     values = rng.choice(3, size=NUM_USERS, p=[0.5, 0.3, 0.2])
     levels = rng.uniform(1.01, 2.0, NUM_USERS) / np.where(values == 2, 2.0, 1.0)

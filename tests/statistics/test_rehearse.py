@@ -1,4 +1,4 @@
-"""`sdp.rehearse`: what `shuffledp estimate` does, from Python."""
+"""`sdp.rehearse`: the rehearsal of `shuffledp estimate`, from Python."""
 
 import json
 import pickle

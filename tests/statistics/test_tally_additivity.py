@@ -1,4 +1,4 @@
-"""Tallies of parts add up to that of the whole, and estimate what the whole does."""
+"""Tallies of parts add up to that of the whole, and give the same estimate."""
 
 from dataclasses import replace
 from typing import Any

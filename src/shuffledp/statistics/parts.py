@@ -85,6 +85,7 @@ class Parts:
 
     def groups(self, people: Population) -> LevelGroups:
         """Returns the groups of levels by which values are counted."""
+        # Each group has `width` counts, so that wider truths have fewer groups.
         return LevelGroups.of(people, most=_MAX_CELLS // self.truth.width)
 
     def collected(

@@ -93,6 +93,7 @@ def rehearse(
             raise InvalidInputError(
                 f"Expected {name} to name a column, got {type(column).__name__}."
             )
+    # A text is a path: read like the tables of the command line.
     source = Path(frame) if isinstance(frame, str | Path) else Frame(frame)
     chosen = statistic_named(statistic)
     dealt = isinstance(levels, Mapping)

@@ -54,6 +54,7 @@ def verify(
         part: _verify_one(guarantee, people, protocol, mechanism)
         for part, guarantee in certificates.items()
     }
+    # The main certificate comes first: problems of others are marked with their path.
     first = next(iter(verifications))
 
     def all_of(field: str) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ def rehearse_drawn(
     if not isinstance(stage.rng, np.random.Generator):
         raise InvalidInputError("Expected a seed: tallies are drawn in simulations.")
     parts = frequency_parts(protocol, names)
+    # The accountant runs first, as in `collect`.
     stage.on_step("certify")
     guarantee = account(protocol, people, delta=stage.delta)
     stage.on_step("draw")

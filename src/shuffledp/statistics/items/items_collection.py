@@ -65,5 +65,5 @@ def collect_items(
     sent = plan.protocol.randomize(sets, targets, rng=rng)
     on_step(STEPS[3])
     seen = shuffle(sent, rng=rng)
-    del sent
+    del sent  # Unshuffled messages are stored no longer than needed.
     return ItemsCollection(plan, framework.estimate(plan, seen))

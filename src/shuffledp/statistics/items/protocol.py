@@ -79,7 +79,7 @@ class Items:
     noise: Noise = "poisson"
 
     def __post_init__(self) -> None:
-        _ = self.randomizer
+        _ = self.randomizer  # Checks sizes, blanket and noise.
         known = self.parameters
         object.__setattr__(self, "targets", known.targets)
         object.__setattr__(self, "rates", known.rates)

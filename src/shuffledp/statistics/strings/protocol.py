@@ -106,7 +106,7 @@ class Strings:
         whole_number(self.num_hashes, "hashes", least=1, most=bloom.MAX_HASHES)
         whole_number(self.num_cohorts, "cohorts", least=1, most=MAX_COHORTS)
         check_mode(self.mode)
-        _ = self.randomizer
+        _ = self.randomizer  # Checks the probabilities of its responses.
 
     @property
     def randomizer(self) -> Rappor:

@@ -202,6 +202,7 @@ class BinarySum:
                 or do not come from as many people per level as expected.
         """
         tally = checked(seen, self.identity, self.tally)
+        # Messages are those of a mean of zeros and ones, whose estimator is used.
         own = replace(tally, identity=self._mean.identity)
         # Bits have the largest spread of their mean; `estimate` lowers 0.5 to it.
         estimate = self._mean.estimate(own, people, spread=0.5)

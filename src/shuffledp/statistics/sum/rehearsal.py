@@ -132,7 +132,7 @@ def summarize_sum(
     """Returns the summary of a collection of bits."""
     estimate, bias = collection.estimate, collection.dependence
     if bias is not None:
-        # What was measured is the bias of the mean.
+        # Measured is the bias of the mean: the sum's is n times as large.
         bias = Dependence(bias.bias * estimate.num_users, bias.p_value)
     return build_summary(
         WORDS,
