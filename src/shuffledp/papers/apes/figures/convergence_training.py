@@ -291,13 +291,7 @@ def _picture(setting: dict[str, Cell], rows: list[tuple[Cell, ...]]) -> str:
             for label, column in lines.items()
             if any(row[column] is not None for row in chosen)
         ]
-        panels.append(
-            Panel(
-                f"mu = {mu:g}",
-                curves,
-                horizontal="round",
-                vertical="loss (nats)",
-            )
-        )
+        name = f"mu = {mu:g}"
+        panels.append(Panel(name, curves, horizontal="round", vertical="loss (nats)"))
     description = "Measured losses and bounds on them, for three strengths of the pull"
     return draw(_TITLE, setting, panels, description=description)
