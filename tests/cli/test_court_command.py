@@ -130,7 +130,8 @@ def test_a_search_without_findings_says_so(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "shuffledp.cli.court.search", lambda *, seed, **_: Search(seed, trials=1)
+        "shuffledp.cli.court_command.search",
+        lambda *, seed, **_: Search(seed, trials=1),
     )
 
     found = command("court", "--search", "1")

@@ -60,21 +60,21 @@ def test_an_interrupt_is_one_line_and_an_exit_code(
 @pytest.mark.parametrize(
     ("arguments", "place"),
     [
-        (("quickstart", "--people", "1000"), "shuffledp.cli.run.perform"),
+        (("quickstart", "--people", "1000"), "shuffledp.cli.collection_run.perform"),
         (("quickstart", "--people", "1000"), "shuffledp.report.writing.check_target"),
         (
             ("estimate", "survey.csv", "--value", "smokes", "--level", "epsilon"),
-            "shuffledp.cli.run.write_report",
+            "shuffledp.cli.collection_run.write_report",
         ),
         (
             ("train", "shuffled-sgd", "--levels", "1:1", "--dataset", "digits"),
-            "shuffledp.cli.train.load",
+            "shuffledp.cli.train_command.load",
         ),
         (
             ("train", "apes", "--levels", "1:1", "--dataset", "digits"),
             "shuffledp.cli.training_rounds.load",
         ),
-        (("reproduce", "eapes-average"), "shuffledp.cli.reproduce.replace"),
+        (("reproduce", "eapes-average"), "shuffledp.cli.reproduce_command.replace"),
     ],
     ids=range(6),
 )

@@ -109,7 +109,7 @@ def test_a_picture_is_what_its_name_says(command: Command, tmp_path: Path) -> No
 def test_a_full_disk_does_not_take_a_guarantee_away(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.cli.account.write_file", full)
+    monkeypatch.setattr("shuffledp.cli.account_command.write_file", full)
 
     outcome = command(*ACCOUNT, "--certificate", "new.json")
 

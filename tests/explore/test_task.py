@@ -10,7 +10,7 @@ pytest.importorskip("cryptography", reason="Needs the extra service.")
 from click.testing import CliRunner
 
 import shuffledp as sdp
-from shuffledp.cli.task import task_group
+from shuffledp.cli.task_command import task_group
 from shuffledp.explore.answers import guarantee_of
 from shuffledp.explore.scene import read_scene
 from shuffledp.explore.task import task_of

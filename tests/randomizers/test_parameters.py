@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from shuffledp.cli.account import account_command
+from shuffledp.cli.account_command import account_command
 from shuffledp.randomizers.catalog import CATALOG, MECHANISMS, build, mechanism_class
 from shuffledp.randomizers.mechanism_text import MechanismText
 from shuffledp.randomizers.parameters import parameters_of

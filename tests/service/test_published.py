@@ -17,7 +17,7 @@ pytest.importorskip("starlette", reason="Needs the extra service.")
 
 from analyst_parties import Parties, Service, answers, crowd_levels, parties, serve
 
-from shuffledp.cli.verify import verify_command
+from shuffledp.cli.verify_command import verify_command
 from shuffledp.errors import DataError
 from shuffledp.service.audit.result_verification import problems_in
 from shuffledp.service.wire.inclusion import RESULT

@@ -69,14 +69,14 @@ def accountant_command(name: str, seconds: float, seed: int, as_json: bool) -> N
     with share_bar("audit") as on_share:
 
         def work(send: Send) -> None:
-            found = audit_accountant(
+            audit = audit_accountant(
                 _accountant(name),
                 name,
                 seconds=seconds,
                 seed=seed,
                 on_share=lambda share: send(("share", share)),
             )
-            send(("audit", found))
+            send(("audit", audit))
 
         def receive(event: tuple[str, Any]) -> None:
             word, what = event
@@ -90,12 +90,12 @@ def accountant_command(name: str, seconds: float, seed: int, as_json: bool) -> N
             run_isolated(work, receive, seconds=2.0 * seconds + _SECONDS_LEFT)
         else:
             work(receive)
-    (found,) = results
+    (audit,) = results
     if as_json:
-        show_json(found.to_dict())
+        show_json(audit.to_dict())
     else:
-        show(*_lines(found))
-    sys.exit(0 if not found.wrong and found.refused < found.trials else 1)
+        show(*_lines(audit))
+    sys.exit(0 if not audit.wrong and audit.refused < audit.trials else 1)
 
 
 def _accountant(name: str) -> Accountant:
@@ -126,23 +126,23 @@ class _Published:
         return SimpleNamespace(levels=levels)
 
 
-def _lines(found: AccountantAudit) -> list[str]:
+def _lines(audit: AccountantAudit) -> list[str]:
     lines = [
-        f"{found.trials:,} collections were compared with the truth; {found.name} said "
-        f"nothing of {found.refused:,}, and was wrong about {found.wrong:,}."
+        f"{audit.trials:,} collections were compared with the truth; {audit.name} said "
+        f"nothing of {audit.refused:,}, and was wrong about {audit.wrong:,}."
     ]
-    if found.tightest is not None:
+    if audit.tightest is not None:
         lines.append(
-            f"The smallest delta that it stated was {found.tightest:.6g} times the exact "
+            f"The smallest delta that it stated was {audit.tightest:.6g} times the exact "
             "one."
         )
-    if found.smallest is None:
-        stated = found.refused < found.trials
+    if audit.smallest is None:
+        stated = audit.refused < audit.trials
         lines.append(
             "That nothing was found is no proof." if stated else "Nothing was tested."
         )
         return lines
-    return [*lines, "", *_program(found.smallest, found.name)]
+    return [*lines, "", *_program(audit.smallest, audit.name)]
 
 
 def _program(wrong: Counterexample, name: str) -> list[str]:

@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from shuffledp.cli.console import show
-from shuffledp.cli.device import receipts_file
+from shuffledp.cli.device_command import receipts_file
 from shuffledp.cli.invitation_file import invitations_in
 from shuffledp.cli.number_types import NumberRange, WholeRange
 from shuffledp.cli.shared_options import ca_option, task_option
@@ -123,8 +123,8 @@ def canaries_command(
 
 def _show_power(task: "Task", count: int) -> None:
     with working("what can be seen"):
-        said = _power(task, count)
-    show(*said)
+        sentences = _power(task, count)
+    show(*sentences)
 
 
 def _power(task: "Task", count: int) -> tuple[str, ...]:
@@ -134,12 +134,12 @@ def _power(task: "Task", count: int) -> tuple[str, ...]:
 
     promises = promised_profiles(task, task.minimum[: len(task.counted)])
     levels = len(task.choices)
-    sent = np.array([(count + place) // levels for place in range(levels)])
-    found = collection_power(sent, promises=promises, delta=task.delta)
+    sent = np.array([(count + level) // levels for level in range(levels)])
+    power = collection_power(sent, promises=promises, delta=task.delta)
     # Our services sort by hashes: there is no share of an order to be seen.
-    said = replace(found, kept=(None, None)).sentences
+    sentences = replace(power, kept=(None, None)).sentences
     return (
-        *said,
+        *sentences,
         "Here it must be: any other is certain, once the analyst hands the batch over.",
     )
 

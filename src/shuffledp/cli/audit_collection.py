@@ -56,7 +56,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 )
 @click.option(
     "--evidence",
-    "kept",
+    "evidence_file",
     type=_FILE,
     metavar="FILE",
     help="Add the epoch to this file, or begin it [only show this epoch]. It has no "
@@ -70,7 +70,7 @@ def collection_command(
     messages: Path | None,
     batch: Path | None,
     earlier: tuple[Path, ...],
-    kept: Path | None,
+    evidence_file: Path | None,
     as_json: bool,
 ) -> None:
     """Test what came out of an epoch against canaries' RECORD, from `audit canaries`.
@@ -95,11 +95,11 @@ def collection_command(
     from shuffledp.service.storage.key_files import load_task, read_file
 
     task = load_task(path)
-    before = _evidence(kept, task.fingerprint)
+    before = _evidence(evidence_file, task.fingerprint)
     canaries = _taken_in(record, task)
     given = None if batch is None else read_disclosed_batch(batch, task)
     with working("compute what was promised"):
-        found = audit_epoch(
+        epoch_findings = audit_epoch(
             task,
             canaries,
             read_json_file(published),
@@ -107,13 +107,13 @@ def collection_command(
             disclosed=given,
             earlier=[_taken_in(other, task) for other in earlier],
         )
-    evidence = before.with_epoch(found)
-    if kept is not None:
-        write_file(kept, f"{evidence.to_json()}\n")
+    evidence = before.with_epoch(epoch_findings)
+    if evidence_file is not None:
+        write_file(evidence_file, f"{evidence.to_json()}\n")
     if as_json:
         show_json(evidence.to_dict())
     else:
-        show(findings(found), *course(evidence))
+        show(findings(epoch_findings), *course(evidence))
     sys.exit(0 if evidence.crossed_in is None else 1)
 
 
@@ -130,15 +130,15 @@ def _taken_in(record: Path, task: "Task") -> Canaries:
         raise DataError(f"{record}: {error}") from error
 
 
-def _evidence(kept: Path | None, task: str) -> Evidence:
+def _evidence(path: Path | None, task: str) -> Evidence:
     from shuffledp.service.storage.key_files import read_file
 
-    if kept is None or not kept.exists():
+    if path is None or not path.exists():
         return Evidence(task)
-    evidence = Evidence.from_json(read_file(kept))
+    evidence = Evidence.from_json(read_file(path))
     if evidence.task != task:
         raise DataError(
-            f"Expected evidence about this task, whose sha256 is {task}, in {kept}; got "
+            f"Expected evidence about this task, whose sha256 is {task}, in {path}; got "
             f"{evidence.task}. After keys were replaced, begin another file."
         )
     return evidence

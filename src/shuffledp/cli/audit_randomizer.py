@@ -147,12 +147,12 @@ def randomizer_command(
             run_isolated(work, receive)
         else:
             work(receive)
-    (found,) = results
+    (audit,) = results
     if as_json:
-        show_json({"seed": seed} | found.to_dict())
+        show_json({"seed": seed} | audit.to_dict())
     else:
-        show(*findings(found), f"\nAfter {duration(time.monotonic() - started)}")
-    sys.exit(0 if found.verdict is AuditVerdict.NOTHING_FOUND else 1)
+        show(*findings(audit), f"\nAfter {duration(time.monotonic() - started)}")
+    sys.exit(0 if audit.verdict is AuditVerdict.NOTHING_FOUND else 1)
 
 
 def _target(target: str, categories: int | None, timeout: float) -> Target:

@@ -46,11 +46,11 @@ def powers(plan: AuditPlan, name: str) -> Iterator[RenderableType]:
             )
 
 
-def findings(found: RandomizerAudit) -> Iterator[RenderableType]:
+def findings(audit: RandomizerAudit) -> Iterator[RenderableType]:
     """Yields the table of all pairs, the most telling events, and the verdict."""
     table = _table("level", "value", "against", "epsilon >=", "delta >=", "")
-    for pair in found.pairs:
-        worst = "broken" if pair in found.broken else ""
+    for pair in audit.pairs:
+        worst = "broken" if pair in audit.broken else ""
         table.add_row(
             f"{pair.level:g}",
             pair.value,
@@ -61,53 +61,53 @@ def findings(found: RandomizerAudit) -> Iterator[RenderableType]:
         )
     yield table
     yield (
-        f"The epsilon that can be promised at delta {found.delta:g}, and the delta at the "
-        f"promised epsilon, are at least these. All {found.intervals} bounds hold together "
-        f"with confidence {found.confidence:g}; each may be wrong with probability "
-        f"{found.alpha:.2g}.\n"
+        f"The epsilon that can be promised at delta {audit.delta:g}, and the delta at the "
+        f"promised epsilon, are at least these. All {audit.intervals} bounds hold together "
+        f"with confidence {audit.confidence:g}; each may be wrong with probability "
+        f"{audit.alpha:.2g}.\n"
     )
-    for level in dict.fromkeys(pair.level for pair in found.pairs):
-        yield _event(found.best(level))
+    for level in dict.fromkeys(pair.level for pair in audit.pairs):
+        yield _event(audit.best(level))
     yield ""
-    for behavior in found.behaviors:
+    for behavior in audit.behaviors:
         yield f"{behavior.about}: {behavior.outcome}: {behavior.text}"
-    yield f"\nVerdict: {_verdict(found)}"
-    if any(b.outcome is SideCheckOutcome.DEPENDENT for b in found.behaviors):
+    yield f"\nVerdict: {_verdict(audit)}"
+    if any(b.outcome is SideCheckOutcome.DEPENDENT for b in audit.behaviors):
         yield (
             "Messages depend on each other. That breaks no promise by itself, but bounds "
             "of single messages assume that they do not."
         )
-    if found.unchecked:
-        yield f"Not checked: {'; '.join(found.unchecked)}."
+    if audit.unchecked:
+        yield f"Not checked: {'; '.join(audit.unchecked)}."
 
 
 def _event(pair: PairBounds) -> str:
-    here, there = pair.epsilon.hits
+    hits, other_hits = pair.epsilon.hits
     return (
         f"Level {pair.level:g}, the most telling event about a message: "
-        f"{pair.epsilon.event}. It happened {here:,} times about {pair.value} and "
-        f"{there:,} times about {pair.other}, of {pair.epsilon.counted:,} each."
+        f"{pair.epsilon.event}. It happened {hits:,} times about {pair.value} and "
+        f"{other_hits:,} times about {pair.other}, of {pair.epsilon.counted:,} each."
     )
 
 
-def _verdict(found: RandomizerAudit) -> str:
-    if found.verdict is AuditVerdict.BROKEN:
+def _verdict(audit: RandomizerAudit) -> str:
+    if audit.verdict is AuditVerdict.BROKEN:
         parts = []
-        if found.broken:
-            worst = found.broken[0]
+        if audit.broken:
+            worst = audit.broken[0]
             parts.append(
                 f"at level {worst.level:g}, epsilon is at least {worst.epsilon.bound:.4g}"
                 if worst.epsilon.bound > worst.level
                 else f"at level {worst.level:g}, delta is at least {worst.delta.bound:.3g}"
             )
         parts += [
-            b.about for b in found.behaviors if b.outcome is SideCheckOutcome.BROKEN
+            b.about for b in audit.behaviors if b.outcome is SideCheckOutcome.BROKEN
         ]
-        return f"{found.verdict}: {'; '.join(parts)}."
-    if found.verdict is AuditVerdict.BLIND:
-        return f"{found.verdict}: there are too few samples for these levels."
-    blind = ", ".join(f"{level:g}" for level in found.blind_levels)
-    text = f"{found.verdict}. That is no proof that the promise is kept."
+        return f"{audit.verdict}: {'; '.join(parts)}."
+    if audit.verdict is AuditVerdict.BLIND:
+        return f"{audit.verdict}: there are too few samples for these levels."
+    blind = ", ".join(f"{level:g}" for level in audit.blind_levels)
+    text = f"{audit.verdict}. That is no proof that the promise is kept."
     return text + (f" Levels that could not be seen: {blind}." if blind else "")
 
 

@@ -43,14 +43,14 @@ def court_table(
     )
 
 
-def search_table(found: Search, *, width: int) -> RenderableType:
+def search_table(search: Search, *, width: int) -> RenderableType:
     """Returns the worst trial of each bound.
 
     Args:
         found: What the search found.
         width: Of the terminal, in characters.
     """
-    trials = "1 trial" if found.trials == 1 else f"{found.trials} trials"
+    trials = "1 trial" if search.trials == 1 else f"{search.trials} trials"
     rows: list[_Row] = [
         (
             f"{finding.seed}/{finding.trial}",
@@ -65,12 +65,12 @@ def search_table(found: Search, *, width: int) -> RenderableType:
             ),
             str(CourtVerdict.VIOLATED if finding.violated else CourtVerdict.CONSISTENT),
         )
-        for finding in found.worst_first
+        for finding in search.worst_first
     ]
     return Group(
         Text(f"Random search: {trials}, the worst of each bound"),
         _rows(rows, "trial", width),
-        Text(f"{len(found.violations)} claims fall in all."),
+        Text(f"{len(search.violations)} claims fall in all."),
     )
 
 
@@ -91,8 +91,8 @@ def _row(ruling: Ruling) -> _Row:
 
 
 def _shown(epsilon: float | None, *numbers: float | None) -> list[str]:
-    shown = ["-" if number is None else f"{number:.3g}" for number in numbers]
-    return ["-" if epsilon is None else f"{epsilon:.4g}", *shown]
+    cells = ["-" if number is None else f"{number:.3g}" for number in numbers]
+    return ["-" if epsilon is None else f"{epsilon:.4g}", *cells]
 
 
 def _rows(rows: Sequence[_Row], key: str, width: int) -> RenderableType:

@@ -52,15 +52,21 @@ def check_command(receipts: Path, path: Path, analyst: str, ca: Path | None) -> 
         digest: asyncio.run(former_task(digest, task, analyst, ca=ca))
         for digest in set(named)
     }
-    kept = [
+    kept_receipts = [
         KeptReceipt.read(line, tasks[digest])
         for digest, line in zip(named, lines, strict=True)
     ]
-    many = "this receipt" if len(kept) == 1 else f"all {len(kept):,} receipts"
+    many = (
+        "this receipt"
+        if len(kept_receipts) == 1
+        else f"all {len(kept_receipts):,} receipts"
+    )
     click.echo(f"The task's shuffler signed {many}.")
-    answers = [each for each in kept if each.receipt.stage == EpochStage.ANSWER]
+    answers = [
+        each for each in kept_receipts if each.receipt.stage == EpochStage.ANSWER
+    ]
     _show_plans(answers)
-    if len(answers) < len(kept):
+    if len(answers) < len(kept_receipts):
         click.echo("Choices are in no list: messages are listed for answers alone.")
     for epoch in sorted({each.receipt.epoch for each in answers}):
         concerned = [each for each in answers if each.receipt.epoch == epoch]
@@ -91,8 +97,8 @@ def _show_plans(answers: "Sequence[KeptReceipt]") -> None:
     plans: dict[tuple[bytes, int], set[bytes]] = {}
     for each in answers:
         if each.receipt.plan is not None:
-            place = each.receipt.task, each.receipt.epoch
-            plans.setdefault(place, set()).add(each.receipt.plan)
+            key = each.receipt.task, each.receipt.epoch
+            plans.setdefault(key, set()).add(each.receipt.plan)
     for (_, epoch), digests in sorted(plans.items()):
         named = ", ".join(sorted(digest.hex() for digest in digests))
         if len(digests) > 1:

@@ -8,14 +8,14 @@ from shuffledp.audit.collection.evidence import EpochFindings, Evidence
 from shuffledp.audit.collection.evidence_text import e_value_text, p_value_text
 
 
-def findings(found: EpochFindings) -> Table:
+def findings(epoch_findings: EpochFindings) -> Table:
     """Returns a line of every test of an epoch."""
-    table = Table(title=f"Epoch {found.epoch:,}: what became of the canaries")
+    table = Table(title=f"Epoch {epoch_findings.epoch:,}: what became of the canaries")
     table.add_column("test")
     table.add_column("chance of a false alarm", justify="right")
     table.add_column("e-value", justify="right")
     table.add_column("what was seen")
-    for finding in found.findings:
+    for finding in epoch_findings.findings:
         table.add_row(
             str(finding.test),
             p_value_text(finding.p_value),
@@ -30,8 +30,8 @@ def course(evidence: Evidence) -> tuple[RenderableType, ...]:
     table = Table(title="e-values of all epochs")
     for title in ("epoch", "of this epoch", "running"):
         table.add_column(title, justify="right")
-    for found, running in zip(evidence.epochs, evidence.running, strict=True):
+    for epoch, running in zip(evidence.epochs, evidence.running, strict=True):
         table.add_row(
-            f"{found.epoch:,}", e_value_text(found.e_value), e_value_text(running)
+            f"{epoch.epoch:,}", e_value_text(epoch.e_value), e_value_text(running)
         )
     return table, f"Verdict: {evidence.sentence}"

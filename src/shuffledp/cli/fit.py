@@ -68,10 +68,10 @@ def _widest(texts: Sequence[str], column: Column, *, words: bool) -> int:
 def _shared(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
     """Returns widths: columns that want little more get it first."""
     widths = list(least)
-    order = sorted(range(len(least)), key=lambda place: most[place] - least[place])
-    for place in order:
-        more = min(most[place] - least[place], room)
-        widths[place] += more
+    order = sorted(range(len(least)), key=lambda index: most[index] - least[index])
+    for index in order:
+        more = min(most[index] - least[index], room)
+        widths[index] += more
         room -= more
     return widths
 

@@ -27,14 +27,18 @@ def invitations_in(path: Path, count: int, task: "Task") -> "list[Invitation]":
         raise DataError(f"Expected {count:,} links in {path}, found {len(lines):,}.")
     invitations: dict[bytes, Invitation] = {}
     for number, line in enumerate(lines[:count], start=1):
-        place = f"line {number:,} of {path}"
+        location = f"line {number:,} of {path}"
         try:
             invitation = Invitation.read(line)
         except Refusal as error:
-            raise DataError(f"Expected a link in {place}, whole and alone.") from error
+            raise DataError(
+                f"Expected a link in {location}, whole and alone."
+            ) from error
         if invitation.task != task.digest:
-            raise DataError(f"Expected a link to this very task in {place}.")
+            raise DataError(f"Expected a link to this very task in {location}.")
         if invitation.token in invitations:
-            raise DataError(f"Expected every link once: {place} repeats another one.")
+            raise DataError(
+                f"Expected every link once: {location} repeats another one."
+            )
         invitations[invitation.token] = invitation
     return list(invitations.values())

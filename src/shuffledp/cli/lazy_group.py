@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 import click
 
 
-class Entry(NamedTuple):
+class LazyCommand(NamedTuple):
     """A command that is not loaded yet.
 
     Attributes:
-        place: Where it lies, as "module:name".
+        location: Where it lies, as "module:name".
         help: What a list of commands says of it: the first line of its own help.
     """
 
-    place: str
+    location: str
     help: str
 
 
@@ -27,7 +27,7 @@ class LazyGroup(click.Group):
     """A click group that knows names and lines of help of commands it has not loaded."""
 
     def __init__(
-        self, *args: Any, entries: Mapping[str, Entry], **settings: Any
+        self, *args: Any, entries: Mapping[str, LazyCommand], **settings: Any
     ) -> None:
         super().__init__(*args, **settings)
         self._entries = entries
@@ -40,7 +40,7 @@ class LazyGroup(click.Group):
         """Imports a command; None if there is none of this name."""
         if cmd_name not in self._entries:
             return None
-        module, _, name = self._entries[cmd_name].place.partition(":")
+        module, _, name = self._entries[cmd_name].location.partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
 

@@ -5,75 +5,75 @@ from typing import Any
 
 import click
 
-from shuffledp.cli.lazy_group import Entry, LazyGroup
+from shuffledp.cli.lazy_group import LazyCommand, LazyGroup
 from shuffledp.cli.standard_streams import StandardStreams
 from shuffledp.errors import ShuffledpError
 from shuffledp.version import __version__
 
 _COMMANDS = {
-    "quickstart": Entry(
-        "shuffledp.cli.quickstart:quickstart_command",
+    "quickstart": LazyCommand(
+        "shuffledp.cli.quickstart_command:quickstart_command",
         "Watch a whole collection: no file, no network, a report at the end.",
     ),
-    "account": Entry(
-        "shuffledp.cli.account:account_command",
+    "account": LazyCommand(
+        "shuffledp.cli.account_command:account_command",
         "Certify what each privacy level is worth after the shuffle.",
     ),
-    "mechanisms": Entry(
-        "shuffledp.cli.mechanisms:mechanisms_command",
+    "mechanisms": LazyCommand(
+        "shuffledp.cli.mechanisms_command:mechanisms_command",
         "List what devices can run; with NAME, explain its parameters.",
     ),
-    "calibrate": Entry(
-        "shuffledp.cli.calibrate:calibrate_command",
+    "calibrate": LazyCommand(
+        "shuffledp.cli.calibrate_command:calibrate_command",
         "Find the levels, the crowd or the rounds that keep central targets.",
     ),
-    "verify": Entry(
-        "shuffledp.cli.verify:verify_command",
+    "verify": LazyCommand(
+        "shuffledp.cli.verify_command:verify_command",
         "Recompute a certificate from its inputs, and compare.",
     ),
-    "plan": Entry(
-        "shuffledp.cli.plan:plan_command",
+    "plan": LazyCommand(
+        "shuffledp.cli.plan_command:plan_command",
         "Choose a protocol: predicted errors and certified guarantees, side by side.",
     ),
-    "explore": Entry(
-        "shuffledp.cli.explore:explore_command",
+    "explore": LazyCommand(
+        "shuffledp.cli.explore_command:explore_command",
         "Play with levels and people on a page, and see what is certified.",
     ),
-    "estimate": Entry(
-        "shuffledp.cli.estimate:estimate_command",
+    "estimate": LazyCommand(
+        "shuffledp.cli.estimate_command:estimate_command",
         "Rehearse a collection on known values: categories, numbers, bits, strings or "
         "sets.",
     ),
-    "reproduce": Entry(
-        "shuffledp.cli.reproduce:reproduce_command",
+    "reproduce": LazyCommand(
+        "shuffledp.cli.reproduce_command:reproduce_command",
         "Compute a table or figure of a paper anew; without NAME, list them.",
     ),
-    "court": Entry(
-        "shuffledp.cli.court:court_command",
+    "court": LazyCommand(
+        "shuffledp.cli.court_command:court_command",
         "Try published bounds against exact attacks.",
     ),
-    "audit": Entry(
-        "shuffledp.cli.audit:audit_group",
+    "audit": LazyCommand(
+        "shuffledp.cli.audit_command:audit_group",
         "Test from outside: is what is promised kept, and what is stated true?",
     ),
-    "train": Entry(
-        "shuffledp.cli.train:train_group",
+    "train": LazyCommand(
+        "shuffledp.cli.train_command:train_group",
         "Train a model with personal privacy levels, in a simulation on known data.",
     ),
-    "task": Entry(
-        "shuffledp.cli.task:task_group",
+    "task": LazyCommand(
+        "shuffledp.cli.task_command:task_group",
         "A question that real people answer: agree on it; close and begin its epochs.",
     ),
-    "enrol": Entry(
-        "shuffledp.cli.enrol:enrol_command",
+    "enrol": LazyCommand(
+        "shuffledp.cli.enrol_command:enrol_command",
         "Write one token per person, and the roster that the shuffler checks them with.",
     ),
-    "serve": Entry(
-        "shuffledp.cli.serve:serve_group",
+    "serve": LazyCommand(
+        "shuffledp.cli.serve_command:serve_group",
         "Run a shuffler or an analyst; or both, with simulated devices: serve demo.",
     ),
-    "device": Entry(
-        "shuffledp.cli.device:device_group",
+    "device": LazyCommand(
+        "shuffledp.cli.device_command:device_group",
         "Devices, simulated: randomize and seal answers, and send them to a shuffler.",
     ),
 }

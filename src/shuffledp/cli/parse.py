@@ -53,11 +53,11 @@ def value_list(text: str) -> list[Any]:
         raise InvalidInputError(f"Expected finite numbers as --values, got {constant}.")
 
     try:
-        found = json.loads(f"[{text}]", parse_constant=refused)
+        parsed = json.loads(f"[{text}]", parse_constant=refused)
     except json.JSONDecodeError:
         return [part.strip() for part in text.split(",")]
-    alone = len(found) == 1 and isinstance(found[0], list)
-    values: list[Any] = found[0] if alone else found
+    alone = len(parsed) == 1 and isinstance(parsed[0], list)
+    values: list[Any] = parsed[0] if alone else parsed
     return values
 
 

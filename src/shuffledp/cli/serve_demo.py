@@ -129,10 +129,10 @@ def _bar() -> Iterator[tuple[Callable[[str], None], Callable[[int, int], None]]]
         *columns, console=console, transient=True, disable=not console.is_terminal
     )
     with bar:
-        shown = bar.add_task("begin", total=None)
+        task = bar.add_task("begin", total=None)
         yield (
-            lambda what: bar.update(shown, description=what),
-            lambda done, total: bar.update(shown, completed=done, total=total),
+            lambda what: bar.update(task, description=what),
+            lambda done, total: bar.update(task, completed=done, total=total),
         )
 
 

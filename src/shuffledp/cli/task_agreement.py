@@ -231,8 +231,8 @@ def sign_command(folder: Path) -> None:
     task, roles = load_task(folder), roles_in(folder)
     former = load_former(folder, task)
     if not roles:
-        kept = "" if former is None else ", or a copy of yours if the task keeps them"
-        raise DataError(f"Expected keys in {folder}: shuffledp task init{kept}.")
+        hint = "" if former is None else ", or a copy of yours if the task keeps them"
+        raise DataError(f"Expected keys in {folder}: shuffledp task init{hint}.")
     # Somebody else's false signature is found before one's own is given.
     missing = unsigned(folder, task)
     if former is not None:

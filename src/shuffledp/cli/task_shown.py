@@ -73,13 +73,13 @@ def show_promises(task: "Task") -> None:
 def _cautions(task: "Task") -> list[str]:
     """Returns what to beware of in the smallest epoch, in sentences."""
     levels = task.choices if task.names_choices else ()
-    found = (
+    cautions = (
         delta_caution(task.delta, sum(task.minimum)),
         epsilon_caution(max(task.promise)),
         local_caution(levels),
         people_caution(sum(task.minimum)),
     )
-    return [caution for caution in found if caution is not None]
+    return [caution for caution in cautions if caution is not None]
 
 
 def bears(task: "Task") -> str:

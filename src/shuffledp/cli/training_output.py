@@ -53,8 +53,8 @@ def training_bar(
             if not console.is_terminal:
                 on_share(done / total)
                 return
-            said = None if words is None else words()
-            bar.update(task, completed=done, description=said)
+            text = None if words is None else words()
+            bar.update(task, completed=done, description=text)
 
         yield tell
 
@@ -68,7 +68,7 @@ def prepare(output: Path | None, *, force: bool) -> None:
 
 def deliver(
     record: dict[str, Any],
-    shown: Sequence[RenderableType],
+    parts: Sequence[RenderableType],
     *,
     curves: dict[str, tuple[float, ...]],
     step: str,
@@ -90,7 +90,7 @@ def deliver(
     if as_json:
         show_json(record)
     else:
-        show(*shown)
+        show(*parts)
     if output is None:
         return
     text = json.dumps(record, indent=2, allow_nan=False)

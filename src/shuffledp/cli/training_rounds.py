@@ -3,9 +3,9 @@
 from typing import Any, cast
 
 from shuffledp.accounting.account import account
+from shuffledp.cli.training_guarantee_tables import promise_table, stated_record
 from shuffledp.cli.training_output import accuracy_table, deliver, training_bar
 from shuffledp.cli.training_start import levels_of, load, settings_of, start
-from shuffledp.cli.training_tables import promise_table, stated_record
 from shuffledp.cli.waiting import working
 from shuffledp.federated.apes_settings import PAPER_SETTINGS
 from shuffledp.federated.clients import partition
@@ -52,7 +52,7 @@ def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
             counted: promise_of(protocol, people, delta=delta, rounds=counted)
             for counted in {1, rounds}
         }
-    one, promise = promises[1], promises[rounds]
+    after_one, promise = promises[1], promises[rounds]
     with training_bar("round", rounds) as tell:
         finished = 0
 
@@ -99,12 +99,12 @@ def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
             "settings": settings,
             "accuracy": list(trained.accuracy),
             **promise.to_dict(),
-            "after_one_round": one.to_dict(),
+            "after_one_round": after_one.to_dict(),
             "stated": stated_record(promise, stated),
         },
         [
             accuracy_table(curves, "round"),
-            promise_table(promise, stated, one if rounds > 1 else None),
+            promise_table(promise, stated, after_one if rounds > 1 else None),
         ],
         curves=curves,
         step="round",

@@ -56,5 +56,5 @@ def levels_of(
 
 def settings_of(framework: str, given: dict[str, Any]) -> dict[str, Any]:
     """Returns what a result says it was computed with."""
-    kept = {name: value for name, value in given.items() if name != "as_json"}
-    return {"framework": framework, **kept}
+    settings = {name: value for name, value in given.items() if name != "as_json"}
+    return {"framework": framework, **settings}

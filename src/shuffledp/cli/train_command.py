@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from shuffledp.cli.number_types import NUMBER
+from shuffledp.cli.training_guarantee_tables import sgd_guarantee_table
 from shuffledp.cli.training_options import (
     data_options,
     result_options,
@@ -14,7 +15,6 @@ from shuffledp.cli.training_options import (
 from shuffledp.cli.training_output import accuracy_table, deliver, training_bar
 from shuffledp.cli.training_rounds import PLAIN, train_rounds
 from shuffledp.cli.training_start import levels_of, load, settings_of, start
-from shuffledp.cli.training_tables import sgd_guarantee_table
 from shuffledp.federated import shuffled_sgd
 from shuffledp.federated.apes_settings import PAPER_SETTINGS
 from shuffledp.federated.framework_catalog import FRAMEWORKS

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from shuffledp.cli import parse
+from shuffledp.cli.collection_run import run
 from shuffledp.cli.number_types import WHOLE
 from shuffledp.cli.options import (
     Settings,
@@ -13,7 +14,6 @@ from shuffledp.cli.options import (
     own_options,
     statistic_options,
 )
-from shuffledp.cli.run import run
 from shuffledp.cli.spark import on_spark, rehearsal_on_spark, spark_option
 from shuffledp.errors import DataError, InvalidInputError, MissingValueError
 from shuffledp.statistics.request import Request

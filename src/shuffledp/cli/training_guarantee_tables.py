@@ -18,7 +18,7 @@ from shuffledp.format_number import plain
 if TYPE_CHECKING:
     from shuffledp.papers.eapes.stated_descent import StatedDescent
 
-Stated = Callable[[float], tuple[float | None, float | None]]
+StatedEpsilons = Callable[[float], tuple[float | None, float | None]]
 """What a paper states for people of a level: per coordinate, and for a training."""
 
 _COLUMNS = (
@@ -28,7 +28,7 @@ _COLUMNS = (
 
 
 def promise_table(
-    promise: TrainingPromise, stated: Stated, after_one: TrainingPromise | None
+    promise: TrainingPromise, stated: StatedEpsilons, after_one: TrainingPromise | None
 ) -> RenderableType:
     """Returns what each level is promised.
 
@@ -59,34 +59,36 @@ def promise_table(
     for level, numbers in zip(local.levels, _central_cells(promise), strict=True):
         table.add_row(
             level.quantile or f"{level.count:,}",
-            shown(level.epsilon_local),
+            four_digits(level.epsilon_local),
             _upward(level.epsilon_all),
             *numbers,
-            shown(stated(level.epsilon_local)[1]),
+            four_digits(stated(level.epsilon_local)[1]),
         )
     text = Text(promise.note if central is None else _COLUMNS + promise.note)
     if after_one is not None:
         text.append(f"\nAfter the first round, {_spent(after_one, local)}.")
     text.append(f"\nAfter {rounds}, {_spent(promise, local)}.")
-    said = _cautions(promise, local)
-    return Group(table, text, *(Text(caution, style="yellow") for caution in said))
+    cautions = _cautions(promise, local)
+    return Group(table, text, *(Text(caution, style="yellow") for caution in cautions))
 
 
 def _cautions(promise: TrainingPromise, local: LocalGuarantee) -> tuple[str, ...]:
     """Returns what to beware of, in sentences; of devices where no shuffle is proven."""
     if promise.central is not None:
         return promise.central.cautions
-    return _said(
+    return _present(
         epsilon_caution(local.worst.epsilon_all, "local"),
         local_caution(level.epsilon_local for level in local.levels),
     )
 
 
-def _said(*found: str | None) -> tuple[str, ...]:
-    return tuple(caution for caution in found if caution is not None)
+def _present(*cautions: str | None) -> tuple[str, ...]:
+    return tuple(caution for caution in cautions if caution is not None)
 
 
-def stated_record(promise: TrainingPromise, stated: Stated) -> list[dict[str, Any]]:
+def stated_record(
+    promise: TrainingPromise, stated: StatedEpsilons
+) -> list[dict[str, Any]]:
     """Returns the paper's unproven claims for the levels of a promise, for JSON."""
     levels = () if promise.local is None else promise.local.levels
     records = []
@@ -118,29 +120,31 @@ def sgd_guarantee_table(
         table.add_column(heading, justify="right", style=style)
     levels, last = guarantee.levels, len(guarantee.levels) - 1
     # Quantiles of the levels, where everybody has one of her own.
-    places = (
+    indices = (
         range(last + 1) if last < 8 else (0, last // 4, last // 2, 3 * last // 4, last)
     )
-    for level in (levels[place] for place in places):
+    for level in (levels[index] for index in indices):
         table.add_row(
-            shown(level.epsilon_local),
+            four_digits(level.epsilon_local),
             f"{level.num_clients:,}",
-            shown(level.deviation),
+            four_digits(level.deviation),
             _upward(level.example_epsilon),
             _upward(level.client_epsilon),
         )
     text = (
-        f"{guarantee.note}\nPublished, central: {shown(stated.epsilon)}, whoever it is "
+        f"{guarantee.note}\nPublished, central: {four_digits(stated.epsilon)}, whoever it is "
         f"({stated.status.value})."
     )
-    said = _said(
+    cautions = _present(
         epsilon_caution(max(level.client_epsilon for level in levels), "local"),
         local_caution(level.epsilon_local for level in levels),
     )
-    return Group(table, Text(text), *(Text(one, style="yellow") for one in said))
+    return Group(
+        table, Text(text), *(Text(caution, style="yellow") for caution in cautions)
+    )
 
 
-def shown(number: float | None) -> str:
+def four_digits(number: float | None) -> str:
     """Returns four digits: for what is not proven, or not a bound."""
     if number is None:
         return "nothing"
@@ -156,11 +160,11 @@ def _central_cells(promise: TrainingPromise) -> list[tuple[str, ...]]:
     one_shuffle = promise.central.also[0]
     return [
         (
-            _upward(one.epsilon_central),
+            _upward(shuffle.epsilon_central),
             _upward(everything.epsilon_central),
             plain(everything.epsilon_central_lower),
         )
-        for one, everything in zip(
+        for shuffle, everything in zip(
             one_shuffle.levels, promise.central.levels, strict=True
         )
     ]
@@ -180,4 +184,4 @@ def _spent(promise: TrainingPromise, shown_levels: LocalGuarantee) -> str:
 
 def _upward(number: float) -> str:
     """Returns six digits, never below the number: for what is certified."""
-    return shown(number) if math.isinf(number) else plain(round_up(number))
+    return four_digits(number) if math.isinf(number) else plain(round_up(number))

@@ -52,7 +52,7 @@ _PUBLISHED = frozenset(
 )
 @click.option(
     "--mechanism",
-    "place",
+    "location",
     metavar="MODULE:NAME",
     help="What devices ran, if it does not come with this library: its class or an object. "
     "Imports MODULE; the working folder is looked into first.",
@@ -63,7 +63,7 @@ def verify_command(
     budgets: Path | None,
     column: str | None,
     task: Path | None,
-    place: str | None,
+    location: str | None,
     as_json: bool,
 ) -> None:
     """Recompute a certificate from its inputs, and compare.
@@ -96,7 +96,7 @@ def verify_command(
       shuffledp verify certificate.json --mechanism mymodule:MyMechanism
     """
     if task is not None:
-        if any(option is not None for option in (budgets, column, place)):
+        if any(option is not None for option in (budgets, column, location)):
             raise InvalidInputError(
                 "Expected --task without --budgets, --column and --mechanism."
             )
@@ -113,7 +113,7 @@ def verify_command(
         with working("read"):
             people = Population.from_budgets(read_budgets(budgets, column))
     # What was looked at above, though the file may be another by now.
-    source = _mechanism_source(record, place)
+    source = _mechanism_source(record, location)
     verification = replace(_verified(record, people, source), file=str(certificate))
     if as_json:
         show_json(verification.to_dict())
@@ -123,12 +123,12 @@ def verify_command(
 
 
 def _mechanism_source(
-    record: dict[str, Any], place: str | None
+    record: dict[str, Any], location: str | None
 ) -> str | EntryPoint | None:
     """Returns where a mechanism of others is; None if it comes with this library."""
     mechanism = next(iter(read(record).values())).mechanism
-    if place is not None or mechanism in MECHANISMS:
-        return place
+    if location is not None or mechanism in MECHANISMS:
+        return location
     return installed_mechanism(mechanism)
 
 

@@ -90,12 +90,12 @@ def levels_command(
     wanted = parse.level_counts(targets, "--targets")
     promise = _promise(protocol, wanted.num_users, **given)
     with working("calibrate"):
-        found = largest_budgets(
+        calibration = largest_budgets(
             promise,
             dict(zip(wanted.epsilons.tolist(), wanted.counts.tolist(), strict=True)),
         )
-    levels = ", ".join(plain(epsilon) for epsilon in found.people.epsilons)
-    _show(found, f"Levels: {levels}", as_json)
+    levels = ", ".join(plain(epsilon) for epsilon in calibration.people.epsilons)
+    _show(calibration, f"Levels: {levels}", as_json)
 
 
 @calibrate_command.command("scale")
@@ -114,8 +114,8 @@ def scale_command(
     people, wanted = _people(levels, targets)
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
-        factor, found = largest_scale(promise, people, wanted)
-    _show(found, f"Scale all levels by {plain(factor)}", as_json, scale=factor)
+        factor, calibration = largest_scale(promise, people, wanted)
+    _show(calibration, f"Scale all levels by {plain(factor)}", as_json, scale=factor)
 
 
 @calibrate_command.command("level")
@@ -144,10 +144,10 @@ def level_command(
     people = parse.level_counts(levels)
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
-        found = largest_budget(promise, people, change, target)
-    new = set(found.people.epsilons.tolist()) - set(people.epsilons.tolist())
+        calibration = largest_budget(promise, people, change, target)
+    new = set(calibration.people.epsilons.tolist()) - set(people.epsilons.tolist())
     (level,) = new or {change}
-    _show(found, f"Level {plain(change)} may become {plain(level)}", as_json)
+    _show(calibration, f"Level {plain(change)} may become {plain(level)}", as_json)
 
 
 @calibrate_command.command("people")
@@ -166,8 +166,8 @@ def people_command(
     people, wanted = _people(levels, targets)
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
-        found = smallest_crowd(promise, people, wanted)
-    _show(found, f"{found.people.num_users:,} people are enough", as_json)
+        calibration = smallest_crowd(promise, people, wanted)
+    _show(calibration, f"{calibration.people.num_users:,} people are enough", as_json)
 
 
 @calibrate_command.command("rounds")
@@ -188,8 +188,8 @@ def rounds_command(
     people, wanted = _people(levels, targets)
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
-        rounds, found = most_rounds(promise, people, wanted)
-    _show(found, f"{rounds:,} rounds", as_json)
+        rounds, calibration = most_rounds(promise, people, wanted)
+    _show(calibration, f"{rounds:,} rounds", as_json)
 
 
 def _promise(
@@ -219,9 +219,9 @@ def _people(levels: str, targets: str) -> tuple[Population, list[float]]:
     return people, wanted
 
 
-def _show(found: Calibration, words: str, as_json: bool, **more: float) -> None:
+def _show(calibration: Calibration, words: str, as_json: bool, **more: float) -> None:
     if as_json:
-        people = found.people
+        people = calibration.people
         pairs = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
         show_json(
             {
@@ -230,7 +230,7 @@ def _show(found: Calibration, words: str, as_json: bool, **more: float) -> None:
                 ]
             }
             | more
-            | {"guarantee": found.guarantee.to_dict()}
+            | {"guarantee": calibration.guarantee.to_dict()}
         )
         return
-    show(f"{words}\n", guarantee_table(found.guarantee))
+    show(f"{words}\n", guarantee_table(calibration.guarantee))

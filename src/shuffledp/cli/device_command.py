@@ -213,10 +213,10 @@ def _show(delivery: "Delivery", people: int) -> None:
     for reason, count in sorted(delivery.refused.items()):
         hint = f" ({_HINTS[reason]})" if reason in _HINTS else ""
         refused.append(f"{count:,} were refused: {reason.value}{hint}.")
-    said = [f"{delivery.accepted:,} of {people:,} reports were accepted.", *refused]
+    lines = [f"{delivery.accepted:,} of {people:,} reports were accepted.", *refused]
     if not delivery.accepted:
-        raise DataError(" ".join(said))
-    for line in said:
+        raise DataError(" ".join(lines))
+    for line in lines:
         click.echo(line)
 
 
@@ -230,7 +230,7 @@ def _people(
         options = " and ".join(f"--{name}" for name in wanted)
         raise InvalidInputError(f"Expected {options} for this task, and nothing else.")
     if form.kind == "some of":
-        held = read_item_sets(
+        item_sets = read_item_sets(
             file,
             person=given["person"],
             item=given["item"],
@@ -240,8 +240,8 @@ def _people(
             # Which items of many are kept protects nobody: the same ones each time.
             rng=np.random.default_rng(list(task.digest)),
         )
-        assert held.levels is not None  # They were asked for.
-        return np.sort(held.sets, axis=1), held.levels
+        assert item_sets.levels is not None  # They were asked for.
+        return np.sort(item_sets.sets, axis=1), item_sets.levels
     named = [given["value"], given["level"]]
     table = read_columns(file, named, known=form.options)
     column, levels = table[given["value"]], budgets_of(table[given["level"]])

@@ -6,9 +6,9 @@ from typing import Any
 import click
 
 from shuffledp.cli import parse
+from shuffledp.cli.collection_run import run
 from shuffledp.cli.number_types import WHOLE
 from shuffledp.cli.options import Settings, collection_options
-from shuffledp.cli.run import run
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES
 from shuffledp.datasets.synthetic import draw_msnbc_like, draw_msnbc_like_holders
 from shuffledp.number_text import is_plain

@@ -71,9 +71,9 @@ def status_command(folder: Path, shuffler: str, ca: Path | None) -> None:
         task.counted, now.people, task.minimum, strict=False
     ):
         click.echo(f"  {task.named(choice)}: {people:,} of {least:,} people")
-    for said, count in now.refused:
+    for reason, count in now.refused:
         # The shuffler counts them without a name, epoch or step.
-        click.echo(f"  refused since the task began: {count:,} ({said})")
+        click.echo(f"  refused since the task began: {count:,} ({reason})")
 
 
 @task_group.command("close")
@@ -94,8 +94,8 @@ def close_command(folder: Path, shuffler: str, ca: Path | None) -> None:
             f"The step is closed, and the analyst refused its batch: {reason}. Without a "
             "remedy, end its epoch: shuffledp task skip."
         )
-    place = str(now.get("phase")), str(now.get("stage"))
-    click.echo(_CLOSED.get(place, "The step is closed.").format(epoch=_epoch(now)))
+    step = str(now.get("phase")), str(now.get("stage"))
+    click.echo(_CLOSED.get(step, "The step is closed.").format(epoch=_epoch(now)))
 
 
 @task_group.command("skip")

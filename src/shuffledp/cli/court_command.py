@@ -134,13 +134,13 @@ def court_command(
     start = time.monotonic()
     if seconds is not None:
         with share_bar("search") as on_share:
-            found = search(
+            search_result = search(
                 seed=1 if seed is None else seed, seconds=seconds, on_share=on_share
             )
-        rows = [_finding_row(finding) for finding in _sorted(found)]
-        described = _described("search", rows, found.trials, start)
-        described |= {"seed": found.seed}
-        table = search_table(found, width=width())
+        rows = [_finding_row(finding) for finding in _sorted(search_result)]
+        described = _described("search", rows, search_result.trials, start)
+        described |= {"seed": search_result.seed}
+        table = search_table(search_result, width=width())
     else:
         cases = all_cases() if name is None else (case_named(name),)
         with share_bar("court") as on_share:
@@ -230,10 +230,13 @@ def _names(stem: str) -> list[str]:
     return [f"{stem}.csv", f"{stem}.json"]
 
 
-def _sorted(found: Search) -> list[Finding]:
+def _sorted(search_result: Search) -> list[Finding]:
     """Returns the worst of each bound, then every violation that is not among them."""
-    worst = found.worst_first
-    return [*worst, *(one for one in found.violations if one not in worst)]
+    worst = search_result.worst_first
+    return [
+        *worst,
+        *(finding for finding in search_result.violations if finding not in worst),
+    ]
 
 
 def _finding_row(finding: Finding) -> dict[str, Any]:

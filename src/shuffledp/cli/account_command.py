@@ -18,7 +18,7 @@ from shuffledp.cli.mechanism import (
     read_people,
 )
 from shuffledp.cli.number_types import NUMBER
-from shuffledp.cli.s_apes import stated_of_selection
+from shuffledp.cli.selection_claim import stated_of_selection
 from shuffledp.cli.shared_options import force_option, json_option
 from shuffledp.cli.spark import people_on_spark, spark_option
 from shuffledp.cli.waiting import working

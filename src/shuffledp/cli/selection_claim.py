@@ -16,7 +16,7 @@ from shuffledp.statistics.single_message import SingleMessage
 
 
 @dataclass(frozen=True)
-class Stated:
+class SelectionClaim:
     """What the proposition states of one person's whole update.
 
     Attributes:
@@ -78,7 +78,7 @@ def stated_of_selection(
     people: Population,
     *,
     delta: float | None,
-) -> Stated:
+) -> SelectionClaim:
     """Returns what Proposition 1 states.
 
     Args:
@@ -104,7 +104,7 @@ def stated_of_selection(
     setting = Setting(people, protocol.randomizer)
     printed = SparsifiedApes(selected, coordinates)
     corrected = SparsifiedApes(selected, coordinates, as_printed=False)
-    return Stated(
+    return SelectionClaim(
         printed,
         delta,
         printed.epsilon(setting, delta),
