@@ -30,9 +30,8 @@ def level_array(
     """Returns people's privacy levels as a one-dimensional array of floats.
 
     A level in single or half precision stands for the shortest decimal that rounds to it
-    there: float32 has no 0.1, and 0.10000000149 stands for 0.1. Levels in double
-    precision are what they are, to the last bit; no two
-    of them are ever taken for the same.
+    there: float32 has no 0.1, and 0.10000000149 stands for 0.1. Levels in double precision
+    are unchanged, to the last bit.
 
     >>> level_array(np.array([0.1, 0.2, 7.0], dtype=np.float32)).tolist()
     [0.1, 0.2, 7.0]
@@ -42,7 +41,8 @@ def level_array(
     """
     array = _flat(levels, what, "fiu", "numbers", refusal)
     if array.dtype in (np.float16, np.float32):
-        # NumPy writes each with as many digits as tell it from its neighbors.
+        # NumPy writes each with as few digits as tell it from its neighbors. Only distinct
+        # values, as conversion to text is slow.
         distinct, inverse = np.unique(array, return_inverse=True)
         array = distinct.astype(np.str_).astype(np.float64)[inverse]
     floats: Floats = array.astype(np.float64, copy=False)
@@ -102,9 +102,9 @@ def check_integers_below(
     """Raises InvalidInputError unless these are integers in [0, bound).
 
     Args:
-        values: What the caller passed.
+        values: The argument as passed by the caller.
         bound: Above the largest integer.
-        what: The word for them.
+        what: The name of the values in errors.
         width: Integers per person, shape (n, width); 0 for a flat list.
     """
     array = np.asarray(values)
@@ -134,10 +134,10 @@ def _flat(
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, OverflowError):
-        # NumPy's own message may quote what people wrote.
+        # NumPy's own message may quote users' data.
         array = np.array(None)
     if array.shape == (0,) and array.dtype == np.float64:
-        array = array.astype(np.int64)  # What NumPy makes of an empty list.
+        array = array.astype(np.int64)  # NumPy makes floats of an empty list.
     if array.ndim != 1 or array.dtype.kind not in kinds:
         raise refusal(f"Expected {what} as a flat list of {kind}.")
     return array
@@ -149,6 +149,7 @@ def as_number(value: SupportsFloat, what: str) -> float:
     Raises:
         InvalidInputError: If it is not a single real number.
     """
+    # `float` would accept all of these, arrays of one number included.
     if isinstance(value, str | bytes | bool | np.ndarray):
         raise InvalidInputError(f"Expected {what} to be a number, got {value!r}.")
     try:

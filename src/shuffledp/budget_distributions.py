@@ -10,8 +10,8 @@ with its paper:
 * `f-dp/...`    Liu, Liu, Xiong, "Enhanced Privacy Bound for Shuffle Model with
   Personalized Privacy", Table 1.
 
-The second parameter of a normal distribution is read as its standard deviation, which is
-what E-APES calls it. Values outside the clip range move to its nearer end.
+The second parameter of a normal distribution is read as its standard deviation, as E-APES
+calls it. Values outside the clip range move to its nearer end.
 """
 
 from dataclasses import dataclass
@@ -56,7 +56,9 @@ class ClippedNormal:
     def draw(self, num_users: int, *, rng: Rng) -> Floats:
         """Draws one budget per person, shape (num_users,)."""
         means, deviations, shares = np.array(self.parts).T
+        # The last share is 1 minus the others: rounding cannot lead past the last part.
         part = np.searchsorted(np.cumsum(shares)[:-1], rng.random(num_users), "right")
+        # Inversion of the distribution function: one uniform number for each person.
         budgets = means[part] + deviations[part] * ndtri(rng.random(num_users))
         clipped: Floats = np.clip(budgets, *self.clip_range)
         return clipped
@@ -67,6 +69,7 @@ def _normal(mean: float, deviation: float, low: float, high: float) -> ClippedNo
 
 
 def _mixture(mean: float, liberal_mean: float, high: float) -> ClippedNormal:
+    # 90% conservative and 10% liberal people, both with deviation 1.
     return ClippedNormal(((mean, 1.0, 0.9), (liberal_mean, 1.0, 0.1)), (0.05, high))
 
 
@@ -108,7 +111,7 @@ def draw_budgets(name: str, num_users: int, *, rng: Rng) -> Floats:
         Budgets in nats, shape (num_users,).
 
     Raises:
-        InvalidInputError: If the name is unknown or there is nobody.
+        InvalidInputError: If the name is unknown or `num_users` is below 1.
     """
     distribution = BUDGET_DISTRIBUTIONS.get(name.lower())
     if distribution is None:

@@ -87,20 +87,20 @@ class Cover:
         if self.uncovered is None:
             return 0.0
         first, second = self.uncovered
-        # Less may always be subtracted, and e^700 is the last that fits a double.
+        # Subtracting less keeps an upper bound; e^700 fits a double, e^710 does not.
         growth = math.exp(min(epsilon, 700.0))
         excess = np.maximum(first - growth * second, 0.0)
-        # A hair more than the rounding of the two probabilities could hide.
+        # Two machine epsilons more, for the rounding of the two probabilities.
         return float(excess.sum() + 4e-16 * first.sum())
 
 
 @dataclass(frozen=True)
 class MirroredCover:
-    """A cover with three kinds of messages, of which two mirror each other.
+    """A cover with three kinds of messages, two of them mirror images of each other.
 
-    Messages that speak for x and messages that speak for x' are equally likely and
-    together of mass `telling`; the rest is neutral. The victim's density on x is
-    `low + gap`, `low` and `neutral` on the three kinds; on x' the first two swap.
+    Messages in favor of x and messages in favor of x' are equally likely and together of
+    mass `telling`; all others are neutral. The target's density under x is `low + gap`,
+    `low` and `neutral` on the three kinds; under x' the first two swap.
     """
 
     telling: float
@@ -115,6 +115,7 @@ def mirrored(cover: Cover) -> MirroredCover | None:
         return None
     gap, against, none = cover.differences.tolist()
     right, left, _ = cover.masses.tolist()
+    # Exact equality: the exact sum is only valid if the two kinds are truly symmetric.
     if against != -gap or none != 0.0 or left != right or gap <= 0.0:
         return None
     low, _, neutral = cover.bases.tolist()

@@ -4,16 +4,16 @@
     |-- InvalidInputError (also a ValueError)   a value is out of range, or shapes differ
     |   |-- PopulationError                     levels, counts or budgets make no sense
     |   |-- UnknownLevelError                   a person's level is not in the population
-    |   |-- IdentityError                       a mechanism stores what has no identity
+    |   |-- IdentityError                       a mechanism stores an unknown kind of value
     |   `-- OutsidePreconditions                a published theorem does not apply
     |-- DataError                               a file, column or checksum is wrong
-    |   `-- MissingValueError                   somebody in a table has no value
+    |   `-- MissingValueError                   a person in a table has no value
     |-- CertificationError                      a bound cannot be proven numerically
-    |-- ConformanceError                        a randomizer is not what it says it is
+    |-- ConformanceError                        a randomizer contradicts its description
     `-- MissingExtraError (also an ImportError) an optional dependency is not installed
 
-Messages about public parameters say "Expected X, got Y". Messages about people's data
-say only what was expected: the text of an error is an output, too.
+Messages about public parameters say "Expected X, got Y". Messages about people's data say
+"Expected X" and no more: the text of an error is an output, too.
 """
 
 
@@ -30,7 +30,7 @@ class ShuffledpError(Exception):
 
 
 class InvalidInputError(ShuffledpError, ValueError):
-    """A parameter or a data array is outside what the function is defined for.
+    """A parameter or a data array is outside the domain of the function.
 
     >>> import shuffledp as sdp
     >>> sdp.OneBit(3.0, 1.0)  # doctest: +ELLIPSIS
@@ -52,7 +52,7 @@ class PopulationError(InvalidInputError):
 
 
 class UnknownLevelError(InvalidInputError):
-    """Somebody's privacy level is not one of the levels of the population.
+    """A person's privacy level is not one of the levels of the population.
 
     >>> import shuffledp as sdp
     >>> people = sdp.Population.from_counts({1.0: 10, 2.0: 10})
@@ -64,7 +64,7 @@ class UnknownLevelError(InvalidInputError):
 
 
 class IdentityError(InvalidInputError):
-    """A mechanism stores something that cannot be part of what identifies it.
+    """A mechanism stores a value that cannot be part of its identity.
 
     >>> import shuffledp as sdp
     >>> class Loud(sdp.OneBit):
@@ -79,7 +79,7 @@ class IdentityError(InvalidInputError):
 
 
 class OutsidePreconditions(InvalidInputError):  # noqa: N818
-    """A published bound was asked about a setting that its theorem does not speak of.
+    """A published bound was evaluated outside the preconditions of its theorem.
 
     >>> import shuffledp as sdp
     >>> from shuffledp.papers.bounds.bound import Setting
@@ -106,7 +106,7 @@ class DataError(ShuffledpError):
 
 
 class MissingValueError(DataError):
-    """Somebody has no value in a column; the message says in which rows.
+    """A person has no value in a column; the message lists the rows.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -135,7 +135,7 @@ class CertificationError(ShuffledpError):
 
 
 class ConformanceError(ShuffledpError):
-    """A randomizer's draws, law, cover, attack or estimator contradict each other.
+    """A randomizer's draws, distribution, cover, attack or estimator contradict each other.
 
     >>> import numpy as np
     >>> import shuffledp as sdp

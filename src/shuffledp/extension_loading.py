@@ -1,7 +1,7 @@
 """Loading of third-party code that was named explicitly.
 
-What a file says is never a reason to import anything: a place comes from the command line,
-a name of the group `shuffledp.mechanisms` from an installed package.
+Nothing is imported because a file names it: a location comes from the command line, a name
+of the group `shuffledp.mechanisms` from an installed package.
 """
 
 import importlib
@@ -18,13 +18,11 @@ GROUP = "shuffledp.mechanisms"
 
 
 @contextmanager
-def expecting(what: str) -> Iterator[None]:
+def expecting(expectation: str) -> Iterator[None]:
     """Converts every exception of third-party code into one sentence.
 
-    SystemExit, too: its exit code would pass for a verdict. Ctrl-C still interrupts.
-
     Args:
-        what: What it should do.
+        expectation: The expected behavior, for the message.
 
     Raises:
         InvalidInputError: If it raises anything but errors of ours.
@@ -33,14 +31,15 @@ def expecting(what: str) -> Iterator[None]:
         yield
     except (ShuffledpError, KeyboardInterrupt):
         raise
+    # SystemExit, too: its exit code would pass for a verdict of the command.
     except BaseException as error:
         raise InvalidInputError(
-            f"Expected {what}, got {type(error).__name__}: {error}"
+            f"Expected {expectation}, got {type(error).__name__}: {error}"
         ) from error
 
 
 def load_named(location: str) -> Any:
-    """Imports what "module:name" names; the working folder is looked into first.
+    """Imports an object by "module:name"; the working folder comes first.
 
     Raises:
         InvalidInputError: If there is no such module or name.
@@ -57,11 +56,12 @@ def load_named(location: str) -> Any:
 
 
 def installed_mechanism(mechanism: str) -> EntryPoint | None:
-    """Returns what an installed package declares by this name; nothing is imported.
+    """Returns the entry point of an installed mechanism; nothing is imported.
 
     Raises:
         InvalidInputError: If packages declare different ones.
     """
+    # By value: several declarations of the same object are no conflict.
     declared = {
         entry.value: entry for entry in entry_points(group=GROUP, name=mechanism)
     }

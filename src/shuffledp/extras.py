@@ -7,15 +7,15 @@ from shuffledp.errors import MissingExtraError
 
 
 def require(module: str, *, extra: str, what: str) -> ModuleType:
-    """Imports a module of an extra, or says how to install it.
+    """Imports and returns a module of an extra.
 
     Args:
         module: Its name.
-        extra: The extra of this package that brings it.
-        what: What needs it, at the beginning of a sentence.
+        extra: The extra of this package that installs it.
+        what: The feature that needs it, as the subject of a sentence.
 
     Raises:
-        MissingExtraError: If it is not installed.
+        MissingExtraError: If it is not installed; the message says how to install it.
     """
     try:
         return importlib.import_module(module)

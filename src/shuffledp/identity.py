@@ -50,8 +50,8 @@ class Identity:
         frequency by kary-response (categories 9), agnostic
 
         Args:
-            statistic: What is estimated.
-            mechanism: The name of what devices run.
+            statistic: The name of the estimated statistic.
+            mechanism: The name of the devices' mechanism.
             parameters: Public ones of both, of JSON's types, finite.
             mode: "agnostic" or "stratified".
 
@@ -71,7 +71,7 @@ class Identity:
         """Returns the identity with this `record`.
 
         Raises:
-            InvalidInputError: If it is none.
+            InvalidInputError: If it is not the record of an identity.
         """
         if not isinstance(record, dict) or set(record) != _KEYS:
             raise InvalidInputError(
@@ -84,6 +84,7 @@ class Identity:
         if not isinstance(record["parameters"], dict):
             raise InvalidInputError("Expected parameters by their names.")
         try:
+            # Canonical, so that equal identities have equal digests.
             text = json.dumps(
                 record, sort_keys=True, separators=(",", ":"), allow_nan=False
             )
@@ -121,10 +122,10 @@ def described(device: Any) -> dict[str, Any]:
     stores: two mechanisms of one name may send different messages.
 
     Args:
-        device: With `parameters`.
+        device: A randomizer with `parameters`.
 
     Raises:
-        IdentityError: If it stores something that cannot be written down.
+        IdentityError: If it stores a value that cannot be serialized.
     """
     parameters, kind = dict(device.parameters), type(device)
     if is_ours(kind):
@@ -152,7 +153,7 @@ def check_same(actual: Identity, wanted: Identity, *, what: str) -> None:
     Args:
         actual: Identity of the argument.
         wanted: Identity of the protocol that received it.
-        what: The word for it.
+        what: The name of the argument in errors.
     """
     if actual != wanted:
         raise InvalidInputError(f"Expected {what} of {wanted}; got {what} of {actual}.")
@@ -167,7 +168,7 @@ def check_mode(mode: object) -> None:
 
 
 def _parts(parameters: dict[str, Any]) -> list[str]:
-    """Returns every parameter in words; those of what is inside, if they differ."""
+    """Returns every parameter as "name value"; nested ones only if they differ."""
     parts: list[str] = []
     for name, value in parameters.items():
         new = _parts(value) if isinstance(value, dict) else [f"{name} {_plain(value)}"]

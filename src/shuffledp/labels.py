@@ -18,10 +18,10 @@ UNBIASED_IF: dict[Mode, str] = {
 
 @dataclass(frozen=True)
 class Display:
-    """Describes how the numbers of a statistic are displayed, wherever that is.
+    """Display of a statistic's numbers in tables, reports and plots.
 
     Attributes:
-        noun: For one of them, such as "share".
+        noun: For a single number, such as "share".
         factor: A displayed number is this multiple of the estimate.
         suffix: Follows a displayed number.
         axis: Label of an axis of displayed numbers.
@@ -64,9 +64,9 @@ class StatisticLabels:
     Attributes:
         name: In commands, files and certificates, such as "frequency".
         title: Over a table, such as "Frequencies".
-        asked: What it answers, such as "How often each category occurs".
-        row: What one row of its table is about, such as "category".
-        rows: Several of them, such as "categories".
+        asked: The question it answers, such as "How often each category occurs".
+        row: The subject of a row of its table, such as "category".
+        rows: The plural of `row`, such as "categories".
         display: How its numbers are displayed.
     """
 

@@ -1,9 +1,9 @@
-"""Names that are spelled differently, and that a reader would take for the same."""
+"""Detection of names that differ in spelling but look the same to a reader."""
 
 import unicodedata
 from collections.abc import Iterable
 
-# So many groups a warning names, and so much of each name.
+# Limits of a warning: groups of names, and characters of a name.
 _MOST_GROUPS = 5
 _LONGEST_NAME = 40
 
@@ -28,12 +28,12 @@ def near_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
     return sorted(tuple(sorted(group)) for group in groups.values() if len(group) > 1)
 
 
-def spelling_warnings(names: Iterable[str], what: str) -> tuple[str, ...]:
+def spelling_warnings(names: Iterable[str], subject: str) -> tuple[str, ...]:
     """Returns a sentence that names near duplicates, if there are any.
 
     Args:
         names: All different.
-        what: The word for them, capitalized: "Categories".
+        subject: Of the sentence, capitalized: "Categories".
     """
     groups = near_duplicates(names)
     if not groups:
@@ -45,14 +45,15 @@ def spelling_warnings(names: Iterable[str], what: str) -> tuple[str, ...]:
     if len(groups) > _MOST_GROUPS:
         sentences.append(f"{len(groups) - _MOST_GROUPS:,} more")
     return (
-        f"{what} that differ in case, white space or Unicode form only are counted apart: "
-        f"{'; '.join(sentences)}.",
+        f"{subject} that differ in case, white space or Unicode form only are counted "
+        f"apart: {'; '.join(sentences)}.",
     )
 
 
 def _folded(name: str) -> str:
-    # Folding may undo a normal form, and a form may need folding: once more is enough.
+    # Category Cf: characters without a width, such as joiners and byte order marks.
     text = "".join(c for c in name if unicodedata.category(c) != "Cf")
+    # Folding may undo a normal form, and a form may need folding: twice is enough.
     for _ in range(2):
         text = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(text.split())

@@ -1,7 +1,7 @@
-"""Numbers that people write: in the digits 0 to 9, and as large as they say.
+"""Strict rules for numbers that people write: digits 0 to 9, no underflow to 0.
 
-Python's `int` and `float` also read other scripts' digits and 1_000: a number for one
-person, and a typing error for another, is none here.
+Python's `int` and `float` also read other scripts' digits and 1_000. Some people read these
+as numbers, others as typing errors, so they are refused.
 """
 
 

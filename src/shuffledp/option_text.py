@@ -1,8 +1,7 @@
 """Error texts that name arguments: options in commands, keywords in Python.
 
 The caller knows which way an argument is written; the code that refuses it does not. Such a
-text holds both spellings, made before any data are put into it, so that nobody has to look
-for options in a text where a file's name may look like one.
+text holds both spellings.
 """
 
 from dataclasses import dataclass
@@ -17,8 +16,8 @@ class Argument:
 
     Attributes:
         name: As in Python.
-        given: What is written after the option, if anything.
-        value: What is written after `name=` in Python; by default the same as `given`.
+        given: The text after the option, if any.
+        value: The text after `name=` in Python; by default the same as `given`.
     """
 
     name: str
@@ -53,6 +52,7 @@ class OptionText(str):
         self.in_python = in_python
         return self
 
+    # `str` would pickle and copy the text alone.
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         return str(self), self.in_python
 
@@ -64,6 +64,8 @@ def option_text(template: str, *parts: object) -> OptionText:
     >>> text, text.in_python
     ('Expected --seed N for a--b c.csv.', 'Expected seed=N for a--b c.csv.')
     """
+    # Both spellings before data are put in: a file's name may look like an option, so that
+    # a finished text could not be translated.
     options = [p.option if isinstance(p, Argument) else p for p in parts]
     keywords = [p.keyword if isinstance(p, Argument) else p for p in parts]
     return OptionText(template.format(*options), template.format(*keywords))

@@ -141,7 +141,7 @@ def _names(value: object) -> int | str | tuple[str, ...] | None:
 
 
 def _any_texts(value: object) -> tuple[str, ...] | None:
-    """Returns texts of which some may be equal: who reads them says so."""
+    """Returns texts; equal ones are left to the readers, which refuse them."""
     if not isinstance(value, Sequence) or isinstance(value, str):
         return None
     return tuple(value) if all(isinstance(text, str) for text in value) else None

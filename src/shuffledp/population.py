@@ -1,4 +1,4 @@
-"""A population: the privacy levels people chose, and how many chose each."""
+"""A population: privacy levels and the number of people at each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,10 +56,10 @@ class Population:
             raise PopulationError(
                 f"Expected at least 1 person at every level, got {int(counts.min())}."
             )
-        # Not the sum of integers, which could overflow.
+        # In floats: a sum of 64-bit integers could overflow and pass.
         if float(counts.sum(dtype=np.float64)) > MAX_USERS:
             raise PopulationError(f"Expected at most {MAX_USERS:g} people.")
-        # Copies that nobody can change: guarantees are computed from them. -0 becomes 0.
+        # Read-only copies: guarantees are computed from them. Adding 0.0 turns -0 into 0.
         for name, array in (("epsilons", epsilons + 0.0), ("counts", counts.copy())):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -99,7 +99,7 @@ class Population:
         Population(0.5: 1, 1: 2)
 
         Raises:
-            PopulationError: If there is nobody, or a budget is negative, NaN or infinite.
+            PopulationError: If there is no budget, or one is negative, NaN or infinite.
         """
         array = level_array(budgets, "budgets", PopulationError)
         if array.size == 0:
@@ -110,12 +110,12 @@ class Population:
 
     @property
     def num_users(self) -> int:
-        """How many people there are."""
+        """The number of people."""
         return int(self.counts.sum())
 
     @property
     def num_levels(self) -> int:
-        """How many distinct levels there are."""
+        """The number of distinct levels."""
         return int(self.epsilons.size)
 
     def budgets(self) -> Floats:
@@ -132,6 +132,7 @@ class Population:
             UnknownLevelError: If a level is not one of this population's.
         """
         array = level_array(levels)
+        # A level above all others would be out of bounds; it fails the comparison below.
         indices = np.searchsorted(self.epsilons, array)
         np.minimum(indices, self.num_levels - 1, out=indices)
         if not np.array_equal(self.epsilons[indices], array):

@@ -138,8 +138,8 @@ class KeyedRandom(_Words):
         """Returns the streams of some users, continued from their current position.
 
         Args:
-            people: Their places in increasing order, or a slice; the same place again
-                stands for what this person draws next.
+            people: Their indices in increasing order, or a slice; a repeated index
+                stands for the next draws of this person.
         """
         some = copy(self)
         some._people = self._people[people]
@@ -182,7 +182,7 @@ def stream_of(rng: Rng, people: slice | NDArray[np.int64]) -> Rng:
 
     Args:
         rng: Source of all users.
-        people: Their places in increasing order, or a slice.
+        people: Their indices in increasing order, or a slice.
     """
     return rng.of(people) if isinstance(rng, KeyedRandom) else rng
 
@@ -237,7 +237,8 @@ def check_order_rng(rng: Rng) -> None:
 
 
 def _derived(secret: bytes, width: int) -> bytes:
-    """Returns two keys for digests of so many bytes."""
+    """Returns two keys for digests of `width` bytes."""
+    # CBC-MAC is only secure for messages of one length, so each width has its own keys.
     require("cryptography", extra="service", what="Randomness from a key")
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -250,7 +251,7 @@ def _encrypted(key: bytes, blocks: NDArray[Any]) -> NDArray[np.uint8]:
     """Returns AES-256 of every block of 16 bytes, shape (blocks, 16)."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-    # Every block is another number, and only ever one way: nothing is hidden by it.
+    # ECB as the bare permutation: the modes (counter, CBC-MAC) are made of it by callers.
     encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
     content = encryptor.update(blocks.data.cast("B") if blocks.size else b"")
     return np.frombuffer(bytearray(content), dtype=np.uint8).reshape(-1, _BLOCK)

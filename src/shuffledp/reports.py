@@ -4,7 +4,7 @@ Both carry the identity of their protocol, and the arrangement of a report:
 
     "rows"     a report is one message, of one or several numbers
     "columns"  every number of a report is a message of its own, and mixed only with those
-               that other people sent in the same place
+               in the same column of other reports
     "pool"     every number of a report is a message, and all messages of all people are
                mixed with each other
 """
@@ -34,11 +34,12 @@ class Reports:
     3
 
     Attributes:
-        identity: Of the protocol that made them.
-        messages: What each person sends, shape (n,) or (n, width).
+        identity: Identity of the protocol that made them.
+        messages: Messages of each person, shape (n,) or (n, width).
         levels: Each person's privacy level, shape (n,); None if levels are not sent.
-        arrangement: What of a report stays together.
-        cohorts: Among whom each person is mixed, from 0, shape (n,); None for everybody.
+        arrangement: The parts of a report that stay together.
+        cohorts: Group within which each person is mixed, from 0, shape (n,); None if all
+            people are mixed.
     """
 
     identity: Identity
@@ -79,8 +80,8 @@ class ShuffledReports:
             do the numbers of a row come from the same person.
         levels: Shape (n,), or None. If `linked`, entry i belongs to row i; otherwise
             levels are in a random order of their own.
-        arrangement: What of a report stayed together.
-        cohorts: Of every row, ascending, shape (n,); None if there are none.
+        arrangement: The parts of a report that stayed together.
+        cohorts: Group of every row, ascending, shape (n,); None if there are none.
     """
 
     identity: Identity

@@ -1,10 +1,10 @@
 """Serializes the stored state of an object, so that different distributions differ.
 
-The messages of a mechanism may depend on everything that it stores: on what is in its
-`__dict__` and its slots, and on the attributes of its classes that are no code. What cannot
-be written down without loss (functions, generators, arbitrary objects) is refused:
-left out, two mechanisms of different law would pass for one. Code itself is known by the
-name of its class only.
+The messages of a mechanism may depend on everything that it stores: the values in its
+`__dict__` and its slots, and the attributes of its classes that are no code. Values that
+cannot be serialized without loss (functions, generators, arbitrary objects) are refused: if
+they were left out, two mechanisms with different distributions would have one identity.
+Code itself is identified by the name of its class only.
 """
 
 import hashlib
@@ -32,7 +32,8 @@ def class_name(kind: type) -> str:
 
 
 def is_ours(kind: type) -> bool:
-    """Whether a class is this library's: its parameters say all that it stores."""
+    """Returns whether a class is this library's."""
+    # Parameters of our own mechanisms describe all that they store.
     return kind.__module__.partition(".")[0] == "shuffledp"
 
 
@@ -49,7 +50,7 @@ def stored_state(thing: Any) -> dict[str, Any]:
         thing: Of a class that was written in Python.
 
     Raises:
-        IdentityError: If something that it stores cannot be written down.
+        IdentityError: If a stored value cannot be serialized without loss.
     """
     return _state(thing, 0)
 
@@ -57,6 +58,7 @@ def stored_state(thing: Any) -> dict[str, Any]:
 def _state(thing: Any, depth: int) -> dict[str, Any]:
     kind = type(thing)
     for base in kind.__mro__[:-1]:
+        # A subclass of dict or list has contents besides its attributes.
         if base.__module__ == "builtins":
             raise IdentityError(
                 f"Expected {kind.__name__} to store what it depends on in attributes, "
@@ -79,13 +81,13 @@ def _attributes(thing: Any) -> dict[str, Any]:
         try:
             own[name] = object.__getattribute__(thing, name)
         except AttributeError:
-            continue  # A slot that nothing was put into.
+            continue  # The slot is empty.
     shared: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
         shared |= vars(base) if not is_ours(base) else dict.fromkeys(vars(base), base)
     for name, value in shared.items():
         if isinstance(value, cached_property):
-            # The same before and after its first use.
+            # Computed now, so that the state is the same before and after its first use.
             own[name] = getattr(thing, name)
         elif name not in own and not _is_code(name, value):
             own[name] = value
@@ -93,7 +95,7 @@ def _attributes(thing: Any) -> dict[str, Any]:
 
 
 def _is_code(name: str, value: object) -> bool:
-    """Whether an attribute of a class is part of its code, and not data."""
+    """Returns whether an attribute of a class is part of its code, and not data."""
     if name.startswith(("__", "_abc_")) or name in _TYPING:
         return True
     # Functions, properties and slots have `__get__`.
@@ -106,6 +108,7 @@ def _slots(kind: type) -> Iterator[str]:
         for name in (slots,) if isinstance(slots, str) else slots:
             if name in ("__dict__", "__weakref__"):
                 continue
+            # Python mangles private names with the class that declares them.
             private = name.startswith("__") and not name.endswith("__")
             yield f"_{base.__name__.lstrip('_')}{name}" if private else name
 
@@ -130,11 +133,13 @@ def _written(value: Any, name: str, depth: int) -> Any:
         if kind in (list, tuple):
             return [_written(entry, name, depth + 1) for entry in value]
         if kind in (set, frozenset):
+            # Sorted: the order of a set may differ from one process to the next.
             entries = [_written(entry, name, depth + 1) for entry in value]
             return {"set": sorted(entries, key=repr)}
         if kind is range:
             return {"range": [value.start, value.stop, value.step]}
         if kind in (dict, MappingProxyType):
+            # As pairs: keys of JSON's objects are texts only, so that 1 and "1" would meet.
             pairs = [list(pair) for pair in value.items()]
             return {"items": _written(pairs, name, depth + 1)}
         if not isinstance(value, type) and (
@@ -166,7 +171,8 @@ def _number(value: complex) -> complex | dict[str, str]:
 
 
 def _is_exact(kind: "np.dtype[Any]") -> bool:
-    """Whether bytes are values: longer floats have bytes that mean nothing."""
+    """Returns whether the bytes of this type determine its value, and the reverse."""
+    # Longer floats are padded with bytes that mean nothing.
     longest = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}
     return kind.itemsize <= longest.get(kind.kind, 0)
 

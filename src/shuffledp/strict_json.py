@@ -1,6 +1,6 @@
 """Strict JSON reader that refuses everything two programs could read differently.
 
-JSON leaves open what a key means that stands twice, whether NaN is a number, and how deep
+JSON does not define the meaning of a repeated key, whether NaN is a number, and how deep
 values may be nested; the reader of the standard library takes the last of two keys, and
 a human reader sees the first. All of that is refused here.
 """
@@ -16,7 +16,7 @@ from shuffledp.errors import DataError
 MAX_BYTES = 50_000_000
 MAX_DEPTH = 64
 
-# So much of a file an error repeats.
+# Characters of a file that an error repeats.
 _LONGEST = 40
 _MARK = codecs.BOM_UTF8.decode()
 
@@ -52,7 +52,7 @@ def read_json(content: bytes | str, what: str) -> dict[str, Any]:
 
     Args:
         content: In UTF-8.
-        what: The word for it in errors.
+        what: The name of the content in errors.
 
     Raises:
         DataError: If it is anything else, has a key twice, a number that is not finite or
@@ -68,7 +68,7 @@ def read_json(content: bytes | str, what: str) -> dict[str, Any]:
             parse_constant=_not_finite,
             parse_float=_finite,
         )
-        # Half a character can be written as an escape, and nowhere else.
+        # A lone surrogate can only come from an escape; encoding raises a ValueError then.
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
@@ -77,6 +77,7 @@ def read_json(content: bytes | str, what: str) -> dict[str, Any]:
         raise DataError(f"Expected {what} to hold JSON.") from error
     if not isinstance(value, dict):
         raise DataError(f"Expected {what} to hold one JSON object.")
+    # Fewer brackets than MAX_DEPTH cannot nest deeper: most files skip the check.
     if text.count("[") + text.count("{") > MAX_DEPTH:
         _check_depth(value, what)
     return value
@@ -103,7 +104,8 @@ def _finite(text: str) -> float:
 
 
 def _check_depth(value: dict[str, Any], what: str) -> None:
-    """Raises DataError if values nest deeper than `MAX_DEPTH`; itself, it does not nest."""
+    """Raises DataError if values nest deeper than `MAX_DEPTH`."""
+    # Layer by layer: a recursive check would itself meet Python's recursion limit.
     layer: list[Any] = [value]
     for _ in range(MAX_DEPTH):
         children = [each.values() if isinstance(each, dict) else each for each in layer]

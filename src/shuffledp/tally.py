@@ -1,9 +1,9 @@
 """Tallies: additive counts of shuffled messages, the sufficient input of an estimate.
 
 Messages are counted in piles (level groups): those of one cohort and, where messages
-carry their level, of one level. What is counted in a pile is its protocol's business.
-Tallies of parts of a collection add up to that of the whole, exactly, in whatever order;
-so a cluster, a service and a simulation may all count for the same estimator.
+carry their level, of one level. Each protocol defines its counts of a pile. Tallies of
+parts of a collection add up to that of the whole, exactly, in any order; so a cluster, a
+service and a simulation may all count for the same estimator.
 """
 
 import json
@@ -23,7 +23,7 @@ from shuffledp.types import Floats, Ints
 _FORMAT = "shuffledp-tally-1"
 _KEYS = {"format", "protocol", "levels", "people", "counts"}
 _MAGIC = b"shuffledp-tally-1\n"
-# What compressed bytes may grow to: lists of so much text take gigabytes.
+# Limit of decompressed text: longer lists would take gigabytes of memory.
 _MOST_BYTES = 1 << 26
 
 
@@ -45,9 +45,9 @@ class Tally:
             where levels are not sent.
         people: Reports of each cohort and level, shape (cohorts, levels); one column
             where levels are not sent.
-        counts: What was counted in each pile, shape (cohorts, piles, numbers): one pile
-            per level if messages carry their level, else one. Whole numbers, of 64 bits
-            or of any size (dtype object).
+        counts: Counts of each pile, shape (cohorts, piles, numbers): one pile per level if
+            messages carry their level, else one. Whole numbers, of 64 bits or of any size
+            (dtype object).
     """
 
     identity: Identity
@@ -80,7 +80,7 @@ class Tally:
 
     @property
     def num_users(self) -> int:
-        """How many reports were counted."""
+        """The number of counted reports."""
         return int(self.people.sum())
 
     def __add__(self, other: object) -> "Tally":
@@ -119,7 +119,7 @@ class Tally:
         return self if other == 0 else NotImplemented
 
     def _over(self, levels: Floats) -> "Tally":
-        """Returns the same tally with a place for each of these levels."""
+        """Returns the same tally with a column for each of these levels."""
         if levels.size == self.levels.size:
             return self
         columns = np.searchsorted(levels, self.levels)
@@ -156,7 +156,7 @@ class Tally:
 
     @classmethod
     def from_dict(cls, record: object) -> "Tally":
-        """Reads what `to_dict` gave.
+        """Reads the output of `to_dict`.
 
         Raises:
             DataError: If it is no tally.
@@ -186,7 +186,7 @@ class Tally:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "Tally":
-        """Reads what `to_bytes` gave.
+        """Reads the output of `to_bytes`.
 
         Raises:
             DataError: If it is no tally.
@@ -194,6 +194,7 @@ class Tally:
         if not isinstance(content, bytes) or not content.startswith(_MAGIC):
             raise DataError("Expected the bytes of a tally.")
         try:
+            # Bounded: a few bytes could otherwise decompress to gigabytes.
             reader = zlib.decompressobj()
             text = reader.decompress(content[len(_MAGIC) :], _MOST_BYTES)
             if not reader.eof or reader.unused_data:
@@ -207,7 +208,8 @@ class Tally:
 
 def _sum(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
     """Returns the sum, in numbers of any size where 64 bits might not hold it."""
-    # The size of the smallest number of 64 bits has none itself.
+    # Two numbers below 2^61 add up within 64 bits. In Python's integers, as the absolute
+    # value of the smallest 64-bit integer does not fit 64 bits.
     if any(
         part.size and max(int(part.max()), -int(part.min())) >= 1 << 61
         for part in (first, second)
@@ -235,7 +237,8 @@ def _are_whole(numbers: NDArray[Any]) -> bool:
 
 
 def _levels(values: object) -> Floats:
-    """Returns a list of budgets as an array; texts are none, nor are truth values."""
+    """Returns a list of budgets as an array."""
+    # NumPy would also convert texts and truth values.
     if not isinstance(values, list) or {type(value) for value in values} - {int, float}:
         raise TypeError("numbers as levels")
     levels = np.array(values, dtype=np.float64)

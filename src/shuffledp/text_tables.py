@@ -20,11 +20,11 @@ class TextTable:
     """A table with cautions and notes.
 
     Attributes:
-        title: In a line.
-        headings: Of the columns; the first names what a row is about.
+        title: A single line.
+        headings: Of the columns; the first names the subject of a row.
         rows: As many texts each as there are headings.
-        cautions: What must not be overlooked, in sentences.
-        notes: What else to know, in sentences.
+        cautions: Warnings, in sentences.
+        notes: Further remarks, in sentences.
     """
 
     title: str
@@ -80,7 +80,7 @@ def _narrow_headings(
         for text, width in columns
     ]
     most = max(map(len, wrapped))
-    # The last lines stand on the cells.
+    # Aligned at the bottom, so that the last lines stand right above the cells.
     filled = [[""] * (most - len(lines)) + lines for lines in wrapped]
     return list(zip(*filled, strict=True))
 

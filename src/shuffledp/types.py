@@ -1,4 +1,4 @@
-"""Array types. Shapes and units stand in each docstring; these say what an array holds."""
+"""Array types: the kinds of elements; shapes and units are in each docstring."""
 
 from typing import Any, Literal, TypeAlias
 
@@ -9,5 +9,5 @@ Floats: TypeAlias = NDArray[np.float64]
 Complexes: TypeAlias = NDArray[np.complexfloating[Any, Any]]
 Ints: TypeAlias = NDArray[np.integer[Any]]
 
-# Do privacy levels travel apart from messages, or with them?
+# "agnostic": privacy levels travel apart from messages; "stratified": with them.
 Mode: TypeAlias = Literal["agnostic", "stratified"]

@@ -1,4 +1,4 @@
-"""`shuffledp account`: what each privacy level is worth after the shuffle."""
+"""`shuffledp account`: the certified central guarantee of each privacy level."""
 
 import json
 from pathlib import Path
@@ -94,7 +94,7 @@ def account_command(
     spark: str | None,
     as_json: bool,
 ) -> None:
-    """Certify what each privacy level is worth after the shuffle.
+    """Certify the central guarantee of each privacy level after the shuffle.
 
     Prints, per level, a proven upper bound and a lower bound from a concrete attack.
 

@@ -25,7 +25,7 @@ from shuffledp.papers.bounds.catalog import published_bound
 from shuffledp.population import Population
 
 _OWN = "shuffledp"
-# For what was begun before time was up, and for loading.
+# For the trial that was begun before time was up, and for loading the module.
 _SECONDS_LEFT = 60.0
 
 
@@ -51,13 +51,13 @@ def accountant_command(name: str, seconds: float, seed: int, as_json: bool) -> N
     """Test an accountant on small collections whose truth is enumerated.
 
     Two to six people, one to three levels, a randomizer and an epsilon are drawn at random;
-    the exact divergence of what is shuffled, over everything that anybody may hold, is
+    the exact divergence of the shuffled messages, over all values that people may hold, is
     compared with the delta that is stated. Without a name it is our own accountant; BOUND
     is a published one, as `shuffledp account --method` names it; MODULE:NAME is called as
     ours, with a randomizer, people and epsilon, and answers with levels that have
     epsilon_local and delta_central. Exit code 1 says that it is wrong, or stated nothing.
-    MODULE runs in a process of its own, which is ended a minute after twice --seconds: what
-    it prints goes to the error output, and how it exits is no verdict.
+    MODULE runs in a process of its own, which is ended a minute after twice --seconds: its
+    output goes to the error output, and its exit code is no verdict.
 
     \b
     Examples:
@@ -79,13 +79,13 @@ def accountant_command(name: str, seconds: float, seed: int, as_json: bool) -> N
             send(("audit", audit))
 
         def receive(event: tuple[str, Any]) -> None:
-            word, what = event
-            if word == "share":
-                on_share(what)
+            kind, content = event
+            if kind == "share":
+                on_share(content)
             else:
-                results.append(what)
+                results.append(content)
 
-        # Python of others would print, or exit, as if it were this command.
+        # Third-party Python in this process could print, or exit, as this command.
         if ":" in name:
             run_isolated(work, receive, seconds=2.0 * seconds + _SECONDS_LEFT)
         else:
@@ -109,7 +109,7 @@ def _accountant(name: str) -> Accountant:
 
 @dataclass(frozen=True)
 class _Published:
-    """A bound of a paper, asked as an accountant is."""
+    """A published bound with the interface of an accountant."""
 
     bound: PublishedBound
 
@@ -117,6 +117,7 @@ class _Published:
         levels = [
             SimpleNamespace(
                 epsilon_local=level,
+                # The bound knows one target at a time: here one of this level.
                 delta_central=self.bound.delta(
                     Setting(people, device, level, device.delta_local), epsilon
                 ),

@@ -1,4 +1,4 @@
-"""`shuffledp audit canaries`: reports with secret random values, sent as anybody's."""
+"""`shuffledp audit canaries`: reports with secret random values, sent like any other."""
 
 import asyncio
 from dataclasses import replace
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from shuffledp.service.device.simulated_devices import Delivery
     from shuffledp.service.wire.task import Task
 
+# The ending of the name of a record's file of receipts.
 RECEIPTS = ".receipts"
-"""What the name of a record's file of receipts ends with."""
 
 
 @click.command("canaries")
@@ -71,15 +71,15 @@ def canaries_command(
     power: bool,
     ca: Path | None,
 ) -> None:
-    """Send canaries to a collection, to find out afterwards what became of them.
+    """Send canaries to a collection, to audit later how it treated them.
 
-    An auditor is given tokens like everybody else. For each she draws a level, a pair of
-    values, and by a fair coin which of the two it holds; the ordinary device software
-    randomizes, seals and sends it. The record has the secret coins: whoever knows them
-    before the result is published can make the audit blind.
+    An auditor is given tokens like all other people. For each token the auditor draws a
+    level, a pair of values, and by a fair coin which of the two it holds; the ordinary
+    device software randomizes, seals and sends it. The record has the secret coins: a party
+    that knows them before the result is published can make the audit blind.
 
     \b
-    What would be seen:
+    The power of an audit:
       shuffledp audit canaries --task task.json --count 200 --power
     Send them:
       shuffledp audit canaries --task task.json --tokens links.txt \\
@@ -128,15 +128,16 @@ def _show_power(task: "Task", count: int) -> None:
 
 
 def _power(task: "Task", count: int) -> tuple[str, ...]:
-    """Returns what so many canaries can see among as many people as the task asks for."""
+    """Returns the power of `count` canaries among the smallest number of people."""
     from shuffledp.audit.collection.canary_power import collection_power
     from shuffledp.service.audit.epoch_audit import promised_profiles
 
     promises = promised_profiles(task, task.minimum[: len(task.counted)])
     levels = len(task.choices)
+    # Canaries draw uniform levels; these are the expected numbers, rounded to sum to count.
     sent = np.array([(count + level) // levels for level in range(levels)])
     power = collection_power(sent, promises=promises, delta=task.delta)
-    # Our services sort by hashes: there is no share of an order to be seen.
+    # Our services sort by hashes: no part of the order of arrival is left to test.
     sentences = replace(power, kept=(None, None)).sentences
     return (
         *sentences,
@@ -145,7 +146,7 @@ def _power(task: "Task", count: int) -> tuple[str, ...]:
 
 
 def _so_far(record: Path, count: int) -> str:
-    """Returns what became of canaries that were not all sent, and what to do."""
+    """Returns a report on an interrupted sending of canaries, with the next step."""
     receipts = _receipts_of(record)
     taken = len(receipts.read_bytes().splitlines()) if receipts.exists() else 0
     if not record.exists():
@@ -190,6 +191,7 @@ async def _send(
             step, drawn.values, drawn.levels, tokens=tokens, rng=rng
         )
         with share_bar("send") as bar, receipts_file(_receipts_of(record)) as keep:
+            # Before anything is sent: without its record, a canary proves nothing.
             write_new(record, canary_record(step, drawn, uploads).to_json(), mode=0o600)
             return await send_canaries(
                 client,

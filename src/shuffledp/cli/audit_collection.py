@@ -1,4 +1,4 @@
-"""`shuffledp audit collection`: what became of canaries, epoch by epoch."""
+"""`shuffledp audit collection`: tests of an epoch's result against its canaries."""
 
 import sys
 from pathlib import Path
@@ -73,12 +73,12 @@ def collection_command(
     evidence_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Test what came out of an epoch against canaries' RECORD, from `audit canaries`.
+    """Test the result of an epoch against canaries' RECORD, from `audit canaries`.
 
     Every test has the probability of its false alarm; all together are an e-value, which
     is multiplied over epochs: it ever reaches 100 with probability 1% at most while
     promises are kept, however often one looks. Audit every epoch to which canaries were
-    sent: whoever leaves some out chooses what is seen.
+    sent: leaving some out selects the evidence.
 
     Exit code 1 says that the e-value has reached its threshold: a promise is broken.
     That nothing was found is exit code 0, and no proof.
@@ -118,7 +118,7 @@ def collection_command(
 
 
 def _taken_in(record: Path, task: "Task") -> Canaries:
-    """Returns canaries of a record that have receipts, which are kept beside it."""
+    """Returns the canaries of a record that have receipts in the file beside it."""
     from shuffledp.service.audit.canary_records import with_receipts
     from shuffledp.service.storage.key_files import read_file
 

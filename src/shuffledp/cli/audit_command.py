@@ -10,7 +10,7 @@ from shuffledp.cli.audit_randomizer import randomizer_command
 
 @click.group("audit")
 def audit_group() -> None:
-    """Test from outside: is what is promised kept, and what is stated true?
+    """Test from outside whether promises are kept and stated guarantees are true.
 
     \b
     Our devices:        shuffledp audit randomizer laplace --levels 0.5,1
@@ -19,8 +19,8 @@ def audit_group() -> None:
     An accountant:      shuffledp audit accountant
     A collection:       shuffledp audit canaries --help, then shuffledp audit collection
 
-    A test finds what is broken, and proves it. That it finds nothing proves nothing; what
-    it would have found is said before it starts.
+    A test that finds a broken promise proves it. A test that finds nothing proves nothing;
+    the violations that it could find are listed before it starts.
     """
 
 

@@ -1,4 +1,4 @@
-"""`shuffledp audit randomizer`: messages of a black box against its promise."""
+"""`shuffledp audit randomizer`: messages of a black-box mechanism against its promise."""
 
 import sys
 import time
@@ -88,7 +88,7 @@ def randomizer_command(
     categories: int | None,
     as_json: bool,
 ) -> None:
-    """Test whatever maps a value and a level to a message.
+    """Test any program or function that maps a value and a level to a message.
 
     It is one of our mechanisms, such as "subset-selection(categories=9, subset_size=3)"; a
     Python function, class or object, as MODULE:NAME, called with values, levels and, if it
@@ -132,17 +132,18 @@ def randomizer_command(
         on_share: list[Callable[[float], None]] = []
 
         def receive(event: tuple[str, Any]) -> None:
-            word, what = event
-            if word == "share":
-                on_share[0](what)
-            elif word == "audit":
-                results.append(what)
+            kind, content = event
+            if kind == "share":
+                on_share[0](content)
+            elif kind == "audit":
+                results.append(content)
             else:
                 if not as_json:
-                    show(*powers(*what))
+                    show(*powers(*content))
+
                 on_share.append(stack.enter_context(share_bar("audit")))
 
-        # Python of others would print, or exit, as if it were this command.
+        # Third-party Python in this process could print, or exit, as this command.
         if _is_python(target):
             run_isolated(work, receive)
         else:
@@ -169,7 +170,7 @@ def _target(target: str, categories: int | None, timeout: float) -> Target:
 
 
 def _is_python(target: str) -> bool:
-    """Whether it is written as MODULE:NAME."""
+    # MODULE:NAME, and no command such as "node a:b.js".
     module, colon, name = target.partition(":")
     dotted = (*module.split("."), *name.split("."))
     return bool(colon) and all(part.isidentifier() for part in dotted)

@@ -1,4 +1,4 @@
-"""What `shuffledp audit` prints for people."""
+"""Tables and sentences that `shuffledp audit` prints for people."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ from shuffledp.audit.plan import AuditPlan
 
 
 def powers(plan: AuditPlan, name: str) -> Iterator[RenderableType]:
-    """Yields what is going to be tested, and what that can show."""
+    """Yields the plan of an audit, and the violations that it can detect."""
     values = ", ".join(value_text(value) for value in plan.values)
     yield (
         f"Audit of {name}: values {values}; {plan.samples:,} messages per value and level, "

@@ -1,4 +1,4 @@
-"""`shuffledp calibrate`: which levels, people or rounds keep central targets."""
+"""`shuffledp calibrate`: levels, people or rounds that keep central targets."""
 
 from collections.abc import Callable
 from typing import Any
@@ -79,8 +79,8 @@ def levels_command(
 ) -> None:
     """Largest levels that keep the central targets.
 
-    Everybody's cover depends on everybody's level. At the answer no level alone can be
-    raised without breaking its own target (with unbounded noise: all were scaled by the
+    The cover of each person depends on the levels of all. At the answer no level alone can
+    be raised without breaking its own target (with unbounded noise: all were scaled by the
     largest common factor).
 
     \b
@@ -145,6 +145,7 @@ def level_command(
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
         calibration = largest_budget(promise, people, change, target)
+    # The level that was changed is the only new one, unless it stayed as it was.
     new = set(calibration.people.epsilons.tolist()) - set(people.epsilons.tolist())
     (level,) = new or {change}
     _show(calibration, f"Level {plain(change)} may become {plain(level)}", as_json)

@@ -1,4 +1,4 @@
-"""What `estimate` and `quickstart` share: rehearse a collection, show it, write it."""
+"""Run, display and report of a simulated collection, for `estimate` and `quickstart`."""
 
 from pathlib import Path
 
@@ -20,8 +20,8 @@ def run(rehearsal: Rehearsal, settings: Settings) -> None:
     """Runs a collection, prints it, and writes the report.
 
     Args:
-        rehearsal: Loads people, runs the collection and sums it up.
-        settings: What was asked for.
+        rehearsal: Loads people, runs the collection and summarizes it.
+        settings: Of the run and its output.
     """
     output, without = _output(settings)
     with progress("read") as (on_bytes, on_step):
@@ -50,11 +50,11 @@ def run(rehearsal: Rehearsal, settings: Settings) -> None:
 
 
 def _output(settings: Settings) -> tuple[Path | None, str]:
-    """Returns where the report goes; or None, and why it goes nowhere.
+    """Returns the folder of the report; or None, and the reason for it.
 
     Raises:
-        DataError: If somebody asked for a folder that has files, or cannot be written to.
-        MissingExtraError: If somebody asked for a report that cannot be written.
+        DataError: If the folder of --output has files, or cannot be written to.
+        MissingExtraError: If --output was given, and packages for reports are missing.
     """
     if settings.output is None and settings.as_json:
         return None, ""

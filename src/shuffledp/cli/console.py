@@ -1,4 +1,4 @@
-"""What commands print on the standard output: results. `waiting` has the error output."""
+"""Results of commands, on the standard output; `waiting` writes to the error output."""
 
 import json
 import os
@@ -13,14 +13,15 @@ _WIDTH_OF_A_PIPE = 110
 
 
 def show(*parts: RenderableType) -> None:
-    """Prints tables and texts for people; texts as they are, with all brackets."""
+    """Prints tables and texts for people."""
     console = Console(width=width())
     for part in parts:
+        # Without markup: rich would take [brackets] in a text for a style.
         console.print(fitted(part, console), markup=False)
 
 
 def width() -> int:
-    """Returns how many characters a line of the standard output has."""
+    """Returns the width of the standard output in characters."""
     # A pipe has no width of its own; tables must not be squeezed into a guess.
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     # Some environments say 0 where they do not know.
@@ -28,5 +29,6 @@ def width() -> int:
 
 
 def show_json(value: dict[str, Any]) -> None:
-    """Prints one JSON document for machines; NaN and infinity cannot occur."""
+    """Prints one JSON document for machines."""
+    # JSON has no NaN and no infinity: a value that holds one is an error of ours.
     print(json.dumps(value, indent=2, allow_nan=False))

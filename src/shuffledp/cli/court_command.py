@@ -28,7 +28,7 @@ from shuffledp.papers.court.withdrawn import WITHDRAWN, withdrawal_of
 from shuffledp.report.writing import check_folder, check_new, write_file, write_files
 from shuffledp.version import __version__
 
-# Of a search, in seconds: below there is no trial, above nobody waits.
+# Of a search, in seconds: a shorter one has no trial, a longer one takes over 11 days.
 _SHORTEST, _LONGEST = 0.1, 1e6
 _NOTE = (
     "Exact: the largest delta that an attack on this very collection reaches, by code of "
@@ -169,7 +169,7 @@ def court_command(
 
 
 def _print_program(known: str, *, shrink: bool) -> None:
-    """Prints five lines; what they are of, if not of this very case, as an error is."""
+    """Prints the five lines of a case, or those of its smaller variant."""
     program = program_of(known)
     if shrink:
         with working("searching"):
@@ -179,6 +179,7 @@ def _print_program(known: str, *, shrink: bool) -> None:
         text = program.text
     for small in SMALL:
         if small.program is program and small.name != known:
+            # On the error output: the standard output is piped into Python.
             click.echo(
                 f"{small.name} stands for {known}: fewer people or coordinates",
                 err=True,
@@ -189,7 +190,7 @@ def _print_program(known: str, *, shrink: bool) -> None:
 def _check_together(
     name: str | None, seconds: float | None, page: Path | None, *, lines: bool
 ) -> None:
-    # Not a number is in no range, and so refused, too.
+    # Written this way round, it refuses NaN, too.
     if seconds is not None and not _SHORTEST <= seconds <= _LONGEST:
         raise click.UsageError(
             f"Expected --search of {_SHORTEST:g} to {_LONGEST:g} seconds, got {seconds:g}."
@@ -205,7 +206,7 @@ def _check_together(
 def _described(
     stem: str, rows: list[dict[str, Any]], tried: int, start: float
 ) -> dict[str, Any]:
-    """Returns the rows with what they were computed by, for machines."""
+    """Returns the rows with the version and the time of their computation, for JSON."""
     return {
         "version": __version__,
         "seconds": round(time.monotonic() - start, 1),
@@ -217,7 +218,7 @@ def _described(
 def _written(
     output: Path | None, rows: list[dict[str, Any]], described: Mapping[str, Any]
 ) -> str:
-    """Writes the files; returns in words which."""
+    """Writes the files, and returns their names as part of a sentence."""
     if output is None:
         return ""
     names = _names("search" if "search" in described else "court")
@@ -231,7 +232,7 @@ def _names(stem: str) -> list[str]:
 
 
 def _sorted(search_result: Search) -> list[Finding]:
-    """Returns the worst of each bound, then every violation that is not among them."""
+    """Returns the worst trial of each bound, then all other violations."""
     worst = search_result.worst_first
     return [
         *worst,
@@ -240,12 +241,13 @@ def _sorted(search_result: Search) -> list[Finding]:
 
 
 def _finding_row(finding: Finding) -> dict[str, Any]:
+    # JSON has no infinity, which is the ratio to a claimed delta of 0.
     ratio = finding.ratio if math.isfinite(finding.ratio) else None
     return asdict(finding) | {"ratio": ratio, "violated": finding.violated}
 
 
 def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Returns numbers in full, and nothing where there is none."""
+    """Returns rows as CSV, with numbers in full and empty cells for None."""
     text = io.StringIO()
     if rows:
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")

@@ -1,4 +1,4 @@
-"""What `shuffledp court` prints for people: numbers are never cut, whatever the width."""
+"""Tables of `shuffledp court`; numbers are never cut, whatever the width."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from shuffledp.papers.court.search import Search
 from shuffledp.papers.court.withdrawn import Withdrawal
 
 _NUMBERS = ("epsilon", "claimed delta", "exact >=", "accountant's >=", "certified <=")
-# One row: its name, in words which claim of what, numbers, and how it ended.
+# One row: name, bound, setting, numbers and verdict.
 _Row = tuple[str, str, str, Sequence[str], str]
 # Below this every row becomes lines of its own; above, settings stand below the numbers.
 _WIDE = 100
@@ -21,11 +21,11 @@ _WIDE = 100
 def court_table(
     rulings: Sequence[Ruling], withdrawn: Sequence[Withdrawal] = (), *, width: int
 ) -> RenderableType:
-    """Returns one row per case, and what is withdrawn below.
+    """Returns one row per case, and the withdrawn cases below.
 
     Args:
         rulings: In the order of the rows.
-        withdrawn: Cases that are not tried, and why.
+        withdrawn: Cases that are not tried, with the reason.
         width: Of the terminal, in characters.
     """
     fallen = sum(ruling.verdict is CourtVerdict.VIOLATED for ruling in rulings)
@@ -47,7 +47,7 @@ def search_table(search: Search, *, width: int) -> RenderableType:
     """Returns the worst trial of each bound.
 
     Args:
-        found: What the search found.
+        search: The result of a random search.
         width: Of the terminal, in characters.
     """
     trials = "1 trial" if search.trials == 1 else f"{search.trials} trials"

@@ -1,4 +1,4 @@
-"""`shuffledp device check`: whether receipts are good, and their messages counted."""
+"""`shuffledp device check`: a check of receipts and of the messages they stand for."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,10 +23,10 @@ def check_command(receipts: Path, path: Path, analyst: str, ca: Path | None) -> 
     """Check RECEIPTS, and that their messages counted.
 
     They are a file that the participant's page saved, or `shuffledp device send`. The
-    shuffler signed what it took in; the result is signed by the analyst, and names the list
-    of the messages that it was computed from. The whole list is downloaded: nobody is asked
-    about one message. Should the task's keys have been replaced since, the present
-    task.json will do as well.
+    shuffler signed the messages that it accepted; the result is signed by the analyst, and
+    names the list of the messages that it was computed from. The whole list is downloaded,
+    so that the request does not reveal a message. If the task's keys were replaced since,
+    the present task.json works as well.
 
     Where answers follow a plan, receipts name its digest. People who put their receipts
     into one file find out whether all of them were shown the same plan.
@@ -46,7 +46,7 @@ def check_command(receipts: Path, path: Path, analyst: str, ca: Path | None) -> 
         raise DataError(f"Could not read {receipts}.") from error
     if not lines:
         raise DataError(f"Expected receipts in {receipts}, got none.")
-    lines = list(dict.fromkeys(lines))  # One that was saved twice is one.
+    lines = list(dict.fromkeys(lines))  # A receipt that was saved twice counts once.
     named = [KeptReceipt.task_of(line) for line in lines]
     tasks = {
         digest: asyncio.run(former_task(digest, task, analyst, ca=ca))
@@ -89,10 +89,10 @@ def check_command(receipts: Path, path: Path, analyst: str, ca: Path | None) -> 
 
 
 def _show_plans(answers: "Sequence[KeptReceipt]") -> None:
-    """Says which plan the answers of each epoch follow.
+    """Prints the plan that the answers of each epoch follow.
 
     Raises:
-        DataError: If receipts of one epoch name two.
+        DataError: If receipts of one epoch name two plans.
     """
     plans: dict[tuple[bytes, int], set[bytes]] = {}
     for each in answers:

@@ -1,4 +1,4 @@
-"""`shuffledp device`: answers of many people, as their devices would send them."""
+"""`shuffledp device`: simulated devices that answer a task."""
 
 import asyncio
 import os
@@ -108,7 +108,7 @@ device_group.add_command(check_command)
 )
 @ca_option
 def send_command(file: Path, **given: Any) -> None:
-    """Answer for everybody in FILE, a CSV or Parquet table with a row per person.
+    """Answer for all people in FILE, a CSV or Parquet table with a row per person.
 
     Answers are randomized and sealed for the analyst before they leave; where people
     choose central targets, the command waits for the plan between its two steps.
@@ -180,7 +180,7 @@ def send_command(file: Path, **given: Any) -> None:
 
 @contextmanager
 def receipts_file(path: Path | None) -> Iterator[Callable[[bytes], object]]:
-    """Gives what keeps receipts; their file is there before anything is sent.
+    """Yields a function that stores receipts in a new file.
 
     Raises:
         DataError: If there is a file already, or nothing can be written.
@@ -189,7 +189,8 @@ def receipts_file(path: Path | None) -> Iterator[Callable[[bytes], object]]:
         yield lambda _: None
         return
     try:
-        # Whoever reads it knows who took part, and which messages were hers.
+        # Never over older receipts, which prove other uploads. Readable by the owner alone:
+        # receipts show who took part, and which messages were theirs.
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         file = os.fdopen(handle, "wb", buffering=0)
     except OSError as error:
@@ -198,13 +199,13 @@ def receipts_file(path: Path | None) -> Iterator[Callable[[bytes], object]]:
         with file:
             yield file.write
     finally:
-        # Nothing was taken in: there is nothing to keep.
+        # The shuffler accepted nothing, so there is no receipt to keep.
         if not path.stat().st_size:
             path.unlink()
 
 
 def _show(delivery: "Delivery", people: int) -> None:
-    """Says what became of the reports.
+    """Prints the numbers of accepted and refused reports.
 
     Raises:
         DataError: If none was accepted.
@@ -223,7 +224,7 @@ def _show(delivery: "Delivery", people: int) -> None:
 def _people(
     file: Path, task: "Task", given: dict[str, Any]
 ) -> tuple[np.ndarray[Any, Any], Floats]:
-    """Returns everybody's value and level."""
+    """Returns the value and the level of each person."""
     form = task.question.survey.form
     wanted = ("person", "item") if form.kind == "some of" else ("value",)
     if any((given[name] is None) == (name in wanted) for name in _COLUMNS):
@@ -237,7 +238,8 @@ def _people(
             level=given["level"],
             set_size=form.most,
             items=form.options,
-            # Which items of many are kept protects nobody: the same ones each time.
+            # The choice among too many items adds no privacy. Seeded by the task, a second
+            # run makes the same choice: its answers are not refused as changed ones.
             rng=np.random.default_rng(list(task.digest)),
         )
         assert item_sets.levels is not None  # They were asked for.

@@ -38,9 +38,9 @@ def enrol_command(
 ) -> None:
     """Write one token per person, and the roster that the shuffler checks them with.
 
-    Each line is for one person: a token, a secret that her device never sends, the epoch,
-    and the digest of the task that she agrees to; with --page it is a link to the page
-    where she takes part. Do not note who got which one: the shuffler sees tokens.
+    Each line is for one person: a token, a secret that their device never sends, the epoch,
+    and the digest of the task that they agree to; with --page it is a link to the page
+    where they take part. Do not note who got which one: the shuffler sees tokens.
 
     The roster is signed, and settles for good how many people may answer in this epoch.
     FOLDER needs task.json, its three signatures and enroller.json.

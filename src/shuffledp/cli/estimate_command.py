@@ -1,4 +1,4 @@
-"""`shuffledp estimate`: a whole collection, rehearsed on known values."""
+"""`shuffledp estimate`: a whole collection, simulated on known values."""
 
 from pathlib import Path
 from typing import Any
@@ -61,7 +61,7 @@ def estimate_command(
 ) -> None:
     """Rehearse a collection on known values: categories, numbers, bits, strings or sets.
 
-    Every person's value is randomized at her level, as it would be on her device; the
+    Every person's value is randomized at their level, as it would be on their device; the
     messages are shuffled; the statistic is estimated and compared with the truth; and the
     guarantee of every level is certified.
 
@@ -79,7 +79,7 @@ def estimate_command(
       shuffledp estimate answers.parquet --value answer --level epsilon --spark 'local[*]'
 
     \b
-    What is the mean of numbers between two bounds?
+    The mean of numbers between two bounds:
       shuffledp estimate survey.csv --statistic mean --value age --low 0 --high 110 \\
         --level epsilon
       shuffledp estimate survey.csv --statistic mean --value income --low 0 --high 9000 \\
@@ -127,10 +127,10 @@ def _run_on_spark(
 def _request(
     file: str | None, settings: Settings, given: dict[str, Any], own: dict[str, Any]
 ) -> Request:
-    """Returns where values and levels are.
+    """Returns the request with the columns of values and levels.
 
     Raises:
-        InvalidInputError: If that is not clear.
+        InvalidInputError: If options contradict each other.
     """
     if (file is None) == (own.get("dataset") is None):
         raise InvalidInputError("Expected either FILE or --dataset, and not both.")

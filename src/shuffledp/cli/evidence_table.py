@@ -1,4 +1,4 @@
-"""What an audit of a collection found, as tables."""
+"""Tables of the findings of a collection's audit."""
 
 from rich.console import RenderableType
 from rich.markup import escape
@@ -9,7 +9,7 @@ from shuffledp.audit.collection.evidence_text import e_value_text, p_value_text
 
 
 def findings(epoch_findings: EpochFindings) -> Table:
-    """Returns a line of every test of an epoch."""
+    """Returns the tests of an epoch, a row each."""
     table = Table(title=f"Epoch {epoch_findings.epoch:,}: what became of the canaries")
     table.add_column("test")
     table.add_column("chance of a false alarm", justify="right")
@@ -26,7 +26,7 @@ def findings(epoch_findings: EpochFindings) -> Table:
 
 
 def course(evidence: Evidence) -> tuple[RenderableType, ...]:
-    """Returns a line of every epoch, and the verdict."""
+    """Returns the e-values of all epochs, a row each, and the verdict."""
     table = Table(title="e-values of all epochs")
     for title in ("epoch", "of this epoch", "running"):
         table.add_column(title, justify="right")

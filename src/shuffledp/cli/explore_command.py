@@ -1,4 +1,4 @@
-"""`shuffledp explore`: a page to play with."""
+"""`shuffledp explore`: an interactive page of levels, people and guarantees."""
 
 import webbrowser
 
@@ -17,12 +17,12 @@ from shuffledp.cli.waiting import working
 )
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 def explore_command(port: int, no_browser: bool) -> None:
-    """Play with levels and people on a page, and see what is certified.
+    """Play with levels and people on a page, and see the certified guarantees.
 
-    Sliders say how many people choose each level; beside them stand the certified epsilon
-    after the shuffle, what an attack shows, and the error to expect. The address holds
-    what is shown; certificate, Python and command line can be taken away. Nobody but this
-    machine can ask, and nothing leaves it.
+    Sliders set the number of people at each level; beside them stand the certified epsilon
+    after the shuffle, the lower bound of an attack, and the error to expect. The address
+    holds the settings; certificate, Python and command line can be copied. The page is
+    served to this machine only, and nothing leaves it.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Tables in narrow terminals: rich would cut words, and half a number is another one."""
+"""Tables that fit narrow terminals without cutting a word or a number."""
 
 import copy
 from collections.abc import Sequence
@@ -10,22 +10,19 @@ from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
 
-# Bars and rules say little; they may be cut to so many characters.
+# Columns of bars and rules may be cut to this many characters.
 _LITTLE = 4
 # Wide enough for any table.
 _ANY_WIDTH = 100_000
 
 
 def fitted(part: RenderableType, console: Console) -> RenderableType:
-    """Returns the same for a console: no table in it is cut within a word.
+    """Returns a table or group in which no word is cut at the width of a console.
 
     Columns of a table that is too wide break between words; if that is not enough, every
-    row becomes lines of its own, "heading: cell".
-
-    Args:
-        part: A table, a group, or anything else, which stays as it is.
-        console: Where it will be printed.
+    row becomes lines of its own, "heading: cell". All else is returned unchanged.
     """
+    # rich would cut words, and half a number is another number.
     if isinstance(part, Group):
         return Group(*(fitted(each, console) for each in part.renderables))
     if not isinstance(part, Table) or not part.columns:
@@ -66,7 +63,8 @@ def _widest(texts: Sequence[str], column: Column, *, words: bool) -> int:
 
 
 def _shared(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
-    """Returns widths: columns that want little more get it first."""
+    """Returns the widths of columns that share `room` more characters."""
+    # Columns that need few more characters come first, so that most fit on one line.
     widths = list(least)
     order = sorted(range(len(least)), key=lambda index: most[index] - least[index])
     for index in order:
@@ -77,7 +75,7 @@ def _shared(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
 
 
 def _blocks(table: Table, texts: Sequence[Sequence[str]]) -> RenderableType:
-    """Returns a table row by row."""
+    """Returns a table as text, a block of lines per row."""
     headings, *rows = zip(*texts, strict=True)
     title = table.title
     lines = [] if title is None else [title if isinstance(title, Text) else Text(title)]

@@ -12,15 +12,16 @@ if TYPE_CHECKING:
 
 
 def invitations_in(path: Path, count: int, task: "Task") -> "list[Invitation]":
-    """Returns so many invitations from the top of a file of `shuffledp enrol`.
+    """Returns the first `count` invitations in a file of `shuffledp enrol`.
 
     Raises:
-        DataError: If it has fewer, one of them twice, something else, or a link to another
+        DataError: If there are fewer, a token occurs twice, or a line is no link to this
             task; the message names the line.
     """
     from shuffledp.service.wire.invitation import Invitation  # Needs the extra.
     from shuffledp.service.wire.refusal import Refusal
 
+    # `read_lines` refuses an empty file; here it is one with too few links.
     empty = path.is_file() and not path.stat().st_size
     lines = () if empty else read_lines(path)
     if len(lines) < count:

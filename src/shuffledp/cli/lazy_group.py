@@ -1,7 +1,7 @@
-"""A group whose commands are imported when somebody asks for them, and not before.
+"""A click group whose commands are imported when they are called.
 
-A command brings NumPy, SciPy and tables with it: a second of loading, for those who only
-want to see which commands there are.
+A command imports NumPy, SciPy and readers of tables, which take a second to load; the list
+of commands needs none of them.
 """
 
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ class LazyCommand(NamedTuple):
     """A command that is not loaded yet.
 
     Attributes:
-        location: Where it lies, as "module:name".
-        help: What a list of commands says of it: the first line of its own help.
+        location: Its import path, as "module:name".
+        help: The first line of its own help, for lists of commands.
     """
 
     location: str
@@ -24,7 +24,7 @@ class LazyCommand(NamedTuple):
 
 
 class LazyGroup(click.Group):
-    """A click group that knows names and lines of help of commands it has not loaded."""
+    """A click group that lists commands without loading them."""
 
     def __init__(
         self, *args: Any, entries: Mapping[str, LazyCommand], **settings: Any
@@ -33,11 +33,11 @@ class LazyGroup(click.Group):
         self._entries = entries
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Returns all names, in their order."""
+        """Returns all names in the order of `entries`."""
         return list(self._entries)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports a command; None if there is none of this name."""
+        """Imports and returns a command, or returns None for an unknown name."""
         if cmd_name not in self._entries:
             return None
         module, _, name = self._entries[cmd_name].location.partition(":")

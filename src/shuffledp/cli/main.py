@@ -17,11 +17,11 @@ _COMMANDS = {
     ),
     "account": LazyCommand(
         "shuffledp.cli.account_command:account_command",
-        "Certify what each privacy level is worth after the shuffle.",
+        "Certify the central guarantee of each privacy level after the shuffle.",
     ),
     "mechanisms": LazyCommand(
         "shuffledp.cli.mechanisms_command:mechanisms_command",
-        "List what devices can run; with NAME, explain its parameters.",
+        "List the mechanisms of devices; with NAME, explain its parameters.",
     ),
     "calibrate": LazyCommand(
         "shuffledp.cli.calibrate_command:calibrate_command",
@@ -37,7 +37,7 @@ _COMMANDS = {
     ),
     "explore": LazyCommand(
         "shuffledp.cli.explore_command:explore_command",
-        "Play with levels and people on a page, and see what is certified.",
+        "Play with levels and people on a page, and see the certified guarantees.",
     ),
     "estimate": LazyCommand(
         "shuffledp.cli.estimate_command:estimate_command",
@@ -46,7 +46,7 @@ _COMMANDS = {
     ),
     "reproduce": LazyCommand(
         "shuffledp.cli.reproduce_command:reproduce_command",
-        "Compute a table or figure of a paper anew; without NAME, list them.",
+        "Recompute a table or figure of a paper; without NAME, list them.",
     ),
     "court": LazyCommand(
         "shuffledp.cli.court_command:court_command",
@@ -54,7 +54,7 @@ _COMMANDS = {
     ),
     "audit": LazyCommand(
         "shuffledp.cli.audit_command:audit_group",
-        "Test from outside: is what is promised kept, and what is stated true?",
+        "Test from outside whether promises are kept and stated guarantees are true.",
     ),
     "train": LazyCommand(
         "shuffledp.cli.train_command:train_group",
@@ -80,13 +80,14 @@ _COMMANDS = {
 
 
 class _Root(LazyGroup):
-    """All commands; an interrupt passes as `click.Abort`, before click writes a line."""
+    """The group of all commands."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs a command."""
+        """Runs a command; Ctrl-C becomes `click.Abort`."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
+            # click itself would write an empty line before it raises Abort.
             raise click.Abort from None
 
 
@@ -99,9 +100,9 @@ class _Root(LazyGroup):
 def app() -> None:
     """Statistics from people who each choose their own privacy level.
 
-    Every person's value is randomized on her own device, a shuffler removes who sent
-    what, the analyst still gets accurate means, frequencies and counts - and every level
-    gets a certified statement of what it is worth after the shuffle.
+    Every person's value is randomized on their own device, a shuffler removes the senders
+    of the messages, the analyst still gets accurate means, frequencies and counts - and
+    every level gets a certified guarantee after the shuffle.
 
     \b
     Start here:       shuffledp quickstart
@@ -120,10 +121,9 @@ def app() -> None:
 
 
 def main() -> None:
-    """Runs the command; what goes wrong is said in one line, with exit code 2.
+    """Runs the command; an error is printed in one line, with exit code 2.
 
-    A closed pipe or output stops no command: the exit code is 141 then, if it were 0
-    otherwise.
+    If the output was closed early, the exit code is 141 instead of 0.
     """
     with StandardStreams() as streams:
         code = _run()
@@ -132,7 +132,7 @@ def main() -> None:
 
 
 def _run() -> Any:
-    """Returns the exit code of the command, after all of its output was written."""
+    """Runs the command, flushes its output, and returns its exit code."""
     try:
         # Without standalone mode click raises instead of printing usage over three lines.
         try:
@@ -153,10 +153,10 @@ def _run() -> Any:
         where = "" if error.filename is None else f" {error.filename}"
         return _refuse(f"Could not write{where}: {error.strerror}.")
     except (click.Abort, KeyboardInterrupt) as stop:
-        # Where the interrupt left a text that was executed, as those of data classes are,
-        # Python would end itself by the signal, whatever the exit code: this takes it back.
+        # If the interrupt left a text that was executed, as those of data classes are,
+        # Python would end itself by the signal, whatever the exit code; this resets it.
         exec("")
-        # What is on the disk already, or was sent, the command itself knows best.
+        # Commands raise Abort with a sentence about files or messages already sent.
         # A terminal has written ^C to its line.
         begin = "\n" if sys.stderr.isatty() else ""
         click.echo(f"{begin}shuffledp: stopped. {stop}".rstrip(), err=True)
@@ -165,7 +165,7 @@ def _run() -> Any:
 
 
 def _of_mechanisms(option: str) -> str:
-    """Returns how to write an option that is a parameter of mechanisms; else nothing."""
+    """Returns a hint if an unknown option is a parameter of mechanisms, else ""."""
     from shuffledp.randomizers.catalog import MECHANISMS
     from shuffledp.randomizers.mechanism_text import signature
     from shuffledp.randomizers.parameters import parameters_of
@@ -178,11 +178,12 @@ def _of_mechanisms(option: str) -> str:
     ]
     if not owners:
         return ""
-    # The one that was asked for, if it stands there by itself.
+    # The mechanism that was asked for, if it is a word of the command line.
     chosen = next((owner for owner in owners if owner in sys.argv), owners[0])
     return f'Expected parameters with the mechanism, as "{signature(chosen)}".'
 
 
 def _refuse(message: str) -> int:
+    # On one line: texts of libraries may have several.
     click.echo(f"shuffledp: {' '.join(message.split())}", err=True)
     return 2

@@ -1,4 +1,4 @@
-"""Options that say what the devices run, and who they are."""
+"""Options for the mechanism of the devices and for the population."""
 
 import functools
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class _MechanismType(click.ParamType):  # type: ignore[type-arg]
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> MechanismText:
-        """Reads the text."""
+        """Returns the mechanism, or fails with the reason."""
         if isinstance(value, MechanismText):
             return value
         try:
@@ -40,7 +40,7 @@ class _MechanismType(click.ParamType):  # type: ignore[type-arg]
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Completes names."""
+        """Returns the mechanisms whose names begin so."""
         return [
             CompletionItem(name) for name in MECHANISMS if name.startswith(incomplete)
         ]
@@ -155,7 +155,7 @@ def people_options(command: Command) -> Command:
 def read_people(
     levels: str | None, budgets: str | None, column: str | None
 ) -> Population:
-    """Returns the population of either option."""
+    """Returns the population that --levels or --budgets describe."""
     if column is not None and budgets is None:
         raise InvalidInputError("Expected --column only together with --budgets.")
     if (levels is None) == (budgets is None):
@@ -166,7 +166,7 @@ def read_people(
 
 
 def num_absent(absent: int, honest_fraction: float | None, num_users: int) -> int:
-    """Returns how many people cannot be relied on."""
+    """Returns the number of people who may be absent or collude."""
     if honest_fraction is None:
         return absent
     if absent:
@@ -175,12 +175,14 @@ def num_absent(absent: int, honest_fraction: float | None, num_users: int) -> in
         raise InvalidInputError(
             f"Expected 0 < --honest-fraction <= 1, got {honest_fraction:g}."
         )
+    # Rounded so that fewer people are relied on, not more.
     return num_users - int(honest_fraction * num_users)
 
 
 def _with(
     options: tuple[Callable[[Command], Command], ...], command: Command
 ) -> Command:
+    # click lists options from the last decorator that was applied to the first.
     for option in reversed(options):
         command = option(command)
     return command

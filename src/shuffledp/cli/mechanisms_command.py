@@ -1,4 +1,4 @@
-"""`shuffledp mechanisms`: what devices can run, and with which parameters."""
+"""`shuffledp mechanisms`: the mechanisms of devices and their parameters."""
 
 import inspect
 import textwrap
@@ -18,7 +18,7 @@ _WIDTH = 92
 @click.argument("name", required=False, type=click.Choice(MECHANISMS), metavar="[NAME]")
 @json_option
 def mechanisms_command(name: str | None, as_json: bool) -> None:
-    """List what devices can run; with NAME, explain its parameters.
+    """List the mechanisms of devices; with NAME, explain its parameters.
 
     Wherever a command takes --mechanism, parameters stand in brackets. Those that follow
     from the data, such as the categories or the range of a mean, are left out there.

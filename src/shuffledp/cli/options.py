@@ -1,4 +1,4 @@
-"""Options of collections: those of all, and those that statistics bring along."""
+"""Options of collections: those of all commands, and those that statistics declare."""
 
 import functools
 from collections.abc import Callable
@@ -23,7 +23,7 @@ Command = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """How a collection is run, shown and written."""
+    """Settings of a collection's run and output."""
 
     mode: Mode
     delta: float
@@ -109,7 +109,7 @@ def own_options(statistic: Statistic, given: dict[str, Any]) -> dict[str, Any]:
             owners.setdefault(parameter.name, []).append(name)
     for name, names in owners.items():
         value = given[name]
-        # 0 is given, too.
+        # Not `not value`: a 0 was given, too.
         if value is None or value is False:
             continue
         option = f"--{name.replace('_', '-')}"
@@ -145,6 +145,7 @@ def _shared_option(
 def _with(
     options: tuple[Callable[[Command], Command], ...], command: Command
 ) -> Command:
+    # click lists options from the last decorator that was applied to the first.
     for option in reversed(options):
         command = option(command)
     return command

@@ -30,16 +30,17 @@ def parameter_option(
     """Returns the decorator that adds a parameter to a command.
 
     Args:
-        parameter: Its name, kind and spelling.
-        text: Of its help.
-        metavar: Where the parameter has none itself.
-        choices: Of all for whom the option stands; by default the parameter's own.
+        parameter: The name, kind and spelling of the option.
+        text: Its help.
+        metavar: Used if the parameter has none itself.
+        choices: Those of all statistics with this option; by default the parameter's own.
     """
     if parameter.kind == "flag":
         return click.option(
             f"--{parameter.option}", parameter.name, is_flag=True, help=text
         )
     every = choices or parameter.choices
+    # A mechanism may have parameters after its name: click cannot compare it with a list.
     closed = every and parameter.kind == "text"
     return click.option(
         f"--{parameter.option}",

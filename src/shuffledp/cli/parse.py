@@ -1,4 +1,4 @@
-"""Reads what people write on the command line, strictly."""
+"""Strict parsers of levels, counts, shares and values on the command line."""
 
 import json
 import math
@@ -56,6 +56,7 @@ def value_list(text: str) -> list[Any]:
         parsed = json.loads(f"[{text}]", parse_constant=refused)
     except json.JSONDecodeError:
         return [part.strip() for part in text.split(",")]
+    # One list in brackets is the list of values, not a single value.
     alone = len(parsed) == 1 and isinstance(parsed[0], list)
     values: list[Any] = parsed[0] if alone else parsed
     return values

@@ -1,4 +1,4 @@
-"""`shuffledp plan`: which protocol, at what error, worth what?"""
+"""`shuffledp plan`: protocols with predicted errors and certified guarantees."""
 
 import functools
 from collections.abc import Callable
@@ -87,10 +87,10 @@ def _wish_options(command: Command) -> Command:
 def plan_command() -> None:
     """Choose a protocol: predicted errors and certified guarantees, side by side.
 
-    Give people and their levels, which hold on the device (--levels), or people and what
-    they should get after the shuffle (--targets). The best is recommended, with the reason;
-    a trusted curator, the local model and one choice for everybody stand beside it as
-    yardsticks.
+    Give people and their levels, which hold on the device (--levels), or people and their
+    central epsilons after the shuffle (--targets). The best protocol is recommended, with
+    the reason; a trusted curator, the local model and one choice for all people stand
+    beside it for comparison.
     """
 
 
@@ -213,8 +213,8 @@ def items_command(
 ) -> None:
     """Plan a collection of sets: which items do people hold?
 
-    Finds the blanket messages per person, and the chance to send an item at each target,
-    of the smallest error at which everybody gets what she asked for.
+    Finds the blanket messages per person, and the probability to send an item at each
+    target, that have the smallest error and keep the target of each person.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`shuffledp quickstart`: the whole thing on made-up people, without file or network."""
+"""`shuffledp quickstart`: a collection from made-up people, without file or network."""
 
 import math
 from typing import Any
@@ -22,11 +22,11 @@ from shuffledp.statistics.frequency.rehearsal import (
 from shuffledp.statistics.rehearsal_stage import Stage
 from shuffledp.statistics.rehearsed_collection import assign_levels, counts_of_shares
 
-# More take seconds, and gigabytes.
+# Larger collections would take gigabytes if each message were drawn.
 _MOST_DRAWN_ONE_BY_ONE = 10**7
 
 
-# The oldest click that is taken has no parameters of types.
+# ParamType takes no type argument in the oldest click that is supported.
 class People(click.ParamType):  # type: ignore[type-arg]
     """A number of people, such as 100000 or 1e10."""
 
@@ -35,7 +35,7 @@ class People(click.ParamType):  # type: ignore[type-arg]
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
-        """Returns it as a whole number."""
+        """Returns the number of people as an integer."""
         try:
             number = float(value) if is_plain(str(value)) else math.nan
         except ValueError:

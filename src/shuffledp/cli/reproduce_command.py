@@ -58,7 +58,7 @@ def reproduce_command(
     page: Path | None,
     force: bool,
 ) -> None:
-    """Compute a table or figure of a paper anew; without NAME, list them.
+    """Recompute a table or figure of a paper; without NAME, list them.
 
     \b
     Examples:
@@ -81,7 +81,7 @@ def reproduce_command(
         raise click.UsageError("Expected either a NAME or --document, not both.")
     effort = _effort(name, repetitions, 1 if seed is None else seed, quick)
     require("matplotlib", extra="report", what="A picture")
-    # What cannot be written to is found out before anything takes long.
+    # Before the experiment, which may take hours: a folder may refuse files.
     names = [f"{name}.{ending}" for ending in ("csv", "json", "svg")]
     check_folder(output, force=force, names=names)
     start = time.monotonic()
@@ -99,7 +99,7 @@ def reproduce_command(
 
 
 def _list() -> None:
-    """Prints what there is, paper by paper."""
+    """Prints the experiments, paper by paper."""
     names = max(map(len, EXPERIMENTS))
     for paper in PAPERS:
         chosen = {
@@ -115,7 +115,11 @@ def _list() -> None:
 
 
 def _effort(name: str, repetitions: int | None, seed: int, quick: bool) -> Effort:
-    """Returns how to run an experiment, or raises if it cannot be run so."""
+    """Returns the settings of an experiment's run.
+
+    Raises:
+        InvalidInputError: If the experiment is unknown, or has no such setting.
+    """
     if name not in EXPERIMENTS:
         raise InvalidInputError(
             f"Expected one of {', '.join(EXPERIMENTS)}, got {name!r}."

@@ -1,7 +1,7 @@
-"""What Liu et al. (2023), Proposition 1, states of S-APES: beside `account`, not in it.
+"""The claim of Liu et al. (2023), Proposition 1, about S-APES, for `account --s-apes`.
 
-Nothing here certifies the selection of the largest coordinates, or attacks it; so the
-number is said in a sentence of its own and stands in no table of comparisons.
+This module neither certifies the selection of the largest coordinates nor attacks it; so
+the number is printed in a sentence of its own and in no table of comparisons.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from shuffledp.statistics.single_message import SingleMessage
 
 @dataclass(frozen=True)
 class SelectionClaim:
-    """What the proposition states of one person's whole update.
+    """The claim of the proposition about one person's whole update.
 
     Attributes:
         bound: With its numbers of coordinates.
@@ -35,12 +35,13 @@ class SelectionClaim:
 
     @property
     def local(self) -> float:
-        """What the paper states for a report before the shuffle: b times the level."""
+        """The local epsilon of a report that the paper states."""
+        # b times the level, for b selected coordinates.
         return report_budget(self.level, coordinates=self.bound.selected)
 
     @property
     def local_shown(self) -> float:
-        """What one pair of updates shows of that report."""
+        """The privacy loss of that report for one pair of updates, a lower bound."""
         return selection_loss(self.level, coordinates=self.bound.coordinates)
 
     def to_dict(self) -> dict[str, Any]:
@@ -79,17 +80,17 @@ def stated_of_selection(
     *,
     delta: float | None,
 ) -> SelectionClaim:
-    """Returns what Proposition 1 states.
+    """Returns the claim of Proposition 1.
 
     Args:
         selection: "B/D": the B largest of D coordinates.
-        protocol: One coordinate's, of Clip-Laplace.
-        people: Everybody.
+        protocol: That of one coordinate, with Clip-Laplace.
+        people: All levels and their numbers of people.
         delta: Of the whole update.
 
     Raises:
         InvalidInputError: If a number is missing or out of range.
-        OutsidePreconditions: If the proposition does not speak of these people.
+        OutsidePreconditions: If the proposition does not apply to these people.
     """
     if delta is None:
         raise InvalidInputError("Expected --delta with --s-apes.")
@@ -103,6 +104,7 @@ def stated_of_selection(
     selected, coordinates = (int(part) for part in numbers)
     setting = Setting(people, protocol.randomizer)
     printed = SparsifiedApes(selected, coordinates)
+    # The printed formula has ln(1 / delta) where its proof needs ln(1 / delta').
     corrected = SparsifiedApes(selected, coordinates, as_printed=False)
     return SelectionClaim(
         printed,

@@ -1,4 +1,4 @@
-"""`shuffledp serve`: the services, and a whole collection to look at."""
+"""`shuffledp serve`: the services, and a demonstration of a collection."""
 
 from functools import partial
 from pathlib import Path
@@ -72,7 +72,7 @@ def serve_group() -> None:
     The analyst:       shuffledp serve analyst commuting \\
                          --database sqlite:///analyst.db --shuffler https://shuffler.example
 
-    Two parties who do not share what they see: they should be two organizations, on two
+    The two parties must not share their data: they should be two organizations, on two
     machines. Services speak HTTP on the machine itself; a proxy in front speaks TLS.
     """
 
@@ -220,7 +220,7 @@ def analyst_command(
     audits: tuple[Path, ...],
     auditor: str | None,
 ) -> None:
-    """Certify batches, open and count them, publish what the promises allow.
+    """Certify batches, open and count them, publish results that keep the promises.
 
     Every FOLDER needs task.json, its three signatures and analyst.json; nothing of the
     other parties.
@@ -267,7 +267,7 @@ def _audits(paths: tuple[Path, ...], auditor: str | None) -> "list[EvidenceFile]
 
 
 def _say_digests(tasks: list["Task"]) -> None:
-    """Says what others compare: which tasks are served."""
+    """Prints the digests of the served tasks, for comparison by the other parties."""
     for task in tasks:
         click.echo(f"sha256 of task.json of {task.identity}: {task.fingerprint}")
 

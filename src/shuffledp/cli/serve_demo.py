@@ -1,4 +1,4 @@
-"""`shuffledp serve demo`: a whole collection to look at."""
+"""`shuffledp serve demo`: a demonstration of a whole collection."""
 
 import signal
 import sys
@@ -72,7 +72,7 @@ def demo_command(
         raise InvalidInputError(
             "Expected --audit with --saboteur: nobody would notice."
         )
-    # Whoever ends this ends the services, too.
+    # As an exception, SIGTERM closes the stack below, which ends both services.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with ExitStack() as stack:
         if folder is None:
@@ -122,7 +122,7 @@ def _run(
 
 @contextmanager
 def _bar() -> Iterator[tuple[Callable[[str], None], Callable[[int, int], None]]]:
-    """Shows, on a terminal, what is being done, and how many devices have answered."""
+    """Shows the current step and the number of answers, on a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     bar = Progress(
@@ -131,7 +131,7 @@ def _bar() -> Iterator[tuple[Callable[[str], None], Callable[[int, int], None]]]
     with bar:
         task = bar.add_task("begin", total=None)
         yield (
-            lambda what: bar.update(task, description=what),
+            lambda step: bar.update(task, description=step),
             lambda done, total: bar.update(task, completed=done, total=total),
         )
 

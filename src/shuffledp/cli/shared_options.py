@@ -1,4 +1,4 @@
-"""Options that several commands have, with the same words."""
+"""Options of several commands."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`--spark URL`: what a command does on an engine instead of in this process."""
+"""`--spark URL`: reading and counting of people on Apache Spark."""
 
 import hashlib
 import os
@@ -36,7 +36,7 @@ _BY_CHANCE = (
 
 @contextmanager
 def on_spark(url: str) -> "Iterator[SparkSession]":
-    """Begins a session, which takes seconds, and stops it at the end."""
+    """Yields a session, which takes seconds to start, and stops it at the end."""
     # Not with the command: Spark alone takes a second to import.
     from shuffledp.scale.session import session
 
@@ -51,7 +51,7 @@ def on_spark(url: str) -> "Iterator[SparkSession]":
 
 @contextmanager
 def opening(url: str | None) -> "Iterator[OpenShards]":
-    """Returns how an analyst's service opens batches: here, or on an engine."""
+    """Yields the function that opens an analyst's batches: on all cores, or on Spark."""
     from shuffledp.service.analyst.opening import open_on_all_cores
 
     if url is None:
@@ -66,7 +66,7 @@ def opening(url: str | None) -> "Iterator[OpenShards]":
 
 
 def people_on_spark(url: str, path: str, column: str | None) -> Population:
-    """Returns who has which budget, from a file that is counted by the engine."""
+    """Returns the population of a file that Spark reads and counts."""
     from shuffledp.scale.people import population
     from shuffledp.scale.tables import read_lines, read_table
 
@@ -83,12 +83,12 @@ def people_on_spark(url: str, path: str, column: str | None) -> Population:
 def rehearsal_on_spark(
     spark: "SparkSession", statistic: str, request: "Request", path: str
 ) -> "Rehearsal":
-    """Returns a rehearsal of a table that no process holds.
+    """Returns a rehearsal on a table that Spark reads in parts.
 
     Args:
         spark: A session.
-        statistic: Its name.
-        request: What was asked of it.
+        statistic: The name of the statistic.
+        request: Columns, levels and parameters.
         path: The table.
     """
     from shuffledp.scale.checks import complete, texts_of
@@ -122,11 +122,11 @@ def rehearsal_on_spark(
 
 
 def _placed(table: "DataFrame") -> "DataFrame":
-    """Returns a table with a number per row: its place in the files.
-
-    What is read again is divided as before, so that a row keeps its number.
-    """
+    """Returns a table with a number for each row."""
     from pyspark.sql import functions
+
+    # The number depends on partition and position. Spark divides a table that it reads
+    # again in the same way, so that a row keeps its number.
 
     return table.withColumn(_PERSON, functions.monotonically_increasing_id())
 
@@ -140,7 +140,7 @@ def _dealt(frame: "DataFrame", request: "Request", stage: "Stage") -> "DataFrame
     epsilons, parts = checked_shares(request.shares or {})
     salt = int.from_bytes(_secret(stage.seed)[:8], "big") >> 1
     thrown = functions.xxhash64(functions.col(f"`{_PERSON}`"), functions.lit(salt))
-    # 2^40 sides, of which each has a hash's chance.
+    # The hash modulo 2^40, as a uniform number in [0, 1).
     side = functions.pmod(thrown, functions.lit(1 << 40)).cast("double") / float(
         1 << 40
     )
@@ -153,7 +153,7 @@ def _dealt(frame: "DataFrame", request: "Request", stage: "Stage") -> "DataFrame
 
 
 def _secret(seed: int | None) -> bytes:
-    """Returns the secret of a simulation, or one that nobody can repeat."""
+    """Returns the secret of a simulation: random, unless there is a seed."""
     if seed is None:
         return os.urandom(32)
     return hashlib.sha256(f"shuffledp simulation {seed}".encode()).digest()

@@ -1,11 +1,11 @@
-"""Keeps a command at work after whoever reads its output has gone away.
+"""Standard output and error output that outlive their readers.
 
 In `shuffledp verify certificate.json | head -1` the pipe is closed after a line. Python
 raises BrokenPipeError at the next one, in the middle of the command, and its exit code
-would be 1, which says that a certificate does not hold. Here what nobody reads is dropped,
+would be 1, which says that a certificate does not hold. Here further output is dropped,
 the command finishes and writes its files, and the exit code is 141, that of programs which
-the signal SIGPIPE ends (128 + 13). An output that the shell closed before, with >&-, is a
-reader that has gone before the first line.
+the signal SIGPIPE ends (128 + 13). An output that the shell closed before, with >&-, is
+treated as a pipe that was closed before the first line.
 """
 
 import io
@@ -23,11 +23,11 @@ class _Unbroken(io.RawIOBase):
     """A file descriptor that takes everything once its reader has gone.
 
     Args:
-        file: What to write to.
-        closed: Whether nobody reads it from the beginning.
+        file: The file descriptor to write to.
+        closed: Whether it has no reader from the beginning.
 
     Attributes:
-        broken: Whether anything was dropped, as nobody reads it.
+        broken: Whether output was dropped for want of a reader.
     """
 
     def __init__(self, file: io.FileIO, *, closed: bool = False) -> None:
@@ -79,13 +79,14 @@ class StandardStreams:
             sys.stdout, sys.stderr = before
 
     def exit_code(self, code: Any) -> Any:
-        """Returns 141 in place of 0 if nobody reads the output; all others say more."""
+        """Returns 141 in place of 0 if output was dropped."""
+        # Any other code says more than that the reader has gone.
         broken = self._output is not None and self._output.broken
         return BROKEN_PIPE if broken and not code else code
 
 
 def _replaced(stream: TextIO | None) -> tuple[TextIO, _Unbroken | None]:
-    """Returns a stream to write to instead, and what is below it if that is ours."""
+    """Returns a stream to write to instead, and its raw file if it was replaced."""
     if stream is None:  # The shell's >&- closed it.
         raw = _Unbroken(io.FileIO(os.devnull, "w"), closed=True)
         return io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8"), raw

@@ -1,4 +1,4 @@
-"""`shuffledp task init`, `create` and `sign`: how three parties agree on a task."""
+"""`shuffledp task init`, `create` and `sign`: the agreement of three parties on a task."""
 
 from pathlib import Path
 from typing import Any, get_args
@@ -214,7 +214,7 @@ def create_command(folder: Path, **given: Any) -> None:
 def sign_command(folder: Path) -> None:
     """Show all of the task in FOLDER, and sign it with the keys that are there.
 
-    Compare the sha256 with what the other parties see. FOLDER needs task.json and the
+    Compare the sha256 with that of the other parties. FOLDER needs task.json and the
     party's own keys; the signature, task.ROLE.sig, is for the other two. A task that
     replaces keys needs former.task.json, too, and may differ from it in nothing else.
     """
@@ -233,7 +233,7 @@ def sign_command(folder: Path) -> None:
     if not roles:
         hint = "" if former is None else ", or a copy of yours if the task keeps them"
         raise DataError(f"Expected keys in {folder}: shuffledp task init{hint}.")
-    # Somebody else's false signature is found before one's own is given.
+    # First the signatures of the others: a false one is refused before we sign.
     missing = unsigned(folder, task)
     if former is not None:
         click.echo(replaced(former, check_succession(task, former)))

@@ -1,4 +1,4 @@
-"""`shuffledp task`: a new task, and what its operator does."""
+"""`shuffledp task`: creation of a task, and the operator's commands for its epochs."""
 
 import asyncio
 from datetime import datetime
@@ -30,9 +30,9 @@ def task_group() -> None:
     1. Each party draws its keys:    shuffledp task init analyst|shuffler|enroller survey
        Shuffler and enroller send their *.public.json to the analyst.
     2. The analyst makes the task:   shuffledp task create survey ...
-       She sends task.json and task.analyst.sig to both.
+       The analyst sends task.json and task.analyst.sig to both.
     3. Both read and sign it:        shuffledp task sign survey
-       Everybody gets the three signatures; people get task.json.
+       All three get the three signatures; people get task.json.
     4. The enroller makes tokens:    shuffledp enrol survey --count 1000
        The shuffler gets roster-1.bin, people get one token each.
     5. Two run their service:        shuffledp serve --help
@@ -56,7 +56,7 @@ for command in (init_command, create_command, sign_command, rotate_command):
 @SHUFFLER
 @ca_option
 def status_command(folder: Path, shuffler: str, ca: Path | None) -> None:
-    """Say how many people have answered, exactly: everybody else sees rounded numbers.
+    """Print exactly how many people have answered; all others see rounded numbers.
 
     Refused reports are counted since the task began, in all epochs and steps together.
     FOLDER needs task.json and shuffler.json.
@@ -81,7 +81,7 @@ def status_command(folder: Path, shuffler: str, ca: Path | None) -> None:
 @SHUFFLER
 @ca_option
 def close_command(folder: Path, shuffler: str, ca: Path | None) -> None:
-    """Close the open step: shuffle what came in, and hand it to the analyst.
+    """Close the open step: shuffle its reports, and hand them to the analyst.
 
     Refused while a level has fewer people than the task promises. FOLDER needs task.json
     and shuffler.json. Waits some seconds for the analyst's answer.
@@ -103,12 +103,13 @@ def close_command(folder: Path, shuffler: str, ca: Path | None) -> None:
 @SHUFFLER
 @ca_option
 def skip_command(folder: Path, shuffler: str, ca: Path | None) -> None:
-    """End an epoch that cannot be finished: what was collected in it is dropped.
+    """End an epoch that cannot be finished, and drop its reports.
 
     Too few people came, say, or the analyst refused the batch, as a level has too little
-    left. Nothing is spent in her ledger; but an epoch in which a batch was closed counts
-    against those that the task pays for, as she was sent it. A closed batch that she may
-    have accepted is not dropped: it is handed over until she answers.
+    left. Nothing is spent in the analyst's ledger; but an epoch in which a batch was closed
+    counts against those that the task pays for, as the batch was sent. A closed batch that
+    the analyst may have accepted is not dropped: it is handed over until the analyst
+    answers.
     """
     now = _operate(folder, shuffler, ca, "skip")
     click.echo(
@@ -124,9 +125,9 @@ def skip_command(folder: Path, shuffler: str, ca: Path | None) -> None:
 def resume_command(folder: Path, shuffler: str, ca: Path | None) -> None:
     """Go on after the shuffler's database was lost.
 
-    A new database begins at epoch 1. The shuffler asks the analyst which epoch she waits
-    for: that one was interrupted and counts as skipped, and the one after it begins.
-    People need new tokens for it. If she waits for epoch 1: shuffledp task skip.
+    A new database begins at epoch 1. The shuffler asks the analyst which epoch is expected:
+    that one was interrupted and counts as skipped, and the one after it begins. People need
+    new tokens for it. If epoch 1 is expected: shuffledp task skip.
     """
     now = _operate(folder, shuffler, ca, "resume")
     click.echo(f"Epoch {_epoch(now)} is open.")
@@ -174,8 +175,9 @@ _CLOSED = {
 def deadline_command(folder: Path, shuffler: str, ca: Path | None, at: str) -> None:
     """Let the open step take no more reports once a time has passed.
 
-    It closes then if nobody is missing; otherwise it waits for you: another deadline opens
-    it again, and shuffledp task skip drops it. A second deadline replaces the first.
+    It closes then if every level has enough people; otherwise it waits for you: another
+    deadline opens it again, and shuffledp task skip drops it. A second deadline replaces
+    the first.
     """
     now = _operate(folder, shuffler, ca, "deadline", at=_seconds(at))
     click.echo(f"Epoch {_epoch(now)} takes reports until {at}.")
@@ -186,7 +188,7 @@ def _seconds(text: str) -> int:
         moment = datetime.fromisoformat(text)
     except ValueError:
         moment = None
-    # An offset at an end of the calendar leads out of it.
+    # In year 1 or 9999 an offset can lead out of the calendar, which `timestamp` refuses.
     if moment is None or moment.tzinfo is None or not 1970 < moment.year < 9999:
         raise InvalidInputError(
             "Expected --at as a time with its zone, from 1971 to 9998: "
@@ -206,7 +208,7 @@ def _operate(
 
 def _epoch(now: dict[str, Any]) -> int:
     epoch = now.get("epoch")
-    # What the shuffler says goes to a terminal.
+    # A text of the shuffler could hold control characters for the terminal.
     if not isinstance(epoch, int):
         raise DataError("Expected the shuffler to name an epoch.")
     return epoch

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 def rotate_command(former: Path, new: Path) -> None:
     """Replace keys of the task in the analyst's folder FORMER; its ledger goes on.
 
-    Whose keys were stolen, lost or are old draws new ones: shuffledp task init ROLE NEW.
-    Shuffler and enroller send ROLE.public.json to the analyst, into NEW. Everybody else
-    keeps the present keys. Nothing but keys changes: people agreed to the rest.
+    A party whose keys were stolen, lost or are old draws new ones: shuffledp task init ROLE
+    NEW. Shuffler and enroller send ROLE.public.json to the analyst, into NEW. All others
+    keep the present keys. Nothing but keys changes: people agreed to the rest.
 
-    Writes task.json and former.task.json into NEW, for everybody, and signs; then both
+    Writes task.json and former.task.json into NEW, for all parties, and signs; then both
     others sign, as they did before. Services are started with the new folder between two
     epochs, on the databases that they have.
     """
@@ -40,7 +40,7 @@ def rotate_command(former: Path, new: Path) -> None:
 
 
 def replaced(former: "Task", roles: "tuple[Role, ...]") -> str:
-    """Says whose keys are replaced, and that nothing else is."""
+    """Returns a sentence that names the parties whose keys are replaced."""
     from shuffledp.service.wire.succession import names_of
 
     return (

@@ -1,4 +1,4 @@
-"""What a task says, for those who are to sign it: everything, readable on a terminal."""
+"""Full display of a task on a terminal, for the parties who sign it."""
 
 import math
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ _LEVELS_SHOWN = (
 
 
 def show_task(task: "Task") -> None:
-    """Shows all that a party signs, and what people are told and asked."""
+    """Prints all parts of a task, with the texts that people read."""
     click.echo()
     _show_rows([*_agreed(task)])
     for entry in task.notice.translations:
@@ -49,7 +49,7 @@ def show_task(task: "Task") -> None:
 
 
 def show_promises(task: "Task") -> None:
-    """Shows what a task promises, and what it is compared by."""
+    """Prints the promises of a task, cautions about them, and its digest."""
     table = Table(title=Text(f"{task.name} ({task.identity})"))
     wanted = "people needed" if task.names_choices else "people needed in all"
     for title in (task.choice_word, wanted, "promised per epoch", "allowance"):
@@ -71,7 +71,7 @@ def show_promises(task: "Task") -> None:
 
 
 def _cautions(task: "Task") -> list[str]:
-    """Returns what to beware of in the smallest epoch, in sentences."""
+    """Returns cautions about the smallest possible epoch, in sentences."""
     levels = task.choices if task.names_choices else ()
     cautions = (
         delta_caution(task.delta, sum(task.minimum)),
@@ -83,7 +83,7 @@ def _cautions(task: "Task") -> list[str]:
 
 
 def bears(task: "Task") -> str:
-    """Says what may go wrong in a month, and what it costs."""
+    """Returns sentences about absent people and spoiled reports, and their costs."""
     from shuffledp.service.collection.planning import STAY_AWAY, slack
 
     away = (
@@ -113,7 +113,7 @@ def _agreed(task: "Task") -> Iterator[tuple[str, str]]:
     yield "mechanism", str(protocol["mechanism"])
     for name, value in terms_of(question.survey).items():
         if not isinstance(value, tuple) and name != "mechanism":
-            yield name.replace("_", " "), _said(value)
+            yield name.replace("_", " "), _term_text(value)
     if question.linked:
         yield "mode", _LEVELS_SHOWN
     else:
@@ -140,20 +140,21 @@ def _translated(entry: "Translation") -> Iterator[tuple[str, str]]:
 
 
 def _answers(texts: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Numbered: translated ones stand for those of the same number."""
+    # Numbered: a translation is matched with the answer of the same number.
     for number, text in enumerate(texts, start=1):
         yield f"answer {number}", text
 
 
-def _said(value: Any) -> str:
+def _term_text(value: Any) -> str:
     return plain(value) if isinstance(value, float) else str(value)
 
 
 def _show_rows(rows: list[tuple[str, str]]) -> None:
-    """Shows what each row is, and its text beside it, whole on a terminal of any width."""
+    """Prints rows of a name and a text, whole on a terminal of any width."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in rows:
         table.add_row(Text(name), Text(text))
+    # Not `show`, which may turn rows into blocks: long texts fold beside their names.
     Console(width=width()).print(table)

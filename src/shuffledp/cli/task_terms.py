@@ -1,4 +1,4 @@
-"""What a task asks, whom it is for, and in which languages, from options of a command."""
+"""Question, notice, choices and minimum of a task, from options of a command."""
 
 import codecs
 from pathlib import Path
@@ -19,12 +19,12 @@ KINDS = {name: survey_named(name) for name in SURVEYS}
 
 
 def question_options(command: Any) -> Any:
-    """Adds an option for every parameter of a question, and says whose it is."""
+    """Adds an option for every parameter of a question, with its statistics in the help."""
     owners: dict[Parameter, list[str]] = {}
     for name, kind in KINDS.items():
         for parameter in kind.parameters:
             owners.setdefault(parameter, []).append(name)
-    # Applied from the bottom up, as options are.
+    # click lists options from the last decorator that was applied to the first.
     for parameter, names in reversed(owners.items()):
         usual = f" [{parameter.choices[0]}]" if parameter.choices else ""
         text = f"{' and '.join(names).capitalize()}: {parameter.help}{usual}."
@@ -44,7 +44,7 @@ def choices_of(given: dict[str, Any]) -> tuple[float, ...]:
 
 
 def question_of(given: dict[str, Any]) -> Question:
-    """Returns what is asked, with all terms that its statistic needs."""
+    """Returns the question with all terms that its statistic needs."""
     kind = KINDS[given["statistic"]]
     for other in KINDS.values():
         for parameter in other.parameters:
@@ -67,7 +67,7 @@ def question_of(given: dict[str, Any]) -> Question:
 
 
 def notice_of(given: dict[str, Any]) -> "Notice":
-    """Returns who asks, and what people agree to."""
+    """Returns the notice: the asker, the contact and the consent in all languages."""
     from shuffledp.service.wire.notice import Notice
 
     translations = sorted(
@@ -98,9 +98,10 @@ def _translation(path: Path) -> "Translation":
 
 
 def minimum_of(text: str, num_levels: int) -> tuple[int, ...]:
-    """Returns how many people each choice needs."""
+    """Returns the minimum number of people of each choice."""
     parts = text.split(",")
     if not all(part.strip().isascii() and part.strip().isdecimal() for part in parts):
         raise InvalidInputError(f"Expected --minimum PEOPLE[,...], got {text!r}.")
+    # 20 digits exceed every limit, and `int` refuses texts of thousands of digits.
     numbers = tuple(int(part[:20]) for part in parts)
     return numbers * num_levels if len(numbers) == 1 else numbers

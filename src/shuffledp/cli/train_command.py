@@ -22,7 +22,7 @@ from shuffledp.population import Population
 
 _SGD_CLIENTS = 100
 _APES = (*(name for name, choice in FRAMEWORKS.items() if not choice.kept), PLAIN)
-# What `s-apes` keeps by, and how the frameworks are called.
+# {selection rule of `s-apes`: name of the framework}.
 _KEEPS = {choice.kept: name for name, choice in FRAMEWORKS.items() if choice.kept}
 
 
@@ -57,7 +57,7 @@ def apes_command(**given: Any) -> None:
     """Every coordinate of every update randomized, and shuffled on its own.
 
     A person's level is the epsilon of one message: one coordinate in one round. The table
-    says what all her messages together are worth after the shuffle.
+    has the guarantee of all their messages together after the shuffle.
 
     \b
     Examples:
@@ -117,7 +117,7 @@ def sgd_command(**given: Any) -> None:
     given["clients"] = given["clients"] or _SGD_CLIENTS
     levels = levels_of(given, "e-apes/uniform1", rng)
     people = Population.from_budgets(levels)
-    # Last, as it may be a download: what was asked for is checked by then.
+    # Last, as it may be a download: all options are checked by then.
     images = load(given["dataset"])
     public = given["public_components"]
     with training_bar("epoch", given["epochs"]) as tell:

@@ -1,4 +1,4 @@
-"""Tables of `train`: what people keep, and what a paper states beside it."""
+"""Tables of `train`: certified guarantees, with the claims of a paper beside them."""
 
 import math
 from collections.abc import Callable
@@ -18,8 +18,8 @@ from shuffledp.format_number import plain
 if TYPE_CHECKING:
     from shuffledp.papers.eapes.stated_descent import StatedDescent
 
+# The epsilons that a paper states at a level: per coordinate, and for a whole training.
 StatedEpsilons = Callable[[float], tuple[float | None, float | None]]
-"""What a paper states for people of a level: per coordinate, and for a training."""
 
 _COLUMNS = (
     "Of one message, of all messages on the device, of one coordinate's shuffle, of "
@@ -30,11 +30,11 @@ _COLUMNS = (
 def promise_table(
     promise: TrainingPromise, stated: StatedEpsilons, after_one: TrainingPromise | None
 ) -> RenderableType:
-    """Returns what each level is promised.
+    """Returns the guarantee of each level.
 
     Args:
         promise: After all rounds.
-        stated: What the paper claims of them.
+        stated: The paper's claims at each level.
         after_one: After one round, if there are more.
     """
     local, central = promise.local, promise.central
@@ -73,7 +73,8 @@ def promise_table(
 
 
 def _cautions(promise: TrainingPromise, local: LocalGuarantee) -> tuple[str, ...]:
-    """Returns what to beware of, in sentences; of devices where no shuffle is proven."""
+    """Returns cautions about the guarantee, in sentences."""
+    # Without a certificate of the shuffle, only the devices' own guarantee holds.
     if promise.central is not None:
         return promise.central.cautions
     return _present(
@@ -107,7 +108,7 @@ def stated_record(
 def sgd_guarantee_table(
     guarantee: SgdGuarantee, stated: "StatedDescent"
 ) -> RenderableType:
-    """Returns what each level of clients is promised, and what E-APES states."""
+    """Returns the guarantee of each level of clients, and the claim of E-APES."""
     table = Table(
         title=f"Guarantee: local epsilon after {guarantee.epochs} epochs, "
         f"at delta = {plain(guarantee.delta)}",
@@ -119,7 +120,7 @@ def sgd_guarantee_table(
     for heading in ("one example", "all of a client"):
         table.add_column(heading, justify="right", style=style)
     levels, last = guarantee.levels, len(guarantee.levels) - 1
-    # Quantiles of the levels, where everybody has one of her own.
+    # Quantiles, where every client may have a level of their own.
     indices = (
         range(last + 1) if last < 8 else (0, last // 4, last // 2, 3 * last // 4, last)
     )
@@ -132,8 +133,8 @@ def sgd_guarantee_table(
             _upward(level.client_epsilon),
         )
     text = (
-        f"{guarantee.note}\nPublished, central: {four_digits(stated.epsilon)}, whoever it is "
-        f"({stated.status.value})."
+        f"{guarantee.note}\nPublished, central: {four_digits(stated.epsilon)}, whoever it "
+        f"is ({stated.status.value})."
     )
     cautions = _present(
         epsilon_caution(max(level.client_epsilon for level in levels), "local"),
@@ -145,7 +146,7 @@ def sgd_guarantee_table(
 
 
 def four_digits(number: float | None) -> str:
-    """Returns four digits: for what is not proven, or not a bound."""
+    """Returns a number that is no certified bound, in four digits."""
     if number is None:
         return "nothing"
     if math.isinf(number):
@@ -154,7 +155,7 @@ def four_digits(number: float | None) -> str:
 
 
 def _central_cells(promise: TrainingPromise) -> list[tuple[str, ...]]:
-    """Returns the cells of each level that speak of the analyst; none if nothing does."""
+    """Returns the cells of central guarantees at each level; none if none is proven."""
     if promise.central is None:
         return [() for _ in (promise.local.levels if promise.local else ())]
     one_shuffle = promise.central.also[0]
@@ -183,5 +184,5 @@ def _spent(promise: TrainingPromise, shown_levels: LocalGuarantee) -> str:
 
 
 def _upward(number: float) -> str:
-    """Returns six digits, never below the number: for what is certified."""
+    """Returns a certified number in six digits, rounded upward."""
     return four_digits(number) if math.isinf(number) else plain(round_up(number))

@@ -1,4 +1,4 @@
-"""Options of `train`."""
+"""Options of the commands of `train`."""
 
 import functools
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Com
 
 
 def data_options(distribution: str) -> Callable[[Command], Command]:
-    """Returns options of who trains on what; the default levels are a distribution's."""
+    """Returns options of data, clients and levels, by default those of a distribution."""
     return _together(
         click.option(
             "--dataset",
@@ -57,7 +57,7 @@ def data_options(distribution: str) -> Callable[[Command], Command]:
 def _folder(
     context: click.Context, option: click.Parameter, path: Path | None
 ) -> Path | None:
-    # Of what is no folder, click refuses files only: not devices, for one.
+    # click refuses regular files in place of a folder, but not devices or pipes.
     if path is not None and path.exists() and not path.is_dir():
         raise click.BadParameter(f"{path} is not a folder.", context, option)
     return path

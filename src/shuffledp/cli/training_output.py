@@ -1,4 +1,4 @@
-"""What `train` shows and writes: a bar, accuracies, a picture, a record."""
+"""Output of `train`: a progress bar, accuracies, a picture, a record."""
 
 import json
 import math
@@ -24,19 +24,19 @@ _COLORS = ("#1f5fa8", "#d9730d")
 
 @contextmanager
 def training_bar(
-    what: str, total: int
+    step: str, total: int
 ) -> Iterator[Callable[[float, Callable[[], str] | None], None]]:
-    """Shows a bar, or lines in a log; yields a function for what is done and to be said.
+    """Shows a bar, or lines in a log; yields a function (steps done, description).
 
-    What to say is called where there is a bar to say it on; None leaves what was said.
+    The description is a function, called only if there is a bar; None leaves it unchanged.
 
     Args:
-        what: One step of the training, such as a round.
-        total: How many there are.
+        step: The name of one step, such as "round".
+        total: The number of steps.
     """
     console = Console(stderr=True)
     bar = Progress(
-        TextColumn(what),
+        TextColumn(step),
         MofNCompleteColumn(),
         BarColumn(),
         TextColumn("{task.description}"),
@@ -45,7 +45,7 @@ def training_bar(
         transient=True,
         disable=not console.is_terminal,
     )
-    on_share = lines_of_shares(f"{what}s")
+    on_share = lines_of_shares(f"{step}s")
     with bar:
         task = bar.add_task("", total=total)
 
@@ -60,7 +60,7 @@ def training_bar(
 
 
 def prepare(output: Path | None, *, force: bool) -> None:
-    """Finds out before the training whether pictures can be drawn and files written."""
+    """Raises before the training if pictures cannot be drawn or files written."""
     if output is not None:
         require("matplotlib", extra="report", what="A picture")
         check_folder(output, force=force)
@@ -78,12 +78,12 @@ def deliver(
     """Prints JSON or tables, and writes the files.
 
     Args:
-        record: Everything there is to know.
-        shown: What people see of it.
+        record: The full result, for JSON.
+        parts: Tables for people.
         curves: {name: accuracy after each step}.
-        step: What a step is called.
+        step: The name of one step, such as "round".
         output: A folder, or None.
-        as_json: Whether to print the record.
+        as_json: Whether to print the record instead of the tables.
     """
     record = {name: _finite(value) for name, value in record.items()}
     # Shown before it is written: a full disk does not take a training away.
@@ -135,7 +135,8 @@ def accuracy_picture(curves: dict[str, tuple[float, ...]], step: str) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """Returns a record in which what is infinite is a text, for JSON."""
+    """Returns a record with texts in place of infinity and NaN."""
+    # JSON has neither.
     if isinstance(value, dict):
         return {name: _finite(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Trains in rounds of shuffled updates, and says what that costs whom."""
+"""Training in rounds of shuffled updates, with its certified guarantees."""
 
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from shuffledp.federated.training_promise import promise_of
 from shuffledp.format_number import plain
 from shuffledp.population import Population
 
-# Updates as they are: what privacy is paid for with is compared with this.
+# Updates without noise: the accuracy that private training is compared with.
 PLAIN = "non-private"
 _DIGITS_CLIENTS = 479
 
@@ -38,7 +38,7 @@ def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
         levels = choice.levels(levels)
         framework = choice.framework(clip=given["clip"], share=share)
     people = Population.from_budgets(levels)
-    # Last, as it may be a download: what was asked for is checked by then.
+    # Last, as it may be a download: all options are checked by then.
     images = load(given["dataset"])
     features, labels = images.train_features, images.train_labels
     clients = partition(features, labels, levels.size, rng=rng)
@@ -116,11 +116,11 @@ def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
 def _spent_words(
     protocol: TrainingRound | None, people: Population, delta: float, rounds: int
 ) -> str:
-    """Returns what the most liberal people have spent, if that is certified."""
+    """Returns the certified epsilon so far at the largest level, as part of a sentence."""
     if protocol is None or protocol.uncertified:
         return ""
     level = float(people.epsilons[-1])
-    # The first statement of the round's certificate, and none of the others.
+    # Only the first statement of the promise's certificate: this runs after every round.
     guarantee = account(
         cast(Any, protocol.device),
         people,

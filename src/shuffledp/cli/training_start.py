@@ -1,4 +1,4 @@
-"""What every `shuffledp train` begins with: checks, data, levels, settings."""
+"""Checks, data, levels and settings at the start of every `shuffledp train`."""
 
 import math
 from typing import Any
@@ -14,12 +14,12 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.statistics.rehearsed_collection import assign_levels
 from shuffledp.types import Floats
 
-# People who made up their data with the same seed must not meet the same random numbers.
+# Data that were drawn with the same seed must not share random numbers with the noise.
 _STREAM = 20_230_629
 
 
 def start(given: dict[str, Any]) -> np.random.Generator:
-    """Checks what can be checked at once, and returns the source of randomness."""
+    """Validates options before data are loaded, and returns the source of randomness."""
     prepare(given["output"], force=given.pop("force"))
     rate = given["learning_rate"]
     if not 0.0 < rate < math.inf:
@@ -33,7 +33,7 @@ def start(given: dict[str, Any]) -> np.random.Generator:
 
 
 def load(dataset: str) -> mnist.LabeledImages:
-    """Reads a data set by name, with a bar where it is first downloaded."""
+    """Reads a data set by name, with a bar while MNIST is downloaded."""
     if dataset == "digits":
         return mnist.load_digits()
     if dataset == "qmnist":
@@ -45,16 +45,17 @@ def load(dataset: str) -> mnist.LabeledImages:
 def levels_of(
     given: dict[str, Any], distribution: str, rng: np.random.Generator
 ) -> Floats:
-    """Returns every client's privacy level, as asked for or as the paper draws them."""
+    """Draws every client's privacy level from --levels or a distribution."""
     clients = given["clients"]
     if given["levels"] is not None:
         return assign_levels(parse.level_shares(given["levels"]), clients, rng=rng)
     if given["distribution"] is None:
+        # The default becomes part of the recorded settings.
         given["distribution"] = distribution
     return draw_budgets(given["distribution"], clients, rng=rng)
 
 
 def settings_of(framework: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Returns what a result says it was computed with."""
+    """Returns the settings of a training, for its record."""
     settings = {name: value for name, value in given.items() if name != "as_json"}
     return {"framework": framework, **settings}

@@ -28,7 +28,7 @@ from shuffledp.statistics.certificate_parts import WHOLE
 from shuffledp.statistics.verify_certificate import read, verify
 from shuffledp.strict_json import read_json_file
 
-# What tells a service's result, whole or in part, from other files with certificates.
+# Keys that tell a service's result, whole or in part, from other certificates.
 _PUBLISHED = frozenset(
     {"task", "digest", "epoch", "batch", "spent", "enrolment", "spoiled", "signature"}
 )
@@ -68,24 +68,25 @@ def verify_command(
 ) -> None:
     """Recompute a certificate from its inputs, and compare.
 
-    Certificates of every statistic are read: the protocol is built again from what the
-    certificate says ran. The answer names the file, and the parts of it that were read: a
-    training's record holds two certificates, and both are recomputed. A file that can be
-    read two ways is refused. Exits with 0 if every bound in it is confirmed, with 1 if not,
-    and with 2 if it cannot be read or is not about these people. A certificate that states
-    a larger epsilon or delta than what is proven, or less of an attack, holds: it is weaker
-    than it could be, and the answer says where. All else must be as recomputed.
+    Certificates of every statistic are read: the protocol is built again from the
+    certificate's description. The answer names the file, and the parts of it that were
+    read: a training's record holds two certificates, and both are recomputed. A file that
+    can be read two ways is refused. Exits with 0 if every bound in it is confirmed, with 1
+    if not, and with 2 if it cannot be read or is not about these people. A certificate that
+    states a larger epsilon or delta than the proven one, or less of an attack, holds: it is
+    weaker than it could be, and the answer says where. All else must be as recomputed.
 
     A mechanism that does not come with this library is imported if --mechanism names it, or
     if an installed package declares it by the name that the certificate states (entry
     points, group shuffledp.mechanisms). Its name, its class, its parameters and all that it
     stores must be those of the certificate. The bounds rest on the covers that it hands
-    over: shuffledp.testing.check_randomizer compares them with what devices send.
+    over: shuffledp.testing.check_randomizer compares them with the messages of devices.
 
     With --task, a result that an analyst's service published is checked as a whole: who
-    signed it, whether its estimate follows from its tally, its people and what was spent
-    from its certificate. Exits with 2 if anything of that is not so, too. That the tally
-    is of what people sent is the analyst's word: nobody else can open messages.
+    signed it, whether its estimate follows from its tally, its people and the spent
+    epsilons from its certificate. Exits with 2 if anything of that is not so, too. That the
+    tally counts the messages of people is the analyst's word: only the analyst can open
+    messages.
 
     \b
     Examples
@@ -112,7 +113,7 @@ def verify_command(
     if budgets is not None:
         with working("read"):
             people = Population.from_budgets(read_budgets(budgets, column))
-    # What was looked at above, though the file may be another by now.
+    # The record as read above: the file may have been replaced since.
     source = _mechanism_source(record, location)
     verification = replace(_verified(record, people, source), file=str(certificate))
     if as_json:
@@ -125,7 +126,7 @@ def verify_command(
 def _mechanism_source(
     record: dict[str, Any], location: str | None
 ) -> str | EntryPoint | None:
-    """Returns where a mechanism of others is; None if it comes with this library."""
+    """Returns the source of a third-party mechanism; None for one of this library."""
     mechanism = next(iter(read(record).values())).mechanism
     if location is not None or mechanism in MECHANISMS:
         return location
@@ -135,7 +136,7 @@ def _mechanism_source(
 def _verified(
     record: dict[str, Any], people: Population | None, source: str | EntryPoint | None
 ) -> Verification:
-    """Recomputes a certificate, with a mechanism of others if there is one."""
+    """Recomputes a certificate, with a third-party mechanism if there is a source."""
     if source is None:
         with working("certify"):
             return verify(record, people=people)
@@ -149,7 +150,7 @@ def _verified(
             send(("verified", verify(record, people=people, mechanism=mechanism)))
 
     results: list[Verification] = []
-    # Python of others would print, or exit, as if it were this command.
+    # Third-party Python in this process could print, or exit, as this command.
     run_isolated(work, lambda event: results.append(event[1]))
     return results[0]
 
@@ -159,7 +160,7 @@ def _named(source: str | EntryPoint) -> str:
 
 
 def _verify_result(result: Path, path: Path, *, as_json: bool) -> NoReturn:
-    """Checks a published result as a whole, and says what became of it."""
+    """Checks a published result as a whole, prints the verdict, and exits."""
     from shuffledp.service.audit.result_verification import (
         problems_in,  # Needs the extra.
     )
@@ -184,11 +185,11 @@ def _verify_result(result: Path, path: Path, *, as_json: bool) -> NoReturn:
         sys.exit(code)
     if code:
         click.echo("The result does NOT hold:")
-        # A line each, however long: they are counted and searched.
+        # Not `show`, which would wrap them: scripts count and search lines.
         for problem in (*problems, *unproven):
             click.echo(f"  - {problem}")
         sys.exit(code)
-    assert verification is not None  # Nothing else is without a problem.
+    assert verification is not None  # A failed verification is one of `problems`.
     show(
         "The result holds: the task's analyst signed it, its estimate follows from its "
         "tally, and what was spent from its certificate. That the tally is of what people "

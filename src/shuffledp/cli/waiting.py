@@ -1,9 +1,9 @@
-"""What commands say while people wait: on the error output, a bar or a line per stage.
+"""Progress of commands on the error output: a bar, or a line per stage in a log.
 
-What takes less than two seconds says nothing that stays. On a terminal there is a bar or a
-spinner with the time; elsewhere, in a log, one line per stage, begun when the stage has
-taken two seconds and completed by how long it took; and, where it is known how much is
-done, a line every ten seconds with the time that is left.
+On a terminal there is a bar or a spinner with the time, which disappears at the end;
+elsewhere one line per stage, begun when the stage has taken two seconds and completed with
+its duration; and, if the share of the work that is done is known, a line every ten seconds
+with the time that is left.
 """
 
 import sys
@@ -31,7 +31,7 @@ _SECONDS_BETWEEN_LINES = 10.0
 
 
 class StageLines:
-    """Writes a line for every stage that takes long, where there is no terminal."""
+    """Writes a line for every stage that takes long, if there is no terminal."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -40,16 +40,16 @@ class StageLines:
         self._timer: threading.Timer | None = None
 
     def begin(self, name: str) -> None:
-        """Ends the stage before, and begins this one."""
+        """Ends the previous stage, and begins this one."""
         self.end()
         self._name, self._begun = name, time.monotonic()
-        # A thread: the stage itself computes, and does not come back in between.
+        # A thread: a stage computes without calling us in between.
         self._timer = threading.Timer(SECONDS_UNTIL_SAID, self._say)
         self._timer.daemon = True
         self._timer.start()
 
     def end(self) -> None:
-        """Ends the stage; says how long it took if it was said that it has begun."""
+        """Ends the stage, and completes its line with its duration."""
         if self._timer is None:
             return
         self._timer.cancel()
@@ -62,7 +62,7 @@ class StageLines:
 
     def _say(self) -> None:
         with self._lock:
-            # Ended while this thread was waking up.
+            # The stage may have ended while this thread was waking up.
             if self._timer is not threading.current_thread():
                 return
             print(f"{self._name} ... ", end="", file=sys.stderr, flush=True)
@@ -71,14 +71,14 @@ class StageLines:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Shows that something is being done."""
+    """Shows a spinner, or a line in a log, with the name of the work."""
     with naming(what):
         yield
 
 
 @contextmanager
 def naming(what: str) -> Iterator[Callable[[str], None]]:
-    """Shows what is being done; yields a function that renames it."""
+    """Shows the name of the current step; yields a function that renames it."""
     with _bar(SpinnerColumn(), TextColumn("{task.description}")) as bar:
         if bar is None:
             with _lines_of_stages(what) as rename:
@@ -115,7 +115,7 @@ def progress(title: str) -> Iterator[tuple[OnBytes, Callable[[str], None]]]:
 
 @contextmanager
 def share_bar(title: str) -> Iterator[Callable[[float], None]]:
-    """Shows how much is done; yields a function for the share that is."""
+    """Shows a bar for the share of the work; yields a function that sets the share."""
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with _bar(*columns) as bar:
         if bar is None:
@@ -126,7 +126,7 @@ def share_bar(title: str) -> Iterator[Callable[[float], None]]:
 
 
 def lines_of_shares(title: str) -> Callable[[float], None]:
-    """Returns what writes a line to the error output every ten seconds at most."""
+    """Returns a function that writes a line every ten seconds at most."""
     start = time.monotonic()
     written = start
 
@@ -147,7 +147,7 @@ def lines_of_shares(title: str) -> Callable[[float], None]:
 
 
 def duration(seconds: float) -> str:
-    """Returns a time in the unit that people would choose.
+    """Returns a duration in seconds or minutes.
 
     >>> duration(42.3), duration(150.0)
     ('42 s', '2.5 min')
