@@ -122,6 +122,7 @@ def account_command(
             "--coordinates: Proposition 1 speaks of one collection, B/D says of how many "
             "coordinates."
         )
+    # Before the certificate is computed: files that exist, unknown endings, no matplotlib.
     check_new((certificate, picture), force=force)
     if picture is not None:
         picture_kind(picture)
@@ -145,6 +146,7 @@ def account_command(
             delta=delta,
             epsilon=epsilon,
             levels=chosen,
+            # A file of budgets may have a level per person: report quantiles of them.
             quantiles=(budgets is not None or None) if chosen is None else None,
             absent=absent,
             rounds=rounds,
@@ -162,6 +164,7 @@ def account_command(
                     rounds=rounds,
                     coordinates=coordinates,
                 )
+                # Quantiles of few levels repeat them: one profile for each.
                 for level in dict.fromkeys(e.chosen for e in guarantee.levels)
             ]
             drawing = profile_picture(profiles)

@@ -95,6 +95,7 @@ def accountant_command(name: str, seconds: float, seed: int, as_json: bool) -> N
         show_json(audit.to_dict())
     else:
         show(*_lines(audit))
+    # An accountant that refused every trial was not tested: no success.
     sys.exit(0 if not audit.wrong and audit.refused < audit.trials else 1)
 
 

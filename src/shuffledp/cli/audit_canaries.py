@@ -105,6 +105,7 @@ def canaries_command(
     if record.exists():
         raise InvalidInputError(f"Expected no file {record} yet: it is kept as it is.")
     if count is None:
+        # A link per line.
         count = len(read_lines(tokens))
     own = [each.token for each in invitations_in(tokens, count, task)]
     _show_power(task, count)
@@ -114,6 +115,7 @@ def canaries_command(
     except (Refusal, UnreachableError) as error:
         raise DataError(f"{error} {_so_far(record, count)}") from error
     except KeyboardInterrupt:
+        # `main` prints the sentence of an Abort.
         raise click.Abort(_so_far(record, count)) from None
     click.echo(f"{delivery.accepted:,} of {count:,} canaries were taken in.")
     for reason, number in sorted(delivery.refused.items()):

@@ -95,6 +95,7 @@ def collection_command(
     from shuffledp.service.storage.key_files import load_task, read_file
 
     task = load_task(path)
+    # Read before the audit: evidence about another task is refused at once.
     before = _evidence(evidence_file, task.fingerprint)
     canaries = _taken_in(record, task)
     given = None if batch is None else read_disclosed_batch(batch, task)
@@ -122,6 +123,7 @@ def _taken_in(record: Path, task: "Task") -> Canaries:
     from shuffledp.service.audit.canary_records import with_receipts
     from shuffledp.service.storage.key_files import read_file
 
+    # A canary without a receipt may not have arrived, so that its absence proves nothing.
     receipts = record.with_name(f"{record.name}{RECEIPTS}")
     lines = read_file(receipts).splitlines() if receipts.exists() else []
     try:

@@ -29,6 +29,7 @@ def powers(plan: AuditPlan, name: str) -> Iterator[RenderableType]:
         table.add_row(
             f"{power.level:g}",
             f"{true:.4g} (+{power.excess:.0%})",
+            # None: no number of samples shows this excess.
             _whole(power.at_best, plan.samples),
             _whole(power.rare, plan.samples),
         )

@@ -46,6 +46,7 @@ _LEVELS = click.option(
 
 
 def _shared(command: Command) -> Command:
+    # The last decorator that is applied is the first in --help.
     for option in (json_option, circumstance_options, _DELTA):
         command = option(command)
     return mechanism_options(command)
@@ -184,6 +185,7 @@ def rounds_command(
     Example: shuffledp calibrate rounds --categories 17 --delta 1e-6 \\
                --levels 0.5:2500,1:5000 --targets 0.5
     """
+    # `circumstance_options` adds --rounds to all commands of the group.
     if given["rounds"] != 1:
         raise InvalidInputError("Expected no --rounds: they are what is asked for.")
     people, wanted = _people(levels, targets)
@@ -211,6 +213,7 @@ def _people(levels: str, targets: str) -> tuple[Population, list[float]]:
     people = parse.level_counts(levels)
     wanted = parse.number_list(targets, "--targets")
     if len(wanted) == 1:
+        # One target for all levels.
         wanted *= people.num_levels
     if len(wanted) != people.num_levels:
         raise InvalidInputError(

@@ -115,6 +115,7 @@ def court_command(
     if seed is not None and seconds is None:
         raise click.UsageError("Expected --seed only with --search.")
     withdrawal = None if name is None else withdrawal_of(name)
+    # A withdrawn case is named with its reason; neither an attack nor a program is run.
     if name is not None and withdrawal is not None:
         if lines or output is not None:
             raise InvalidInputError(withdrawal.sentence(name))
@@ -158,6 +159,7 @@ def court_command(
         show_json(described)
     else:
         show(table, f"\n{_NOTE}")
+        # Only claims that fall, whose names begin with V, have a program.
         if name is not None and name.lower().startswith("v"):
             show(f"In five lines: shuffledp court --case {name} --python")
     if page is not None:

@@ -48,6 +48,7 @@ def check_command(receipts: Path, path: Path, analyst: str, ca: Path | None) -> 
         raise DataError(f"Expected receipts in {receipts}, got none.")
     lines = list(dict.fromkeys(lines))  # A receipt that was saved twice counts once.
     named = [KeptReceipt.task_of(line) for line in lines]
+    # A receipt names its task by digest, which is a former one if keys were replaced since.
     tasks = {
         digest: asyncio.run(former_task(digest, task, analyst, ca=ca))
         for digest in set(named)

@@ -140,6 +140,7 @@ def send_command(file: Path, **given: Any) -> None:
 
     task = load_task(given["path"])
     values, levels = _people(file, task, given)
+    # Before tokens are read and anything is sent.
     try:
         choice_indices(task, levels)
     except UnknownLevelError as error:
@@ -170,6 +171,7 @@ def send_command(file: Path, **given: Any) -> None:
         try:
             delivery = asyncio.run(sending)
         except Refusal as refusal:
+            # The reason alone does not say that another epoch's tokens look forged.
             if refusal.reason is Reason.TOKEN_FORGED:
                 raise DataError(f"{refusal} ({_HINTS[refusal.reason]})") from refusal
             raise

@@ -60,6 +60,7 @@ def enrol_command(
     def line(invitation: Invitation) -> str:
         return f"{begin}{invitation.to_text()}"
 
+    # Before the roster is signed, which settles the number of people for good.
     if output.exists():
         raise InvalidInputError(f"Expected no file {output} yet: it is kept as it is.")
     roster = write_enrolment(folder, task, epoch, count, output, line)

@@ -143,6 +143,7 @@ def _request(
             f"Expected --levels {parse.LEVEL_SHARES} with --dataset, and none of "
             f"{', '.join(f'--{name}' for name in columns)}."
         )
+    # With --level, --levels lists the levels that may occur; without it, shares to draw.
     dealt = level is None and levels is not None
     return Request(
         people=None if file is None else Path(file),

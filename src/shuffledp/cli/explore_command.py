@@ -29,6 +29,7 @@ def explore_command(port: int, no_browser: bool) -> None:
       shuffledp explore
       shuffledp explore --port 8080 --no-browser
     """
+    # The import is slow enough for a spinner.
     with working("start"):
         from shuffledp.explore.run import run_explore  # Needs the extra.
 

@@ -28,6 +28,7 @@ def fitted(part: RenderableType, console: Console) -> RenderableType:
     if not isinstance(part, Table) or not part.columns:
         return part
     options = console.options.update(width=_ANY_WIDTH, markup=False)
+    # Without a limit of width: the measure of a table that is wider than the console.
     wide = Measurement.get(console, options, part).maximum
     if wide <= console.width:
         return part
@@ -39,6 +40,7 @@ def fitted(part: RenderableType, console: Console) -> RenderableType:
     room = console.width - (wide - sum(most)) - sum(least)
     if room < 0:
         return _blocks(part, texts)
+    # A copy: the caller may print the table on another console.
     narrow = copy.copy(part)
     narrow.columns = []
     for column, width in zip(part.columns, _shared(least, most, room), strict=True):

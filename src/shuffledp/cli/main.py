@@ -23,6 +23,7 @@ _COMMANDS = {
         "shuffledp.cli.mechanisms_command:mechanisms_command",
         "List the mechanisms of devices; with NAME, explain its parameters.",
     ),
+    # Help texts repeat the commands' own first lines, which would have to be imported.
     "calibrate": LazyCommand(
         "shuffledp.cli.calibrate_command:calibrate_command",
         "Find the levels, the crowd or the rounds that keep central targets.",

@@ -136,6 +136,7 @@ def built(mechanism: MechanismText, categories: int | None) -> LocalRandomizer:
     Raises:
         InvalidInputError: If parameters are missing, out of range or given twice.
     """
+    # --categories is another spelling of the mechanism's parameter of this name.
     more = {} if categories is None else {"categories": categories}
     if "categories" in mechanism.parameters and more:
         raise InvalidInputError(f"Expected {mechanism} without --categories.")

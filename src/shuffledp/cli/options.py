@@ -102,6 +102,7 @@ def own_options(statistic: Statistic, given: dict[str, Any]) -> dict[str, Any]:
         InvalidInputError: If a parameter of other statistics was given, or a choice of
             another one.
     """
+    # click gives every statistic's options: those of others must not have been used.
     own = {parameter.name: parameter for parameter in statistic.parameters}
     owners: dict[str, list[str]] = {}
     for name in STATISTICS:

@@ -16,6 +16,7 @@ def level_counts(text: str, option: str = "--levels") -> Population:
     """Reads "0.5:2500,1.0:5000" as a population."""
     counts = {}
     for epsilon, number in _pairs(text, LEVEL_COUNTS, option):
+        # As floats first, so that 1e6 is a number of people, too.
         if number != int(number):
             raise PopulationError(
                 f"Expected whole numbers of people in {option}, got {number:g}."
@@ -71,6 +72,7 @@ def _pairs(text: str, form: str, option: str = "--levels") -> list[tuple[float, 
         pairs.append(
             (_number(epsilon, text, form, option), _number(number, text, form, option))
         )
+    # Compared as numbers: 1 and 1.0 are one level.
     if len({epsilon for epsilon, _ in pairs}) != len(pairs):
         raise PopulationError(f"Expected each level once in {option}, got {text!r}.")
     return pairs
@@ -83,6 +85,7 @@ def _number(part: str, text: str, form: str, option: str) -> float:
         number = math.nan
     if not math.isfinite(number):
         raise PopulationError(f"Expected {option} {form}, got {text!r}.")
+    # A level that underflows to 0 would promise more than was asked for.
     if is_lost(part, number):
         raise PopulationError(
             f"Expected {option} {form} of numbers from 5e-324, or 0, got {text!r}."

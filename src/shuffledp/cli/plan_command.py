@@ -68,6 +68,7 @@ def _wish_options(command: Command) -> Command:
         option = "--levels" if targets is None else "--targets"
         people = parse.level_counts(levels or targets or "", option)
         pairs = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
+        # The keys are local epsilons with --levels, and central ones with --targets.
         counts = dict(pairs)
         left_out = num_absent(absent, honest_fraction, people.num_users)
         wish = Wish(

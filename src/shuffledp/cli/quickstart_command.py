@@ -91,6 +91,7 @@ def quickstart_command(
 
     def rehearse(stage: Stage) -> Summary:
         protocol = Frequency(len(MSNBC_CATEGORIES), stage.mode)
+        # Counts of messages have the same distribution as messages that are counted.
         if num_users > _MOST_DRAWN_ONE_BY_ONE:
             people = Population.from_counts(
                 counts_of_shares(parse.level_shares(levels), num_users)

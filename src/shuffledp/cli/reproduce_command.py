@@ -125,6 +125,7 @@ def _effort(name: str, repetitions: int | None, seed: int, quick: bool) -> Effor
             f"Expected one of {', '.join(EXPERIMENTS)}, got {name!r}."
         )
     experiment: Experiment = EXPERIMENTS[name]
+    # None: the experiment repeats nothing.
     if repetitions is not None and experiment.repetitions is None:
         raise InvalidInputError(
             f"Expected no --repetitions: {name} repeats nothing, whatever is random in "

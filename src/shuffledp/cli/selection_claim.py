@@ -60,6 +60,7 @@ class SelectionClaim:
         }
 
     def __str__(self) -> str:
+        # A larger loss of one pair refutes a local epsilon; a smaller one proves nothing.
         more = "more than" if self.local_shown > self.local else "which does not refute"
         return (
             f"{self.bound.source}, states epsilon = {self.printed:.4g} for all messages of "

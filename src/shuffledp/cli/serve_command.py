@@ -126,7 +126,9 @@ def shuffler_command(
     from shuffledp.service.storage.key_files import load_task
 
     if workers > 1:
+        # Processes can only share a PostgreSQL database.
         check_shared(database)
+    # Worker i serves its metrics at the i-th port after the first.
     if metrics_port is not None and metrics_port + workers > _PORTS:
         raise InvalidInputError(
             f"Expected --metrics-port with {workers - 1} more ports after it."
@@ -259,6 +261,7 @@ def analyst_command(
 def _audits(paths: tuple[Path, ...], auditor: str | None) -> "list[EvidenceFile]":
     from shuffledp.service.analyst.auditor_evidence import EvidenceFile
 
+    # The dashboard names the auditor beside the evidence: neither goes without the other.
     if bool(paths) is not bool(auditor and auditor.strip() and auditor.isprintable()):
         raise InvalidInputError(
             "Expected --audit with --auditor, a name: people want to know who says so."

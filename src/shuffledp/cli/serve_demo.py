@@ -75,6 +75,7 @@ def demo_command(
     # As an exception, SIGTERM closes the stack below, which ends both services.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with ExitStack() as stack:
+        # Secret keys of a demonstration are deleted with their folder.
         if folder is None:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         begun = time.monotonic()

@@ -40,6 +40,7 @@ def on_spark(url: str) -> "Iterator[SparkSession]":
     # Not with the command: Spark alone takes a second to import.
     from shuffledp.scale.session import session
 
+    # Entered by hand: the spinner ends when the session has started.
     with working("start Spark"):
         opened = session(url)
         spark = opened.__enter__()
@@ -145,6 +146,7 @@ def _dealt(frame: "DataFrame", request: "Request", stage: "Stage") -> "DataFrame
         1 << 40
     )
     level = functions.lit(float(epsilons[-1]))
+    # From the last level backwards, so that the first bound above the number decides.
     for epsilon, end in reversed(
         list(zip(epsilons[:-1], parts.cumsum(), strict=False))
     ):

@@ -89,6 +89,7 @@ def close_command(folder: Path, shuffler: str, ca: Path | None) -> None:
     from shuffledp.service.operator.shuffler_commands import refused_for
 
     now = _operate(folder, shuffler, ca, "close")
+    # The step is closed all the same: only the hand-over failed.
     if reason := refused_for(now):
         raise DataError(
             f"The step is closed, and the analyst refused its batch: {reason}. Without a "

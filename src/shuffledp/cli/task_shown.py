@@ -54,7 +54,7 @@ def show_promises(task: "Task") -> None:
     wanted = "people needed" if task.names_choices else "people needed in all"
     for title in (task.choice_word, wanted, "promised per epoch", "allowance"):
         table.add_column(title, justify="right")
-    # Where choices are not named, one minimum counts for all together.
+    # If choices are not named, one minimum counts for all together.
     number = len(task.choices)
     least = task.minimum if task.names_choices else task.minimum[:1] * number
     # Numbers as they are: what is signed is not rounded.

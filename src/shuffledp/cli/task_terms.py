@@ -46,6 +46,7 @@ def choices_of(given: dict[str, Any]) -> tuple[float, ...]:
 def question_of(given: dict[str, Any]) -> Question:
     """Returns the question with all terms that its statistic needs."""
     kind = KINDS[given["statistic"]]
+    # Every option of every statistic arrives: those of others must not have been given.
     for other in KINDS.values():
         for parameter in other.parameters:
             missing = given[parameter.name] in (None, ())

@@ -158,6 +158,7 @@ def _central_cells(promise: TrainingPromise) -> list[tuple[str, ...]]:
     """Returns the cells of central guarantees at each level; none if none is proven."""
     if promise.central is None:
         return [() for _ in (promise.local.levels if promise.local else ())]
+    # `also` starts with the certificate of a single coordinate's shuffle.
     one_shuffle = promise.central.also[0]
     return [
         (

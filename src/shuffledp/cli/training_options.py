@@ -24,6 +24,7 @@ def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Com
 
 def data_options(distribution: str) -> Callable[[Command], Command]:
     """Returns options of data, clients and levels, by default those of a distribution."""
+    # The default of --distribution stays None, so that --levels beside it is refused.
     return _together(
         click.option(
             "--dataset",

@@ -106,6 +106,7 @@ def accuracy_table(curves: dict[str, tuple[float, ...]], step: str) -> Renderabl
     for heading in (step, *curves):
         table.add_column(heading, justify="right")
     rows = list(zip(*curves.values(), strict=True))
+    # At most ten rows; the last step is always one of them.
     every = math.ceil(len(rows) / 10)
     for done, row in enumerate(rows, start=1):
         if done % every == 0 or done == len(rows):
@@ -121,6 +122,7 @@ def accuracy_picture(curves: dict[str, tuple[float, ...]], step: str) -> str:
         axes.plot(
             range(1, len(curve) + 1),
             [100.0 * share for share in curve],
+            # More markers than these hide the curve.
             marker="o" if len(curve) <= 30 else None,
             markersize=4,
             color=color,

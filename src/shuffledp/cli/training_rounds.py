@@ -50,6 +50,7 @@ def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
     with working("certify"):
         promises = {
             counted: promise_of(protocol, people, delta=delta, rounds=counted)
+            # A set: a training of one round is certified once.
             for counted in {1, rounds}
         }
     after_one, promise = promises[1], promises[rounds]

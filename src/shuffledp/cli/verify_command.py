@@ -128,6 +128,7 @@ def _mechanism_source(
 ) -> str | EntryPoint | None:
     """Returns the source of a third-party mechanism; None for one of this library."""
     mechanism = next(iter(read(record).values())).mechanism
+    # An installed package never replaces a mechanism of this library.
     if location is not None or mechanism in MECHANISMS:
         return location
     return installed_mechanism(mechanism)
@@ -176,6 +177,7 @@ def _verify_result(result: Path, path: Path, *, as_json: bool) -> NoReturn:
         except ShuffledpError as error:
             problems += (f"its certificate: {error}",)
     unproven = () if verification is None else verification.problems
+    # 2: not a result of this task, whatever its bounds; 1: a bound is not confirmed.
     code = 2 if problems else 1 if unproven else 0
     if as_json:
         answer = {"file": str(result), "parts": [WHOLE]}

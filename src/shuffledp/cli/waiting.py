@@ -133,6 +133,7 @@ def lines_of_shares(title: str) -> Callable[[float], None]:
     def on_share(share: float) -> None:
         nonlocal written
         now = time.monotonic()
+        # At 0 there is no estimate of the remaining time.
         if share <= 0.0 or share >= 1.0 or now - written < _SECONDS_BETWEEN_LINES:
             return
         written = now
