@@ -1,4 +1,4 @@
-"""What tests of the command line are given: a command, and what became of it."""
+"""Command and outcome, the fixtures of tests of the command line."""
 
 import json
 from collections.abc import Callable

@@ -22,7 +22,7 @@ def document() -> str:
 
 
 def _of(command: click.Command, context: click.Context) -> Iterator[str]:
-    """Sections of a command; what all commands of a group have is said once."""
+    """Yields the sections of a command; options of a whole group are listed once."""
     if not isinstance(command, click.Group):
         yield from _section(command, context, frozenset())
         return

@@ -1,4 +1,4 @@
-"""What docs say of the command line is what the command line says of itself."""
+"""Agreement of the docs on the command line with the command line itself."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""What is being done is shown: on a terminal a bar, elsewhere a line if it takes long."""
+"""Progress of commands: on a terminal a bar, elsewhere a line if it takes long."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""What docs/how-to/deployment.md tells operators, done literally; and what it ships."""
+"""Steps of docs/how-to/deployment.md, done literally; and the files that it ships."""
 
 import asyncio
 import re
@@ -85,7 +85,7 @@ class Machines:
         return said
 
     def exchange_signatures(self, folder: str) -> None:
-        """Everybody gets the three signatures."""
+        """Gives the three signatures to all parties."""
         for party in ("shuffler", "enroller"):
             others = [other for other in PARTIES if other != party]
             self.send(f"{folder}/task.{party}.sig", party, *others)

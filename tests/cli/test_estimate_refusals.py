@@ -1,4 +1,4 @@
-"""What `shuffledp estimate --statistic ...` refuses: in one line, and writing nothing."""
+"""Refusals of `shuffledp estimate --statistic ...`: in one line, and writing nothing."""
 
 from pathlib import Path
 

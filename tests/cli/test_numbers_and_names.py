@@ -1,4 +1,4 @@
-"""What is shown must not say more than what was found, nor do harm on a terminal."""
+"""Numbers with no more digits than are certified, and names harmless on a terminal."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""task rotate, and what signs and runs a task with other keys."""
+"""`shuffledp task rotate`, and the commands that sign and run a task with new keys."""
 
 import json
 import shutil
