@@ -7,7 +7,7 @@ import pytest
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items.report_sizing import kept
+from shuffledp.accounting.items.report_sizing import keeps_targets
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.datasets.item_sets import draw_uniform_sets
 from shuffledp.errors import InvalidInputError
@@ -124,7 +124,7 @@ def test_parameters_are_found_and_certified(blanket: float | None) -> None:
     plan = framework.plan(ChoiceCounts.of(PEOPLE))
 
     assert blanket in (None, plan.protocol.blanket)
-    assert kept(plan.guarantee)
+    assert keeps_targets(plan.guarantee)
     assert plan.guarantee == account(
         plan.protocol, PEOPLE, delta=framework.delta, absent=100
     )

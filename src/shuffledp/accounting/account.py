@@ -97,7 +97,7 @@ def account(
 def certify(
     protocol: Certifiable | LocalRandomizer, people: Population, *, epsilon: float
 ) -> Guarantee:
-    """Certifies deltas without checking that a protocol draws what its covers state.
+    """Certifies deltas for a protocol whose draws are not checked against its covers.
 
     Conformance tests compare the two, and so have to bound classes that `account` refuses.
     """

@@ -4,7 +4,7 @@ A promise is a central epsilon, at one delta, for the people of every level. Eve
 is checked: the certified bound was evaluated for the answer itself, and kept the promise.
 It is also nearly the best: a little more (one part in a thousand) breaks it. For
 mechanisms with one finite set of messages the feasible budgets are downward closed, as
-everybody's cover shrinks when anybody's budget grows, and this is what "largest" means:
+a larger budget of one user gives every user less cover. "Largest" therefore means:
 
 * `largest_budgets`: no level alone can be raised without breaking its own promise; to
   raise one, another must give way (`fitted_budgets`).

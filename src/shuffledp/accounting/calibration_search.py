@@ -31,8 +31,8 @@ def excess_of(delta: float, promised: float) -> float:
     (0.0, True, True)
 
     Args:
-        delta: What was certified, in [0, 1].
-        promised: What it may be, in (0, 1).
+        delta: The certified delta, in [0, 1].
+        promised: The largest permitted delta, in (0, 1).
     """
     depths = [_NOT_ONE - math.log(max(value, _LEAST)) for value in (promised, delta)]
     excess = 0.5 * math.log(depths[0] / depths[1])
@@ -147,7 +147,7 @@ def _narrowed(
     high: float,
     width: float,
 ) -> float:
-    """Returns the lower of two ends, closer together, of which only this one fits.
+    """Returns the lower end of a shorter interval; the promise holds at this end only.
 
     Straight lines between the ends, moved toward the middle lest one end stay, and never
     much farther from it than bisection would be: Oliveira and Takahashi (2020), ACM

@@ -31,8 +31,8 @@ def cautions(
     """Returns the warnings about these statements, as sentences.
 
     Args:
-        statements: What levels are stated, and what about.
-        num_users: How many people there are.
+        statements: Levels and the quantity that each describes.
+        num_users: Number of users.
         people: (level, people) of every level; None if there are too many to list.
         num_rare: How many levels fewer than ten people chose, where they are not listed;
             None if unknown, in which case the stated levels stand for all.
@@ -75,8 +75,8 @@ def epsilon_caution(
     True
 
     Args:
-        epsilon: What a person's whole part in a collection is worth.
-        kind: Central if it is what the analyst sees; local if it is what devices send.
+        epsilon: The epsilon of all messages of one user in a collection.
+        kind: Central for the analyst's view; local for the messages of a device.
     """
     if not epsilon > LARGEST_SEEN:
         return None

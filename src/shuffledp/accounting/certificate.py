@@ -35,7 +35,7 @@ _LONGEST = 40
 
 
 def read_certificate(record: object) -> Guarantee:
-    """Reads what `Guarantee.to_dict` wrote. It is not checked: `verify` recomputes it.
+    """Reads the output of `Guarantee.to_dict` without checking it; `verify` does.
 
     Raises:
         DataError: If this is no certificate, or one of another format.

@@ -53,7 +53,7 @@ def check_certifiable(
 
 
 def check_defines_own(mechanism: object, states: str) -> None:
-    """Raises InvalidInputError unless the class that draws also states what is certified.
+    """Raises InvalidInputError unless the class that draws also defines `states`.
 
     Args:
         mechanism: A randomizer or a protocol.
@@ -111,7 +111,7 @@ def _draws(name: str, method: Any) -> bool:
 
 
 def _finished(kind: type, states: str) -> bool:
-    """Returns whether a class is concrete, draws and states what is certified."""
+    """Returns whether a class is concrete, draws reports and defines `states`."""
     known = hasattr(kind, _DRAWS) and hasattr(kind, states)
     interface = getattr(kind, "_is_protocol", False)
     return known and not interface and not inspect.isabstract(kind)

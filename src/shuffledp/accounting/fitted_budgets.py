@@ -102,7 +102,7 @@ def _used_up(
 def _scaled_targets(promise: Promise, counts: Ints, wanted: list[float]) -> Population:
     """Returns people with their targets as budgets, scaled up by one factor if that helps.
 
-    Where more noise may give less cover, a common factor is what is left.
+    More noise may give less cover; then only a common factor is searched for.
     """
     targets = np.array(wanted)
 

@@ -3,7 +3,7 @@
 `excess_of` estimates by which factor a level's budget is too large. In the logarithms of
 all budgets these excesses are nearly straight, so that Newton's method finds where all of
 them vanish in few steps. It begins where they would if losses were normal, which takes
-no bound, and with the slopes found there; every step corrects them by what it shows
+no bound, and with the slopes found there; every step corrects them by its result
 (Broyden 1965, Mathematics of Computation 19). A level that keeps its target with the
 largest budget there is gets that, and the others are solved for.
 
@@ -118,7 +118,7 @@ class _System:
         return logs
 
     def swept(self, budgets: Floats) -> Floats:
-        """Returns budgets of which each is the largest, given the others."""
+        """Returns budgets, each about the largest given the others."""
         damping, moved, before = 1.0, np.inf, np.zeros(budgets.size)
         for _ in range(_SWEEPS):
             # Far from the answer, rough answers to each other's answers will do.

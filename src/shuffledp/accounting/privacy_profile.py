@@ -58,7 +58,7 @@ def privacy_profile(
     [0.007, 5.2e-06, 1e-12]
 
     Args:
-        protocol: What the devices run and the shuffler does.
+        protocol: The protocol of the devices and the shuffler.
         people: Levels and counts of the participants.
         level: Local budget of the level.
         num_points: Number of epsilons, at least 2.

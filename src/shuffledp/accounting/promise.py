@@ -44,7 +44,7 @@ class Calibration:
     guarantee: Guarantee
 
     def __str__(self) -> str:
-        """Returns the people of the answer and what they get, for a screen."""
+        """Returns the population and its guarantee as text."""
         return f"{self.people}\n\n{self.guarantee}"
 
     __repr__ = __str__
@@ -64,7 +64,7 @@ class Promise:
     True
 
     Attributes:
-        protocol: What the devices run and the shuffler does.
+        protocol: The protocol of the devices and the shuffler.
         delta: In (0, 1).
         absent: How many of the other people may be absent or collude.
         rounds: How often the same people take part.

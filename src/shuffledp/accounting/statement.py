@@ -40,7 +40,8 @@ class LevelGuarantee:
             sets of items.
         quantile: Which part of the population this level stands for, where there are
             too many levels to report ("minimum", "median", ...), else None.
-        target: The central epsilon that these people chose, where that is what they choose.
+        target: The central epsilon that these people chose, or None if they choose no
+            target.
     """
 
     epsilon_local: float | None

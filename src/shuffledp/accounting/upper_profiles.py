@@ -191,7 +191,7 @@ def upper_profiles(
         quick: Whether the bound in closed form will do.
 
     Raises:
-        CertificationError: If a device's densities do not keep what its level promises.
+        CertificationError: If a device's densities exceed the ratio that its level permits.
     """
     levels = crowd.epsilons[list(targets)].tolist()
     for level in levels:

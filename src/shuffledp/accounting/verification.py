@@ -34,15 +34,15 @@ class Verification:
 
     Attributes:
         recomputed: The same question, answered now.
-        problems: What the certificate says and the recomputation does not confirm; empty
-            if it holds.
+        problems: Statements that the recomputation does not confirm; empty if the
+            certificate holds.
         weaker: Where it states less than the recomputation proves, in sentences. Such a
             certificate holds, and its numbers are not the best that are known.
         num_levels: How many levels these people have; the certificate may speak of fewer.
         file: The file that was read, as it was named; None if it was no file.
         parts: Which certificates of it were read and recomputed, by their keys, such as
-            "certificate"; "all of it" if it is a certificate itself. What stands beside
-            them was not verified. `recomputed` is the first one's.
+            "certificate"; "all of it" if it is a certificate itself. Other content of
+            the file was not verified. `recomputed` is the first one's.
     """
 
     recomputed: Guarantee
@@ -93,12 +93,12 @@ def recompute(guarantee: Guarantee, protocol: Any, people: Population) -> Verifi
 
     Args:
         guarantee: As read from a file.
-        protocol: What it says ran.
+        protocol: The protocol that it names.
         people: The people it was computed for.
 
     Raises:
         DataError: If these are not the people or the protocol of the certificate.
-        UnknownLevelError: If it speaks of levels that nobody has.
+        UnknownLevelError: If it states levels that no user has.
     """
     if digest(people) != guarantee.people_digest:
         raise DataError(

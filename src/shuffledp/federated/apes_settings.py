@@ -12,7 +12,7 @@ class ApesSettings:
     Attributes:
         num_clients: n.
         distribution: Of the clients' budgets per coordinate, see `draw_budgets`.
-        rounds: Number of rounds, in each of which every client reports.
+        rounds: Number of rounds; every client reports in each.
         clip: C; a coordinate of an update is clipped to [-C, C].
         local_training: Gradient descent of a client in a round.
         server_rate: The model moves by this times the estimated mean update.

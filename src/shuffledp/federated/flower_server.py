@@ -205,7 +205,7 @@ class ShuffledAveraging(FedAvg):
         return shaped_weights(after.astype(np.float32), model), metrics
 
     def _missing(self, levels: Floats) -> list[float]:
-        """Returns the levels of which there are fewer people than promised."""
+        """Returns the levels that have fewer people than promised."""
         indices = self._promised.level_indices(levels)
         counts = np.bincount(indices, minlength=self._promised.num_levels)
         missing: list[float] = self._promised.epsilons[

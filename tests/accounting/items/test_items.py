@@ -12,7 +12,7 @@ from shuffledp.accounting.certificate import read_certificate
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.items.items_parameters import ItemsParameters
 from shuffledp.accounting.items.items_profile import ItemsProfile
-from shuffledp.accounting.items.report_sizing import kept, sized
+from shuffledp.accounting.items.report_sizing import keeps_targets, sized
 from shuffledp.accounting.items.report_truncation import cut_chance, smallest_report
 from shuffledp.accounting.verification import recompute
 from shuffledp.errors import (
@@ -42,7 +42,7 @@ def test_everybody_gets_about_what_she_asked_for() -> None:
         assert 0.998 * asked <= level.epsilon_central_lower
         assert level.epsilon_central_lower <= level.epsilon_central <= asked
         assert level.hides_among == 5000
-    assert kept(guarantee)
+    assert keeps_targets(guarantee)
     assert guarantee.worst is guarantee.level(2.0)
     assert guarantee.protocol == PARAMETERS.identity
     assert guarantee.mechanism == "poisson-items"

@@ -12,7 +12,7 @@ from shuffledp.accounting.items.items_calibration import (
 )
 from shuffledp.accounting.items.items_profile import ItemsProfile
 from shuffledp.accounting.items.optimized_items import optimize_items
-from shuffledp.accounting.items.report_sizing import kept
+from shuffledp.accounting.items.report_sizing import keeps_targets
 from shuffledp.accounting.items.report_truncation import smallest_report
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.population import Population
@@ -131,7 +131,7 @@ def test_plan_is_better_than_any_other_blanket() -> None:
 
     plan = optimize_items(people, num_items=128, set_size=4, delta=2e-6)
 
-    assert kept(plan.guarantee)
+    assert keeps_targets(plan.guarantee)
     assert plan.guarantee.protocol == plan.parameters.identity
     for factor in (0.3, 0.7, 0.9, 1.1, 1.5, 4.0, 12.0):
         m = factor * plan.parameters.blanket
@@ -168,7 +168,7 @@ def test_a_million_people_have_a_plan_that_keeps_their_targets() -> None:
         delta=1e-8,
     )
 
-    assert kept(plan.guarantee)
+    assert keeps_targets(plan.guarantee)
 
 
 @pytest.mark.slow

@@ -56,7 +56,7 @@ class BlanketSearch:
 
     @property
     def _goal(self) -> float:
-        """The delta that is left for what is not cut off."""
+        """The share of delta that is not reserved for truncated reports."""
         return (1.0 - CUT_SHARE) * self.delta
 
     def _estimated_error(self, log_blanket: float) -> float:
@@ -80,7 +80,7 @@ class BlanketSearch:
             most: Blanket messages per person; infinity for no limit.
 
         Raises:
-            InvalidInputError: If nobody asks for more than 0, or `most` is too small.
+            InvalidInputError: If no target exceeds 0, or `most` is too small.
         """
         targets = [t for t in self.people.epsilons.tolist() if t > 0.0]
         if not targets:
@@ -120,7 +120,7 @@ class BlanketSearch:
         return round_down(math.exp(min(log, high))), limited
 
     def blanket_for(self, max_messages: int) -> float:
-        """Returns about the largest blanket that fits into so many messages."""
+        """Returns about the largest blanket that fits into `max_messages`."""
         epsilon = float(self.people.epsilons[-1])
         low, high = 1e-12, float(max_messages)
         while high > low * (1.0 + 1e-6):

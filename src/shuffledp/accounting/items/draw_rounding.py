@@ -19,23 +19,23 @@ as a Poisson number's mean residual life falls with j. So stop_j is off by at mo
 u (2 + 3 m) of itself, go_j by u (5 + 6 m), and the complement of a coin of at most one half
 by no greater part of itself. With all products of errors, that is below 7e-16 (m + 1).
 
-*All coins.* Chances below 6e-309 overflow, where m > 700, and are drawn as 0: what they
-leave out has a chance below 1e-290, whoever tosses them (`never_drawn`). Otherwise the
+*All coins.* Chances below 6e-309 overflow, where m > 700, and are drawn as 0: the
+omitted outcomes of all devices have a chance below 1e-290 (`never_drawn`). Otherwise the
 chance of a person's N is a product of at most cap factors that are right up to
 7e-16 (m + 1) of themselves, and the chance of all honest people's reports is right up to a
 factor of e^{+-tau},
 
     tau = (honest people) cap 7e-16 (m + 1), rounded up.
 
-Let P and Q be the laws of what is seen in two worlds with exact coins, P' and Q' with real
+Let P and Q be the laws of the reports in two worlds with exact coins, P' and Q' with real
 ones. If P(S) <= e^eps Q(S) + delta for an event S, then
 
     P'(S) <= e^tau P(S) <= e^{tau + eps} Q(S) + e^tau delta
                         <= e^{eps + 2 tau} Q'(S) + e^tau delta,
     P'(S) - e^eps Q'(S) >= e^-tau (P(S) - e^{eps + 2 tau} Q(S)).
 
-So (eps, delta) with exact coins is (eps + 2 tau, e^tau delta) with real ones, and what an
-attack shows at eps + 2 tau, it shows at eps, but for a factor of e^-tau. Epsilons below
+So (eps, delta) with exact coins is (eps + 2 tau, e^tau delta) with real ones, and a
+lower bound at eps + 2 tau holds at eps, up to a factor of e^-tau. Epsilons below
 2 tau, 2 tau - x, need the first line at -x, where P(S) - e^-x Q(S) <= P(S) - Q(S) + x.
 """
 
@@ -64,5 +64,5 @@ def drift(blanket: float, cap: int, honest: int) -> float:
 
 
 def never_drawn(blanket: float) -> float:
-    """Returns a bound of the chance of what coins that overflow leave out."""
+    """Returns a bound of the probability of outcomes lost to overflowing coins."""
     return _NEVER if blanket > _OVERFLOWS else 0.0

@@ -30,7 +30,7 @@ _LOW, _HIGH = math.log(SMALLEST_MEAN) - 1.0, math.log(LARGEST_MEAN) + 1.0
 def estimated_delta(
     mean: float, send_chance: float, times: int, epsilon: float
 ) -> float:
-    """Returns about the divergence at `epsilon` > 0 of so many items replaced.
+    """Returns about the divergence at `epsilon` > 0 of `times` replaced items.
 
     Args:
         mean: mu > 0, blanket messages per item.
@@ -112,7 +112,7 @@ def estimated_mean(
 ) -> float:
     """Returns about the smallest mu that keeps (epsilon, delta).
 
-    Where only a mu beyond what the accountant takes would, the result is beyond it, too.
+    If that mu exceeds the accountant's largest, so does the result.
     """
 
     def excess(log_mean: float) -> float:

@@ -37,7 +37,7 @@ def items_mean_squared_error(
         blanket: m.
 
     Raises:
-        InvalidInputError: If nobody sends anything.
+        InvalidInputError: If no user sends an item.
     """
     chances = np.array([check_chance(chance) for chance in send_chances])
     counts = people.counts.astype(np.float64)

@@ -15,7 +15,7 @@ where k(y) is the smallest integer above y + (E - 1) a(y) mu / lambda, as
 sum_{x >= k} p(x) (x - mu) = mu p(k - 1). One pass over a window of y, no double sum.
 
 *Errors.* Masses in the window come from ratios of neighbors, each a few roundings, scaled
-to add up to 1; what lies outside is bounded by Bernstein's inequality. A k that is off by
+to add up to 1; the mass outside is bounded by Bernstein's inequality. A k that is off by
 rounding misses or adds a term of about 0. All this is added, or subtracted.
 """
 

@@ -32,7 +32,7 @@ class ItemsAttack:
 
     Attributes:
         scores: Probability of each score -size, ..., size, shape (2 size + 1,).
-        missing: Bound of what these probabilities do not add up to.
+        missing: Bound of the mass that these probabilities leave out.
         doubt: Bound of their relative error.
     """
 
@@ -52,7 +52,7 @@ class ItemsAttack:
 
 
 def items_attack(pair: ItemPair, times: int) -> ItemsAttack:
-    """Returns the attack on so many items replaced at once.
+    """Returns the attack on `times` items replaced at once.
 
     Args:
         pair: One item replaced; its send_chance is above 0.
@@ -89,7 +89,7 @@ def items_attack(pair: ItemPair, times: int) -> ItemsAttack:
 
 
 def _power(law: Floats, times: int, limit: int) -> Floats:
-    """Returns the law of a sum of so many scores, clipped to [-limit, limit].
+    """Returns the law of a sum of `times` scores, clipped to [-limit, limit].
 
     Clipping on the way is post-processing, too: the same in both worlds.
     """

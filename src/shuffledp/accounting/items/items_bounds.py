@@ -1,6 +1,6 @@
-"""Both ends of the profile of what devices really send: limited reports, drawn with coins.
+"""Upper and lower bounds for truncated reports drawn with floating-point coins.
 
-`ItemsProfile` argues what replaced items reveal among exactly Poisson numbers of messages.
+`ItemsProfile` bounds the effect of replaced items among exact Poisson message counts.
 
 *The limit.* A draw above cap = report_size - s is cut. Let t bound the probability that any
 of the H honest people is cut: t <= H P(Poisson(m) > cap). In either world, collections with
@@ -9,13 +9,13 @@ So for every event, if P(event) <= e^eps Q(event) + delta without the limit, the
 
     P'(event) <= P(event) + t <= e^eps (Q'(event) + t) + delta + t:
 
-(1 + e^eps) t is added to delta, and subtracted from what the attack shows.
+(1 + e^eps) t is added to delta, and subtracted from the attack's lower bound.
 
 *The coins.* Devices' coins are off by rounding: an epsilon moves by 2 tau, and a delta by a
-factor of e^tau, as argued in `coins`.
+factor of e^tau, as argued in `draw_rounding`.
 
-Who sends nothing but blanket messages sends the same whatever she holds: for her, nothing
-is added.
+The reports of users who send blanket messages only do not depend on their items: for
+them, nothing is added.
 """
 
 import math
@@ -35,11 +35,11 @@ _ROUNDING = 1e-15
 
 @dataclass(frozen=True)
 class ItemsBounds:
-    """What a collection reveals of one person, at most and at least.
+    """Upper and lower bounds of one privacy profile, for truncated reports.
 
     Attributes:
         ideal: The profile of exactly Poisson numbers of messages.
-        cut: Bound of the chance that anybody's draw does not fit into her report.
+        cut: Bound of the probability that any draw does not fit into its report.
         drift: tau, by which e^{+-tau} real coins change the chance of a report.
     """
 
@@ -50,7 +50,7 @@ class ItemsBounds:
     def upper(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0.
 
-        What is cut weighs more the larger epsilon is, and the divergence falls: a bound
+        The cost of truncation grows with epsilon while the divergence falls: a bound
         at a smaller epsilon holds, too, and may be the better one.
         """
         if self.ideal.send_chance == 0.0:
@@ -85,7 +85,7 @@ class ItemsBounds:
         """Returns an epsilon at which `delta` is certified, nearly as small as any.
 
         Raises:
-            InvalidInputError: If what is cut costs more than delta.
+            InvalidInputError: If truncation costs more than delta.
             CertificationError: If no finite epsilon holds.
         """
         if self.ideal.send_chance == 0.0:
@@ -121,6 +121,6 @@ class ItemsBounds:
         )
 
     def _paid(self, epsilon: float) -> float:
-        """Returns what is paid for reports that are cut."""
+        """Returns the delta that truncated reports cost."""
         weight = math.exp(self.drift) * (1.0 + math.exp(epsilon))
         return weight * self.cut * (1.0 + _ROUNDING)

@@ -1,8 +1,8 @@
 """The least blanket, or the largest chance to send, that keeps a central epsilon.
 
 A thousandth of delta is set aside for blanket messages that do not fit into reports, and
-what devices' coins are off is part of every bound (`bounds`). Searches start at `estimate`;
-what they return has been evaluated with the certified bound, and found to keep the target.
+the rounding of devices' coins is part of every bound (`items_bounds`). Searches start at
+an estimate; their results were evaluated with the certified bound, and keep the target.
 """
 
 import math
@@ -103,7 +103,7 @@ def largest_send_chance(
         set_size: s, the most items that anybody holds.
         honest: People who really send their blanket messages, the victim included.
         blanket: m > 0, blanket messages per person in the mean.
-        report_size: Messages per person, dummies included, each of which may take a coin.
+        report_size: Messages per person, dummies included; each may take a coin.
             By default as many as this target needs.
 
     Returns:

@@ -1,9 +1,9 @@
 """Sets of items among Poisson blanket messages, certified and attacked at every target.
 
-Everybody sends each of her at most s items with a chance set by her target, Poisson(m)
+Users send each of their at most s items with a probability set by their target, Poisson(m)
 blanket messages, and dummies up to `report_size` messages, which only the analyst can
-tell from items. `profile` argues what s replaced items reveal, `bounds` what limited
-reports and real coins add.
+tell from items. `items_profile` bounds the effect of s replaced items; `items_bounds` adds
+the cost of truncated reports and of rounded coins.
 """
 
 import math
@@ -168,7 +168,7 @@ class ItemsAmongPoisson:
         return min(self._times(query) * once, 1.0)
 
     def _drift(self, query: AccountingQuery) -> float:
-        """Returns what the coins of all honest people in all collections may be off."""
+        """Returns tau, the drift of all honest coins in all collections."""
         cap = self.report_size - self.set_size
         return drift(self.blanket, cap, self._times(query) * self._honest(query))
 

@@ -32,7 +32,7 @@ class ItemsParameters:
 
     Attributes:
         num_items: d, at least 2.
-        set_size: s, from 1 to d: nobody holds more items.
+        set_size: s, from 1 to d: the most items of a user.
         targets: Central epsilons that people may choose from, strictly increasing.
         rates: lambda, the chance to send an item, of each target, in [0, 1].
         blanket: m, blanket messages per person in the mean.
@@ -98,13 +98,13 @@ class ItemsParameters:
         return self.report_size - self.set_size
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
-        """What the accountant certifies: one report.
+        """Returns the exposure that the accountant certifies: one report.
 
         Args:
             people: How many people chose each target.
 
         Raises:
-            UnknownLevelError: If somebody's target is none of the protocol's.
+            UnknownLevelError: If a user's target is none of the protocol's.
             InvalidInputError: If there is no certificate for this noise.
         """
         if self.noise != "poisson":

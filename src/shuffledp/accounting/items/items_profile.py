@@ -6,13 +6,13 @@ Poisson(H m / d), and their total says nothing about anybody. Whatever else is i
 counts - others' items, blanket messages of people who are not honest - does not depend on
 the victim and is added on top: post-processing. So no other cover is needed, or used.
 
-Let her set A, of at most s items, become B. Counts of items in both sets, or in neither,
-have the same law in both worlds and are independent of the rest. At most s items are only
-in A, at most s only in B. Pair them up; an item without a partner gets an imaginary one
-that nobody else sends, among Poisson(H m / d) blanket messages, which the adversary may
-see as well. Each couple is an `ItemPair`, all are independent, and less than s couples are
-a part of what s couples show: the s-fold composition bounds every replacement. Disjoint
-sets of s items attain it. If 2 s > d, at least min(s, d - s) couples do.
+Let the victim's set A, of at most s items, become B. Counts of items in both sets, or in
+neither, have the same law in both worlds and are independent of the rest. At most s items
+are only in A, at most s only in B. Pair them up; an item without a partner gets an
+imaginary one that no other user sends, among Poisson(H m / d) blanket messages, which the
+adversary may see as well. Each couple is an `ItemPair`, all are independent, and fewer than
+s couples reveal no more than s couples: the s-fold composition bounds every replacement.
+Disjoint sets of s items attain it. If 2 s > d, at least min(s, d - s) couples do.
 
 In several collections, with independent randomness, all couples of all of them are
 independent, however sets change from one to the next: as many times s couples.
@@ -46,12 +46,12 @@ _SMOOTH, _PARTS = 2e4, 3
 
 @dataclass(frozen=True)
 class ItemsProfile:
-    """What a collection reveals of one person, at most and at least.
+    """Upper and lower bounds of one privacy profile, for exact Poisson counts.
 
     Attributes:
         mean: H m / d, honest blanket messages per item.
         send_chance: lambda, in [0, 1].
-        set_size: s, the most items she may hold.
+        set_size: s, the most items that the victim may hold.
         num_items: d.
         delta: About the size of the divergence that is asked for.
         times: In how many collections the same people take part.

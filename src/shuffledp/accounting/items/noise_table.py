@@ -1,4 +1,4 @@
-"""Certified sampling rates for a grid of noise totals: what every safe plan stays below.
+"""Certified sampling rates for a grid of noise totals: an upper limit for every safe plan.
 
 A plan's *noise* is honest people x m: the blanket messages that they send together, in the
 mean. A row of the table lists a noise and, for each target, a rate that keeps it there.
@@ -42,7 +42,7 @@ _STEP, _MOST_STEPS = 0.997, 60
 
 @dataclass(frozen=True)
 class NoiseTable:
-    """Rates that keep targets, and what else they rest on.
+    """Rates that keep targets, and the settings for which they were certified.
 
     Attributes:
         num_items: d, at least 2.
@@ -50,7 +50,7 @@ class NoiseTable:
         targets: Central epsilons above 0, strictly increasing.
         delta: At which targets are kept, in (0, 1).
         cut: The largest probability that any honest report is cut by its size.
-        coin_error: The largest tau of `coins.drift`.
+        coin_error: The largest tau of `draw_rounding.drift`.
         noise: Blanket messages of all honest people together, strictly increasing, shape
             (rows,).
         rates: The largest rate of each target at each noise, none smaller than at the
@@ -92,7 +92,7 @@ class NoiseTable:
         return row if row >= 0 else None
 
     def check(self, plan: ItemsParameters, honest: int) -> None:
-        """Checks that a plan keeps every target if so many honest people answer.
+        """Checks that a plan keeps every target if `honest` people answer honestly.
 
         Args:
             plan: For the table's items, sets and targets.

@@ -1,11 +1,11 @@
 """The blanket and the chances to send that estimate shares of items best.
 
-Everybody who asks for the target epsilon_k gets it, certified: lambda_k is the largest
+Users who choose the target epsilon_k get it, certified: lambda_k is the largest
 chance to send that m, blanket messages per person, allow. Small m cost signal, large m add
 noise. The largest mean error that data can cause is minimized (`expected_error`). All
 messages count alike: as targets come apart from messages, those of one target cannot be
 given more weight than those of another, and lambda_k is the only weight a target has. If m
-lets everybody send everything, all lambda = 1 and targets make no difference.
+lets all users send all items, all lambda = 1 and targets make no difference.
 
 The minimum is searched for in `blanket_search`; the result is certified at the end.
 """
@@ -21,7 +21,7 @@ from shuffledp.accounting.items.blanket_search import BlanketSearch
 from shuffledp.accounting.items.expected_error import items_mean_squared_error
 from shuffledp.accounting.items.items_calibration import check_delta
 from shuffledp.accounting.items.items_parameters import ItemsParameters, check_sizes
-from shuffledp.accounting.items.report_sizing import kept, sized
+from shuffledp.accounting.items.report_sizing import keeps_targets, sized
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.population import Population
 
@@ -30,10 +30,10 @@ MAX_TARGETS = 64
 
 @dataclass(frozen=True)
 class OptimizedItems:
-    """Parameters, what they predict, and the guarantee that shows what they keep.
+    """Parameters with their predicted error and their certified guarantee.
 
     Attributes:
-        parameters: What devices run.
+        parameters: The parameters of all devices.
         mean_squared_error: Of the estimated share of an item about the participants', the
             mean over items, for the data that make it largest.
         limited: Whether more messages would have reduced the error.
@@ -52,7 +52,7 @@ class OptimizedItems:
 
     @property
     def everything_sent(self) -> bool:
-        """Whether everybody sends all their items; targets then make no difference."""
+        """Whether all users send all their items; targets then make no difference."""
         return all(rate == 1.0 for rate in self.parameters.rates)
 
 
@@ -108,7 +108,7 @@ def optimize_items(
         absent=absent,
     )
     guarantee = account(parameters, people, delta=delta, quantiles=False, absent=absent)
-    if not kept(guarantee):
+    if not keeps_targets(guarantee):
         raise CertificationError(
             f"No parameters found that keep all targets at delta {delta:g}."
         )

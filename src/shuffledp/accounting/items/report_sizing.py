@@ -58,8 +58,8 @@ def sized(
     )
 
 
-def kept(guarantee: Guarantee) -> bool:
-    """Does everybody get what she asked for, up to the rounding of the sixth digit?
+def keeps_targets(guarantee: Guarantee) -> bool:
+    """Returns whether every level keeps its target, up to rounding in the sixth digit.
 
     Raises:
         InvalidInputError: If people did not ask for central epsilons.

@@ -1,6 +1,6 @@
 """Truncation of blanket messages by the report size, and its probability.
 
-Every report has `report_size` messages, of which s are for items. A Poisson draw
+Every report has `report_size` messages and reserves s for items. A Poisson draw
 above cap = report_size - s is cut to cap. `items_bounds` adds its privacy cost.
 """
 

@@ -1,14 +1,14 @@
 """The lower bound by scores: every message has a score, the adversary sees the sum.
 
-All others hold one value, the victim x or x'. Whoever sees all messages can add up their
-scores s in {0, ..., K}, in T rounds those of all rounds, and guess x from a sum of at least
-a. With p and q the generating functions of the victim's score on x and on x', and G that
-of all others together, this test alone proves, for any theta > 0 and z = theta + i w,
+All others hold one value, the victim x or x'. An adversary who sees all messages can add up
+their scores s in {0, ..., K}, in T rounds those of all rounds, and guess x from a sum of at
+least a. With p and q the generating functions of the victim's score on x and on x', and G
+that of all others together, this test alone proves, for any theta > 0 and z = theta + i w,
 
     delta >= P(sum >= a) - e^eps Q(sum >= a)
            = integral_{-pi}^{pi} e^{-z a} G^T (p^T - e^eps q^T) / (1 - e^{-z}) dw / (2 pi).
 
-A rule with N equally spaced points is exact but for copies: the same difference at
+A rule with N equally spaced points is exact up to copies: the same difference at
 a + j N, weighted by e^{theta j N}, for all j != 0. It is at most P(sum >= b), b = a + j N,
 and at most 1 - e^eps + e^eps Q(sum < b). For these there are Chernoff's bounds,
 
@@ -59,9 +59,9 @@ class ScoreBound:
     """The attack on one victim; build it with `score_bound`.
 
     Attributes:
-        second: Chance of each of the victim's scores if she holds x', shape (K + 1,).
-        difference: By how much these chances are larger if she holds x, shape (K + 1,).
-        others: The scores of everybody but the victim.
+        second: Probability of each score of the victim under x', shape (K + 1,).
+        difference: The probabilities under x less those under x', shape (K + 1,).
+        others: The scores of all users except the victim.
         rounds: How many times all this is repeated.
     """
 
@@ -128,7 +128,7 @@ class ScoreBound:
 
 
 def score_bound(attack: ScoreAttack, others: ScoreSum, rounds: int = 1) -> ScoreBound:
-    """Prepares the attack in so many rounds; `others` are all people but the victim."""
+    """Prepares the attack in `rounds` rounds; `others` excludes the victim."""
     return ScoreBound(attack.second, attack.difference, others, rounds)
 
 
@@ -213,7 +213,7 @@ class ScoreIntegrand:
             self.constant = total * decay / (1.0 - decay) * (1.0 - 1e-12)
 
     def _evaluate(self) -> None:
-        """Evaluates what does not depend on the threshold, at all points that matter."""
+        """Evaluates the factors without a threshold, at all points that matter."""
         indices, left_out = self._visible()
         self.z = self.line + 2j * math.pi / self.nodes * indices
         exponent, growth, doubt, ratio_error = self._parts(self.z)

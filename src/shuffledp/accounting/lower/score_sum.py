@@ -1,4 +1,4 @@
-"""The generating function of the sum of everybody's scores, and how far it may be off.
+"""The generating function of the sum of all users' scores, with its error bound.
 
 A person of level j sends a message of score s in {0, ..., K} with probability P_j(s), so
 

@@ -1,4 +1,4 @@
-"""In small crowds a third count tells more: messages that nobody's value explains.
+"""Lower bound by three counts, which is larger than that by two in small populations.
 
 All others hold a third value z. Besides a and b, the messages on x and on x', the
 adversary counts e, those on none of x, x' and z. Let w(t, e) be the chance that of the

@@ -73,7 +73,7 @@ def divergence_of_budget(budget: float, epsilon: float) -> float:
 
 
 def total_budget(times: int, level: float) -> float:
-    """Returns the budget of so many reports, rounded upward."""
+    """Returns the budget of `times` reports, rounded upward."""
     return times * level * (1.0 + 4e-16 * (times > 1))
 
 
@@ -99,7 +99,7 @@ def losses_of(
 def after_times(
     randomizer: LocalRandomizer, level: float, losses: LossDistribution, times: int
 ) -> Profile:
-    """Returns the certified profile of a level after so many collections.
+    """Returns the certified profile of a level after `times` collections.
 
     Args:
         randomizer: Randomizer that the devices run.
@@ -113,7 +113,7 @@ def after_times(
 
 
 def composed_profile(upper: UpperProfile, times: int, delta: float) -> Profile:
-    """Returns the certified profile after so many collections, right down to delta."""
+    """Returns the certified profile after `times` collections, right down to delta."""
     shuffles = times * upper.randomizer.changes
     if shuffles == 1:
         return upper.delta
@@ -137,7 +137,7 @@ def _directions_apart(
 
     Args:
         upper: The certified profile of one shuffle.
-        losses: What one shuffle reveals, whichever it is; its nodes are used again.
+        losses: The loss distribution of any one shuffle; its nodes are used again.
         shuffles: Number of shuffles.
         least_mass: Of every atom: room for rounding.
     """

@@ -13,7 +13,7 @@ X by a lognormal variable of mean 1: (X - E)_+ is convex, so the bound only rise
 s^2 / (2 var log X) of epsilon, a few parts in a million - and the integral ends.
 
 *Errors.* All are added to the result. |M(x + iw)| <= M(x) e^{-s^2 w^2 / 2} and |z (z - 1)|
->= (x - 1)^2 + w^2 bound what is cut off, and, by the integrals along two lines at distance
+>= (x - 1)^2 + w^2 bound the cut tail, and, by the integrals along two lines at distance
 d, the error of the trapezoid rule: at step h, their sum over e^{2 pi d / h} - 1 (Trefethen
 and Weideman 2014, SIAM Review 56, Theorem 5.1).
 """
@@ -87,7 +87,7 @@ class Composed:
 
 
 def composed(parts: Sequence[tuple[LossDistribution, int]]) -> Composed:
-    """Returns what these collections, each so many times, reveal together."""
+    """Returns the composition of these collections, each repeated as stated."""
     if not parts or any(rounds < 1 for _, rounds in parts):
         raise ValueError("Expected each kind of collection at least once.")
     return Composed(tuple(parts))

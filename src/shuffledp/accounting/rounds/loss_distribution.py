@@ -212,7 +212,7 @@ def _middles_to_add(distribution: LossDistribution) -> list[float]:
     """Returns the middles of the chords that cost too much, the worst first.
 
     A chord of length h adds h^2 / 6 to the variance of the mass under it. Composed tails
-    are made by tilts e^{t loss}; what counts is the worst share of a tilted variance.
+    are made by tilts e^{t loss}; the worst share of a tilted variance decides.
     """
     losses, masses = distribution.losses, distribution.masses
     nodes = losses[losses.size // 2 :]

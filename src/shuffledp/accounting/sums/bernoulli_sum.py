@@ -96,7 +96,7 @@ class BernoulliSum:
     def weights(self) -> tuple[int, Floats, float]:
         """Returns start, (P(X = start), P(X = start + 1), ...), and their error.
 
-        What lies outside has a probability below 1e-17. The error is a bound for each.
+        The mass outside is below 1e-17. The error is a bound for each.
         """
         reach = float(deviation(self.variance, 1e-18))
         start = max(0, int(self.mean - reach))

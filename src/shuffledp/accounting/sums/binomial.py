@@ -21,7 +21,7 @@ _THRESHOLD_ERROR = 2e-15
 
 
 def relative_error(steps: Floats) -> Floats:
-    """Returns what we allow for the relative error of one weight or tail of `steps` trials.
+    """Returns a bound of the relative error of one weight or tail of `steps` trials.
 
     Measured against 50-digit arithmetic the error stays below a third of this up to 10^9
     trials and 36 standard deviations; the tests repeat the measurement.

@@ -1,4 +1,4 @@
-"""How much a sum of doubles loses, in whatever order it is added up."""
+"""Rounding error of a sum of doubles, in any order of addition."""
 
 # Half the distance from 1 to the next double.
 _HALF_ULP = 2.0**-53

@@ -42,13 +42,13 @@ class BinaryPopulation:
 def wider(bits: TwoMessages, counts: Ints) -> BinaryPopulation:
     """Returns a crowd whose worst data are no better for the victim: for upper bounds.
 
-    The divergence is convex in everybody's chance of a 1 (`docs/theory/two-messages.md`),
-    so that who may choose from a wider interval, such as anybody's in her band, hides no
-    more. What is bounded so is the worst of all data, and not the divergence at the same
-    data.
+    The divergence is convex in each user's probability of a 1
+    (`docs/theory/two-messages.md`). So a user who may choose from a wider interval, such
+    as any other's in the same band, hides the victim no better. This bounds the worst of
+    all data, and not the divergence at the same data.
 
     Args:
-        bits: What the victim and the levels of the others send.
+        bits: The message probabilities of the victim and of the levels of the others.
         counts: How many others there are at each level, shape (levels,).
     """
     return _banded(bits, counts, np.minimum, 1.0 - _ROUNDING)

@@ -43,7 +43,7 @@ class WorstData:
 
 
 def search(tilted: TiltedPopulation, *, effort: int = EFFORT) -> WorstData:
-    """Returns the worst data that are found, and what is proven of all.
+    """Returns the worst data found, with a proven bound for all data.
 
     Args:
         tilted: The crowd, at one epsilon.
@@ -77,7 +77,7 @@ def search(tilted: TiltedPopulation, *, effort: int = EFFORT) -> WorstData:
 
 @dataclass(frozen=True, eq=False)
 class _Boxes:
-    """Corners of boxes, and what is known of each; the last axis is that of bands."""
+    """Corners of boxes, and the bounds of each; the last axis is that of bands."""
 
     low: Floats
     high: Floats

@@ -6,7 +6,7 @@ others do. With E = e^epsilon, top = gap - (E - 1) q, the divergence is
     max over t of  top P(S = t - 1) - (E - 1) P(S >= t)
   = c max over t of  r P(S = t - 1) - (1 - r) P(S >= t),   c = top + E - 1, r = top / c.
 
-Tilt everybody's coin by e^theta = 1 / r, whatever the value. If K is the logarithm of
+Tilt every user's coin by e^theta = 1 / r, whatever the value. If K is the logarithm of
 E[e^{theta S}], mu and P_theta mean and law of the tilted sum, and tau = t - mu,
 
     D = c e^{K - theta mu} max over t of
@@ -50,15 +50,15 @@ class FourierGrid:
         size: How many points there are in all.
         angles: Those that are summed, shape (angles,).
         falls: 1 - cos of the angles.
-        ones: What those who rarely send a 1 add to the logarithm of the transform, shape
+        ones: Terms of those who rarely send a 1 in the logarithm of the transform, shape
             (angles, bands).
         zeros: The same of those who mostly send a 1.
         kernel: The factors of the transform in the sum.
-        alias: A bound of what tails beyond the points add.
+        alias: A bound of the contribution of tails beyond the points.
         points: The tilt and the angles as complex numbers.
         apart: How far `ones` and `zeros` are apart.
-        waves: What `points` turn the centers of the cells of tau into.
-        shrink: What the tilt turns their lower ends into.
+        waves: Factors of `points` at the centers of the cells of tau.
+        shrink: Factors of the tilt at their lower ends.
         rounding: How far a logarithm of the transform may be off, shape (angles,).
     """
 

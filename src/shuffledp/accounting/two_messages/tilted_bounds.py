@@ -67,7 +67,7 @@ def _worst_sum(
     radius: Floats,
     least: Floats,
 ) -> tuple[Floats, Floats]:
-    """Returns the largest sum for any data of each box, and what each band adds to it."""
+    """Returns the largest sum for any data of each box, and the term of each band."""
     amplitudes, rounding = _amplitudes(tilted, grid, middle)
     moved = radius @ grid.apart.T + rounding
     terms = amplitudes * grid.kernel

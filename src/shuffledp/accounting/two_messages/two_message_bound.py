@@ -36,7 +36,7 @@ class TwoMessageBound:
     )
 
     def of_pair(self, pair: int) -> "TwoMessageBound":
-        """Returns the bound for one of the pairs; what is known is known to both."""
+        """Returns the bound for one of the pairs; both share their computed results."""
         return TwoMessageBound((self.crowds[pair],), self._known)
 
     def delta(self, epsilon: float) -> float:
@@ -86,12 +86,12 @@ class TwoMessageAttack:
 def two_message_bound(
     pairs: tuple[Cover, ...], counts: Ints, victim: int, *, absent: int
 ) -> TwoMessageBound | None:
-    """Prepares the bound for a victim, if everybody sends one of two messages.
+    """Prepares the bound for a victim, if all users send one of two messages.
 
     Args:
-        pairs: What she hides behind, for each pair of values that may be worst.
-        counts: People at each level of the crowd, herself included, shape (levels,).
-        victim: Position of her level.
+        pairs: The victim's cover, for each pair of values that may be worst.
+        counts: Users at each level, the victim included, shape (levels,).
+        victim: Index of the victim's level.
         absent: How many of the others may be absent or collude.
     """
     crowds = []

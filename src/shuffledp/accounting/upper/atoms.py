@@ -11,7 +11,7 @@ from shuffledp.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """The victim's loss at one epsilon, in units of her largest difference.
+    """The victim's loss at one epsilon, in units of the victim's largest difference.
 
     Attributes:
         losses: Its values, shape (atoms,).

@@ -53,7 +53,7 @@ class UpperBound(Protocol):
 
 
 class BlanketCrowd:
-    """The blanket messages of everybody but one person, for victims of one crowd.
+    """The blanket messages of all users except one, for victims of one population.
 
     Args:
         gammas: Chance of a blanket message at each level, shape (levels,).
@@ -116,7 +116,7 @@ def others_of(gammas: Floats, counts: Ints, victim: int, absent: int) -> Ints:
     Args:
         gammas: How much cover people of each level give, shape (levels,).
         counts: People at each level, the victim included, shape (levels,).
-        victim: Position of her level.
+        victim: Index of the victim's level.
         absent: How many of the others are left out.
     """
     left = counts.copy()
@@ -163,7 +163,7 @@ def bounds_of_crowds(
     crowd: Callable[[Floats], BlanketCrowd],
     bound: Callable[[Cover, BlanketCrowd, int], UpperBound],
 ) -> list[UpperBound]:
-    """Returns a bound of one kind for every victim, the worst of her pairs of values.
+    """Returns a bound of one kind for every victim, the worst of all pairs of values.
 
     Args:
         covers: Covers of each target user, one for each pair of values that may be worst.

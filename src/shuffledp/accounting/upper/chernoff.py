@@ -54,10 +54,10 @@ _SMALLEST = 1e-306
 
 @dataclass(frozen=True, eq=False)
 class ChernoffBound:
-    """The bound for one victim and one pair of her values, at any epsilon.
+    """The bound for one victim and one pair of values, at any epsilon.
 
     Attributes:
-        cover: What she hides behind.
+        cover: The victim's cover.
         probabilities: Chance of a blanket message, or less, in each group, shape
             (groups,).
         counts: Other people in each group, shape (groups,).
@@ -107,7 +107,7 @@ class ChernoffBound:
         return min(steep, unit * self._by_moments(loss, mean, variance))
 
     def _thetas(self, mean: float, variance: float) -> Floats:
-        """Returns what is tried, shape (thetas,)."""
+        """Returns the candidate tilts, shape (thetas,)."""
         messages = max(float(self.probabilities @ self.counts), 1.0)
         center = -mean + math.sqrt(mean**2 + 4.0 * variance / messages)
         thetas: Floats = center / (2.0 * variance) * _PARTS
@@ -147,7 +147,7 @@ def chernoff_bounds(
     """Prepares the bound for victims of several levels of one crowd.
 
     Args:
-        covers: What each victim hides behind, for each pair of values that may be worst.
+        covers: The cover of each victim, for each pair of values that may be worst.
         counts: People at each level of the crowd, victims included, shape (levels,).
         victims: Positions of the victims' levels, distinct.
         absent: How many of the others may be absent or collude: those who give most.

@@ -32,7 +32,7 @@ class ContourBound:
     """The bound for one victim, ready to be evaluated at any epsilon.
 
     Attributes:
-        cover: What she hides behind.
+        cover: The victim's cover.
         probabilities: Chance of a blanket message, or less, in each group, shape
             (groups,).
         counts: Other people in each group, shape (groups,).
@@ -55,8 +55,8 @@ class ContourBound:
     def slack(self, epsilon: float) -> float:
         """Returns which part of the bound at `epsilon` is numerical caution.
 
-        What remains is the integral, less its error, of the mean loss of every cell:
-        by Jensen's inequality no more than the exact bound, but for the smoothing.
+        The lower end is the integral, less its error, of the mean loss of every cell:
+        by Jensen's inequality no more than the exact bound, up to the smoothing.
         """
         _, lower = self._ends(replace(self.cover, cells=None), epsilon)
         exact = lower + self.cover.beyond(epsilon)

@@ -6,7 +6,7 @@ Re z = x the integrand is at most
     A(x, w) = E[(|L| + s^2 x + 0.86 s) e^{x L}] e^{s^2 x^2 / 2 - s^2 w^2 / 4}
               G(E[e^{x L}] e^{s^2 (x^2 - w^2) / 2}) / max(x, |w|),
 
-which falls in w = Im z. This bounds what is cut off, and, by its integrals along two lines
+which falls in w = Im z. This bounds the cut tail, and, by its integrals along two lines
 at distance d, the error of the trapezoid rule: at step h, their sum over e^{2 pi d / h} - 1
 (Trefethen and Weideman 2014, SIAM Review 56, Theorem 5.1). Points at which a cheap bound
 of |G| is negligible are skipped.
@@ -170,7 +170,7 @@ class ContourIntegrand:
         return float(self._log_g(x).real[0])
 
     def _terms(self, step: float, last: int) -> tuple[Complexes, Ints, float]:
-        """Returns the integrand over e^level, where, and what skipped points may hold.
+        """Returns the integrand over e^level, its points, and a bound of skipped points.
 
         Points come in blocks. Where a cheap bound of |G| in the middle of a block, and
         the most by which it may rise within, are negligible, the block is skipped.

@@ -35,11 +35,11 @@ class CountingBound:
     """The bound for one victim, ready to be evaluated at any epsilon.
 
     Attributes:
-        scale: r gap, what the cover gives each term.
+        scale: r gap, the factor of the cover in each term.
         steps: Length T of the walk D in each cell of the sum, shape (cells,).
         drift: alpha T + beta (m + 1) in each cell, shape (cells,).
         weights: P(m) P(T | m) / T, shape (cells,).
-        lost: Probability of what was dropped.
+        lost: Probability of the dropped outcomes.
     """
 
     scale: float
@@ -76,7 +76,7 @@ def counting_bound(
     """Prepares the sum for one victim.
 
     Args:
-        cover: What the victim hides behind; `gap` must be positive.
+        cover: The victim's cover; `gap` must be positive.
         distribution: M, the number of others who send a blanket message.
         tail: Probability that may be dropped at either end, given m.
     """

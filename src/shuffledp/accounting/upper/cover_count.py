@@ -6,7 +6,7 @@ The bound never increases in M, so M may be replaced by anything stochastically 
   mean. That is stochastically smaller (Pledger and Proschan 1971: the distribution is
   Schur-monotone in the logarithms of the probabilities; Boland, Singh, Cukic 2002), and
   costs only the second order of the spread;
-* what lies far out in the tails is dropped, and its probability is kept as `lost`.
+* the mass far out in the tails is dropped, and its probability is kept as `lost`.
 
 Only sums and products of non-negative numbers occur, so small probabilities are accurate.
 """

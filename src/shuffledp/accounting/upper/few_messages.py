@@ -28,7 +28,7 @@ class FewMessagesBound:
     """The bound for one victim, ready to be evaluated at any epsilon.
 
     Attributes:
-        cover: What she hides behind.
+        cover: The victim's cover.
         distribution: M, the number of others who send a blanket message.
     """
 

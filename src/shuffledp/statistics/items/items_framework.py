@@ -31,7 +31,7 @@ from shuffledp.accounting.account import account
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.items.items_calibration import largest_send_chance
 from shuffledp.accounting.items.optimized_items import optimize_items
-from shuffledp.accounting.items.report_sizing import kept, sized
+from shuffledp.accounting.items.report_sizing import keeps_targets, sized
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.items import ItemsEstimate
 from shuffledp.arrays import as_number, level_array
@@ -179,7 +179,7 @@ class ItemsFramework:
                 f"Expected a guarantee with {self.absent} people absent, got "
                 f"{guarantee.absent}."
             )
-        if not kept(guarantee):
+        if not keeps_targets(guarantee):
             raise InvalidInputError("Expected a guarantee that keeps every target.")
         return ItemsPlan(choices, protocol, guarantee)
 
