@@ -25,7 +25,7 @@ from machine import describe
 
 import shuffledp as sdp
 from shuffledp.papers.bounds.bound import Setting
-from shuffledp.papers.bounds.catalog import PUBLISHED
+from shuffledp.papers.bounds.published_bounds import PUBLISHED
 from shuffledp.types import Floats, Ints
 
 NUM_USERS, NUM_CATEGORIES, LEVEL, DELTA, REPETITIONS = 10_000, 16, 1.0, 1e-6, 20

@@ -8,7 +8,7 @@ import pytest
 import shuffledp
 from shuffledp.papers.apes.user_level import SparsifiedApes
 from shuffledp.papers.bounds.bound import PublishedBound
-from shuffledp.papers.bounds.catalog import PUBLISHED
+from shuffledp.papers.bounds.published_bounds import PUBLISHED
 from shuffledp.papers.segmented.privacy import SegmentedPrivacy
 
 PACKAGE = Path(shuffledp.__file__).parent

@@ -83,7 +83,7 @@ class OutsidePreconditions(InvalidInputError):  # noqa: N818
 
     >>> import shuffledp as sdp
     >>> from shuffledp.papers.bounds.bound import Setting
-    >>> from shuffledp.papers.bounds.catalog import published_bound
+    >>> from shuffledp.papers.bounds.published_bounds import published_bound
     >>> bound = published_bound("feldman2021-closed")
     >>> setting = Setting(sdp.Population.from_counts({3.0: 100}))
     >>> bound.epsilon(setting, delta=1e-6)  # doctest: +ELLIPSIS

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from command_line import Command
 
-from shuffledp.papers.figures.catalog import EXPERIMENTS
+from shuffledp.papers.figures.experiments import EXPERIMENTS
 from shuffledp.papers.figures.result import Effort, Experiment, Result
 
 QUICK = ("reproduce", "apes-fig9", "--repetitions", "50")

@@ -21,7 +21,7 @@ from shuffledp.cli.number_types import NumberRange, WholeRange
 from shuffledp.cli.shared_options import json_option
 from shuffledp.cli.waiting import share_bar
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
-from shuffledp.papers.bounds.catalog import published_bound
+from shuffledp.papers.bounds.published_bounds import published_bound
 from shuffledp.population import Population
 
 _OWN = "shuffledp"

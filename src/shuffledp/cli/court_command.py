@@ -18,10 +18,13 @@ from shuffledp.cli.number_types import NUMBER, WholeRange
 from shuffledp.cli.shared_options import force_option, json_option
 from shuffledp.cli.waiting import duration, share_bar, working
 from shuffledp.errors import InvalidInputError
-from shuffledp.papers.court.cases import all_cases, case_named, judge_all
-from shuffledp.papers.court.document import document
+from shuffledp.papers.court.case_registry import all_cases, case_named, judge_all
+from shuffledp.papers.court.court_page import document
 from shuffledp.papers.court.search import Finding, Search, search
-from shuffledp.papers.court.small.cases import SMALL, small_of
+from shuffledp.papers.court.small.counterexample import (
+    COUNTEREXAMPLES,
+    counterexample_of,
+)
 from shuffledp.papers.court.small.programs import program_of
 from shuffledp.papers.court.small.shrink import smallest
 from shuffledp.papers.court.withdrawn import WITHDRAWN, withdrawal_of
@@ -175,11 +178,11 @@ def _print_program(known: str, *, shrink: bool) -> None:
     program = program_of(known)
     if shrink:
         with working("searching"):
-            small = small_of(known)
+            small = counterexample_of(known)
             text = program.with_numbers(smallest(small))
     else:
         text = program.text
-    for small in SMALL:
+    for small in COUNTEREXAMPLES:
         if small.program is program and small.name != known:
             # On the error output: the standard output is piped into Python.
             click.echo(

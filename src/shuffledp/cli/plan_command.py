@@ -14,7 +14,10 @@ from shuffledp.cli.number_types import NUMBER, WHOLE
 from shuffledp.cli.shared_options import absent_options, json_option
 from shuffledp.cli.waiting import naming
 from shuffledp.errors import InvalidInputError
-from shuffledp.papers.segmented.plan import published_plan, published_plan_table
+from shuffledp.papers.segmented.published_plan import (
+    published_plan,
+    published_plan_table,
+)
 from shuffledp.planning.frequency_plan import plan_frequency
 from shuffledp.planning.items_table import items_plan_table, items_plan_to_dict
 from shuffledp.planning.mean_plan import plan_mean

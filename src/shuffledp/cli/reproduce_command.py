@@ -13,11 +13,11 @@ from shuffledp.cli.shared_options import force_option
 from shuffledp.cli.waiting import duration, share_bar
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
-from shuffledp.papers.contents.document import document
 from shuffledp.papers.contents.papers import PAPERS
-from shuffledp.papers.figures.catalog import EXPERIMENTS
+from shuffledp.papers.contents.reproduction_page import document
+from shuffledp.papers.figures.experiments import EXPERIMENTS
 from shuffledp.papers.figures.result import Effort, Experiment
-from shuffledp.papers.figures.table import result_table
+from shuffledp.papers.figures.result_table import result_table
 from shuffledp.report.writing import check_folder, check_new, write_file, write_files
 
 

@@ -31,7 +31,7 @@ from shuffledp.papers.apes.figures.training_cells import NAMES
 from shuffledp.papers.apes.printed import TABLE_3_EPSILONS, USER_EPSILONS
 from shuffledp.papers.eapes.figures import shuffled_training as eapes_training
 from shuffledp.papers.eapes.figures.shuffled_training import TrainingVariant
-from shuffledp.papers.figures.catalog import EXPERIMENTS
+from shuffledp.papers.figures.experiments import EXPERIMENTS
 from shuffledp.papers.figures.result import Cell, Effort, Result, number
 from shuffledp.population import Population
 

@@ -7,7 +7,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.papers.bounds.bound import Setting, Status, status_in
-from shuffledp.papers.bounds.catalog import (
+from shuffledp.papers.bounds.published_bounds import (
     PUBLISHED,
     published_bound,
 )

@@ -10,8 +10,8 @@ from shuffledp import (
     SingleMessage,
     account,
 )
-from shuffledp.papers.bounds.catalog import PUBLISHED
 from shuffledp.papers.bounds.comparison import claims
+from shuffledp.papers.bounds.published_bounds import PUBLISHED
 
 CROWD = Population.from_counts({0.5: 5_000, 1.0: 5_000})
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from shuffledp.papers.court.counting import number_inside
+from shuffledp.papers.court.count_attack import number_inside
 
 SIZES = (200, 800, 3200)
 

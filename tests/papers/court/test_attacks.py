@@ -11,14 +11,14 @@ from oracles.shuffled import divergence, shuffled, with_victim
 
 from shuffledp.papers.court.additive import additive_divergence
 from shuffledp.papers.court.attacks import attack
-from shuffledp.papers.court.counting import (
+from shuffledp.papers.court.count_attack import (
     binomial,
     count_divergence,
     number_inside,
     threshold_divergence,
 )
 from shuffledp.papers.court.enumeration import enumerated_divergence, response_worlds
-from shuffledp.papers.court.items import blanket_law, item_divergence
+from shuffledp.papers.court.item_attack import blanket_law, item_divergence
 from shuffledp.papers.court.worlds import Worlds
 from shuffledp.types import Floats
 

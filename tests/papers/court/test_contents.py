@@ -2,10 +2,10 @@
 
 import pytest
 
-from shuffledp.papers.contents.entry import Entry, State
+from shuffledp.papers.contents.paper_item import PaperItem, State
 from shuffledp.papers.contents.papers import PAPERS
 from shuffledp.papers.court.case import CourtVerdict
-from shuffledp.papers.court.cases import all_cases
+from shuffledp.papers.court.case_registry import all_cases
 
 CASES = {case.name: case for case in all_cases()}
 ENTRIES = [
@@ -20,13 +20,13 @@ def falls(name: str) -> bool:
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_entries_name_cases_that_there_are(entry: Entry) -> None:
+def test_entries_name_cases_that_there_are(entry: PaperItem) -> None:
     assert set(entry.cases) <= set(CASES)
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_what_is_called_refuted_falls_and_what_is_said_to_hold_does_not(
-    entry: Entry,
+    entry: PaperItem,
 ) -> None:
     fallen = [name for name in entry.cases if falls(name)]
 

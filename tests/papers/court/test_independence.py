@@ -8,7 +8,15 @@ import pytest
 
 PACKAGE = "shuffledp.papers.court"
 # Those that compute laws and divergences; cases are built and judged by the others.
-ATTACKS = ("additive", "attacks", "counting", "enumeration", "items", "noise", "worlds")
+ATTACKS = (
+    "additive",
+    "attacks",
+    "count_attack",
+    "enumeration",
+    "item_attack",
+    "noise_cells",
+    "worlds",
+)
 
 
 def imported(module: str) -> set[str]:
@@ -56,7 +64,7 @@ def test_an_attack_reaches_attacks_and_types_only(attack: str) -> None:
 
 
 def test_the_walk_finds_the_accountant_where_it_is_imported() -> None:
-    reached = reached_from(f"{PACKAGE}.cases")
+    reached = reached_from(f"{PACKAGE}.case_registry")
 
     assert "shuffledp.accounting.account" in reached
     assert any(name.startswith("shuffledp.randomizers.") for name in reached)

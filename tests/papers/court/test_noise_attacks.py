@@ -15,17 +15,17 @@ from shuffledp.papers.court.attacks import (
     response_attack,
 )
 from shuffledp.papers.court.case import certificate_of
-from shuffledp.papers.court.noise import (
+from shuffledp.papers.court.noise_cases import (
+    deviations_of,
+    trial_of,
+)
+from shuffledp.papers.court.noise_cells import (
     cell_chances,
     clip_laplace_tails,
     clipped_edges,
     gaussian_tails,
     laplace_tails,
     unbounded_edges,
-)
-from shuffledp.papers.court.noise_cases import (
-    deviations_of,
-    trial_of,
 )
 from shuffledp.randomizers.gaussian import Gaussian
 

@@ -4,7 +4,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.papers.bounds.bound import Setting
-from shuffledp.papers.bounds.catalog import published_bound
+from shuffledp.papers.bounds.published_bounds import published_bound
 from shuffledp.papers.court.search import Finding, Search, Space, search, try_once
 
 RESPONSE = Space(

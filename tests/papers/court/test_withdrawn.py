@@ -6,8 +6,8 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.papers.contents.papers import PAPERS
-from shuffledp.papers.court.cases import all_cases, case_named
-from shuffledp.papers.court.small.cases import SMALL
+from shuffledp.papers.court.case_registry import all_cases, case_named
+from shuffledp.papers.court.small.counterexample import COUNTEREXAMPLES
 from shuffledp.papers.court.small.programs import PROGRAMS
 from shuffledp.papers.court.withdrawn import (
     WITHDRAWN,
@@ -41,7 +41,9 @@ def test_what_was_not_stated_is_withdrawn_and_for_which_reason() -> None:
 
 
 def test_withdrawn_cases_are_neither_cases_nor_programs_nor_evidence() -> None:
-    cases = {case.name for case in all_cases()} | {small.name for small in SMALL}
+    cases = {case.name for case in all_cases()} | {
+        small.name for small in COUNTEREXAMPLES
+    }
     evidence = {
         name for paper in PAPERS for each in paper.contents for name in each.cases
     }

@@ -17,7 +17,7 @@ from shuffledp.papers.eapes.figures import (
 from shuffledp.papers.eapes.figures.group_privacy import group_laws
 from shuffledp.papers.eapes.figures.three_groups import NUM_USERS, ThreeGroups
 from shuffledp.papers.eapes.figures.two_panels import root_mean_square
-from shuffledp.papers.figures.catalog import EXPERIMENTS
+from shuffledp.papers.figures.experiments import EXPERIMENTS
 from shuffledp.papers.figures.result import Cell, Effort, Result, number
 from shuffledp.randomizers.gaussian import sensitivity_per_deviation
 

@@ -18,7 +18,7 @@ from shuffledp.papers.eapes.figures.three_groups import (
     ThreeGroups,
     epsilon_of,
 )
-from shuffledp.papers.figures.catalog import EXPERIMENTS
+from shuffledp.papers.figures.experiments import EXPERIMENTS
 from shuffledp.papers.figures.result import Effort, Result
 
 SIMULATED = (

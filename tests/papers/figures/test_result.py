@@ -12,7 +12,7 @@ from rich.console import Console
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
-from shuffledp.papers.figures.table import result_table
+from shuffledp.papers.figures.result_table import result_table
 from shuffledp.version import __version__
 
 EFFORT = Effort(3, 7, True, lambda _share: None)

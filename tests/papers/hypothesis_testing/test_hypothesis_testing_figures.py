@@ -8,7 +8,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.papers.bounds.bound import Setting
-from shuffledp.papers.bounds.equal_noise import Compared, band, stated
+from shuffledp.papers.bounds.equal_noise import ClaimComparison, band, stated
 from shuffledp.papers.bounds.feldman2023 import Feldman2023Numerical
 from shuffledp.papers.bounds.feldman_approximate import FeldmanApproximate
 from shuffledp.papers.bounds.two_counts import clone_count
@@ -130,7 +130,7 @@ def test_no_claim_of_figure_4_is_refuted_at_its_own_noise(size: int) -> None:
     setting = Setting(people, NOISE, None, 1e-10)
     attack, claim = FIGURE_4[size]
 
-    found = Compared(
+    found = ClaimComparison(
         stated(HypothesisTesting(), setting, delta=1e-5),
         band(NOISE, people, delta=1e-5),
     )

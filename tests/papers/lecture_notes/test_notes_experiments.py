@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from shuffledp.papers.figures.catalog import EXPERIMENTS
+from shuffledp.papers.figures.experiments import EXPERIMENTS
 from shuffledp.papers.figures.result import Effort
 from shuffledp.papers.lecture_notes.figures import excess_risk, numbers, selection_loss
 

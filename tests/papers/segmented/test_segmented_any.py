@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from shuffledp.errors import CertificationError, InvalidInputError
-from shuffledp.papers.segmented.any_randomizer import MessageScores, SegmentedMessages
 from shuffledp.papers.segmented.budget_search import (
     Privacy,
     RandomizerFamily,
@@ -17,6 +16,10 @@ from shuffledp.papers.segmented.budget_search import (
     largest_budget,
     noise_family,
     segmented_messages,
+)
+from shuffledp.papers.segmented.segmented_messages import (
+    MessageScores,
+    SegmentedMessages,
 )
 from shuffledp.population import Population
 from shuffledp.types import Floats

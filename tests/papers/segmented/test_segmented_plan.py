@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from shuffledp.papers.bounds.bound import Setting
-from shuffledp.papers.court.items import item_divergence
-from shuffledp.papers.segmented.plan import published_plan
+from shuffledp.papers.court.item_attack import item_divergence
 from shuffledp.papers.segmented.privacy import SegmentedPrivacy
+from shuffledp.papers.segmented.published_plan import published_plan
 from shuffledp.population import Population
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.papers.segmented.blanket_search import best_blanket
+from shuffledp.papers.segmented.best_blanket import best_blanket
 from shuffledp.papers.segmented.figures.conditions import Condition
 from shuffledp.papers.segmented.figures.simulated_errors import (
     published_at,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from shuffledp.papers.tables import read_table
+from shuffledp.papers.toml_tables import read_table
 
 
 @dataclass(frozen=True)

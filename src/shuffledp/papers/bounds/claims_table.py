@@ -9,7 +9,7 @@ from rich.text import Text
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.format_number import plain
 from shuffledp.papers.bounds.comparison import PublishedClaim
-from shuffledp.papers.bounds.equal_noise import Compared, Stated, band_of
+from shuffledp.papers.bounds.equal_noise import BoundValue, ClaimComparison, band_of
 
 
 def claims_table(
@@ -45,7 +45,7 @@ def claims_table(
     stated = [claim for claim in claims if claim.number is not None]
     for claim in sorted(stated, key=lambda claim: claim.number or 0.0):
         number = claim.number or 0.0
-        refuted = Compared(Stated(claim.asked, claim.number), band).refuted
+        refuted = ClaimComparison(BoundValue(claim.query, claim.number), band).refuted
         table.add_row(
             claim.name,
             f"{number:.6g}",

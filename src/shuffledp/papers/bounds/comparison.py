@@ -11,8 +11,8 @@ from shuffledp.papers.bounds.bound import (
     Setting,
     status_in,
 )
-from shuffledp.papers.bounds.catalog import PUBLISHED, published_bound
-from shuffledp.papers.bounds.equal_noise import Asked, asked_of
+from shuffledp.papers.bounds.equal_noise import CollectionQuery, query_of
+from shuffledp.papers.bounds.published_bounds import PUBLISHED, published_bound
 from shuffledp.population import Population
 from shuffledp.statistics.single_message import SingleMessage
 
@@ -27,7 +27,7 @@ class PublishedClaim:
         proven: What is known of it, for these people.
         number: The epsilon or delta it states for everybody; None if it states none.
         note: What holds and what does not, or why it states none.
-        asked: The collection, and the question.
+        query: The collection, and the question.
     """
 
     name: str
@@ -35,7 +35,7 @@ class PublishedClaim:
     proven: str
     number: float | None
     note: str
-    asked: Asked
+    query: CollectionQuery
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values."""
@@ -93,7 +93,7 @@ def _claim(
     bound: PublishedBound, setting: Setting, delta: float | None, epsilon: float | None
 ) -> PublishedClaim:
     proven = str(status_in(bound, setting))
-    asked = asked_of(setting, delta=delta, epsilon=epsilon)
+    query = query_of(setting, delta=delta, epsilon=epsilon)
     try:
         bound.check(setting)
         number = (
@@ -103,10 +103,10 @@ def _claim(
         )
     except OutsidePreconditions as reason:
         return PublishedClaim(
-            bound.name, bound.source, proven, None, str(reason), asked
+            bound.name, bound.source, proven, None, str(reason), query
         )
     if not math.isfinite(number):
         return PublishedClaim(
-            bound.name, bound.source, proven, None, "No finite number.", asked
+            bound.name, bound.source, proven, None, "No finite number.", query
         )
-    return PublishedClaim(bound.name, bound.source, proven, number, bound.note, asked)
+    return PublishedClaim(bound.name, bound.source, proven, number, bound.note, query)

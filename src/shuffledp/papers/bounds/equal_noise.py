@@ -2,7 +2,7 @@
 
 Two calibrations of one noise differ by more than many a claim and its attack do. So what a
 paper states and what was attacked and certified both carry what they were asked: what the
-devices run, calibration included, the people, and the delta or epsilon. `Compared` refuses
+devices run, calibration included, the people, and the delta or epsilon. `ClaimComparison` refuses
 two that were asked different things; nothing else says that a claim is refuted.
 """
 
@@ -19,7 +19,7 @@ from shuffledp.statistics.single_message import SingleMessage
 
 
 @dataclass(frozen=True)
-class Asked:
+class CollectionQuery:
     """One question about one collection.
 
     Attributes:
@@ -36,15 +36,15 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Stated:
+class BoundValue:
     """What a published bound states.
 
     Attributes:
-        asked: What it was asked.
+        query: What it was asked.
         number: The epsilon or delta; None if the theorem does not speak of this setting.
     """
 
-    asked: Asked
+    query: CollectionQuery
     number: float | None
 
 
@@ -53,29 +53,29 @@ class Band:
     """Between which numbers the truth of the worst-off person lies.
 
     Attributes:
-        asked: What the accountant was asked.
+        query: What the accountant was asked.
         attack: A proven lower bound.
         certified: A proven upper bound.
     """
 
-    asked: Asked
+    query: CollectionQuery
     attack: float
     certified: float
 
 
 @dataclass(frozen=True)
-class Compared:
+class ClaimComparison:
     """A claim beside the band of the same collection.
 
     Raises:
         InvalidInputError: If they were asked different things.
     """
 
-    stated: Stated
+    stated: BoundValue
     band: Band
 
     def __post_init__(self) -> None:
-        check_equal(self.stated.asked, self.band.asked)
+        check_equal(self.stated.query, self.band.query)
 
     @property
     def refuted(self) -> bool | None:
@@ -84,7 +84,7 @@ class Compared:
         return None if number is None else number < self.band.attack
 
 
-def check_equal(claim: Asked, attack: Asked) -> None:
+def check_equal(claim: CollectionQuery, attack: CollectionQuery) -> None:
     """Raises InvalidInputError unless a claim and an attack were asked the same."""
     if claim.protocol != attack.protocol:
         raise InvalidInputError(
@@ -102,9 +102,9 @@ def check_equal(claim: Asked, attack: Asked) -> None:
         )
 
 
-def asked_of(
+def query_of(
     setting: Setting, *, delta: float | None = None, epsilon: float | None = None
-) -> Asked:
+) -> CollectionQuery:
     """Returns a question about the collection that a bound is told of.
 
     Raises:
@@ -113,7 +113,7 @@ def asked_of(
     if setting.mechanism is None:
         raise InvalidInputError("Expected a setting that says what devices run.")
     identity = SingleMessage(setting.mechanism).identity
-    return Asked(identity, digest(setting.people), delta, epsilon)
+    return CollectionQuery(identity, digest(setting.people), delta, epsilon)
 
 
 def stated(
@@ -122,11 +122,11 @@ def stated(
     *,
     delta: float | None = None,
     epsilon: float | None = None,
-) -> Stated:
+) -> BoundValue:
     """Returns what a bound states at this delta or this epsilon."""
     if (delta is None) == (epsilon is None):
         raise InvalidInputError("Expected either delta or epsilon.")
-    asked = asked_of(setting, delta=delta, epsilon=epsilon)
+    query = query_of(setting, delta=delta, epsilon=epsilon)
     try:
         number = (
             bound.epsilon(setting, delta)
@@ -134,8 +134,8 @@ def stated(
             else bound.delta(setting, epsilon or 0.0)
         )
     except OutsidePreconditions:
-        return Stated(asked, None)
-    return Stated(asked, number)
+        return BoundValue(query, None)
+    return BoundValue(query, number)
 
 
 def band_of(guarantee: Guarantee) -> Band:
@@ -153,10 +153,10 @@ def band_of(guarantee: Guarantee) -> Band:
             max(level.delta_central for level in levels),
         )
     )
-    asked = Asked(
+    query = CollectionQuery(
         guarantee.protocol, guarantee.people_digest, guarantee.delta, guarantee.epsilon
     )
-    return Band(asked, attack, certified)
+    return Band(query, attack, certified)
 
 
 def band(

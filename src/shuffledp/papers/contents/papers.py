@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from shuffledp.papers.contents.entry import Entry
-from shuffledp.papers.tables import read_table
+from shuffledp.papers.contents.paper_item import PaperItem
+from shuffledp.papers.toml_tables import read_table
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Paper:
     name: str
     reference: str
     prefix: str
-    contents: tuple[Entry, ...]
+    contents: tuple[PaperItem, ...]
 
 
 PAPERS = tuple(

@@ -8,9 +8,9 @@ exact law instead.
 import numpy as np
 
 from shuffledp.papers.court.additive import additive_divergence
-from shuffledp.papers.court.counting import threshold_divergence
+from shuffledp.papers.court.count_attack import threshold_divergence
 from shuffledp.papers.court.enumeration import enumerated_divergence, response_worlds
-from shuffledp.papers.court.noise import (
+from shuffledp.papers.court.noise_cells import (
     Tails,
     clip_laplace_tails,
     clipped_edges,

@@ -12,7 +12,7 @@ from enum import StrEnum
 from shuffledp.accounting.account import account
 from shuffledp.cover import LocalRandomizer
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
-from shuffledp.papers.bounds.equal_noise import asked_of, check_equal
+from shuffledp.papers.bounds.equal_noise import check_equal, query_of
 from shuffledp.population import Population
 from shuffledp.statistics.single_message import SingleMessage
 
@@ -95,7 +95,7 @@ class Certificate:
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedNumbers:
     """The same numbers in the report of an earlier audit, digit by digit; "" if none.
 
     Attributes:
@@ -139,12 +139,12 @@ class Case:
     attack: Callable[[float], float]
     certificate: Callable[[float], Certificate] | str
     expected: CourtVerdict
-    printed: Printed = Printed()
+    printed: PrintedNumbers = PrintedNumbers()
 
     def __post_init__(self) -> None:
         claim, attack = self.claim, self.attack
         if isinstance(claim, BoundClaim) and isinstance(attack, NoiseAttack):
-            check_equal(asked_of(claim.setting), asked_of(attack.ran))
+            check_equal(query_of(claim.setting), query_of(attack.ran))
 
 
 @dataclass(frozen=True)

@@ -9,21 +9,21 @@ import numpy as np
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
-from shuffledp.papers.bounds.catalog import published_bound
+from shuffledp.papers.bounds.published_bounds import published_bound
 from shuffledp.papers.court.case import (
     BoundClaim,
     Case,
     Certificate,
     Claim,
     CourtVerdict,
-    Printed,
+    PrintedNumbers,
     uniform_quantiles,
 )
-from shuffledp.papers.court.items import item_divergence
+from shuffledp.papers.court.item_attack import item_divergence
 from shuffledp.papers.court.noise_cases import trial_of
 from shuffledp.papers.court.statements import STATEMENTS
 from shuffledp.papers.segmented.privacy import SegmentedPrivacy, largest_sampling_rate
-from shuffledp.papers.tables import read_table
+from shuffledp.papers.toml_tables import read_table
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.gaussian import Gaussian
@@ -111,7 +111,7 @@ class Crowd:
 
 
 @dataclass(frozen=True)
-class Sets:
+class ItemSenders:
     """People who send items of theirs among blanket messages.
 
     Attributes:
@@ -148,10 +148,10 @@ class Row:
     bound: str
     setting: str
     source: str = ""
-    printed: Printed = field(default_factory=Printed)
+    printed: PrintedNumbers = field(default_factory=PrintedNumbers)
     why_not: str = ""
     crowd: Crowd | None = None
-    items: Sets | None = None
+    items: ItemSenders | None = None
 
     @property
     def case(self) -> Case:
@@ -219,7 +219,7 @@ def crowd_case(row: Row, crowd: Crowd, bound: PublishedBound) -> Case:
     return named.tried(claim, trial.attack, trial.certificate)
 
 
-def _items_case(row: Row, sets: Sets) -> Case:
+def _items_case(row: Row, sets: ItemSenders) -> Case:
     others: dict[float, int] = {}
     for group in sets.others:
         others |= group.counts
@@ -265,8 +265,8 @@ def _items_case(row: Row, sets: Sets) -> Case:
 
 
 @dataclass(frozen=True)
-class _Table:
+class _CasesTable:
     cases: tuple[Row, ...]
 
 
-ROWS = read_table(_Table, "court", "cases.toml").cases
+ROWS = read_table(_CasesTable, "court", "cases.toml").cases

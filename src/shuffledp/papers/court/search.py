@@ -17,7 +17,7 @@ from shuffledp.accounting.account import account
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError, OutsidePreconditions
 from shuffledp.papers.bounds.bound import Setting, Status
-from shuffledp.papers.bounds.catalog import PUBLISHED
+from shuffledp.papers.bounds.published_bounds import PUBLISHED
 from shuffledp.papers.court.case import ROUNDING
 from shuffledp.papers.court.noise_cases import trial_of
 from shuffledp.population import Population

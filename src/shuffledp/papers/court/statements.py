@@ -25,10 +25,10 @@ from shuffledp.papers.court.case import (
     Claim,
     certificate_of,
 )
-from shuffledp.papers.court.counting import count_divergence
+from shuffledp.papers.court.count_attack import count_divergence
 from shuffledp.papers.court.enumeration import enumerated_divergence
-from shuffledp.papers.court.noise import cell_chances, clip_laplace_tails
 from shuffledp.papers.court.noise_cases import trial_of
+from shuffledp.papers.court.noise_cells import cell_chances, clip_laplace_tails
 from shuffledp.papers.court.worlds import Worlds, hockey_stick
 from shuffledp.papers.eapes.imitation import printed_weight
 from shuffledp.papers.eapes.normal_limit import normal_distances

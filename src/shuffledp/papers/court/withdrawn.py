@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from shuffledp.papers.tables import read_table
+from shuffledp.papers.toml_tables import read_table
 
 
 class WithdrawalReason(StrEnum):
@@ -70,11 +70,11 @@ class Withdrawal:
 
 
 @dataclass(frozen=True)
-class _Table:
+class _WithdrawalsTable:
     rows: tuple[Withdrawal, ...]
 
 
-WITHDRAWN = read_table(_Table, "court", "withdrawn.toml").rows
+WITHDRAWN = read_table(_WithdrawalsTable, "court", "withdrawn.toml").rows
 
 
 def withdrawal_of(name: str) -> Withdrawal | None:

@@ -8,7 +8,7 @@ import numpy as np
 from shuffledp.budget_distributions import draw_budgets
 from shuffledp.cover import LocalRandomizer
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
-from shuffledp.papers.bounds.equal_noise import Band, Compared, band, stated
+from shuffledp.papers.bounds.equal_noise import Band, ClaimComparison, band, stated
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.population import Population
@@ -120,7 +120,7 @@ class BoundFigure:
     ) -> tuple[Cell, Cell]:
         """Returns what a bound states, and whether the attack refutes it."""
         claim = stated(bound, _about(people, self.mechanism), delta=delta)
-        compared = Compared(claim, found)
+        compared = ClaimComparison(claim, found)
         return compared.stated.number, compared.refuted
 
     def _panel(self, population: str, rows: Sequence[Sequence[Cell]]) -> Panel:

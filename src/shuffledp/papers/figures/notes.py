@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from shuffledp.papers.tables import read_table
+from shuffledp.papers.toml_tables import read_table
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from shuffledp.errors import CertificationError, InvalidInputError
-from shuffledp.papers.segmented.any_randomizer import MessageScores, SegmentedMessages
-from shuffledp.papers.segmented.blanket_search import best_blanket
+from shuffledp.papers.segmented.best_blanket import best_blanket
+from shuffledp.papers.segmented.segmented_messages import (
+    MessageScores,
+    SegmentedMessages,
+)
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.types import Floats

@@ -22,7 +22,7 @@ import numpy as np
 
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.errors import InvalidInputError
-from shuffledp.papers.segmented.blanket_search import best_blanket
+from shuffledp.papers.segmented.best_blanket import best_blanket
 from shuffledp.papers.segmented.privacy import (
     largest_sampling_rate,
     smallest_blanket,

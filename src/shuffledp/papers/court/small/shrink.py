@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from shuffledp.errors import InvalidInputError, OutsidePreconditions
-from shuffledp.papers.court.small.cases import Numbers, Small
+from shuffledp.papers.court.small.counterexample import Counterexample, Numbers
 
 # By so much a claim must fall: no rounding decides.
 _MARGIN = 1.01
@@ -31,7 +31,7 @@ def printed(text: str) -> tuple[float, float]:
     return claimed, exact
 
 
-def smallest(small: Small) -> Numbers:
+def smallest(small: Counterexample) -> Numbers:
     """Returns the numbers with the smallest first one and, of those, the largest gap.
 
     The first one is n; a program without it speaks of the fewest people that its claim
@@ -64,7 +64,7 @@ def _by_the_first(choices: Mapping[str, Sequence[float]]) -> Iterator[list[Numbe
         ]
 
 
-def _run(small: Small, numbers: Numbers) -> tuple[float, float] | None:
+def _run(small: Counterexample, numbers: Numbers) -> tuple[float, float] | None:
     """Returns claim and attack if the claim falls."""
     try:
         claimed, exact = printed(small.program.with_numbers(numbers))
@@ -73,7 +73,7 @@ def _run(small: Small, numbers: Numbers) -> tuple[float, float] | None:
     return (claimed, exact) if claimed >= 0.0 and exact > _MARGIN * claimed else None
 
 
-def _is_claimed(small: Small, numbers: Numbers) -> bool:
+def _is_claimed(small: Counterexample, numbers: Numbers) -> bool:
     """Does the published bound state what the program says?"""
     claimed, _ = printed(small.program.with_numbers(numbers))
     try:

@@ -13,7 +13,7 @@ import numpy as np
 from shuffledp.budget_distributions import draw_budgets
 from shuffledp.papers.apes.amplification import ApesClosed, ApesNumerical
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
-from shuffledp.papers.bounds.equal_noise import Compared, band, stated
+from shuffledp.papers.bounds.equal_noise import ClaimComparison, band, stated
 from shuffledp.papers.eapes.eapes_theorem import EapesCorollary
 from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
@@ -92,7 +92,7 @@ def _numbers(budgets: Floats, size: int) -> tuple[list[float], list[float | None
     setting = Setting(people, ClipLaplace())
     claims = [stated(bound, setting, delta=1.0 / size) for bound in STATED.values()]
     # Each draw's claims are compared with attacks on the same noise.
-    numbers = [Compared(claim, noise).stated.number for claim in claims]
+    numbers = [ClaimComparison(claim, noise).stated.number for claim in claims]
     return [noise.attack, noise.certified, bit.attack, bit.certified], numbers
 
 

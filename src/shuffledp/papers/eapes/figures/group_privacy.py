@@ -8,7 +8,7 @@ distribution is computed exactly in both worlds.
 import numpy as np
 
 from shuffledp.papers.bounds.invert import epsilon_at
-from shuffledp.papers.court.counting import number_inside
+from shuffledp.papers.court.count_attack import number_inside
 from shuffledp.papers.court.worlds import hockey_stick
 from shuffledp.papers.eapes.figures.three_groups import (
     DELTA,

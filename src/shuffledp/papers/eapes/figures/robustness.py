@@ -9,7 +9,7 @@ import numpy as np
 
 from shuffledp.papers.apes.amplification import ApesClosed, ApesNumerical
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
-from shuffledp.papers.bounds.equal_noise import Band, Compared, band, stated
+from shuffledp.papers.bounds.equal_noise import Band, ClaimComparison, band, stated
 from shuffledp.papers.eapes.eapes_theorem import EapesCorollary
 from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
@@ -90,5 +90,5 @@ def _claim(
 ) -> tuple[Cell, Cell]:
     """Returns the epsilon of a bound, and whether the attack refutes it."""
     setting = Setting(people, ClipLaplace())
-    compared = Compared(stated(bound, setting, delta=interval.asked.delta), interval)
+    compared = ClaimComparison(stated(bound, setting, delta=interval.query.delta), interval)
     return compared.stated.number, compared.refuted

@@ -17,7 +17,7 @@ from shuffledp.papers.eapes.stated_descent import stated_by_eapes
 from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, OnShare, Result
-from shuffledp.papers.tables import read_table
+from shuffledp.papers.toml_tables import read_table
 from shuffledp.population import Population
 from shuffledp.types import Floats
 

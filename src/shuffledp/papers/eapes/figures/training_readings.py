@@ -22,7 +22,7 @@ from shuffledp.federated.shuffled_sgd import Images, components_of, train
 from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
-from shuffledp.papers.tables import read_table
+from shuffledp.papers.toml_tables import read_table
 from shuffledp.types import Floats
 
 EPOCHS, QUICK_EPOCHS = 50, 5

@@ -11,7 +11,7 @@ certificates alike.
 from dataclasses import replace
 
 from shuffledp.papers.apes.amplification import ApesNumerical
-from shuffledp.papers.bounds.any_randomizer import AnyRandomizer
+from shuffledp.papers.bounds.any_randomizer_bound import AnyRandomizer
 from shuffledp.papers.bounds.balle2019 import Balle2019Bennett
 from shuffledp.papers.bounds.bound import PublishedBound
 from shuffledp.papers.bounds.feldman2023 import Feldman2023Numerical

@@ -14,7 +14,7 @@ from shuffledp.budget_distributions import draw_budgets
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
 from shuffledp.papers.bounds.crowd import others
 from shuffledp.papers.bounds.equal_clones import equal_clones
-from shuffledp.papers.bounds.equal_noise import Compared, Stated, band, stated
+from shuffledp.papers.bounds.equal_noise import ClaimComparison, BoundValue, band, stated
 from shuffledp.papers.bounds.feldman_approximate import FeldmanApproximate, failures
 from shuffledp.papers.bounds.gaussian_profile import gaussian_delta
 from shuffledp.papers.bounds.two_counts import CloneCount, divergence
@@ -76,9 +76,9 @@ def run(effort: Effort) -> Result:
         for name, bound in BOUNDS.items():
             claim = stated(bound, setting, epsilon=epsilon)
             printed = PRINTED[name][index]
-            at_printed = Stated(claim.asked, float(printed))
+            at_printed = BoundValue(claim.query, float(printed))
             for each in (claim, at_printed):
-                cells += [each.number, Compared(each, interval).refuted]
+                cells += [each.number, ClaimComparison(each, interval).refuted]
             if claim.number is not None:
                 label = f"{_formula(name)} at epsilon {epsilon:g}"
                 compared = Comparison(label, printed, claim.number)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.datasets.item_sets import Padding, draw_uniform_sets, load_msnbc_sets
-from shuffledp.papers.tables import read_table
+from shuffledp.papers.toml_tables import read_table
 from shuffledp.population import Population
 from shuffledp.types import Ints
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from shuffledp.accounting.items.items_calibration import largest_send_chance
 from shuffledp.accounting.items.optimized_items import optimize_items
-from shuffledp.papers.segmented.blanket_search import best_blanket
+from shuffledp.papers.segmented.best_blanket import best_blanket
 from shuffledp.papers.segmented.figures.competitors import (
     Competitor,
     balls_into_bins,

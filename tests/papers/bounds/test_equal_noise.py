@@ -13,18 +13,18 @@ import shuffledp as sdp
 from shuffledp import papers
 from shuffledp.papers.bounds import equal_noise
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
-from shuffledp.papers.bounds.catalog import PUBLISHED
 from shuffledp.papers.bounds.claims_table import claims_table
 from shuffledp.papers.bounds.comparison import claims
 from shuffledp.papers.bounds.equal_noise import (
     Band,
-    Compared,
-    asked_of,
+    ClaimComparison,
     band_of,
+    query_of,
     stated,
 )
+from shuffledp.papers.bounds.published_bounds import PUBLISHED
 from shuffledp.papers.court.case import BoundClaim, Case, NoiseAttack
-from shuffledp.papers.court.cases import all_cases
+from shuffledp.papers.court.case_registry import all_cases
 from shuffledp.papers.eapes.figures import figure_4 as eapes_figure_4
 from shuffledp.papers.eapes.figures import robustness
 from shuffledp.papers.figures import bound_figure
@@ -50,7 +50,7 @@ OWN_BOUNDS = {"apes-local", "segmented", "statement"}
 OWN_CASES = {"V10", "V10-2"}
 
 
-def claim(**more: Any) -> equal_noise.Stated:
+def claim(**more: Any) -> equal_noise.BoundValue:
     asked: dict[str, Any] = {"people": CROWD, "mechanism": CLASSICAL, "delta": 1e-3}
     asked |= more
     setting = Setting(asked["people"], asked["mechanism"], None, 1e-6)
@@ -58,11 +58,14 @@ def claim(**more: Any) -> equal_noise.Stated:
 
 
 def test_a_claim_at_the_same_noise_is_compared() -> None:
-    compared = Compared(claim(), FOUND)
+    compared = ClaimComparison(claim(), FOUND)
 
     assert compared.refuted is (claim().number < FOUND.attack)  # type: ignore[operator]
-    assert Compared(replace(claim(), number=None), FOUND).refuted is None
-    assert Compared(replace(claim(), number=0.5 * FOUND.attack), FOUND).refuted is True
+    assert ClaimComparison(replace(claim(), number=None), FOUND).refuted is None
+    assert (
+        ClaimComparison(replace(claim(), number=0.5 * FOUND.attack), FOUND).refuted
+        is True
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,7 +83,7 @@ def test_claims_about_something_else_are_refused(
     other: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(sdp.InvalidInputError, match=message):
-        Compared(claim(**other), FOUND)
+        ClaimComparison(claim(**other), FOUND)
 
 
 def test_a_setting_that_leaves_the_noise_open_is_refused() -> None:
@@ -163,7 +166,7 @@ def other_noise(device: Any) -> Any:
 
 def of_other_noise(device: Any, people: Any, **asked: Any) -> Band:
     """A band of noise that nobody claims anything about."""
-    return Band(asked_of(Setting(people, other_noise(device)), **asked), 0.0, 1.0)
+    return Band(query_of(Setting(people, other_noise(device)), **asked), 0.0, 1.0)
 
 
 @pytest.mark.parametrize("name", sorted(FIGURES))
@@ -248,4 +251,4 @@ def test_whoever_says_that_an_attack_refutes_compares_at_the_same_noise() -> Non
     assert "hypothesis_testing/figures/table_2.py" in attacking
     assert attacking >= set(FROM_ONE_OBJECT)
     for name in attacking - set(FROM_ONE_OBJECT):
-        assert "Compared(" in texts[name], name
+        assert "ClaimComparison(" in texts[name], name

@@ -5,8 +5,8 @@ import pytest
 
 import shuffledp
 from shuffledp.papers.court.case import CourtVerdict, judge
-from shuffledp.papers.court.cases import all_cases, case_named, judge_all
-from shuffledp.papers.court.document import document
+from shuffledp.papers.court.case_registry import all_cases, case_named, judge_all
+from shuffledp.papers.court.court_page import document
 from shuffledp.papers.court.small.programs import PROGRAMS
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")

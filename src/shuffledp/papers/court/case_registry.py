@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.court.case import Case, Ruling, judge
 from shuffledp.papers.court.rows import ROWS
-from shuffledp.papers.court.small.cases import SMALL
+from shuffledp.papers.court.small.counterexample import COUNTEREXAMPLES
 from shuffledp.papers.court.withdrawn import withdrawal_of
 
 
 def all_cases() -> tuple[Case, ...]:
     """Returns the cases of all papers."""
-    return (*(row.case for row in ROWS), *(small.case for small in SMALL))
+    return (*(row.case for row in ROWS), *(small.case for small in COUNTEREXAMPLES))
 
 
 def case_named(name: str) -> Case:

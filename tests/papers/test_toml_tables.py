@@ -7,7 +7,7 @@ from enum import StrEnum
 import pytest
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.papers.tables import parse_table, read_table
+from shuffledp.papers.toml_tables import parse_table, read_table
 
 
 class Kind(StrEnum):

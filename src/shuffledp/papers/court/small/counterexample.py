@@ -12,9 +12,9 @@ from functools import partial
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.apes.local import report_budget, selection_loss
 from shuffledp.papers.bounds.bound import Setting
-from shuffledp.papers.bounds.catalog import published_bound
-from shuffledp.papers.court.case import BoundClaim, Case, Printed
-from shuffledp.papers.court.items import item_divergence
+from shuffledp.papers.bounds.published_bounds import published_bound
+from shuffledp.papers.court.case import BoundClaim, Case, PrintedNumbers
+from shuffledp.papers.court.item_attack import item_divergence
 from shuffledp.papers.court.rows import ROWS, Crowd, Group, Row, crowd_case
 from shuffledp.papers.court.small.program import Program
 from shuffledp.papers.court.small.programs import program_of
@@ -23,14 +23,14 @@ from shuffledp.papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
 )
 from shuffledp.papers.segmented.privacy import SegmentedPrivacy
-from shuffledp.papers.tables import read_table
+from shuffledp.papers.toml_tables import read_table
 from shuffledp.population import Population
 
 Numbers = Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Small:
+class Counterexample:
     """A counterexample whose numbers can be changed.
 
     Attributes:
@@ -52,7 +52,7 @@ class Small:
 
 
 @dataclass(frozen=True)
-class _Row:
+class _CounterexampleRow:
     """What a search makes smaller.
 
     Attributes:
@@ -71,16 +71,16 @@ class _Row:
 
 
 @dataclass(frozen=True)
-class _Table:
-    rows: tuple[_Row, ...]
+class _CounterexamplesTable:
+    rows: tuple[_CounterexampleRow, ...]
 
 
-def _case(small: _Row, large: Row, given: Numbers) -> Case:
+def _case(small: _CounterexampleRow, large: Row, given: Numbers) -> Case:
     """Returns the case for these numbers."""
     # Claims whose programs do not say so are about two people.
     numbers = {"n": 2.0, **given}
     words = small.setting.format(**numbers, others=numbers["n"] - 1, held=small.held)
-    row = replace(large, name=small.name, setting=words, printed=Printed())
+    row = replace(large, name=small.name, setting=words, printed=PrintedNumbers())
     if large.crowd is not None:
         bound = published_bound(large.bound)
         if isinstance(bound, HypothesisTesting):
@@ -134,26 +134,26 @@ def _items(row: Row, held: int, numbers: Numbers) -> Case:
 
 
 _CLAIMS = {row.name: row for row in ROWS}
-SMALL = tuple(
-    Small(
+COUNTEREXAMPLES = tuple(
+    Counterexample(
         row.name,
         program_of(row.case),
         partial(_case, row, _CLAIMS[row.case]),
         row.choices,
     )
-    for row in read_table(_Table, "court/small", "small.toml").rows
+    for row in read_table(_CounterexamplesTable, "court/small", "small.toml").rows
 )
 
 
-def small_of(case: str) -> Small:
+def counterexample_of(case: str) -> Counterexample:
     """Returns the smallest counterexample to the claim of a case, such as "V8-2".
 
     Raises:
         InvalidInputError: If its numbers are none that can be searched for.
     """
     program = program_of(case)
-    for small in SMALL:
+    for small in COUNTEREXAMPLES:
         if small.program is program:
             return small
-    known = ", ".join(small.name for small in SMALL)
+    known = ", ".join(small.name for small in COUNTEREXAMPLES)
     raise InvalidInputError(f"Expected a case that {known} stand for, got {case!r}.")

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from shuffledp.papers.figures.result import Experiment
-from shuffledp.papers.tables import read_table
+from shuffledp.papers.toml_tables import read_table
 
 
 @dataclass(frozen=True)
-class _Row:
+class _ExperimentRow:
     """One experiment.
 
     Attributes:
@@ -27,11 +27,11 @@ class _Row:
 
 
 @dataclass(frozen=True)
-class _Table:
-    experiments: tuple[_Row, ...]
+class _ExperimentsTable:
+    experiments: tuple[_ExperimentRow, ...]
 
 
-def _experiment(folder: str, row: _Row) -> Experiment:
+def _experiment(folder: str, row: _ExperimentRow) -> Experiment:
     module, _, function = row.run.partition(".")
     figures = import_module(f"shuffledp.papers.{folder}.figures.{module}")
     run = getattr(figures, function)
@@ -41,5 +41,5 @@ def _experiment(folder: str, row: _Row) -> Experiment:
 EXPERIMENTS = {
     row.name: _experiment(folder, row)
     for folder in ("eapes", "apes", "lecture_notes", "hypothesis_testing", "segmented")
-    for row in read_table(_Table, folder, "experiments.toml").experiments
+    for row in read_table(_ExperimentsTable, folder, "experiments.toml").experiments
 }

@@ -13,10 +13,10 @@ import pytest
 import shuffledp
 from shuffledp.cli.main import app
 from shuffledp.errors import InvalidInputError, ShuffledpError
-from shuffledp.papers.contents.document import document, state_of
-from shuffledp.papers.contents.entry import Entry, State
+from shuffledp.papers.contents.paper_item import PaperItem, State
 from shuffledp.papers.contents.papers import PAPERS, Paper
-from shuffledp.papers.figures.catalog import EXPERIMENTS
+from shuffledp.papers.contents.reproduction_page import document, state_of
+from shuffledp.papers.figures.experiments import EXPERIMENTS
 from shuffledp.papers.figures.result import Effort
 
 DOCS = Path(shuffledp.__file__).parents[2] / "docs"
@@ -39,7 +39,7 @@ def stored(*agree: bool) -> dict[str, dict[str, Any]]:
 def test_numbers_decide_where_the_state_is_open(
     agree: tuple[bool, ...], state: State
 ) -> None:
-    assert state_of(Entry("Table 1", "x", result="name"), stored(*agree)) is state
+    assert state_of(PaperItem("Table 1", "x", result="name"), stored(*agree)) is state
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_numbers_decide_where_the_state_is_open(
 )
 def test_a_state_without_its_reason_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(InvalidInputError, match="Expected"):
-        Entry("Table 1", "x", **given)
+        PaperItem("Table 1", "x", **given)
 
 
 def test_every_paper_has_contents_and_every_experiment_stands_in_them() -> None:
@@ -76,7 +76,7 @@ def test_experiments_are_those_of_the_paper_and_places_are_named_once(
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.place)
-def test_items_say_where_they_run(entry: Entry) -> None:
+def test_items_say_where_they_run(entry: PaperItem) -> None:
     where = entry.where
     if where.startswith("shuffledp "):
         check_command(where)

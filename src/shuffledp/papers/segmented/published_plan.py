@@ -25,9 +25,9 @@ from rich.text import Text
 
 from shuffledp.format_number import plain
 from shuffledp.papers.bounds.bound import Setting
-from shuffledp.papers.segmented.any_randomizer import SegmentedMessages
 from shuffledp.papers.segmented.privacy import SegmentedPrivacy
 from shuffledp.papers.segmented.protocol import published_items, published_mse
+from shuffledp.papers.segmented.segmented_messages import SegmentedMessages
 from shuffledp.population import Population
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.types import Floats

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.papers.contents.entry import Entry, State
+from shuffledp.papers.contents.paper_item import PaperItem, State
 from shuffledp.papers.contents.papers import PAPERS, Paper
 from shuffledp.papers.figures.result import Comparison
 from shuffledp.strict_json import read_json_file
@@ -72,7 +72,7 @@ def _result(folder: Path, name: str) -> Mapping[str, Any]:
     return found
 
 
-def state_of(entry: Entry, results: Mapping[str, Mapping[str, Any]]) -> State:
+def state_of(entry: PaperItem, results: Mapping[str, Mapping[str, Any]]) -> State:
     """Returns an entry's state; where it is left open, its numbers decide."""
     if entry.state is not None:
         return entry.state
@@ -121,7 +121,7 @@ def _section(
     return "\n".join(lines)
 
 
-def _row(entry: Entry, results: Mapping[str, Mapping[str, Any]]) -> str:
+def _row(entry: PaperItem, results: Mapping[str, Mapping[str, Any]]) -> str:
     state = state_of(entry, results)
     # The first in a command that runs as it stands; the others by name.
     cases = ", ".join(f"`{case}`" for case in entry.cases)

@@ -27,7 +27,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Entry:
+class PaperItem:
     """One item of a paper.
 
     Attributes:

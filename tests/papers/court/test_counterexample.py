@@ -10,8 +10,8 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.papers.court.case import CourtVerdict, judge
-from shuffledp.papers.court.cases import all_cases, case_named
-from shuffledp.papers.court.small.cases import SMALL, Small
+from shuffledp.papers.court.case_registry import all_cases, case_named
+from shuffledp.papers.court.small.counterexample import COUNTEREXAMPLES, Counterexample
 from shuffledp.papers.court.small.program import Program
 from shuffledp.papers.court.small.programs import PROGRAMS, program_of
 from shuffledp.papers.court.small.shrink import printed, smallest
@@ -79,8 +79,8 @@ def test_all_programs_are_of_a_claim_and_all_but_one_have_numbers_to_change() ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("small", SMALL, ids=lambda small: str(small.name))
-def test_programs_and_published_bounds_state_the_same(small: Small) -> None:
+@pytest.mark.parametrize("small", COUNTEREXAMPLES, ids=lambda small: str(small.name))
+def test_programs_and_published_bounds_state_the_same(small: Counterexample) -> None:
     ruling = judge(small.case)
     claimed, exact = printed(small.program.text)
 
@@ -110,22 +110,22 @@ def test_programs_of_cases_that_are_small_already_are_about_them(name: str) -> N
         pytest.param(
             small, id=small.name, marks=pytest.mark.slow if small.name in LONG else ()
         )
-        for small in SMALL
+        for small in COUNTEREXAMPLES
     ],
 )
-def test_the_search_finds_these_numbers(small: Small) -> None:
+def test_the_search_finds_these_numbers(small: Counterexample) -> None:
     assert dict(smallest(small)) == pytest.approx(dict(small.program.numbers))
 
 
 def test_the_search_passes_over_what_is_not_claimed_and_says_if_nothing_falls() -> None:
     # The first program is wrong about the bound; the second never falls.
-    (small,) = (each for each in SMALL if each.name == "V10b-small")
+    (small,) = (each for each in COUNTEREXAMPLES if each.name == "V10b-small")
     wrong = Program("k, b, e = 4, 3, 2.5\nprint(0.123, 1.0)\n")
     never = Program("k, b, e = 4, 3, 2.5\nprint(1.0, 0.5)\n")
 
     for program in (wrong, never):
         with pytest.raises(sdp.InvalidInputError, match="V10b-small falls"):
-            smallest(Small(small.name, program, small.build, small.choices))
+            smallest(Counterexample(small.name, program, small.build, small.choices))
 
 
 def test_every_claim_that_falls_has_a_program_and_no_other_has() -> None:

@@ -21,7 +21,7 @@ from shuffledp.papers.court.case import (
     Ruling,
     judge,
 )
-from shuffledp.papers.court.cases import all_cases, case_named, judge_all
+from shuffledp.papers.court.case_registry import all_cases, case_named, judge_all
 from shuffledp.papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
 )

@@ -16,7 +16,7 @@ import math
 import numpy as np
 from scipy import stats
 
-from shuffledp.papers.court.counting import number_inside
+from shuffledp.papers.court.count_attack import number_inside
 from shuffledp.papers.court.worlds import hockey_stick
 from shuffledp.types import Floats, Ints
 
