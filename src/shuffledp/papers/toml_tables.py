@@ -1,4 +1,4 @@
-"""Tables that stand in TOML files beside the code, read strictly.
+"""Strict reader of tables in TOML files beside the code.
 
 A file has exactly the keys and the types that a dataclass has. In its texts `$name` stands
 for a text of its table `shared`.
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def read_table(kind: type[T], folder: str, name: str) -> T:
-    """Returns what a file of `shuffledp.papers` holds.
+    """Returns the contents of a file of `shuffledp.papers`.
 
     Args:
         kind: A dataclass, as for `parse_table`.
@@ -34,7 +34,7 @@ def read_table(kind: type[T], folder: str, name: str) -> T:
 
 
 def parse_table(kind: type[T], text: str, source: str) -> T:
-    """Returns what a text in TOML holds.
+    """Returns the contents of a text in TOML.
 
     Args:
         kind: A dataclass whose fields are texts, numbers, truth values, words of a
@@ -49,16 +49,17 @@ def parse_table(kind: type[T], text: str, source: str) -> T:
             say in which row, counted from 1.
     """
     try:
-        found = tomllib.loads(text)
+        table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInputError(f"Expected TOML in {source}: {error}.") from error
-    texts = found.pop("shared", {})
+    texts = table.pop("shared", {})
     shared = _value(Mapping[str, str], texts, {}, f"{source}, shared")
-    return cast(T, _value(kind, found, shared, source))
+    return cast(T, _value(kind, table, shared, source))
 
 
 def _value(kind: Any, cell: Any, shared: Mapping[str, str], source: str) -> Any:
     """Returns a cell as the type that its field has."""
+    # `X | None` is read as X: TOML has no null, an absent key is the default.
     kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     (kind,) = (each for each in kinds if each is not NoneType)
     if is_dataclass(kind) and isinstance(cell, dict):
@@ -86,6 +87,7 @@ def _value(kind: Any, cell: Any, shared: Mapping[str, str], source: str) -> Any:
         return kind(cell)
     if kind is float and type(cell) in (int, float):
         return float(cell)
+    # By exact type: a bool is an int, and must not pass for a number.
     if kind in (int, bool) and type(cell) is kind:
         return cell
     raise InvalidInputError(f"Expected {kind.__name__} in {source}, got {cell!r}.")
@@ -107,6 +109,7 @@ def _row(
         key: _value(hints[key], cell, shared, f"{source}, {key}")
         for key, cell in cells.items()
     }
+    # A dataclass may refuse its values; the error then names the row.
     try:
         return kind(**values)
     except InvalidInputError as error:

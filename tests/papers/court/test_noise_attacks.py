@@ -20,7 +20,7 @@ from shuffledp.papers.court.noise_cases import (
     trial_of,
 )
 from shuffledp.papers.court.noise_cells import (
-    cell_chances,
+    cell_probabilities,
     clip_laplace_tails,
     clipped_edges,
     gaussian_tails,
@@ -35,8 +35,8 @@ def test_cells_have_the_chances_of_their_noise(value: float) -> None:
     edges = np.array([-30.0, -0.5, 0.2, 0.7, 5.0, 20.0])
     scale = 0.8
 
-    laplace = cell_chances(laplace_tails(np.array([1 / scale])), edges, value)[0]
-    normal = cell_chances(gaussian_tails(np.array([scale])), edges, value)[0]
+    laplace = cell_probabilities(laplace_tails(np.array([1 / scale])), edges, value)[0]
+    normal = cell_probabilities(gaussian_tails(np.array([scale])), edges, value)[0]
 
     for found, law in (
         (laplace, stats.laplace(value, scale)),
@@ -57,7 +57,7 @@ def test_clipped_cells_have_the_chances_of_their_noise(
 ) -> None:
     edges = np.array([-0.9, -0.01, 0.4, 0.98])
 
-    found = cell_chances(clip_laplace_tails(np.array([epsilon])), edges, value)[0]
+    found = cell_probabilities(clip_laplace_tails(np.array([epsilon])), edges, value)[0]
 
     def mass(low: float, high: float) -> float:
         points = [value] if low < value < high else None

@@ -1,7 +1,7 @@
-"""A bound as its paper states it for any randomizer, whatever the devices run.
+"""Published bound for any randomizer, used also where the randomizer is known.
 
 Some bounds are stated for any randomizer, and tighter for some. Papers that compare with
-them often take the first; a reader who knows what runs would take the second.
+them often take the first; readers who know the randomizer would take the second.
 """
 
 from dataclasses import dataclass, replace
@@ -12,10 +12,10 @@ from shuffledp.papers.bounds.bound import PublishedBound, Setting, Status
 
 @dataclass(frozen=True)
 class AnyRandomizer(PublishedBound):
-    """A bound that is told budgets only.
+    """A bound that is evaluated with the budgets only.
 
     Attributes:
-        bound: What is asked.
+        bound: The bound to evaluate.
     """
 
     bound: PublishedBound
@@ -29,18 +29,19 @@ class AnyRandomizer(PublishedBound):
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless the bound speaks of such budgets."""
-        self.bound.check(_untold(setting))
+        self.bound.check(_without_mechanism(setting))
 
     def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the epsilon that the bound states for any randomizer."""
-        return self.bound.epsilon(_untold(setting), delta)
+        return self.bound.epsilon(_without_mechanism(setting), delta)
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the delta that the bound states for any randomizer."""
-        return self.bound.delta(_untold(setting), epsilon)
+        return self.bound.delta(_without_mechanism(setting), epsilon)
 
 
-def _untold(setting: Setting) -> Setting:
+def _without_mechanism(setting: Setting) -> Setting:
+    # The mechanism's own delta_local stays a condition of the bound.
     local = setting.delta_local
     if setting.mechanism is not None:
         local = max(local, setting.mechanism.delta_local)

@@ -1,4 +1,4 @@
-"""The privacy blanket: others send, with chance gamma, what does not depend on them.
+"""Privacy blanket: with probability gamma, a message ignores its user's value.
 
 With the loss L = (R(x) - e^epsilon R(x')) / omega of a blanket message, whose mean is -a,
 a = e^epsilon - 1, and M ~ Binomial(n, gamma),
@@ -14,7 +14,7 @@ t = c / b^2 phi(a b / c):
 
     delta = b / (gamma n ln(1 + a b / c)) ((1 - gamma (1 - e^-t))^n - (1 - gamma)^n).
 
-What is known of L:
+Bounds of L:
 
 | randomizer | gamma                 | length b             | largest b               |
 |------------|-----------------------|----------------------|-------------------------|
@@ -51,19 +51,19 @@ from shuffledp.population import Population
 _TITLE = "The Privacy Blanket of the Shuffle Model"
 _APPLIES = "any one local randomizer; tighter for k-ary response and Laplace noise"
 _LOCAL = "From the local budget on, the local guarantee is returned: delta = 0."
-# About so small a divergence the numbers of the numerical bound are first made for.
+# Divergences about which the profile of the numerical bound is precise, tried in order.
 _USUAL_DELTA, _SMALLEST_DELTA = 1e-12, 1e-290
 
 
 @dataclass(frozen=True)
 class Losses:
-    """What is known of the loss of one blanket message.
+    """Bounds of the loss of one blanket message.
 
     Attributes:
-        gamma: Chance of a blanket message.
-        length: Of an interval that losses lie in.
-        largest: No loss is larger.
-        square: Upper bound of its second moment.
+        gamma: Probability of a blanket message.
+        length: Length of an interval that contains all losses.
+        largest: Upper bound of all losses.
+        square: Upper bound of the second moment.
     """
 
     gamma: float
@@ -73,7 +73,8 @@ class Losses:
 
 
 def losses(setting: Setting, epsilon: float) -> Losses:
-    """Returns what the paper knows of the loss, for 0 < epsilon < the local budget."""
+    """Returns the paper's bounds of the loss, for 0 < epsilon < the local budget."""
+    # Other mechanisms have the bounds for any randomizer.
     if setting.mechanism is not None:
         if setting.mechanism_name == "kary-response":
             categories = float(setting.mechanism.parameters["categories"])
@@ -87,6 +88,7 @@ def losses(setting: Setting, epsilon: float) -> Losses:
 
 def _of_any(budget: float, epsilon: float) -> Losses:
     gamma, ratio = math.exp(-budget), math.exp(epsilon)
+    # e0 - 1/e0 = 2 sinh(eps_0), and e0 - E / e0 as a product keeps its digits.
     return Losses(
         gamma,
         (ratio + 1.0) * 2.0 * math.sinh(budget),
@@ -110,13 +112,14 @@ def _of_laplace(budget: float, epsilon: float) -> Losses:
 def _of_response(budget: float, epsilon: float, categories: float) -> Losses:
     decay, ratio = math.exp(-budget), math.exp(epsilon)
     weight = 1.0 + (categories - 1.0) * decay
-    gamma, rest = categories * decay / weight, -math.expm1(-budget) / weight
+    # `share` is (1 - gamma) of the table; gamma a is subtracted below.
+    gamma, share = categories * decay / weight, -math.expm1(-budget) / weight
     return Losses(
         gamma,
-        rest * categories * (ratio + 1.0),
-        rest * categories - gamma * math.expm1(epsilon),
+        share * categories * (ratio + 1.0),
+        share * categories - gamma * math.expm1(epsilon),
         gamma * (2.0 - gamma) * math.expm1(epsilon) ** 2
-        + rest**2 * categories * (ratio**2 + 1.0),
+        + share**2 * categories * (ratio**2 + 1.0),
     )
 
 
@@ -138,13 +141,15 @@ class Balle2019Hoeffding(PublishedBound):
             return 1.0
         try:
             loss, rise = losses(setting, epsilon), math.expm1(epsilon)
-            kept = math.expm1(-2.0 * (rise / loss.length) ** 2)
+            # e^{-2 a^2 / b^2} - 1.
+            factor = math.expm1(-2.0 * (rise / loss.length) ** 2)
             log_delta = (
                 2.0 * math.log(loss.length)
                 - math.log(4.0 * rise * loss.gamma * setting.num_users)
-                + setting.num_users * math.log1p(loss.gamma * kept)
+                + setting.num_users * math.log1p(loss.gamma * factor)
             )
         except OverflowError:
+            # A budget too large for double precision: the trivial bound.
             return 1.0
         return math.exp(min(log_delta, 0.0))
 
@@ -174,8 +179,9 @@ class Balle2019Bennett(PublishedBound):
             # No second moment is below the square of the mean; rounding may be.
             square = max(loss.square, rise**2)
             u = rise * loss.largest / square
-            kept = math.expm1(-square / loss.largest**2 * _phi(u))
-            some = people * math.log1p(loss.gamma * kept)
+            factor = math.expm1(-square / loss.largest**2 * _phi(u))
+            # Logarithms of both n-th powers; their difference is taken by expm1.
+            some = people * math.log1p(loss.gamma * factor)
             none = people * math.log1p(-loss.gamma) if loss.gamma < 1.0 else -math.inf
             log_delta = (
                 math.log(loss.largest)
@@ -219,10 +225,11 @@ class Balle2019Blanket(PublishedBound):
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the blanket's divergence."""
-        found = _blanket(setting, _USUAL_DELTA)(epsilon)
-        if found < _USUAL_DELTA:
-            found = min(found, _blanket(setting, _SMALLEST_DELTA)(epsilon))
-        return min(found, 1.0)
+        delta = _blanket(setting, _USUAL_DELTA)(epsilon)
+        # A profile is precise about the delta for which it was computed.
+        if delta < _USUAL_DELTA:
+            delta = min(delta, _blanket(setting, _SMALLEST_DELTA)(epsilon))
+        return min(delta, 1.0)
 
 
 def _blanket(setting: Setting, delta: float) -> Callable[[float], float]:
@@ -236,7 +243,8 @@ def _blanket(setting: Setting, delta: float) -> Callable[[float], float]:
 
 
 def _phi(u: float) -> float:
-    """Returns (1 + u) ln(1 + u) - u; near 0, where digits cancel, a little less."""
+    """Returns (1 + u) ln(1 + u) - u; near 0, a little less."""
+    # Two terms of the alternating series: a smaller phi only makes the bound weaker.
     if u < 1e-3:
         return u * u * (0.5 - u / 6.0)
     return (1.0 + u) * math.log1p(u) - u

@@ -1,8 +1,6 @@
-"""What a bound from the literature is: a formula, its source, and what is proven of it.
+"""Interface of published bounds: a formula, its source, and its proof status.
 
-Nothing here is a certificate. A published bound is evaluated as its authors printed it,
-also where it is known to be wrong; `proven` and `note` say so. Certified bounds come from
-`account`.
+Nothing here is a certificate: certified bounds come from `account`.
 """
 
 import math
@@ -19,7 +17,7 @@ from shuffledp.population import Population
 
 
 class Status(StrEnum):
-    """What is known of a published bound."""
+    """Proof status of a published bound."""
 
     PROVEN = "proven"
     ASYMPTOTIC = "asymptotic only"
@@ -29,17 +27,17 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """Whose privacy a bound is asked for, and in which crowd.
+    """Population about which a bound is evaluated, and the target user in it.
 
     >>> setting = Setting(Population.from_counts({0.5: 10, 1.0: 20}))
     >>> setting.num_users, setting.largest_budget
     (30, 1.0)
 
     Attributes:
-        people: Local budgets and how many people have each, the victim included.
-        mechanism: What the devices run; None for any randomizer with these budgets.
-        victim: The victim's local budget, one of the people's; None for the one whom the
-            paper takes for the worst.
+        people: Local budgets and how many users have each, the target user included.
+        mechanism: Randomizer of all devices; None for any randomizer with these budgets.
+        victim: The target user's local budget, one of the population's; None for the
+            user whom the paper takes for the worst case.
         delta_local: The delta that every device's randomizer is allowed; 0 if it is pure.
     """
 
@@ -63,12 +61,13 @@ class Setting:
 
     @property
     def num_users(self) -> int:
-        """How many people there are, the victim included."""
+        """Number of users, the target user included."""
         return self.people.num_users
 
     @property
     def largest_budget(self) -> float:
-        """The largest local budget of anybody, the victim included."""
+        """The largest local budget of all users, the target user included."""
+        # Levels of a population are in ascending order.
         return float(self.people.epsilons[-1])
 
     @property
@@ -81,14 +80,14 @@ class PublishedBound:
     """One theorem of one paper, as printed.
 
     Attributes:
-        name: What it is called here, such as "feldman2021-closed".
+        name: Name in tables and on the command line, such as "feldman2021-closed".
         title: The title of the paper.
         source: Authors, year, arXiv number, and the number of the theorem.
-        applies_to: In plain words, which randomizers it is stated for.
-        proven: What is known of it.
-        note: In plain words, what holds and what does not.
-        mixed: Is it stated for people with different budgets?
-        within_budget: Is no epsilon beyond the largest local budget looked for?
+        applies_to: Randomizers for which it is stated, in plain words.
+        proven: Its proof status.
+        note: In plain words, which parts hold and which do not.
+        mixed: Whether it is stated for users with different budgets.
+        within_budget: Whether the search for epsilon ends at the largest local budget.
     """
 
     name: ClassVar[str]
@@ -103,9 +102,9 @@ class PublishedBound:
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless the theorem speaks of this setting.
 
-        By default it speaks of pure randomizers. Conditions that depend on epsilon or
-        delta are checked by the formulas.
+        By default it speaks of pure randomizers.
         """
+        # Conditions that depend on epsilon or delta are checked by the formulas.
         check_pure(setting)
 
     def epsilon(self, setting: Setting, delta: float) -> float:
@@ -133,20 +132,21 @@ class PublishedBound:
         return self.stated_delta(setting, epsilon)
 
     def stated_epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns the formula's epsilon, or else the smallest of so small a delta.
+        """Returns the formula's epsilon, or else the smallest with at most this delta.
 
-        A bound defines this one or the next, the other by solving for it; both are called
-        with checked numbers.
+        Called with checked numbers.
         """
+        # A bound overrides this method or the next; the other is solved for. A bound that
+        # overrides neither would call itself without end.
         ceiling = setting.largest_budget if self.within_budget else math.inf
         return epsilon_at(partial(self.stated_delta, setting), delta, ceiling=ceiling)
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
-        """Returns the formula's delta, or else the smallest of so small an epsilon."""
+        """Returns the formula's delta, or else the smallest with at most this epsilon."""
         return delta_at(partial(self.stated_epsilon, setting), epsilon)
 
 
-# What bounds for one common budget do with people who chose smaller ones.
+# How bounds for one common budget treat users who chose smaller ones.
 EQUAL_ONLY = (
     "Stated for one randomizer that everybody runs; people with smaller budgets are "
     "counted as if they had the largest, which the theorem itself does not cover: with "
@@ -155,10 +155,8 @@ EQUAL_ONLY = (
 
 
 def status_in(bound: PublishedBound, setting: Setting) -> Status:
-    """Returns what is known of a bound in this setting.
-
-    What is proven for one common budget is not proven for several.
-    """
+    """Returns the proof status of a bound in this setting."""
+    # A proof for one common budget does not cover several.
     covered = bound.mixed or setting.people.num_levels == 1
     if bound.proven == Status.PROVEN and not covered:
         return Status.UNPROVEN
@@ -171,7 +169,7 @@ def require(holds: bool, condition: str, values: str) -> None:
     Args:
         holds: Whether it does; False also if it could not be decided.
         condition: The condition as the paper states it.
-        values: What was found instead.
+        values: The actual values, for the message.
     """
     if not holds:
         raise OutsidePreconditions(f"Expected {condition}, got {values}.")
@@ -180,6 +178,7 @@ def require(holds: bool, condition: str, values: str) -> None:
 def check_delta(delta: float) -> float:
     """Returns delta as a float; raises InvalidInputError unless it is in (0, 1)."""
     number = as_number(delta, "delta")
+    # Written this way round, it refuses NaN, too.
     if not 0.0 < number < 1.0:
         raise InvalidInputError(f"Expected 0 < delta < 1, got {number:g}.")
     return number
@@ -195,6 +194,7 @@ def check_epsilon(epsilon: float) -> float:
 
 def check_pure(setting: Setting) -> None:
     """Raises OutsidePreconditions if randomizers may fail with some probability."""
+    # A mechanism may have a delta of its own that the setting does not repeat.
     local = setting.delta_local
     if setting.mechanism is not None:
         local = max(local, setting.mechanism.delta_local)

@@ -1,4 +1,4 @@
-"""Published claims beside the certificate, for people who look at a terminal."""
+"""Terminal table of published claims beside the certificate."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from shuffledp.papers.bounds.equal_noise import BoundValue, ClaimComparison, ban
 def claims_table(
     guarantee: Guarantee, claims: Sequence[PublishedClaim]
 ) -> RenderableType:
-    """Returns the certified row first, then what papers state, smallest number first.
+    """Returns a table of the certificate, then all claims in ascending order.
 
     Raises:
         InvalidInputError: If a claim is about another collection than the guarantee.
@@ -45,6 +45,7 @@ def claims_table(
     stated = [claim for claim in claims if claim.number is not None]
     for claim in sorted(stated, key=lambda claim: claim.number or 0.0):
         number = claim.number or 0.0
+        # Raises if a claim is about another collection than the guarantee.
         refuted = ClaimComparison(BoundValue(claim.query, claim.number), band).refuted
         table.add_row(
             claim.name,
@@ -67,5 +68,5 @@ def claims_table(
     ]
     if len(claims) == 1:
         words.append(claims[0].note)
-    said = [Text(caution, style="yellow") for caution in guarantee.cautions]
-    return Group(table, Text("\n".join(words)), *said)
+    cautions = [Text(caution, style="yellow") for caution in guarantee.cautions]
+    return Group(table, Text("\n".join(words)), *cautions)

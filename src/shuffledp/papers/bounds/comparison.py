@@ -1,4 +1,4 @@
-"""What the literature claims of one collection, side by side."""
+"""Comparison of published bounds for one collection."""
 
 import math
 from collections.abc import Sequence
@@ -19,15 +19,15 @@ from shuffledp.statistics.single_message import SingleMessage
 
 @dataclass(frozen=True)
 class PublishedClaim:
-    """What one published bound says.
+    """Claim of one published bound about one collection.
 
     Attributes:
-        name: Of the bound.
+        name: Name of the bound.
         source: Paper and theorem.
-        proven: What is known of it, for these people.
-        number: The epsilon or delta it states for everybody; None if it states none.
-        note: What holds and what does not, or why it states none.
-        query: The collection, and the question.
+        proven: Its proof status for this population.
+        number: The epsilon or delta it states for all users; None if it states none.
+        note: Which parts hold and which do not, or the reason that it states none.
+        query: The collection, and the delta or epsilon.
     """
 
     name: str
@@ -56,7 +56,7 @@ def claims(
     epsilon: float | None = None,
     names: Sequence[str] | None = None,
 ) -> list[PublishedClaim]:
-    """Returns what published bounds say of the whole crowd.
+    """Returns the claims of published bounds about a population.
 
     >>> import shuffledp as sdp
     >>> protocol = sdp.SingleMessage(sdp.KRandomizedResponse(2))
@@ -66,11 +66,11 @@ def claims(
     feldman2021-closed: 0.214, proven
 
     Args:
-        protocol: What the devices run; agnostic, as no bound speaks of the other mode.
+        protocol: Protocol of all devices, in agnostic mode.
         people: Levels and counts.
-        delta: State epsilon at this delta.
-        epsilon: State delta at this epsilon, instead.
-        names: Of the bounds; by default all.
+        delta: The delta at which epsilon is stated.
+        epsilon: Instead, the epsilon at which delta is stated.
+        names: Names of bounds; by default all.
 
     Raises:
         InvalidInputError: If the mode is stratified, a name is unknown, or not exactly
@@ -85,6 +85,7 @@ def claims(
         )
     bounds = PUBLISHED if names is None else tuple(published_bound(n) for n in names)
     randomizer = protocol.randomizer
+    # No target user: each bound takes the user whom its paper takes for the worst case.
     setting = Setting(people, randomizer, None, randomizer.delta_local)
     return [_claim(bound, setting, delta, epsilon) for bound in bounds]
 
@@ -105,6 +106,7 @@ def _claim(
         return PublishedClaim(
             bound.name, bound.source, proven, None, str(reason), query
         )
+    # An infinite epsilon is no statement.
     if not math.isfinite(number):
         return PublishedClaim(
             bound.name, bound.source, proven, None, "No finite number.", query

@@ -1,4 +1,4 @@
-"""The victim of a setting and the people among whom she hides."""
+"""The target user of a setting, and the other users."""
 
 import numpy as np
 
@@ -7,16 +7,15 @@ from shuffledp.types import Floats, Ints
 
 
 def victim_budget(setting: Setting) -> float:
-    """Returns the victim's local budget; by default the largest, as the papers do."""
+    """Returns the target user's local budget, by default the largest."""
+    # Papers for one common budget take the largest as the worst case.
     return setting.largest_budget if setting.victim is None else float(setting.victim)
 
 
 def others(setting: Setting) -> tuple[Floats, Ints]:
-    """Returns everybody's budgets and how many have each, without the victim.
-
-    Both have shape (levels,); the victim's own level may be left with nobody.
-    """
+    """Returns all budgets and the number of other users at each, shape (levels,)."""
     people = setting.people
+    # A copy, to leave the population as it is; a level of one user is left with 0.
     counts = np.array(people.counts)
     counts[people.level_indices([victim_budget(setting)])] -= 1
     return people.epsilons, counts

@@ -1,4 +1,4 @@
-"""Clones of people who all run the same randomizer: one binomial instead of many coins."""
+"""Number of clones if all users run the same randomizer: a binomial distribution."""
 
 import functools
 import math
@@ -8,13 +8,13 @@ import numpy as np
 from shuffledp.accounting.sums.binomial import binomial_weight, deviation
 from shuffledp.papers.bounds.two_counts import CloneCount, divergence
 
-# Deltas down to about 1e-300 are sums of terms that are kept.
+# Small enough for deltas down to about 1e-300.
 _TAIL = 1e-307
 
 
 @functools.lru_cache(maxsize=64)
 def equal_clones(num_others: int, probability: float) -> CloneCount:
-    """Returns the law of Binomial(num_others, probability), tails of 1e-307 left out."""
+    """Returns Binomial(num_others, probability), tails of 1e-307 left out."""
     if num_others == 0 or probability <= 0.0:
         return CloneCount(0, np.ones(1))
     if probability >= 1.0:
@@ -34,12 +34,13 @@ def reduced_delta(
 
     Args:
         epsilon: In nats, >= 0.
-        num_users: The victim included.
-        clone: Chance that another person imitates her, for either value.
-        same: Chance that her own message counts for the value she holds.
-        other: Chance that it counts for the other value.
+        num_users: The target user included.
+        clone: Probability that another user imitates the target user, for either value.
+        same: Probability that the target user's message counts for the value they hold.
+        other: Probability that it counts for the other value.
     """
-    # Nobody's own message shows more than that; and nothing to be told apart.
+    # The message alone has divergence same - e^epsilon other, and the shuffled messages
+    # have no more.
     if not same > other or same <= math.exp(epsilon) * other:
         return 0.0
     clones = equal_clones(num_users - 1, clone)

@@ -1,9 +1,9 @@
-"""A claim stands beside an attack only where both speak of one collection.
+"""Comparison of a claim with an attack, allowed for one and the same collection only.
 
-Two calibrations of one noise differ by more than many a claim and its attack do. So what a
-paper states and what was attacked and certified both carry what they were asked: what the
-devices run, calibration included, the people, and the delta or epsilon. `ClaimComparison` refuses
-two that were asked different things; nothing else says that a claim is refuted.
+Two calibrations of one noise may differ by more than a claim and its attack do. So claims,
+attacks and certificates carry a `CollectionQuery`: the randomizer with its calibration, the
+population, and the delta or epsilon. `ClaimComparison` refuses different queries, and alone
+decides that a claim is refuted.
 """
 
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from shuffledp.statistics.single_message import SingleMessage
 
 @dataclass(frozen=True)
 class CollectionQuery:
-    """One question about one collection.
+    """Query for the epsilon or delta of one collection.
 
     Attributes:
-        protocol: What ran.
+        protocol: Identity of the protocol that ran.
         people: Digest of all levels and counts.
-        delta: Where epsilon is asked for, or None.
-        epsilon: Where delta is asked for, or None.
+        delta: The delta at which epsilon is queried, or None.
+        epsilon: The epsilon at which delta is queried, or None.
     """
 
     protocol: Identity
@@ -37,10 +37,10 @@ class CollectionQuery:
 
 @dataclass(frozen=True)
 class BoundValue:
-    """What a published bound states.
+    """Number that a published bound states.
 
     Attributes:
-        query: What it was asked.
+        query: The collection, and the delta or epsilon.
         number: The epsilon or delta; None if the theorem does not speak of this setting.
     """
 
@@ -50,10 +50,10 @@ class BoundValue:
 
 @dataclass(frozen=True)
 class Band:
-    """Between which numbers the truth of the worst-off person lies.
+    """Interval that contains the true number of the least protected level.
 
     Attributes:
-        query: What the accountant was asked.
+        query: The query to the accountant.
         attack: A proven lower bound.
         certified: A proven upper bound.
     """
@@ -68,7 +68,7 @@ class ClaimComparison:
     """A claim beside the band of the same collection.
 
     Raises:
-        InvalidInputError: If they were asked different things.
+        InvalidInputError: If their queries differ.
     """
 
     stated: BoundValue
@@ -79,13 +79,14 @@ class ClaimComparison:
 
     @property
     def refuted(self) -> bool | None:
-        """Does an attack reach more than is stated? None if nothing is."""
+        """Whether the attack exceeds the stated number; None if there is none."""
         number = self.stated.number
         return None if number is None else number < self.band.attack
 
 
 def check_equal(claim: CollectionQuery, attack: CollectionQuery) -> None:
-    """Raises InvalidInputError unless a claim and an attack were asked the same."""
+    """Raises InvalidInputError unless a claim and an attack have the same query."""
+    # The identity includes the calibration: equal names of noise are not enough.
     if claim.protocol != attack.protocol:
         raise InvalidInputError(
             f"Expected a claim about what was attacked, {attack.protocol}, got one about "
@@ -105,13 +106,13 @@ def check_equal(claim: CollectionQuery, attack: CollectionQuery) -> None:
 def query_of(
     setting: Setting, *, delta: float | None = None, epsilon: float | None = None
 ) -> CollectionQuery:
-    """Returns a question about the collection that a bound is told of.
+    """Returns the query about the collection of a setting.
 
     Raises:
-        InvalidInputError: If the setting leaves open what devices run.
+        InvalidInputError: If the setting has no mechanism.
     """
     if setting.mechanism is None:
-        raise InvalidInputError("Expected a setting that says what devices run.")
+        raise InvalidInputError("Expected a setting with a mechanism.")
     identity = SingleMessage(setting.mechanism).identity
     return CollectionQuery(identity, digest(setting.people), delta, epsilon)
 
@@ -123,7 +124,7 @@ def stated(
     delta: float | None = None,
     epsilon: float | None = None,
 ) -> BoundValue:
-    """Returns what a bound states at this delta or this epsilon."""
+    """Returns the number that a bound states at this delta or this epsilon."""
     if (delta is None) == (epsilon is None):
         raise InvalidInputError("Expected either delta or epsilon.")
     query = query_of(setting, delta=delta, epsilon=epsilon)
@@ -140,6 +141,7 @@ def stated(
 
 def band_of(guarantee: Guarantee) -> Band:
     """Returns the band of a guarantee about one collection."""
+    # The largest over levels: a bound for all users must cover each of them.
     levels = guarantee.levels
     at_delta = guarantee.delta is not None
     attack, certified = (
@@ -166,7 +168,8 @@ def band(
     delta: float | None = None,
     epsilon: float | None = None,
 ) -> Band:
-    """Returns the band of the worst-off person when these people run this."""
+    """Returns the band of the least protected level of a population."""
+    # Minimum, quartiles and maximum of the budgets stand for all levels.
     protocol = SingleMessage(device)
     return band_of(
         account(protocol, people, delta=delta, epsilon=epsilon, quantiles=True)

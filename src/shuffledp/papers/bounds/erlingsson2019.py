@@ -25,7 +25,7 @@ _LARGEST_DELTA = 0.01
 
 
 class Erlingsson2019(PublishedBound):
-    """The closed form; it speaks of budgets below 1/2 only."""
+    """The closed form, for budgets below 1/2."""
 
     name: ClassVar[str] = "erlingsson2019"
     title: ClassVar[str] = (
@@ -98,9 +98,11 @@ def _formula(setting: Setting, delta: float) -> float:
 
 
 def _inverse(setting: Setting, epsilon: float) -> float:
+    # delta = e^{-n (epsilon / (12 eps_0))^2}, solved from the formula above.
     ratio = epsilon / (12.0 * setting.largest_budget)
     return math.exp(-setting.num_users * ratio**2)
 
 
 def _check_small(delta: float) -> None:
+    # Theorem 7 requires delta < 1/100.
     require(delta < _LARGEST_DELTA, "delta below 1/100", f"{delta:g}")

@@ -1,4 +1,4 @@
-"""Hiding among the clones: every other person is a clone with chance e^-eps_0.
+"""Hiding among the clones: each other user is a clone with probability e^-eps_0.
 
 *Closed form* (Theorem 3.1): for eps_0 <= ln(n / (16 ln(2 / delta))),
 
@@ -60,6 +60,7 @@ class Feldman2021Closed(PublishedBound):
     def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the closed form; eps_0 must be at most ln(n / (16 ln(2 / delta)))."""
         budget, num_users = setting.largest_budget, setting.num_users
+        # The program requires ln(4 / delta) where Theorem 3.1 has ln(2 / delta).
         top = 2.0 if self.as_printed else 4.0
         room = num_users / (16.0 * math.log(top / delta))
         require(
@@ -71,6 +72,7 @@ class Feldman2021Closed(PublishedBound):
         clones = num_users * math.exp(-budget)
         bracket = 8.0 * math.sqrt(math.log(4.0 / delta) / clones) + 8.0 / clones
         if self.as_printed:
+            # (e^eps_0 - 1) / (e^eps_0 + 1).
             factor = math.tanh(budget / 2.0)
         else:
             factor = -math.expm1(-budget) / (1.0 + math.exp(-budget) / (1.0 + bracket))
@@ -93,7 +95,7 @@ class Feldman2021Numerical(PublishedBound):
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the divergence of the two pairs of counts."""
         budget = setting.largest_budget
-        # Equal up to rounding, which must not show.
+        # Local privacy alone gives delta = 0 here; rounding must not make it positive.
         if epsilon >= budget:
             return 0.0
         return reduced_delta(

@@ -1,10 +1,11 @@
-"""Stronger clones: others imitate only what the victim may send.
+"""Stronger clones: other users imitate only messages that the target user may send.
 
-If the victim's message on x is Q with chance e^eps_0 p, Q' with chance p, and otherwise
-something that does not depend on her value, and everybody else's is Q or Q' with chance p
-each, then it is claimed that with C ~ Binomial(n - 1, 2 p), A ~ Binomial(C, 1/2) the
+If the target user's message on x is Q with probability e^eps_0 p, Q' with probability p,
+and otherwise independent of their value, and every other user's is Q or Q' with probability
+p each, then it is claimed that with C ~ Binomial(n - 1, 2 p), A ~ Binomial(C, 1/2) the
 shuffled messages are told apart no better than (A + D1, C - A + D2) and
-(A + D2, C - A + D1), where (D1, D2) is (1, 0) with chance e^eps_0 p, (0, 1) with chance p.
+(A + D2, C - A + D1), where (D1, D2) is (1, 0) with probability
+e^eps_0 p, (0, 1) with probability p.
 The paper takes p = 1 / (e^eps_0 + 1) for any randomizer with budget eps_0 and
 p = 1 / (e^eps_0 + k - 1) for k-ary response.
 
@@ -130,8 +131,10 @@ class Feldman2023Kary(PublishedBound):
 
 def _delta(setting: Setting, epsilon: float, *, categories: float) -> float:
     budget = setting.largest_budget
+    # Local privacy alone gives delta = 0 here; rounding must not make it positive.
     if epsilon >= budget:
         return 0.0
+    # e^eps_0 p = 1 / (1 + (k - 1) e^-eps_0), which does not overflow.
     decay = math.exp(-budget)
     same = 1.0 / (1.0 + (categories - 1.0) * decay)
     return reduced_delta(

@@ -1,4 +1,4 @@
-"""Stronger clones for randomizers that keep their budget but for a small chance.
+"""Stronger clones for randomizers that may exceed their budget with small probability.
 
 A randomizer that is (eps_0, delta_0)-private differs by at most
 (1 + e^-eps_0 / 2) delta_0, in total variation, from one that is eps_0-private. Exchanging
@@ -28,7 +28,7 @@ _PURE = Feldman2023Numerical()
 
 
 class FeldmanApproximate(PublishedBound):
-    """The reduction of 2023, with the failures of everybody's randomizer added."""
+    """The reduction of 2023, with the failures of all n randomizers added."""
 
     name: ClassVar[str] = "feldman2023-approximate"
     title: ClassVar[str] = Feldman2023Numerical.title
@@ -50,6 +50,7 @@ class FeldmanApproximate(PublishedBound):
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the divergence of the two pairs of counts, and the failures."""
+        # The pure bound is evaluated without the mechanism, whose delta_local it refuses.
         pure = _PURE.delta(Setting(setting.people), epsilon)
         return min(pure + failures(setting, epsilon), 1.0)
 
@@ -57,6 +58,7 @@ class FeldmanApproximate(PublishedBound):
 def failures(setting: Setting, epsilon: float) -> float:
     """Returns (e^epsilon + 1) (1 + e^-eps_0 / 2) n delta_0."""
     each = (1.0 + 0.5 * math.exp(-setting.largest_budget)) * failure(setting)
+    # exp overflows past 709; the caller caps delta at 1 anyway.
     return (math.exp(min(epsilon, 700.0)) + 1.0) * each * setting.num_users
 
 

@@ -1,4 +1,4 @@
-"""What mu-Gaussian differential privacy means in (epsilon, delta).
+"""Conversion of mu-Gaussian differential privacy to (epsilon, delta).
 
 Two unit normal distributions at distance mu have, at every epsilon, the divergence
 
@@ -26,6 +26,8 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
     if mu <= 0.0:
         return 0.0
     near, far = epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0
+    # epsilon < mu^2 / 2: the first term is above 1/2, so that the difference loses a
+    # factor of about 1 / mu in precision only.
     if near < 0.0:
         above = float(ndtr(-near))
         return above - math.exp(epsilon + float(log_ndtr(-far)))
@@ -46,14 +48,17 @@ def largest_distance(epsilons: Floats, delta: float) -> Floats:
         epsilons: >= 0, shape (levels,).
         delta: In (0, 1).
     """
+    # Bisection in log(mu): mu spans fourteen orders of magnitude.
     low = np.full(epsilons.shape, math.log(1e-12))
     high = np.full(epsilons.shape, math.log(200.0))
     for _ in range(60):
         middle = 0.5 * (low + high)
         mu = np.exp(middle)
         near, far = epsilons / mu - mu / 2.0, epsilons / mu + mu / 2.0
+        # a - e^epsilon b, factored as a (1 - e^(epsilon + ln b - ln a)) against overflow.
         logs = log_ndtr(-near)
         fits = np.exp(logs) * -np.expm1(epsilons + log_ndtr(-far) - logs) <= delta
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    # The lower end keeps delta, which the middle may not.
     largest: Floats = np.exp(low)
     return largest

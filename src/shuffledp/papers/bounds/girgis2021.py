@@ -36,7 +36,7 @@ from shuffledp.papers.bounds.bound import (
 _TITLE = "On the Renyi Differential Privacy of the Shuffle Model"
 _APPLIES = "any one local randomizer with finitely many messages, run by everybody"
 _LARGEST_ORDER = 2**17
-# Orders are tried in steps of 5 percent, until so many in a row have not helped.
+# Orders are tried in steps of 5 percent, until this many in a row have not helped.
 _PATIENCE = 25
 _STEP = 1.05
 
@@ -84,28 +84,32 @@ class Girgis2021Closed(PublishedBound):
 
 def sum_log_moment(setting: Setting, order: int) -> float:
     """Returns ln(B) of Theorem 1 at a whole order >= 2, for a largest budget above 0."""
-    budget, few = setting.largest_budget, _hidden_among(setting)
+    budget, m = setting.largest_budget, _hidden_among(setting)
+    # s = e^eps_0 - e^-eps_0, without the overflow of e^eps_0.
     log_s = budget + math.log(-math.expm1(-2.0 * budget))
     pairs = math.log(order) + math.log(order - 1.0) - math.log(2.0)
     # (e^eps_0 - 1)^2 / e^eps_0, whose square might overflow.
-    second = pairs + budget + 2.0 * math.log(-math.expm1(-budget)) - math.log(few)
+    second = pairs + budget + 2.0 * math.log(-math.expm1(-budget)) - math.log(m)
     i = np.arange(3.0, order + 1.0)
     choices = gammaln(order + 1.0) - gammaln(i + 1.0) - gammaln(order - i + 1.0)
-    base = log_s - 0.5 * math.log(2.0 * few)
+    base = log_s - 0.5 * math.log(2.0 * m)
     higher = choices + np.log(i) + gammaln(0.5 * i) + i * base
-    rest = _log_remainder(log_s, order, pairs) - _exponent(setting)
-    return float(logsumexp(np.concatenate([[0.0, second, rest], higher])))
+    few_clones = _log_remainder(log_s, order, pairs) - _exponent(setting)
+    # Logarithms of the terms 1, i = 2, ((1 + s)^l - 1 - l s) few, and i = 3 .. l.
+    return float(logsumexp(np.concatenate([[0.0, second, few_clones], higher])))
 
 
 def closed_log_moment(setting: Setting, order: int) -> float:
     """Returns ln(B) of Theorem 2 at a whole order >= 2, for a largest budget above 0."""
-    budget, few = setting.largest_budget, _hidden_among(setting)
+    budget, m = setting.largest_budget, _hidden_among(setting)
+    # ln(e^eps_0 - 1).
     log_rise = budget + math.log(-math.expm1(-budget))
-    exponent = 2.0 * (math.log(order) + log_rise) - math.log(few)
+    exponent = 2.0 * (math.log(order) + log_rise) - math.log(m)
+    # Beyond, e^exponent overflows, and other orders are better.
     if exponent > 700.0:
         return math.inf
-    rest = budget * order - _exponent(setting)
-    return float(np.logaddexp(math.exp(exponent), rest))
+    few_clones = budget * order - _exponent(setting)
+    return float(np.logaddexp(math.exp(exponent), few_clones))
 
 
 def _best_epsilon(
@@ -139,12 +143,13 @@ def _hidden_among(setting: Setting) -> float:
 
 
 def _exponent(setting: Setting) -> float:
-    """Returns (n - 1) / (8 e^eps_0): with chance e to minus this, fewer are clones."""
+    """Returns (n - 1) / (8 e^eps_0), the negative logarithm of `few`."""
     return (setting.num_users - 1.0) * math.exp(-setting.largest_budget) / 8.0
 
 
 def _log_remainder(log_s: float, order: int, pairs: float) -> float:
     """Returns ln((1 + s)^l - 1 - l s)."""
+    # l ln(1 + s). Above 40, 1 + l s is not subtracted, which only rounds up.
     rise = order * float(np.logaddexp(0.0, log_s))
     if rise > 40.0:
         return rise
@@ -157,6 +162,7 @@ def _log_remainder(log_s: float, order: int, pairs: float) -> float:
 
 def _smallest(of_order: Callable[[int], float]) -> float:
     """Returns the smallest value over many whole orders from 2 on."""
+    # A coarse geometric grid first, then up to some 32 orders on both sides of its best.
     best, at, since, order = math.inf, 2, 0, 2
     while order <= _LARGEST_ORDER and since < _PATIENCE:
         value = of_order(order)

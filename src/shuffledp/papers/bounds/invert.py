@@ -1,4 +1,4 @@
-"""From epsilon as a function of delta to delta as a function of epsilon, and back."""
+"""Inversion of bounds: epsilon as a function of delta, and the reverse."""
 
 import math
 from collections.abc import Callable
@@ -7,9 +7,11 @@ from scipy.optimize import brentq
 
 from shuffledp.errors import CertificationError, OutsidePreconditions
 
+# Near the smallest normal double, 2.2e-308.
 _SMALLEST_LOG_DELTA = math.log(1e-307)
 _WIDTH = 1e-13
 _STEPS = 200
+# In place of a delta of 0, whose logarithm is infinite.
 _TINY = 1e-320
 
 
@@ -24,8 +26,9 @@ def epsilon_at(
         ceiling: Where the search ends; by default it goes on until 1000.
 
     Raises:
-        OutsidePreconditions: If no epsilon up to the ceiling has so small a delta.
+        OutsidePreconditions: If no epsilon up to the ceiling has at most this delta.
     """
+    # Where the target is kept at epsilon = 0, there is no sign change to bracket.
     if checked(delta_of(0.0)) <= delta:
         return 0.0
     end = min(ceiling, 1000.0)
@@ -48,7 +51,9 @@ def _at_root(
     def excess(epsilon: float) -> float:
         return math.log(max(checked(delta_of(epsilon)), _TINY)) - math.log(delta)
 
+    # In logarithms, as delta spans hundreds of orders of magnitude.
     root = brentq(excess, low, high, xtol=1e-300, rtol=_WIDTH)
+    # The root may lie just below: steps upward until the bound itself is at most delta.
     epsilon, step = float(root), _WIDTH
     while epsilon < high and delta_of(epsilon) > delta:
         epsilon, step = min(root * (1.0 + step), high), 4.0 * step
@@ -67,8 +72,7 @@ def delta_at(epsilon_of: Callable[[float], float], epsilon: float) -> float:
         At least 1e-307.
 
     Raises:
-        OutsidePreconditions: If the formula states no delta below 1 for so small an
-            epsilon.
+        OutsidePreconditions: If the formula states no delta below 1 for this epsilon.
     """
 
     def states(log_delta: float) -> bool:
@@ -79,14 +83,14 @@ def delta_at(epsilon_of: Callable[[float], float], epsilon: float) -> float:
 
     # Conditions may exclude large deltas as well as small ones: look for any that works.
     low = _SMALLEST_LOG_DELTA
-    found = next((log for log in _log_deltas() if states(log)), None)
-    if found is None:
+    high = next((log for log in _log_deltas() if states(log)), None)
+    if high is None:
         raise OutsidePreconditions(
             f"Expected an epsilon that the bound states for some delta, got {epsilon:g}."
         )
     if states(low):
         return math.exp(low)
-    high = found
+    # Only `high` is known to be stated, so that it is the end that is returned.
     for _ in range(_STEPS):
         middle = 0.5 * (low + high)
         if high - low <= _WIDTH or not low < middle < high:
@@ -99,7 +103,8 @@ def delta_at(epsilon_of: Callable[[float], float], epsilon: float) -> float:
 
 
 def _log_deltas() -> list[float]:
-    """Logarithms of deltas to try, from 1 downward."""
+    """Returns logarithms of deltas to try, from 1 downward."""
+    # Fine down to e^-20, as conditions on delta are on that scale; then unit steps.
     fine = [-1e-9, -1e-3] + [-0.05 * step for step in range(1, 400)]
     return fine + [-20.0 - step for step in range(int(-_SMALLEST_LOG_DELTA) - 20)]
 

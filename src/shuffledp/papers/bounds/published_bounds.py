@@ -1,9 +1,4 @@
-"""Every published bound that a setting says all about, by the year of its paper.
-
-A bound is one file beside this one and one line here. `SparsifiedApes` and
-`SegmentedPrivacy` are built with parameters that a setting does not have: b of d
-coordinates, or s of d items and blanket messages.
-"""
+"""All published bounds that need no more than a setting, by the year of their paper."""
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.apes.amplification import (
@@ -35,6 +30,9 @@ from shuffledp.papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
 )
 
+# A new bound is a file of its own and a line of this tuple. `SparsifiedApes` and
+# `SegmentedPrivacy` are left out: they need parameters that a setting does not have, b of d
+# coordinates, or s of d items and blanket messages.
 PUBLISHED: tuple[PublishedBound, ...] = (
     Erlingsson2019(),
     Balle2019Hoeffding(),

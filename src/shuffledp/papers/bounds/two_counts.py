@@ -1,11 +1,12 @@
-"""How well two counts tell x from x': the pair that clone arguments reduce to.
+"""Divergence of two counts, to which clone arguments reduce the shuffled messages.
 
-Of the others, C imitate the victim, each as likely for x as for x'. The adversary sees
+Of the other users, C imitate the target user, each as likely for x as for x'. The adversary
+sees
 
-    (A + 1, C - A)  with chance same,   (A, C - A + 1)  with chance other,
-    (A, C - A)      with chance 1 - same - other,       A ~ Binomial(C, 1/2),
+    (A + 1, C - A)  with probability same,  (A, C - A + 1)  with probability other,
+    (A, C - A)      with probability 1 - same - other,      A ~ Binomial(C, 1/2),
 
-if she holds x, and the same with `same` and `other` swapped if she holds x'. Given the
+if the target user holds x, and the same with `same` and `other` swapped on x'. Given the
 total t of both counts, the ratio of the two probabilities grows with the first count k:
 the divergence is a sum over t of tails of Binomial(t - 1, 1/2), without enumeration in k.
 
@@ -22,30 +23,30 @@ from shuffledp.accounting.sums.bernoulli_sum import coin_sum
 from shuffledp.accounting.sums.binomial import binomial_weight, deviation
 from shuffledp.types import Floats, Ints
 
-# Coins rarer than this never fall; the arithmetic of smaller numbers would overflow.
+# Smaller probabilities count as 0: their arithmetic would overflow.
 _NEVER = 1e-250
-# So much probability may be dropped at either end.
+# Probability that may be dropped at either end.
 _TAIL = 1e-307
-# Up to so many different coins are multiplied one by one, and keep their digits.
-_FEW_COINS = 20_000
-# So many distinct binomials are convolved directly whatever the number of people.
+# Up to this many Bernoulli draws are multiplied one by one, and keep their digits.
+_FEW_DRAWS = 20_000
+# Up to this many distinct binomials are convolved directly, for any number of users.
 _FEW_GROUPS = 40
 
 
 @dataclass(frozen=True, eq=False)
 class CloneCount:
-    """The law of C: P(C = start + k) = weights[k]."""
+    """Distribution of C: P(C = start + k) = weights[k]."""
 
     start: int
     weights: Floats
 
 
 def clone_count(probabilities: Floats, counts: Ints) -> CloneCount:
-    """Returns the law of a sum of counts[j] coins of probability probabilities[j].
+    """Returns the distribution of a sum of Bernoulli draws, counts[j] of probability j.
 
-    Up to 40 distinct probabilities, or 20000 coins, weights have a relative error of about
+    Up to 40 distinct probabilities, or 20000 draws, weights have a relative error of about
     1e-12 wherever a double can hold them. Beyond, the error is absolute, about 1e-16, and
-    what is less likely is left out.
+    less likely values are left out.
     """
     used = (counts > 0) & (probabilities > _NEVER)
     probabilities, group = np.unique(probabilities[used], return_inverse=True)
@@ -55,8 +56,8 @@ def clone_count(probabilities: Floats, counts: Ints) -> CloneCount:
         return CloneCount(0, np.ones(1))
     if probabilities.size <= _FEW_GROUPS:
         return _of_groups(probabilities, merged)
-    if merged.sum() <= _FEW_COINS:
-        return _of_coins(np.repeat(probabilities, merged))
+    if merged.sum() <= _FEW_DRAWS:
+        return _of_draws(np.repeat(probabilities, merged))
     start, weights, _ = coin_sum(probabilities, merged).weights()
     return CloneCount(start, weights)
 
@@ -67,12 +68,13 @@ def divergence(
     """Returns the divergence of order e^epsilon of the pair, at epsilon >= 0.
 
     Args:
-        clones: The law of C.
-        same: Chance that the victim's own report counts for her value; > other.
-        other: Chance that it counts for the other value; same + other <= 1.
+        clones: The distribution of C.
+        same: Probability that the target user's message counts for their value; > other.
+        other: Probability that it counts for the other value; same + other <= 1.
         epsilon: In nats.
     """
     neither = max(1.0 - same - other, 0.0)
+    # A remainder of rounding would leave a third kind of message that does not exist.
     if neither < 1e-15:
         neither = 0.0
     weights = clones.weights
@@ -101,16 +103,17 @@ def divergence(
     loss = neither * rise * (tail + 0.5 * peak)
     # Every term is a maximum over thresholds, among them one that gives 0.
     parts = np.maximum(before * gain - after * loss, 0.0)
-    found = float(parts.sum())
-    return min(math.exp(epsilon) * found, 1.0) if found > 0.0 else 0.0
+    scaled = float(parts.sum())
+    return min(math.exp(epsilon) * scaled, 1.0) if scaled > 0.0 else 0.0
 
 
 def _tail(first: Floats, trials: Floats) -> Floats:
     """Returns P(Binomial(trials, 1/2) >= first), for first >= 1."""
     inside = first <= trials
-    safe = np.where(inside, first, 1.0)
-    rest = np.where(inside, trials - first + 1.0, 1.0)
-    tail: Floats = np.where(inside, betainc(safe, rest, 0.5), 0.0)
+    # P(Binomial(n, p) >= k) = I_p(k, n - k + 1); elsewhere arguments that are allowed.
+    successes = np.where(inside, first, 1.0)
+    failures = np.where(inside, trials - first + 1.0, 1.0)
+    tail: Floats = np.where(inside, betainc(successes, failures, 0.5), 0.0)
     return tail
 
 
@@ -128,14 +131,15 @@ def _of_groups(probabilities: Floats, counts: Ints) -> CloneCount:
     return CloneCount(start, weights)
 
 
-def _of_coins(coins: Floats) -> CloneCount:
+def _of_draws(probabilities: Floats) -> CloneCount:
     """Multiplies generating functions in pairs; all terms are positive."""
-    rows = np.stack([1.0 - coins, coins], axis=1)
+    rows = np.stack([1.0 - probabilities, probabilities], axis=1)
     while rows.shape[0] > 1:
         if rows.shape[0] % 2:
-            one = np.zeros((1, rows.shape[1]))
-            one[0, 0] = 1.0
-            rows = np.concatenate([rows, one])
+            # The generating function 1 makes the number of rows even.
+            unit = np.zeros((1, rows.shape[1]))
+            unit[0, 0] = 1.0
+            rows = np.concatenate([rows, unit])
         rows = _paired(rows[0::2], rows[1::2])
     return CloneCount(0, rows[0])
 
@@ -143,6 +147,7 @@ def _of_coins(coins: Floats) -> CloneCount:
 def _paired(left: Floats, right: Floats) -> Floats:
     """Convolves each row with its partner."""
     pairs, size = left.shape
+    # Loops over the smaller of both axes.
     if pairs < size:
         return np.stack([np.convolve(*pair) for pair in zip(left, right, strict=True)])
     product = np.zeros((pairs, 2 * size - 1))

@@ -1,10 +1,11 @@
-"""Variation ratio: three numbers describe a randomizer, two counts its shuffled messages.
+"""Variation-ratio reduction of shuffled messages to two counts.
 
-p bounds the ratio of a message's chances under the victim's two values, beta their total
-variation, q the ratio of hers to anybody else's. With alpha = beta / (p - 1) and
-r = alpha p / q, C ~ Binomial(n - 1, 2 r), A ~ Binomial(C, 1/2), the claim is that shuffled
-messages are told apart no better than (A + D1, C - A + D2) and (A + D2, C - A + D1), where
-(D1, D2) is (1, 0) with chance p alpha, (0, 1) with chance alpha, and (0, 0) otherwise.
+p bounds the ratio of a message's probabilities under the target user's two values, beta
+their total variation, q the ratio of these to any other user's. With
+alpha = beta / (p - 1), r = alpha p / q, C ~ Binomial(n - 1, 2 r) and A ~ Binomial(C, 1/2),
+the claim is that shuffled messages are told apart no better than (A + D1, C - A + D2) and
+(A + D2, C - A + D1), where (D1, D2) is (1, 0) with probability p alpha, (0, 1) with
+probability alpha, and (0, 0) otherwise.
 
 | randomizer            | p       | beta                              | q       |
 |-----------------------|---------|-----------------------------------|---------|
@@ -41,14 +42,14 @@ def variation_ratio_delta(
 
     Args:
         epsilon: In nats, >= 0.
-        p: Largest ratio of the victim's two densities, above 1.
+        p: Largest ratio of the target user's two densities, above 1.
         beta: Their total variation, above 0 and at most (p - 1) / (p + 1).
-        q: Largest ratio of her density to anybody's, at least 1.
-        num_users: The victim included.
+        q: Largest ratio of their density to another user's, at least 1.
+        num_users: The target user included.
 
     Raises:
         OutsidePreconditions: If p, beta and q are not as above, or leave more clones than
-            people.
+            users.
     """
     epsilon = check_epsilon(epsilon)
     require(1.0 < p < math.inf, "a finite p > 1", f"{p:g}")
@@ -61,6 +62,7 @@ def variation_ratio_delta(
     )
     require(q >= 1.0, "q >= 1", f"{q:g}")
     require(num_users >= 1, "at least 1 person", f"{num_users}")
+    # alpha = beta / (p - 1), and 2 r = 2 alpha p / q.
     other = min(beta, largest) / (p - 1.0)
     clone = 2.0 * other * p / q
     require(

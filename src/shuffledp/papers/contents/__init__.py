@@ -1,1 +1,1 @@
-"""What the papers contain, and what became of it here."""
+"""Contents of the papers, and the state of each item in this library."""

@@ -1,4 +1,4 @@
-"""One algorithm, theorem, table or figure of a paper, and what became of it here."""
+"""One algorithm, theorem, table or figure of a paper, and its state in this library."""
 
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
@@ -7,15 +7,15 @@ from shuffledp.errors import InvalidInputError
 
 
 class State(StrEnum):
-    """What became of it.
+    """State of an item in this library.
 
     Attributes:
-        REPRODUCED: The paper's numbers are found again.
-        DIFFERS: Other numbers are found; `why` says why, or that it is not known.
+        REPRODUCED: The paper's numbers are reproduced.
+        DIFFERS: The numbers differ; `why` gives the reason, or that it is unknown.
         REFUTED: A case of the court shows that it is false as stated.
         HOLDS: It is right, with the errata named, and tested.
-        TRIED: It runs here; there is nothing of the paper to compare with.
-        IMPOSSIBLE: It cannot be had; `why` says why.
+        TRIED: It runs in this library; there is nothing of the paper to compare with.
+        IMPOSSIBLE: It cannot be done; `why` gives the reason.
     """
 
     REPRODUCED = "reproduced"
@@ -33,11 +33,11 @@ class PaperItem:
     Attributes:
         place: Such as "Theorem 3" or "Figure 4".
         what: One sentence about it.
-        state: What became of it; None if that follows from the numbers of `result`.
+        state: Its state; None if that follows from the numbers of `result`.
         result: Name of the experiment that computes it, or "".
         cases: Names of cases of the court about it.
         where: A command, or the public name in Python, that runs it.
-        why: Errata; what differs and why.
+        why: Errata, or the reason of differences.
     """
 
     place: str
@@ -50,6 +50,7 @@ class PaperItem:
     why: str = ""
 
     def __post_init__(self) -> None:
+        # The page derives a missing state from the numbers of a result.
         if self.state is None and not self.result:
             raise InvalidInputError(f"Expected a state or a result of {self.place}.")
         if self.state in (State.DIFFERS, State.IMPOSSIBLE) and not self.why:

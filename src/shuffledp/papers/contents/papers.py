@@ -1,4 +1,4 @@
-"""The five documents, each with what it contains."""
+"""The five documents and their contents."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,10 @@ class Paper:
     """A document that is implemented here.
 
     Attributes:
-        name: How it is called.
+        name: Short name.
         reference: Authors, year, title.
-        prefix: Of the names of its experiments.
-        contents: All that is in it.
+        prefix: Prefix of the names of its experiments.
+        contents: All items of the document.
     """
 
     name: str

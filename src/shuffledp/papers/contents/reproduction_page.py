@@ -1,4 +1,4 @@
-"""The page on everything in the papers, written from results."""
+"""Page on all items of the papers, written from results."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ def document(folder: Path, *, page: Path) -> str:
     Args:
         folder: With NAME.json and NAME.svg of every experiment, as `shuffledp reproduce`
             writes them.
-        page: Where it will stand, for links to the pictures.
+        page: Path of the page, for links to the pictures.
 
     Raises:
         InvalidInputError: If a file is missing or is no result.
@@ -66,14 +66,15 @@ def _result(folder: Path, name: str) -> Mapping[str, Any]:
         raise InvalidInputError(
             f"Expected {path}; `shuffledp reproduce {name} --output {folder}` writes it."
         )
-    found = read_json_file(path)
-    if found.get("experiment") != name:
+    result = read_json_file(path)
+    # A file that was renamed by hand would put its numbers under another item.
+    if result.get("experiment") != name:
         raise InvalidInputError(f"Expected the result of {name} in {path}.")
-    return found
+    return result
 
 
 def state_of(entry: PaperItem, results: Mapping[str, Mapping[str, Any]]) -> State:
-    """Returns an entry's state; where it is left open, its numbers decide."""
+    """Returns an item's state; where it is left open, its numbers decide."""
     if entry.state is not None:
         return entry.state
     compared = results[entry.result]["comparisons"]
@@ -84,7 +85,7 @@ def state_of(entry: PaperItem, results: Mapping[str, Mapping[str, Any]]) -> Stat
 
 
 def counts_of_states(results: Mapping[str, Mapping[str, Any]]) -> dict[State, int]:
-    """Returns how many items of all papers are in each state."""
+    """Returns the number of items of all papers in each state."""
     states = [state_of(entry, results) for paper in PAPERS for entry in paper.contents]
     return {state: states.count(state) for state in State}
 
@@ -123,7 +124,7 @@ def _section(
 
 def _row(entry: PaperItem, results: Mapping[str, Mapping[str, Any]]) -> str:
     state = state_of(entry, results)
-    # The first in a command that runs as it stands; the others by name.
+    # The first case in a command that runs as it stands; the others by name.
     cases = ", ".join(f"`{case}`" for case in entry.cases)
     cases = cases.replace("`", "`shuffledp court --case ", 1)
     command = f"`shuffledp reproduce {entry.result}`" if entry.result else ""
@@ -133,14 +134,17 @@ def _row(entry: PaperItem, results: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _code(text: str) -> str:
+    # Texts with backquotes mark their code themselves.
     return f"`{text}`" if text and "`" not in text else text
 
 
 def _escaped(text: str) -> str:
+    # Bars and line ends would end a cell of a Markdown table.
     return text.replace("|", r"\|").replace("\n", " ")
 
 
 def _difference(compared: Mapping[str, Any]) -> str:
+    # A printed 0 has no relative difference.
     printed = float(compared["printed"])
     return f"{compared['here'] / printed - 1.0:+.1%}" if printed else ""
 
@@ -149,6 +153,7 @@ def _mark(compared: Mapping[str, Any]) -> str:
     """Returns "" for the printed number itself, "near" if that suffices, or "differs"."""
     if not compared["agrees"]:
         return "differs"
+    # The same comparison without a tolerance: do the printed digits agree?
     same = Comparison(compared["what"], compared["printed"], compared["here"]).agrees
     return "" if same else "near"
 

@@ -1,17 +1,14 @@
-"""The attack that adds: every cell has a score, the adversary sees the sum of all.
+"""Additive attack: every cell has a score, and the adversary sees the sum of scores.
 
-For others who all send from one law omega, shuffled messages y_1, ..., y_n are more than
+If all other users send from one distribution omega, messages y_1, ..., y_n are more than
 e^epsilon times as likely on x than on x' exactly where
 
     sum_j (R(x)(y_j) - e^epsilon R(x')(y_j)) / omega(y_j) > 0.
 
-These are the scores, with the others' average for omega, cut off where they are rare and
-rounded to a few thousand steps. The sum's law comes from characteristic functions, raised
-to the number of people in each group, on a circle: that sums a multiple of its length
-apart look the same only makes the attack weaker.
-
-Rounding of the transforms moves what is summed by about 1e-11; a bound of it is
-subtracted. Divergences down to about 1e-10 are found.
+These are the scores, with the average over groups for omega, cut off where they are rare
+and rounded to a few thousand steps. The distribution of the sum comes from characteristic
+functions, raised to the number of users in each group. Rounding of the transforms is
+bounded, about 1e-11, and subtracted; divergences down to about 1e-10 are detected.
 """
 
 import math
@@ -23,6 +20,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from shuffledp.papers.court.worlds import Worlds
 from shuffledp.types import Complexes, Floats, Ints
 
+# Slightly above the machine epsilon.
 _UNIT = 2.3e-16
 # Rounded scores: how many, and fewer where there are many budgets.
 _STEPS, _FEWER_STEPS = 2000, 200
@@ -32,7 +30,7 @@ _DEVIATIONS, _LONGEST = 20.0, 2**22
 # Expected messages of others whose scores are cut off.
 _CUT = (0.0, 1e-3, 0.01, 0.1, 1.0, 10.0)
 _DIFFERENT = 0.8
-# Up to so many terms per step of the circle are summed without a transform.
+# Up to this many terms per step of the circle are summed without a transform.
 _FEW_TERMS = 4
 # Logarithms below this are those of 0.
 _NOTHING = -760.0
@@ -40,28 +38,31 @@ _NOTHING = -760.0
 
 def additive_divergence(worlds: Worlds, epsilon: float) -> float:
     """Returns the largest divergence over several cut-offs and both orders, >= 0."""
-    found = 0.0
-    for one in (worlds, worlds.swapped):
-        ideal = _ideal_scores(one, epsilon)
+    largest = 0.0
+    for ordered in (worlds, worlds.swapped):
+        ideal = _ideal_scores(ordered, epsilon)
         # Cut-offs that change little are not tried twice.
         last = math.inf
         for cut in _CUT:
-            limit = _limit(one, ideal, cut)
+            limit = _limit(ordered, ideal, cut)
             if 0.0 < limit < _DIFFERENT * last:
-                scores = _rounded(ideal, limit, one.counts.size)
-                found = max(found, _sum_divergence(one.grouped(scores), epsilon))
+                scores = _rounded(ideal, limit, ordered.counts.size)
+                reached = _sum_divergence(ordered.grouped(scores), epsilon)
+                largest = max(largest, reached)
                 last = limit
-    return found
+    return largest
 
 
 def _ideal_scores(worlds: Worlds, epsilon: float) -> Floats:
     excess = worlds.first - math.exp(epsilon) * worlds.second
+    # A cell that no other user sends has an infinite score; `_limit` cuts it off. 0 / 0,
+    # a cell that is never sent, has score 0.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(excess == 0.0, 0.0, excess / worlds.average())
 
 
 def _limit(worlds: Worlds, ideal: Floats, cut: float) -> float:
-    """Returns where to cut off: beyond, others have `cut` messages on average."""
+    """Returns the cut-off beyond which `cut` messages of others are expected."""
     order = np.argsort(-np.abs(ideal))
     rarer = np.cumsum(worlds.average()[order])
     index = int(np.searchsorted(rarer, cut, side="right"))
@@ -74,6 +75,7 @@ def _limit(worlds: Worlds, ideal: Floats, cut: float) -> float:
 def _rounded(ideal: Floats, limit: float, groups: int) -> Ints:
     clipped = np.clip(ideal, -limit, limit)
     steps = _STEPS if groups <= _FEW_GROUPS else _FEWER_STEPS
+    # Any scores give a valid lower bound, so that rounding them is allowed.
     width = max(float(np.ptp(clipped)) / steps, 1e-300)
     scores: Ints = np.rint((clipped - clipped.min()) / width).astype(np.int64)
     return scores
@@ -85,6 +87,8 @@ def _sum_divergence(worlds: Worlds, epsilon: float) -> float:
     means = worlds.others @ cells
     variance = float(worlds.counts @ (worlds.others @ cells**2 - means**2))
     wanted = _DEVIATIONS * math.sqrt(max(variance, 0.0)) + 2 * cells.size
+    # On a circle, sums a multiple of its length apart look the same: a function of the sum,
+    # so that a circle that is too short only weakens the attack.
     length = next_fast_len(min(math.ceil(wanted), _LONGEST), real=True)
     transform_error = _UNIT * math.log2(length)
     seen, together, moved = _transform(worlds, length, transform_error)
@@ -95,7 +99,8 @@ def _sum_divergence(worlds: Worlds, epsilon: float) -> float:
     ratio = math.exp(epsilon)
     gain = first - ratio * second
     reached = gain > 0.0
-    # Parseval: the error's size, which a sum over the set sees at most sqrt(set) of.
+    # Parseval gives the Euclidean norm of the error; by Cauchy-Schwarz a sum over a set has
+    # an error of at most sqrt(size of the set) times that.
     spread = math.sqrt(2.0 * float(np.sum(moved**2)) / length)
     spread += transform_error * float(np.sqrt(np.sum(first**2) + np.sum(second**2)))
     noise = (1.0 + ratio) * math.sqrt(float(reached.sum())) * spread
@@ -105,7 +110,7 @@ def _sum_divergence(worlds: Worlds, epsilon: float) -> float:
 def _transform(
     worlds: Worlds, length: int, error: float
 ) -> tuple[NDArray[np.bool_], Complexes, Floats]:
-    """Returns the others' characteristic function, and by how much it may be off.
+    """Returns the others' characteristic function, and bounds of its error.
 
     Args:
         worlds: With cells that are numbers.
@@ -127,16 +132,16 @@ def _transform(
         log_size += count * np.log(size)
         # A factor z that is wrong by e makes z^n wrong by (|z| + e)^n - |z|^n at most.
         doubt += count * np.log1p(error / size + 12.0 * _UNIT)
-        kept = log_size + doubt > _NOTHING
-        seen[seen] = kept
+        nonzero = log_size + doubt > _NOTHING
+        seen[seen] = nonzero
         # Whole turns do not count, and would cost digits.
-        turns = np.mod(count * np.angle(parts[kept]), 2.0 * np.pi)
-        angle = angle[kept] + turns
-        log_size, doubt = log_size[kept], doubt[kept]
+        turns = np.mod(count * np.angle(parts[nonzero]), 2.0 * np.pi)
+        angle = angle[nonzero] + turns
+        log_size, doubt = log_size[nonzero], doubt[nonzero]
         if turned is not None:
-            turned = turned[:, kept]
+            turned = turned[:, nonzero]
         elif log_size.size * row.size < _FEW_TERMS * length:
-            # Summed one by one, they take less time and are no less exact.
+            # Few frequencies: a plain sum takes less time and is no less exact.
             turned = _turned(row.size, np.flatnonzero(seen), length)
     together = np.exp(log_size) * np.exp(1j * np.mod(angle, 2.0 * np.pi))
     moved = np.exp(np.minimum(log_size + doubt, 1.0)) - np.exp(log_size)

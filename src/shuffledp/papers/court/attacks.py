@@ -1,8 +1,7 @@
-"""The best of all attacks on a concrete collection.
+"""Best attack on a concrete collection.
 
-Others all hold one value: the victim's first, or one between (the second follows by
-symmetry). For each, the counting and the additive attack; for few people and cells the
-exact law instead.
+All other users hold one value: the target user's first, or one in between. For each, the
+count attack and the additive attack; for few users and cells the exact distribution.
 """
 
 import numpy as np
@@ -27,7 +26,7 @@ _LAPLACE_REACH, _GAUSSIAN_REACH = 60.0, 12.0
 
 
 def attack(worlds: Worlds, epsilon: float) -> float:
-    """Returns the larger of what counting and adding prove."""
+    """Returns the larger divergence of the count attack and the additive attack."""
     return max(
         threshold_divergence(worlds, epsilon), additive_divergence(worlds, epsilon)
     )
@@ -40,8 +39,8 @@ def laplace_attack(
 
     Args:
         epsilons: Budgets of the others, shape (groups,).
-        counts: How many others have each, shape (groups,).
-        victim: Her budget.
+        counts: Number of other users at each, shape (groups,).
+        victim: The target user's budget.
         epsilon: In nats, >= 0.
     """
     scales = 1.0 / np.append(epsilons, victim)
@@ -75,6 +74,7 @@ def clip_laplace_attack(
     epsilons: Floats, counts: Ints, victim: float, epsilon: float
 ) -> float:
     """Returns the divergence reached under Clip-Laplace noise on [-1, 1]."""
+    # Messages never leave [-1, 1], so that no reach is needed.
     return _noise_attack(
         clip_laplace_tails(np.array([victim])),
         clip_laplace_tails(epsilons),
@@ -99,21 +99,23 @@ def response_attack(
     Args:
         num_categories: k.
         epsilons: Budgets of the others, shape (groups,).
-        counts: How many others have each, shape (groups,).
-        victim: Her budget.
+        counts: Number of other users at each, shape (groups,).
+        victim: The target user's budget.
         epsilon: In nats, >= 0.
-        exactly: Whether to enumerate, for 60 people at most.
+        exactly: Whether to enumerate, for at most 60 users.
     """
-    found = 0.0
-    for held in range(min(num_categories, 3)):
+    largest = 0.0
+    # 0 is x, 1 is x', 2 is any third category: all others are alike by symmetry.
+    for category in range(min(num_categories, 3)):
         budgets = np.repeat(epsilons, counts) if exactly else epsilons
-        worlds = response_worlds(num_categories, budgets, victim, others_hold=held)
+        worlds = response_worlds(num_categories, budgets, victim, others_hold=category)
         if exactly:
-            found = max(found, enumerated_divergence(worlds, epsilon))
+            largest = max(largest, enumerated_divergence(worlds, epsilon))
         else:
+            # Groups in place of single users, with their counts.
             grouped = Worlds(worlds.first, worlds.second, worlds.others, counts)
-            found = max(found, attack(grouped, epsilon))
-    return found
+            largest = max(largest, attack(grouped, epsilon))
+    return largest
 
 
 def _noise_attack(
@@ -125,7 +127,8 @@ def _noise_attack(
     values: tuple[float, float],
     epsilon: float,
 ) -> float:
-    found = 0.0
+    largest = 0.0
+    # The second value follows from the first by symmetry.
     for others_hold in (values[0], 0.5 * (values[0] + values[1])):
         worlds = noise_worlds(
             victim,
@@ -135,5 +138,5 @@ def _noise_attack(
             values=values,
             others_hold=others_hold,
         )
-        found = max(found, attack(worlds, epsilon))
-    return found
+        largest = max(largest, attack(worlds, epsilon))
+    return largest

@@ -1,7 +1,7 @@
-"""A claim, an attack on it, and a certificate of the same collection: one case.
+"""Claim check: a claim, an attack on it, and a certificate of the same collection.
 
-The verdict is the attack's alone, which shares no code with the accountant. What the
-accountant certifies, and what its own attack reaches, stand beside it and decide nothing.
+The attack, which shares no code with the accountant, decides alone. The certificate and the
+accountant's own attack stand beside it for comparison.
 """
 
 import math
@@ -21,7 +21,7 @@ ROUNDING = 1e-9
 
 
 class CourtVerdict(StrEnum):
-    """What an attack says about a claim."""
+    """Verdict of an attack on a claim."""
 
     VIOLATED = "violated"
     CONSISTENT = "consistent"
@@ -29,11 +29,11 @@ class CourtVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper states.
+    """Statement of a paper about one collection.
 
     Attributes:
-        epsilon: Where; None for a claim of pure local privacy.
-        value: The delta stated there, or else the local budget.
+        epsilon: The epsilon of the statement; None for a claim of pure local privacy.
+        value: The delta stated at this epsilon, or else the local budget.
     """
 
     epsilon: float | None
@@ -42,13 +42,13 @@ class Claim:
 
 @dataclass(frozen=True, eq=False)
 class BoundClaim:
-    """Evaluates what a bound states, at a delta or at an epsilon.
+    """Evaluates a published bound at a delta or at an epsilon.
 
     Attributes:
         bound: The bound.
-        setting: What it is told.
-        delta: Where its epsilon is asked for, or None.
-        epsilon: Where its delta is asked for, or None.
+        setting: The collection, as far as the bound uses it.
+        delta: The delta at which epsilon is evaluated, or None.
+        epsilon: The epsilon at which delta is evaluated, or None.
     """
 
     bound: PublishedBound
@@ -57,7 +57,8 @@ class BoundClaim:
     epsilon: float | None = None
 
     def __call__(self) -> Claim:
-        """Returns an epsilon, and the delta that is stated there."""
+        """Returns an epsilon, and the delta that is stated at it."""
+        # The stated epsilon may have a smaller stated delta than the one it was asked at.
         epsilon = self.epsilon
         if epsilon is None:
             epsilon = self.bound.epsilon(self.setting, self.delta or 0.0)
@@ -66,10 +67,10 @@ class BoundClaim:
 
 @dataclass(frozen=True, eq=False)
 class NoiseAttack:
-    """An attack that knows what it attacks.
+    """An attack with the collection that it attacks.
 
     Attributes:
-        ran: What the devices run, and who they are.
+        ran: The collection that is attacked.
         reach: (epsilon) -> delta reached.
     """
 
@@ -77,17 +78,17 @@ class NoiseAttack:
     reach: Callable[[float], float]
 
     def __call__(self, epsilon: float) -> float:
-        """Returns the delta that is reached."""
+        """Returns the delta that the attack reaches."""
         return self.reach(epsilon)
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What the accountant says at the claim's epsilon.
+    """The accountant's bounds of delta at the claim's epsilon.
 
     Attributes:
-        upper: A delta that is certified.
-        lower: A delta that its own attack reaches.
+        upper: Certified delta.
+        lower: Delta that the accountant's own attack reaches.
     """
 
     upper: float
@@ -99,9 +100,9 @@ class PrintedNumbers:
     """The same numbers in the report of an earlier audit, digit by digit; "" if none.
 
     Attributes:
-        epsilon: Where the claim was tried.
+        epsilon: The epsilon of the claim.
         claimed: The claim.
-        exact: What was reached.
+        exact: The number that the attack reached.
     """
 
     epsilon: str = ""
@@ -111,24 +112,23 @@ class PrintedNumbers:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One claim to be tried.
+    """One claim to check.
 
     Attributes:
         name: Such as "V8"; those of violations start with "V", the others with "C".
-        bound: What the bound is called here.
+        bound: Name of the bound in this library.
         source: Authors, year and theorem.
-        setting: Who takes part, in words.
+        setting: Description of the collection.
         claim: Evaluates the published formula.
-        attack: Given the claim's epsilon, what an exact attack reaches; given 0 for a
-            claim of local privacy, the loss of one output.
-        certificate: Given the claim's epsilon, what the accountant says; or in words why
-            it says nothing.
-        expected: How the case is known to end.
-        printed: What an earlier audit found.
+        attack: (claim's epsilon) -> delta of an exact attack; given 0 for a claim of
+            local privacy, the loss of one output.
+        certificate: (claim's epsilon) -> the accountant's bounds; or the reason that
+            there are none.
+        expected: The known verdict.
+        printed: The numbers of an earlier audit.
 
     Raises:
-        InvalidInputError: If the claim is about other noise or other people than are
-            attacked.
+        InvalidInputError: If claim and attack are about different noise or users.
     """
 
     name: str
@@ -149,21 +149,21 @@ class Case:
 
 @dataclass(frozen=True)
 class Ruling:
-    """How a case ended.
+    """Result of checking one case.
 
     Attributes:
-        case: Its name.
-        bound: What the bound is called here.
+        case: Name of the case.
+        bound: Name of the bound in this library.
         source: Authors, year and theorem.
-        setting: Who takes part, in words.
-        epsilon: Where the claim was tried; None for a claim of pure local privacy.
+        setting: Description of the collection.
+        epsilon: The epsilon of the claim; None for a claim of pure local privacy.
         claimed: The delta of the claim, or the local budget.
-        exact: What the attack of this folder reaches.
-        accountant: What the accountant's own attack reaches; None if there is none.
+        exact: The number that the attack of this folder reaches.
+        accountant: Delta of the accountant's own attack; None if there is none.
         certified: The certified delta; None if there is none.
-        why_not: Why there is none, or "".
-        verdict: Whether the claim fell.
-        expected: How the case is known to end.
+        why_not: The reason that there is none, or "".
+        verdict: Whether the claim is violated.
+        expected: The known verdict.
     """
 
     case: str
@@ -181,7 +181,8 @@ class Ruling:
 
     @property
     def certificate_holds(self) -> bool:
-        """Does neither attack reach beyond what was certified?"""
+        """Whether neither attack exceeds the certified delta."""
+        # Without a certificate there is nothing to exceed.
         most = math.inf if self.certified is None else self.certified
         reached = max(self.exact, self.accountant or 0.0)
         return reached <= most * (1.0 + ROUNDING)
@@ -190,13 +191,14 @@ class Ruling:
 def judge(case: Case) -> Ruling:
     """Evaluates claim, attack and certificate; the attack alone decides."""
     claim = case.claim()
-    where = 0.0 if claim.epsilon is None else claim.epsilon
-    exact = case.attack(where)
+    # A claim of local privacy has no epsilon; its attack ignores the argument.
+    epsilon = 0.0 if claim.epsilon is None else claim.epsilon
+    exact = case.attack(epsilon)
     certificate, why_not = None, ""
     if isinstance(case.certificate, str):
         why_not = case.certificate
     else:
-        certificate = case.certificate(where)
+        certificate = case.certificate(epsilon)
     return Ruling(
         case=case.name,
         bound=case.bound,
@@ -220,7 +222,7 @@ def judge(case: Case) -> Ruling:
 def certificate_of(
     device: LocalRandomizer, people: Population, victim: float
 ) -> Callable[[float], Certificate]:
-    """Returns what `account` says of people of one level."""
+    """Returns a function that certifies the users of one level with `account`."""
 
     def certificate(epsilon: float) -> Certificate:
         protocol = SingleMessage(device)

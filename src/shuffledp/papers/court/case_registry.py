@@ -1,4 +1,4 @@
-"""Every case: claims of papers that fall, and some of theirs that stand."""
+"""Registry of all cases: violated claims of papers, and some that stand."""
 
 from collections.abc import Callable, Sequence
 
@@ -23,6 +23,7 @@ def case_named(name: str) -> Case:
     withdrawal = withdrawal_of(name)
     if withdrawal is not None:
         raise InvalidInputError(withdrawal.sentence(name))
+    # Names such as "V4b" may be typed in any case.
     cases = {case.name.lower(): case for case in all_cases()}
     if name.lower() not in cases:
         known = ", ".join(case.name for case in cases.values())

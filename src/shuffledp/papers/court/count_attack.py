@@ -1,9 +1,9 @@
-"""The attack that counts: how many messages fall into one set of cells.
+"""Count attack: the number of messages in one set of cells.
 
-Others fall into it independently, each with the chance of her group: their number is a
-Poisson-binomial, a convolution of binomials. The victim adds one with chance p if she
-holds x and with chance q if she holds x'. The sets are all messages on one side of a
-threshold, or those a caller names.
+Other users' messages fall into the set independently, with the probability of their group:
+their number is Poisson-binomial, a convolution of binomials. The target user adds one with
+probability p on x and q on x'. A set holds all messages on one side of a threshold, or is
+given by its probabilities.
 """
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy as np
 from shuffledp.papers.court.worlds import Worlds, hockey_stick
 from shuffledp.types import Floats, Ints
 
-# Binomials are cut off at so many deviations, and so many more successes.
+# Binomials are cut off at this many deviations, plus this many successes.
 _DEVIATIONS, _MORE = 12.0, 40
-# What that leaves out, at most (Bernstein's inequality), and ends of each sum of groups.
+# Probability left out by that, at most (Bernstein's inequality), and at the ends of each
+# sum of groups.
 _TAIL = 1e-25
 _END = 1e-27
 # Thresholds tried at a time, and how often the best ones' surroundings are searched.
@@ -22,51 +23,54 @@ _THRESHOLDS, _ROUNDS = 24, 3
 _FEW_GROUPS = 8
 
 
-def number_inside(chances: Floats, counts: Ints) -> tuple[int, Floats]:
-    """Returns the law of a number of successes: P(start + k) = law[k].
+def number_inside(probabilities: Floats, counts: Ints) -> tuple[int, Floats]:
+    """Returns the distribution of the number of successes: P(start + k) = law[k].
 
     Cut off at both ends, where together less than `_TAIL` per group is lost.
 
     Args:
-        chances: Of each group, shape (groups,).
-        counts: How many independent trials each group makes, shape (groups,).
+        probabilities: Probability of success of each group, shape (groups,).
+        counts: Number of independent trials of each group, shape (groups,).
     """
     start, parts = 0, [np.ones(1)]
-    for chance, count in zip(chances.tolist(), counts.tolist(), strict=True):
-        if chance >= 1.0:
+    for probability, count in zip(probabilities.tolist(), counts.tolist(), strict=True):
+        # Certain successes only shift the number; the odds below would be infinite.
+        if probability >= 1.0:
             start += count
-        elif count > 0 and chance > 0.0:
-            first, law = binomial(count, chance)
+        elif count > 0 and probability > 0.0:
+            first, law = binomial(count, probability)
             start += first
             parts.append(law)
     # In pairs, so that a thousand groups cost little more than ten.
     while len(parts) > 1:
         pairs = zip(parts[::2], parts[1::2], strict=False)
-        rest = parts[len(parts) - len(parts) % 2 :]
+        unpaired = parts[len(parts) - len(parts) % 2 :]
         sums = [_trimmed(np.convolve(*pair)) for pair in pairs]
         start += sum(first for first, _ in sums)
-        parts = [law for _, law in sums] + rest
+        parts = [law for _, law in sums] + unpaired
     return start, parts[0]
 
 
 def _trimmed(law: Floats) -> tuple[int, Floats]:
-    """Returns a law without the ends that are hardly ever reached, and how many it lost."""
+    """Returns a distribution without improbable ends, and its new start."""
     first = int(np.searchsorted(np.cumsum(law), _END))
     last = law.size - int(np.searchsorted(np.cumsum(law[::-1]), _END))
     return first, law[first:last]
 
 
-def binomial(trials: int, chance: float) -> tuple[int, Floats]:
-    """Returns the law of a binomial number, from its mode by ratios of neighbors.
+def binomial(trials: int, probability: float) -> tuple[int, Floats]:
+    """Returns a binomial distribution, and its start.
 
     >>> binomial(2, 0.5)
     (0, array([0.25, 0.5 , 0.25]))
     """
-    mean = trials * chance
-    reach = _DEVIATIONS * (mean * (1.0 - chance)) ** 0.5 + _MORE
+    mean = trials * probability
+    reach = _DEVIATIONS * (mean * (1.0 - probability)) ** 0.5 + _MORE
     low, high = max(0, int(mean - reach)), min(trials, int(mean + reach) + 1)
     mode = min(max(round(mean), low), high)
-    odds = chance / (1.0 - chance)
+    # From the mode outward by ratios of neighbors: all factors are at most about 1, and
+    # nothing overflows.
+    odds = probability / (1.0 - probability)
     up, down = np.arange(mode, high), np.arange(mode, low, -1)
     law = np.concatenate(
         [
@@ -79,25 +83,28 @@ def binomial(trials: int, chance: float) -> tuple[int, Floats]:
 
 
 def count_divergence(
-    first: float, second: float, chances: Floats, counts: Ints, *, epsilon: float
+    first: float, second: float, probabilities: Floats, counts: Ints, *, epsilon: float
 ) -> float:
     """Returns the divergence of the number of messages in a set.
 
     Args:
-        first: The victim's chance to be in the set if she holds x.
-        second: The same if she holds x'.
-        chances: Each group's chance, shape (groups,).
-        counts: How many others are in each group, shape (groups,).
+        first: Probability of the target user's message to be in the set on x.
+        second: The same on x'.
+        probabilities: The same of each group, shape (groups,).
+        counts: Number of other users in each group, shape (groups,).
         epsilon: In nats, >= 0.
     """
-    _, law = number_inside(chances, counts)
+    _, law = number_inside(probabilities, counts)
+    # The number of others, and one more.
     still, more = np.append(law, 0.0), np.append(0.0, law)
-    found = hockey_stick(
+    divergence = hockey_stick(
         (1.0 - first) * still + first * more,
         (1.0 - second) * still + second * more,
         epsilon,
     )
-    return max(found - (1.0 + float(np.exp(epsilon))) * _TAIL * counts.size, 0.0)
+    # Probability that was cut off moves a divergence by at most 1 + e^epsilon times it.
+    lost = (1.0 + float(np.exp(epsilon))) * _TAIL * counts.size
+    return max(divergence - lost, 0.0)
 
 
 def threshold_divergence(worlds: Worlds, epsilon: float) -> float:
@@ -116,11 +123,11 @@ def threshold_divergence(worlds: Worlds, epsilon: float) -> float:
     ]
 
     def at(edge: int) -> float:
-        # The two sets {cells < edge} and {cells >= edge} have the same information but
-        # for rounding: the one that is rarer among the others keeps its digits.
+        # The two sets {cells < edge} and {cells >= edge} have the same information up
+        # to rounding: the one that is rarer among the others keeps its digits.
         below = float(worlds.counts @ sums[2][:, edge - 1])
         over = float(worlds.counts @ above[2][:, edge])
-        p, q, chances = (
+        p, q, probabilities = (
             [part[..., edge - 1] for part in sums]
             if below <= over
             else [part[..., edge] for part in above]
@@ -128,19 +135,19 @@ def threshold_divergence(worlds: Worlds, epsilon: float) -> float:
         return count_divergence(
             float(p),
             float(q),
-            np.minimum(np.atleast_1d(chances), 1.0),
+            np.minimum(np.atleast_1d(probabilities), 1.0),
             worlds.counts,
             epsilon=epsilon,
         )
 
-    found: dict[int, float] = {}
+    divergences: dict[int, float] = {}
     low, high = 1, size - 1
     rounds = _ROUNDS if worlds.counts.size <= _FEW_GROUPS else 1
     for _ in range(rounds):
         for edge in np.unique(np.linspace(low, high, _THRESHOLDS).astype(int)).tolist():
-            if edge not in found:
-                found[edge] = at(edge)
-        best = max(found, key=lambda edge: found[edge])
+            if edge not in divergences:
+                divergences[edge] = at(edge)
+        best = max(divergences, key=lambda edge: divergences[edge])
         step = max((high - low) // (_THRESHOLDS - 1), 1)
         low, high = max(1, best - step), min(size - 1, best + step)
-    return max(found.values())
+    return max(divergences.values())

@@ -1,4 +1,4 @@
-"""The page that lists all cases, with the programs of those that fall."""
+"""Page of all cases, with the programs of the claims that fall."""
 
 from collections.abc import Sequence
 
@@ -38,10 +38,10 @@ def document(rulings: Sequence[Ruling]) -> str:
     """Returns the page, in Markdown.
 
     Args:
-        rulings: On all cases.
+        rulings: Rulings on all cases.
     """
     fallen = [each for each in rulings if each.verdict is CourtVerdict.VIOLATED]
-    kept = [each for each in rulings if each.verdict is CourtVerdict.CONSISTENT]
+    standing = [each for each in rulings if each.verdict is CourtVerdict.CONSISTENT]
     return "\n".join(
         [
             _HEAD,
@@ -49,9 +49,9 @@ def document(rulings: Sequence[Ruling]) -> str:
             "",
             *_table(fallen),
             "",
-            f"## Claims that stand ({len(kept)})",
+            f"## Claims that stand ({len(standing)})",
             "",
-            *_table(kept),
+            *_table(standing),
             "",
             "## Withdrawn",
             "",
@@ -72,12 +72,12 @@ def _table(rulings: Sequence[Ruling]) -> list[str]:
     ]
     for ruling in rulings:
         numbers = (ruling.epsilon, ruling.claimed, ruling.exact, ruling.certified)
-        shown = ["-" if number is None else f"{number:.3g}" for number in numbers]
+        texts = ["-" if number is None else f"{number:.3g}" for number in numbers]
         words = (
             ruling.case,
             f"{ruling.bound}: {ruling.source}",
             ruling.setting,
-            *shown,
+            *texts,
         )
         lines.append("| " + " | ".join(words) + " |")
     return lines
@@ -92,11 +92,12 @@ def _withdrawn() -> list[str]:
 
 
 def _programs(fallen: Sequence[Ruling]) -> list[str]:
-    """Returns every program once, with the cases that it stands for."""
-    shown: dict[str, list[str]] = {}
+    """Returns every program once, below the names of its cases."""
+    # Cases of one claim share a program, such as V8, V8b and V8c.
+    cases: dict[str, list[str]] = {}
     for ruling in fallen:
-        shown.setdefault(program_of(ruling.case).text, []).append(ruling.case)
+        cases.setdefault(program_of(ruling.case).text, []).append(ruling.case)
     parts = []
-    for text, names in shown.items():
+    for text, names in cases.items():
         parts += [f"{', '.join(names)}:", "", "```python", text.rstrip("\n"), "```", ""]
     return parts

@@ -1,14 +1,14 @@
-"""Sets of items among blanket messages: the total number of messages tells, too.
+"""Attack on sets of items among blanket messages, by counts and the total number.
 
-The victim holds s items, or s others that nobody else holds. She sends each with
-probability lambda; everybody sends m uniform items of d besides. With N blanket messages
-in all, A of them in the first set and B in the second, V ~ Binomial(s, lambda) of hers and
-R of the others', the adversary sees
+The target user holds s items, or s other items that no other user holds, and sends each
+with probability lambda; all users send m uniform items of d besides. With N blanket
+messages, A of them in the first set and B in the second, V ~ Binomial(s, lambda) items of
+the target user and R of the others, the adversary sees
 
     (A + V, B, N + V + R) on x   and   (A, B + V, N + V + R) on x'.
 
-The law of A and B is a trinomial's. Where everybody else sends all items, N and R are
-known, and so is V; for s = 1 nothing else tells about her.
+A and B are trinomial. Where all others send all items, N and R are known, and so is V; for
+s = 1 nothing else depends on the target user.
 """
 
 import math
@@ -43,10 +43,10 @@ def item_divergence(
         num_items: d.
         blanket_messages: m, a whole number.
         items_per_user: s.
-        sampling_rate: lambda of the victim.
+        sampling_rate: lambda of the target user.
         epsilon: In nats, >= 0.
-        other_rates: lambda of the other people's groups; None if they send everything.
-        other_counts: How many people are in each group.
+        other_rates: lambda of the other users' groups; None if they send everything.
+        other_counts: Number of users in each group.
     """
     s, blankets = items_per_user, num_users * blanket_messages
     base = blanket_law(blankets, s / num_items, s)
@@ -55,7 +55,8 @@ def item_divergence(
     others = np.ones(1)
     if other_rates is not None and other_counts is not None:
         _, others = number_inside(other_rates, s * other_counts)
-    found = 0.0
+    divergence = 0.0
+    # V + R is seen: the divergence is a sum over its values.
     for total in range(others.size + s):
         weights = [
             float(sent[v] * others[total - v]) if 0 <= total - v < others.size else 0.0
@@ -63,34 +64,34 @@ def item_divergence(
         ]
         if sum(weights) < _NEGLIGIBLE:
             continue
-        here, there = np.zeros((size, size)), np.zeros((size, size))
-        # base[a + s, b + s] is P(A = first + a, B = first + b).
+        first, second = np.zeros((size, size)), np.zeros((size, size))
+        # base[a + s, b + s] is P(A = start + a, B = start + b).
         for v, weight in enumerate(weights):
             shifted, fixed = slice(s - v, s - v + size), slice(s, s + size)
-            here += weight * base[shifted, fixed]
-            there += weight * base[fixed, shifted]
-        found += hockey_stick(here, there, epsilon)
-    return found
+            first += weight * base[shifted, fixed]
+            second += weight * base[fixed, shifted]
+        divergence += hockey_stick(first, second, epsilon)
+    return divergence
 
 
 def blanket_law(blankets: int, share: float, margin: int) -> Floats:
-    """Returns the law of how many blanket messages fall into each of two sets.
+    """Returns the distribution of the numbers of blanket messages in two sets.
 
     Args:
-        blankets: How many there are.
-        share: Chance of each set.
-        margin: How many rows and columns to add on either side.
+        blankets: Number of blanket messages.
+        share: Probability of each set.
+        margin: Number of rows and columns to add on either side.
 
     Returns:
-        P(A = first - margin + i, B = first - margin + j) for some `first`.
+        P(A = start - margin + i, B = start - margin + j) for some `start`.
     """
     mean = blankets * share
     reach = _DEVIATIONS * math.sqrt(mean) + _MORE
-    first, last = max(0, int(mean - reach)), min(blankets, int(mean + reach) + 1)
-    values = np.arange(first - margin, last + 1 + margin)
+    start, last = max(0, int(mean - reach)), min(blankets, int(mean + reach) + 1)
+    values = np.arange(start - margin, last + 1 + margin)
     in_a, in_b = values[:, None], values[None, :]
     both = in_a + in_b
-    # A binomial number in either set, of which every one is as likely in each.
+    # A + B is binomial, and each of these messages is as likely in either set.
     law = stats.binom.pmf(both, blankets, 2.0 * share)
     law = law * stats.binom.pmf(in_a, np.maximum(both, 0), 0.5)
     return np.where((in_a < 0) | (in_b < 0), 0.0, law)

@@ -1,4 +1,4 @@
-"""Cases of one kind: everybody adds noise of one shape, or runs randomized response."""
+"""Cases in which all users add noise of one shape, or run randomized response."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ from shuffledp.types import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A collection, ready to be claimed about, attacked and certified.
+    """Setting, attack and certificate of one collection.
 
     Attributes:
-        setting: What the published bound is told.
+        setting: The collection, for published bounds.
         attack: (epsilon) -> delta reached.
-        certificate: (epsilon) -> what the accountant says; or why it says nothing.
+        certificate: (epsilon) -> the accountant's bounds; or the reason for none.
     """
 
     setting: Setting
@@ -49,10 +49,10 @@ def trial_of(
     """Returns the trial of one level under k-ary response or noise.
 
     Args:
-        device: What everybody runs.
-        people: The victim included.
-        victim: Her budget.
-        exactly: Whether the law of all messages is enumerated, for 60 people at most.
+        device: Randomizer of all users.
+        people: All users, the target user included.
+        victim: The target user's budget.
+        exactly: Whether all messages are enumerated, for at most 60 users.
     """
     epsilons, counts = without(people, victim)
     setting = Setting(people, device, victim)
@@ -66,6 +66,7 @@ def trial_of(
         attack = clip_laplace_attack
     elif isinstance(device, Gaussian):
         attack = gaussian_attack
+        # This attack takes standard deviations in place of budgets.
         epsilons, own_noise = (
             deviations_of(device, levels) for levels in (epsilons, np.array([victim]))
         )
@@ -77,23 +78,22 @@ def trial_of(
         NoiseAttack(setting, partial(attack, epsilons, counts, own)),
         certificate_of(device, people, victim)
         if people.num_users > 1
-        else "nobody to hide among",
+        else "no other user to hide among",
     )
 
 
 def deviations_of(device: Gaussian, epsilons: Floats) -> Floats:
-    """Returns the deviations of its noise for values in [0, 1].
-
-    Written down once more, so that attacks share nothing with the randomizer.
-    """
+    """Returns the standard deviations of the noise for values in [0, 1]."""
+    # Written down once more, so that attacks share nothing with the randomizer.
     if device.calibration == "exact":
         return 1.0 / largest_distance(epsilons, device.delta_local)
+    # The textbook calibration, sqrt(2 ln(1.25 / delta)) / epsilon.
     classical: Floats = np.sqrt(2.0 * np.log(1.25 / device.delta_local)) / epsilons
     return classical
 
 
 def without(people: Population, victim: float) -> tuple[Floats, Ints]:
-    """Returns everybody's budgets and how many have each, without the victim."""
+    """Returns all budgets and the number of other users at each."""
     counts = np.array(people.counts)
     counts[people.level_indices([victim])] -= 1
     return people.epsilons, counts

@@ -1,8 +1,8 @@
-"""Noise of known shape, cut into cells: what the victim and the others send.
+"""Messages with noise of known shape, cut into cells.
 
-Chances are differences of the nearer tail of the distribution function, written down once
-more here, so that attacks share nothing with the randomizers and their accountant.
-Laplace and Gaussian noise is added to values in [0, 1]; Clip-Laplace to values in [-1, 1].
+Distribution functions are written down once more, so that attacks share nothing with the
+randomizers and their accountant. Laplace and Gaussian noise is added to values in [0, 1];
+Clip-Laplace noise to values in [-1, 1].
 """
 
 from collections.abc import Callable
@@ -13,10 +13,10 @@ from scipy.special import ndtr
 from shuffledp.papers.court.worlds import Worlds
 from shuffledp.types import Floats, Ints
 
-# (edges, value) -> P(message < edge) and P(message > edge) of each group of people.
+# (edges, value) -> P(message < edge) and P(message > edge) of each group of users.
 Tails = Callable[[Floats, float], tuple[Floats, Floats]]
 
-# Cells for few kinds of people, and for many.
+# Number of cells for few groups, and for many.
 _CELLS, _FEWER_CELLS = 3000, 600
 _FEW_GROUPS = 8
 
@@ -51,7 +51,8 @@ def clip_laplace_tails(epsilons: Floats) -> Tails:
         rates = epsilons[:, None] / 2.0
 
         def area(low: Floats | float, high: Floats | float) -> Floats:
-            """Integrates e^{-rate |y - value|} between, times the rate."""
+            # The integral of e^{-rate |y - value|} from low to high, times the rate. The
+            # exponent is largest at the end nearer to the value: nothing overflows.
             left = [np.minimum(end - value, 0.0) for end in (low, high)]
             right = [np.maximum(end - value, 0.0) for end in (low, high)]
             rising = -np.exp(rates * left[1]) * np.expm1(rates * (left[0] - left[1]))
@@ -68,14 +69,16 @@ def clip_laplace_tails(epsilons: Floats) -> Tails:
     return tails
 
 
-def cell_chances(tails: Tails, edges: Floats, value: float) -> Floats:
-    """Returns the chances of the cells between the edges, shape (groups, edges + 1)."""
+def cell_probabilities(tails: Tails, edges: Floats, value: float) -> Floats:
+    """Returns probabilities of cells between edges, shape (groups, edges + 1)."""
     below, above = tails(edges, value)
+    # Differences of the nearer tail, which keep their digits far from the value.
     inner = np.where(
         above[:, :-1] < 0.5, above[:, :-1] - above[:, 1:], below[:, 1:] - below[:, :-1]
     )
-    chances: Floats = np.maximum(np.hstack([below[:, :1], inner, above[:, -1:]]), 0.0)
-    return chances
+    cells = np.hstack([below[:, :1], inner, above[:, -1:]])
+    probabilities: Floats = np.maximum(cells, 0.0)
+    return probabilities
 
 
 def noise_worlds(
@@ -87,11 +90,11 @@ def noise_worlds(
     values: tuple[float, float],
     others_hold: float,
 ) -> Worlds:
-    """Returns a victim with one of two values among people who all hold one value."""
+    """Returns a target user with one of two values among users who all hold one value."""
     return Worlds(
-        cell_chances(victim, edges, values[0])[0],
-        cell_chances(victim, edges, values[1])[0],
-        cell_chances(others, edges, others_hold),
+        cell_probabilities(victim, edges, values[0])[0],
+        cell_probabilities(victim, edges, values[1])[0],
+        cell_probabilities(others, edges, others_hold),
         counts,
     )
 
@@ -100,8 +103,8 @@ def unbounded_edges(scales: Floats, *, reach: float) -> Floats:
     """Returns edges for noise of these scales added to [0, 1], ever wider outside.
 
     Args:
-        scales: Of the victim's noise and everybody else's.
-        reach: How many of the largest scale the outermost edges are away.
+        scales: Scales of the noise of all users.
+        reach: Distance of the outermost edges, in units of the largest scale.
     """
     cells = _CELLS if scales.size <= _FEW_GROUPS else _FEWER_CELLS
     least, most = float(scales.min()), float(scales.max())

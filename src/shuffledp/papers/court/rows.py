@@ -1,4 +1,4 @@
-"""Cases as rows of a table: who takes part, what is claimed, and what is attacked."""
+"""Cases as rows of a table: population, claim and attack."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -30,20 +30,21 @@ from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
 
+# d of the synthetic data of Wang et al. (2025).
 _ITEMS = 128
 _NOISES = ("", "laplace", "clip-laplace", "gaussian")
 
 
 @dataclass(frozen=True)
 class Group:
-    """People of one budget, or equally many of each of several.
+    """Users of one budget, or equally many of each of several.
 
     Attributes:
-        count: How many people have each budget.
+        count: Number of users at each budget.
         at: The budget; None for the middles of equal parts of a range.
-        low: Where the range begins.
-        high: Where it ends.
-        levels: How many parts it has.
+        low: Lower end of the range.
+        high: Upper end of the range.
+        levels: Number of parts of the range.
     """
 
     count: int
@@ -58,7 +59,7 @@ class Group:
 
     @property
     def counts(self) -> dict[float, int]:
-        """How many people have each budget."""
+        """Number of users at each budget."""
         if self.at is not None:
             return {self.at: self.count}
         return dict.fromkeys(
@@ -68,18 +69,18 @@ class Group:
 
 @dataclass(frozen=True)
 class Crowd:
-    """People who run one randomizer, and where a claim is made about them.
+    """Users of one randomizer, and the point of the claim about them.
 
     Attributes:
-        people: The victim included.
+        people: All users, the target user included.
         noise: "laplace", "clip-laplace" or "gaussian"; "" for k-ary response.
         categories: k of k-ary response.
         delta_local: Of Gaussian noise, calibrated as in textbooks.
-        careful: Whether the victim has the smallest budget, or else the largest.
-        told: Whether the bound is told who she is.
-        exactly: Whether the law of all messages is enumerated.
-        delta: Where the bound's epsilon is asked for, or None.
-        epsilon: Where its delta is asked for, or None.
+        careful: Whether the target user has the smallest budget, or else the largest.
+        told: Whether the bound gets the target user's budget.
+        exactly: Whether all messages are enumerated.
+        delta: The delta at which the bound's epsilon is evaluated, or None.
+        epsilon: The epsilon at which its delta is evaluated, or None.
     """
 
     people: tuple[Group, ...]
@@ -102,7 +103,7 @@ class Crowd:
 
     @property
     def device(self) -> LocalRandomizer:
-        """What everybody runs."""
+        """Randomizer of all users."""
         if self.noise == "gaussian":
             return Gaussian(delta_local=self.delta_local, calibration="classical")
         if self.noise:
@@ -112,14 +113,14 @@ class Crowd:
 
 @dataclass(frozen=True)
 class ItemSenders:
-    """People who send items of theirs among blanket messages.
+    """Users who send items among blanket messages.
 
     Attributes:
         people: n.
-        held: How many items everybody holds.
-        messages: How many blanket messages everybody sends.
-        epsilon: The victim's target, at which the claim is made.
-        others: Everybody else's; none if they send everything.
+        held: Number of items of every user.
+        messages: Number of blanket messages of every user.
+        epsilon: The target user's target, at which the claim is made.
+        others: Targets of the other users; none if they send everything.
     """
 
     people: int
@@ -135,13 +136,13 @@ class Row:
 
     Attributes:
         name: Such as "V8".
-        bound: What the bound is called here.
-        setting: Who takes part, in words.
+        bound: Name of the bound in this library.
+        setting: Description of the collection.
         source: Authors, year and theorem; "" for those of the bound.
-        printed: What an earlier audit found.
-        why_not: Why there is no certificate; "" if there is one.
-        crowd: Who takes part, if they run one randomizer.
-        items: Who takes part, if they send items.
+        printed: The numbers of an earlier audit.
+        why_not: The reason that there is no certificate; "" if there is one.
+        crowd: The population, if all run one randomizer.
+        items: The population, if it sends items.
     """
 
     name: str
@@ -155,7 +156,7 @@ class Row:
 
     @property
     def case(self) -> Case:
-        """What is tried."""
+        """The case of this claim."""
         if self.crowd is not None:
             return crowd_case(self, self.crowd, published_bound(self.bound))
         if self.items is not None:
@@ -175,9 +176,9 @@ class Row:
         """Returns the case of this claim.
 
         Args:
-            claim: Evaluates what is stated.
-            attack: (epsilon) -> what is reached.
-            certificate: (epsilon) -> what is certified; None if there is none.
+            claim: Evaluates the published formula.
+            attack: (epsilon) -> delta reached.
+            certificate: (epsilon) -> the accountant's bounds; None if there are none.
         """
         return Case(
             name=self.name,
@@ -193,18 +194,19 @@ class Row:
 
     @property
     def expected(self) -> CourtVerdict:
-        """How the case is known to end."""
+        """The known verdict."""
+        # Names of violated claims begin with "V", of the others with "C".
         fell = self.name.startswith("V")
         return CourtVerdict.VIOLATED if fell else CourtVerdict.CONSISTENT
 
 
 def crowd_case(row: Row, crowd: Crowd, bound: PublishedBound) -> Case:
-    """Returns the case of a crowd that runs one randomizer.
+    """Returns the case of a population that runs one randomizer.
 
     Args:
-        row: Its name and words.
-        crowd: Who takes part.
-        bound: What is claimed of them.
+        row: Name and texts of the case.
+        crowd: The population.
+        bound: The bound that makes the claim.
     """
     counts: dict[float, int] = {}
     for group in crowd.people:
@@ -212,9 +214,9 @@ def crowd_case(row: Row, crowd: Crowd, bound: PublishedBound) -> Case:
     people = Population.from_counts(counts)
     victim = float(people.epsilons[0 if crowd.careful else -1])
     trial = trial_of(crowd.device, people, victim, exactly=crowd.exactly)
-    # A bound that is told of no victim takes whom its paper takes for the worst case.
-    told = trial.setting if crowd.told else Setting(people, crowd.device)
-    claim = BoundClaim(bound, told, delta=crowd.delta, epsilon=crowd.epsilon)
+    # Without a target user, a bound takes the user whom its paper takes for the worst case.
+    setting = trial.setting if crowd.told else Setting(people, crowd.device)
+    claim = BoundClaim(bound, setting, delta=crowd.delta, epsilon=crowd.epsilon)
     named = replace(row, source=row.source or bound.source)
     return named.tried(claim, trial.attack, trial.certificate)
 
@@ -226,7 +228,7 @@ def _items_case(row: Row, sets: ItemSenders) -> Case:
 
     @cache
     def rates() -> list[float]:
-        """The largest rates for which the theorem states (budget, 0.01 / n): what runs."""
+        # The largest rates at which the theorem states (budget, 0.01 / n), as devices use.
         return [
             largest_sampling_rate(
                 sets.people,

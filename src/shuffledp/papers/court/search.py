@@ -1,9 +1,8 @@
-"""Random search for claims that fall: any crowd, any bound that speaks of it.
+"""Random search for violated claims, over populations and mechanisms.
 
-Every trial draws a crowd and a mechanism, asks the accountant for an epsilon that its
-attack violates at some delta, and every bound of the catalog what it states there. Whether
-a claim falls, an attack of this folder decides, which shares no code with the accountant.
-A trial is reproduced by the seed and its number alone.
+Every trial draws a population and a mechanism, takes an epsilon from the accountant's own
+lower bound, and evaluates all published bounds at it. An attack of this folder, which
+shares no code with the accountant, decides. Seed and number reproduce a trial.
 """
 
 import math
@@ -27,22 +26,22 @@ from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.statistics.single_message import SingleMessage
 
-# Of so many, all messages of k-ary response are enumerated.
+# Up to this many users, all messages of k-ary response are enumerated.
 _FEW_PEOPLE = 60
 MECHANISMS = ("kary-response", "laplace", "clip-laplace", "gaussian")
 
 
 @dataclass(frozen=True)
 class Space:
-    """Where trials are drawn from.
+    """Ranges from which trials are drawn.
 
     Attributes:
         mechanisms: Names of randomizers.
-        users: Fewest and most people.
+        users: Smallest and largest number of users.
         level_range: Smallest and largest level.
-        most_levels: Most of them at once.
-        categories: Most categories of k-ary response.
-        deltas: Smallest and largest delta asked about.
+        most_levels: Largest number of levels.
+        categories: Largest number of categories of k-ary response.
+        deltas: Smallest and largest delta.
     """
 
     mechanisms: tuple[str, ...] = MECHANISMS
@@ -58,16 +57,16 @@ class Finding:
     """One bound at one trial.
 
     Attributes:
-        bound: Its name.
-        seed: Of the search.
+        bound: Name of the bound.
+        seed: Seed of the search.
         trial: Number of the trial.
-        setting: Mechanism and people, in words.
-        victim: Her budget.
-        epsilon: Where the attack was made.
-        claimed: The delta that the bound states there.
-        exact: What the attack of this folder reaches.
-        accountant: What the accountant's own attack reaches.
-        certified: What is certified.
+        setting: Description of mechanism and population.
+        victim: The target user's budget.
+        epsilon: The epsilon of the attack.
+        claimed: The delta that the bound states at this epsilon.
+        exact: The delta that the attack of this folder reaches.
+        accountant: The delta that the accountant's own attack reaches.
+        certified: The certified delta.
     """
 
     bound: str
@@ -83,26 +82,26 @@ class Finding:
 
     @property
     def ratio(self) -> float:
-        """How many times more than claimed was reached."""
+        """Reached delta divided by claimed delta."""
         if self.exact == 0.0:
             return 0.0
         return self.exact / self.claimed if self.claimed > 0.0 else math.inf
 
     @property
     def violated(self) -> bool:
-        """Did the claim fall?"""
+        """Whether the claim is violated."""
         return self.exact > self.claimed * (1.0 + ROUNDING)
 
 
 @dataclass
 class Search:
-    """What was found so far.
+    """Results of a search so far.
 
     Attributes:
-        seed: Of all trials.
-        trials: How many were made.
+        seed: Seed of all trials.
+        trials: Number of trials.
         worst: For each bound, the trial with the largest ratio.
-        violations: Every claim that fell.
+        violations: All violated claims.
     """
 
     seed: int
@@ -116,7 +115,7 @@ class Search:
         return sorted(self.worst.values(), key=lambda finding: -finding.ratio)
 
     def add(self, findings: list[Finding]) -> None:
-        """Counts one trial."""
+        """Adds the findings of one trial."""
         self.trials += 1
         for finding in findings:
             worst = self.worst.get(finding.bound)
@@ -138,28 +137,26 @@ def search(
 
     Args:
         seed: Trial k of one seed is always the same.
-        seconds: No trial starts later, but the first.
-        trials: How many at most; None for any number.
-        space: Where to draw from; None for everything.
+        seconds: Time after which no trial starts, except the first.
+        trials: Largest number of trials; None for no limit.
+        space: Ranges to draw from; None for the widest.
         on_share: Called with the share that is done.
     """
-    found, start = Search(seed), time.monotonic()
-    while (trials is None or found.trials < trials) and (
-        found.trials == 0 or time.monotonic() - start < seconds
+    results, start = Search(seed), time.monotonic()
+    while (trials is None or results.trials < trials) and (
+        results.trials == 0 or time.monotonic() - start < seconds
     ):
-        found.add(try_once(seed, found.trials, space or Space()))
+        results.add(try_once(seed, results.trials, space or Space()))
         if on_share is not None:
             by_time = (time.monotonic() - start) / seconds
-            by_count = found.trials / trials if trials else 0.0
+            by_count = results.trials / trials if trials else 0.0
             on_share(min(max(by_time, by_count), 1.0))
-    return found
+    return results
 
 
 def try_once(seed: int, trial: int, space: Space) -> list[Finding]:
-    """Returns what every bound states of one random setting, and what is reached.
-
-    Asymptotic statements are left out.
-    """
+    """Returns claim and attack of all bounds for one random setting."""
+    # Seeded by the number, too: a trial does not depend on those before it.
     rng = np.random.default_rng([seed, trial])
     device = _device(space, rng)
     people = _people(space, rng)
@@ -170,15 +167,18 @@ def try_once(seed: int, trial: int, space: Space) -> list[Finding]:
     try:
         (level,) = account(protocol, people, delta=delta, levels=[victim]).levels
         epsilon = level.epsilon_central_lower
-        (there,) = account(protocol, people, epsilon=epsilon, levels=[victim]).levels
+        # The certificate and the lower bound of delta at the epsilon of the attack.
+        (at_epsilon,) = account(
+            protocol, people, epsilon=epsilon, levels=[victim]
+        ).levels
     except CertificationError:
-        # The accountant says nothing, so that nothing can be said.
+        # Without the accountant's epsilon there is no point at which to compare.
         return []
     exactly = people.num_users <= _FEW_PEOPLE
     exact = trial_of(device, people, victim, exactly=exactly).attack(epsilon)
     findings = []
     for bound in PUBLISHED:
-        # A limit states nothing of any one crowd, so that nothing can fall.
+        # A limit states nothing of a single population, so that none can violate it.
         if bound.proven is Status.ASYMPTOTIC:
             continue
         try:
@@ -195,8 +195,8 @@ def try_once(seed: int, trial: int, space: Space) -> list[Finding]:
                 epsilon=epsilon,
                 claimed=claimed,
                 exact=exact,
-                accountant=there.delta_central_lower,
-                certified=there.delta_central,
+                accountant=at_epsilon.delta_central_lower,
+                certified=at_epsilon.delta_central,
             )
         )
     return findings
@@ -220,7 +220,7 @@ def _people(space: Space, rng: np.random.Generator) -> Population:
             math.log(space.level_range[0]), math.log(space.level_range[1]), levels
         )
     )
-    # Sometimes one person is alone at her level.
+    # Every level has a user; small Dirichlet shares often leave a level with only one.
     counts = np.ones(levels, dtype=np.int64)
     shares = rng.dirichlet(np.full(levels, 0.5))
     counts += rng.multinomial(num_users - levels, shares)

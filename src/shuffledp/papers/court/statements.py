@@ -1,6 +1,6 @@
-"""Claims that are no rows: local budgets, matrices, UniS, statements behind theorems.
+"""Claims without a row of parameters: local budgets, matrices, UniS, lemmas.
 
-What is exact is computed here once more, from what the statement is about.
+The exact numbers are computed independently, from the objects of each statement.
 """
 
 import math
@@ -28,7 +28,7 @@ from shuffledp.papers.court.case import (
 from shuffledp.papers.court.count_attack import count_divergence
 from shuffledp.papers.court.enumeration import enumerated_divergence
 from shuffledp.papers.court.noise_cases import trial_of
-from shuffledp.papers.court.noise_cells import cell_chances, clip_laplace_tails
+from shuffledp.papers.court.noise_cells import cell_probabilities, clip_laplace_tails
 from shuffledp.papers.court.worlds import Worlds, hockey_stick
 from shuffledp.papers.eapes.imitation import printed_weight
 from shuffledp.papers.eapes.normal_limit import normal_distances
@@ -63,9 +63,9 @@ def local(budget: float, loss: float) -> Statement:
 
 
 def coordinates_loss(
-    epsilon: float, *, coordinates: int, message: float, here: float, there: float
+    epsilon: float, *, coordinates: int, message: float, first: float, second: float
 ) -> float:
-    """Returns how much one output tells: the log ratio of its densities.
+    """Returns the privacy loss of one output: the log ratio of its densities.
 
     Every coordinate of value and message is the same number in [-1, 1]; noise has scale
     2 / epsilon, given that the message is in [-1, 1].
@@ -73,15 +73,18 @@ def coordinates_loss(
     rate = epsilon / 2.0
 
     def log_density(value: float) -> float:
+        # The integral over [-1, 1] is (2 - outside) / rate.
         outside = math.exp(-rate * (1.0 + value)) + math.exp(-rate * (1.0 - value))
         return -rate * abs(message - value) - math.log((2.0 - outside) / rate)
 
-    return coordinates * (log_density(here) - log_density(there))
+    return coordinates * (log_density(first) - log_density(second))
 
 
-def _coordinates(count: int, there: float) -> Statement:
-    """All coordinates move from the corner, 1, towards the middle."""
-    loss = coordinates_loss(1.0, coordinates=count, message=1.0, here=1.0, there=there)
+def _coordinates(count: int, second: float) -> Statement:
+    # All coordinates move from the corner, 1, towards the middle.
+    loss = coordinates_loss(
+        1.0, coordinates=count, message=1.0, first=1.0, second=second
+    )
     return local(clip_laplace_budget(1.0), loss)
 
 
@@ -114,8 +117,8 @@ def _matrices(num_users: int) -> Statement:
 
 def _uniform() -> Statement:
     # 100 people at each of 100 quantiles of N(0.1, 1), clipped to [0.05, 0.5].
-    places = (np.arange(100) + 0.5) / 100.0
-    budgets = np.clip(0.1 + ndtri(places), 0.05, 0.5)
+    probabilities = (np.arange(100) + 0.5) / 100.0
+    budgets = np.clip(0.1 + ndtri(probabilities), 0.05, 0.5)
     people = Population.from_budgets(np.repeat(budgets, 100))
     trial = trial_of(Laplace(), people, float(people.epsilons[-1]))
     bound = ApesNumerical(crowd="uniform")
@@ -132,22 +135,24 @@ def _imitation() -> Statement:
     )
 
 
-def _places() -> Statement:
-    places, liberal, rest = 200, 6.0, 0.1
+def _positions() -> Statement:
+    num_users, liberal, careful = 200, 6.0, 0.1
+    # Probability of either false answer, with three values.
     lie = 1.0 / (math.exp(liberal) + 2.0)
 
     def attack(epsilon: float) -> float:
-        # The message at the liberal place is x. The victim is there once in 200 times;
-        # the others hold a third value.
-        truth = (1.0 - 2.0 * lie + (places - 1) * lie) / places
-        here, there = (np.array([p, 1.0 - p]) for p in (truth, lie))
-        return hockey_stick(here, there, epsilon)
+        # The message at the liberal position is x. The target user is there with
+        # probability 1 / 200; the others hold a third value.
+        truth = (1.0 - 2.0 * lie + (num_users - 1) * lie) / num_users
+        first, second = (np.array([p, 1.0 - p]) for p in (truth, lie))
+        return hockey_stick(first, second, epsilon)
 
-    budgets = np.append(np.full(places - 1, rest), liberal)
+    budgets = np.append(np.full(num_users - 1, careful), liberal)
     return lambda: Claim(1.0, counted_trade_off(budgets).delta(1.0)), attack, None
 
 
 def _normal() -> Statement:
+    # A whole number is certain in each world: distributions that do not overlap.
     certain = np.array([1.0, 0.0]), np.array([0.0, 1.0])
     return (
         lambda: Claim(0.0, normal_distances(50, 0.1, delta=1 / 50).printed),
@@ -167,15 +172,16 @@ def _aggregation() -> Statement:
 def _round() -> Statement:
     def stated() -> Claim:
         lipschitz = math.sqrt(2.0 * _REACHED)
-        found = factors(_LANDSCAPE, steepness=1.0, lipschitz=lipschitz, as_printed=True)
-        return Claim(None, 0.5 * found.kept + found.per_noise + found.per_square)
+        # A gradient at the largest value that is reached, F(w) = w^2 / 2.
+        terms = factors(_LANDSCAPE, steepness=1.0, lipschitz=lipschitz, as_printed=True)
+        return Claim(None, 0.5 * terms.kept + terms.per_noise + terms.per_square)
 
     return stated, lambda _: _REACHED, None
 
 
 def _marked() -> Statement:
     people, fails, budget = 2, 0.5, 1.0
-    # Nobody else's message is marked as the victim's value.
+    # No other user's message is marked as the target user's value.
     never = np.zeros(1), np.array([people - 1])
     return (
         lambda: Claim(
@@ -189,19 +195,20 @@ def _marked() -> Statement:
 def _worst_value() -> Statement:
     edges = np.linspace(-1.0, 1.0, _CELLS + 1)[1:-1]
     budgets = np.array([_OTHER_BUDGET, 1.0])
-    own, victim = (clip_laplace_tails(budgets[[place]]) for place in (0, 1))
-    first, second = (cell_chances(victim, edges, end)[0] for end in (-1.0, 1.0))
+    own, victim = (clip_laplace_tails(budgets[[index]]) for index in (0, 1))
+    first, second = (cell_probabilities(victim, edges, end)[0] for end in (-1.0, 1.0))
 
     def spared(_: float) -> float:
-        other = cell_chances(own, edges, -0.75)[0]
+        # At -0.75, inside the range, the other user hides the target user less.
+        other = cell_probabilities(own, edges, -0.75)[0]
         pairs = ((first, second), (second, first))
-        chances = [float(other[(other <= a) & (b < a)].sum()) for a, b in pairs]
-        return 1.0 - min(chances)
+        probabilities = [float(other[(other <= a) & (b < a)].sum()) for a, b in pairs]
+        return 1.0 - min(probabilities)
 
     def stated() -> Claim:
         # At the ends of the range, as the paper has it.
-        found, _ = mechanism_confusion(ClipLaplace(), budgets[:1], 1.0)
-        return Claim(None, 1.0 - float(found[0]))
+        confusion, _ = mechanism_confusion(ClipLaplace(), budgets[:1], 1.0)
+        return Claim(None, 1.0 - float(confusion[0]))
 
     return stated, spared, None
 
@@ -214,7 +221,7 @@ STATEMENTS: dict[str, Callable[[], Statement]] = {
     "V10-2": partial(_matrices, 6),
     "C18": _uniform,
     "V14": _imitation,
-    "V15": _places,
+    "V15": _positions,
     "V16": _normal,
     "V18": _aggregation,
     "V19": _round,

@@ -1,7 +1,7 @@
-"""Cases that were brought here once and are withdrawn, each with the reason.
+"""Withdrawn cases, each with the reason.
 
-Their arithmetic was right, but the claim that was tried is none that the paper states. They
-count neither among the claims that fall nor among those that stand, and nothing runs them.
+Their arithmetic was right, but the paper does not state the claim that was checked. They
+count neither as violated nor as standing, and are not run.
 """
 
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from shuffledp.papers.toml_tables import read_table
 
 
 class WithdrawalReason(StrEnum):
-    """Why a case says nothing about its paper.
+    """Reason that a case says nothing about its paper.
 
     Attributes:
         MISPRINT: A misprint was tried; the statement as meant is not violated.
-        INFERENCE: What was tried is inferred or changed here, and not stated there.
+        INFERENCE: The claim that was tried is inferred here, and not stated there.
         ASYMPTOTIC: A statement with an unknown constant C > 0 was tried at C = 0.
         PRECONDITIONS: The statement is about something else than what was attacked.
         OUTPUT: The attack sees more than the algorithm of the statement outputs.
@@ -36,7 +36,7 @@ class Withdrawal:
     """Cases that are withdrawn together.
 
     Attributes:
-        cases: Their names.
+        cases: Names of the cases.
         claim: Authors, year and number of the statement.
         reason: The kind of reason.
         explanation: The reason, in full.
@@ -48,7 +48,8 @@ class Withdrawal:
     explanation: str
 
     def sentence(self, name: str) -> str:
-        """Returns what is said when one of the cases is asked for."""
+        """Returns the message for a user who selects one of the cases."""
+        # The name may be typed in lower case; the message has it as printed.
         (known,) = (each for each in self.cases if each.lower() == name.lower())
         return (
             f"{known} is withdrawn ({self.reason}). Claim: {self.claim}. "
@@ -78,7 +79,7 @@ WITHDRAWN = read_table(_WithdrawalsTable, "court", "withdrawn.toml").rows
 
 
 def withdrawal_of(name: str) -> Withdrawal | None:
-    """Returns why a case is withdrawn, or None if it is not."""
+    """Returns the withdrawal of a case, or None if it is not withdrawn."""
     for withdrawal in WITHDRAWN:
         if name.lower() in {each.lower() for each in withdrawal.cases}:
             return withdrawal

@@ -1,9 +1,9 @@
-"""What the adversary has to tell apart: the victim holds x, or she holds x'.
+"""The two worlds of an attack: the target user holds x, or x'.
 
-Messages are numbered cells; everybody else's value is fixed. Every attack of this folder
-computes the exact law of some function of the shuffled messages in both worlds, and its
-hockey-stick divergence: a lower bound of the collection's own. None of it uses the
-accountant's code.
+Messages are numbered cells; the other users' values are fixed. Every attack of this folder
+computes the exact distribution of a function of the shuffled messages in both worlds, and
+its hockey-stick divergence: a lower bound of the collection's divergence. No attack uses
+the accountant's code.
 """
 
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from shuffledp.types import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Worlds:
-    """One victim among people whose values are fixed.
+    """One target user among users whose values are fixed.
 
     Attributes:
-        first: Chances of the victim's message if she holds x, shape (cells,).
-        second: The same if she holds x', shape (cells,).
-        others: Chances of everybody else's, per group, shape (groups, cells).
-        counts: How many others there are in each group, shape (groups,).
+        first: Probabilities of the target user's message on x, shape (cells,).
+        second: The same on x', shape (cells,).
+        others: Probabilities of another user's message, per group, shape (groups, cells).
+        counts: Number of other users in each group, shape (groups,).
     """
 
     first: Floats
@@ -30,10 +30,11 @@ class Worlds:
     counts: Ints
 
     def __post_init__(self) -> None:
-        chances = np.vstack([self.first, self.second, self.others])
-        sums = chances.sum(axis=1)
-        if not (np.all(chances >= 0.0) and np.allclose(sums, 1.0, rtol=1e-9)):
-            raise ValueError("Expected chances that add up to 1.")
+        probabilities = np.vstack([self.first, self.second, self.others])
+        sums = probabilities.sum(axis=1)
+        # Written this way round, it refuses NaN, too.
+        if not (np.all(probabilities >= 0.0) and np.allclose(sums, 1.0, rtol=1e-9)):
+            raise ValueError("Expected probabilities that add up to 1.")
         if self.others.shape[0] != self.counts.size:
             raise ValueError("Expected one count for each group.")
 
@@ -43,20 +44,21 @@ class Worlds:
         return Worlds(self.second, self.first, self.others, self.counts)
 
     def average(self) -> Floats:
-        """Returns how many of the others' messages fall into each cell on average."""
+        """Returns the expected number of other users' messages in each cell."""
         expected: Floats = self.counts @ self.others
         return expected
 
     def grouped(self, cells: Ints) -> "Worlds":
         """Returns the worlds in which old cell j is seen as cell cells[j]."""
+        # Merging cells is post-processing: divergences do not grow, and attacks stay valid.
         size = int(cells.max()) + 1
 
-        def merged(chances: Floats) -> Floats:
-            return np.bincount(cells, chances, minlength=size).astype(np.float64)
+        def merged(probabilities: Floats) -> Floats:
+            return np.bincount(cells, probabilities, minlength=size).astype(np.float64)
 
         others = np.zeros((self.counts.size, size))
-        for row, chances in zip(others, self.others, strict=True):
-            row[:] = merged(chances)
+        for row, probabilities in zip(others, self.others, strict=True):
+            row[:] = merged(probabilities)
         return Worlds(merged(self.first), merged(self.second), others, self.counts)
 
 
@@ -72,6 +74,7 @@ def hockey_stick(first: Floats, second: Floats, epsilon: float) -> float:
         epsilon: In nats, >= 0.
     """
     ratio = np.exp(epsilon)
+    # Privacy requires both inequalities; the larger divergence decides.
     return max(
         float(np.maximum(a - ratio * b, 0.0).sum())
         for a, b in ((first, second), (second, first))

@@ -1,1 +1,1 @@
-"""Tables and figures of the papers, computed anew; one file each."""
+"""Tables and figures of the papers, recomputed."""

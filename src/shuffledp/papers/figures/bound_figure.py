@@ -1,4 +1,4 @@
-"""Figures of central epsilon against the number of people: papers and certificate."""
+"""Figures of central epsilon against the number of users: papers and certificate."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,19 +26,19 @@ _ATTACK, _CERTIFIED, _CLAIMS = 3, 4, 5
 
 @dataclass(frozen=True)
 class BoundFigure:
-    """What a figure shows.
+    """Settings and bounds of a figure.
 
     Attributes:
-        title: Of the figure.
+        title: Title of the figure.
         populations: Names of budget distributions, one panel each.
-        sizes: Numbers of people.
+        sizes: Numbers of users.
         delta_times_n: delta = this / n; or, if `delta` is given, None.
         delta: The same delta for all sizes.
-        elsewhere: {how the legend calls it: (bound, what it is claimed about)}: claims
-            about other randomizers with these budgets, compared with nothing.
-        bounds: {how the legend calls it, with its paper: bound}.
-        mechanism: What is claimed about, certified and attacked.
-        notes: What to make of it.
+        elsewhere: Legend label -> (bound, its randomizer): claims about other randomizers
+            with these budgets, not compared with the attack.
+        bounds: Legend label with the paper -> bound.
+        mechanism: The randomizer of claims, certificate and attack.
+        notes: Notes below the figure.
     """
 
     title: str
@@ -60,6 +60,7 @@ class BoundFigure:
         total = len(self.populations) * len(self.sizes)
         for name in self.populations:
             budgets = draw_budgets(name, max(self.sizes), rng=rng)
+            # Populations are nested: curves differ by size, not by another draw.
             for size in self.sizes:
                 rows.append(self._row(name, Population.from_budgets(budgets[:size])))
                 effort.on_share(len(rows) / total)
@@ -102,13 +103,13 @@ class BoundFigure:
     def _row(self, name: str, people: Population) -> tuple[Cell, ...]:
         n = people.num_users
         delta = self.delta or (self.delta_times_n or 1.0) / n
-        found = band(self.mechanism, people, delta=delta)
+        interval = band(self.mechanism, people, delta=delta)
         claims = [
             cell
             for bound in self.bounds.values()
-            for cell in self._claim(bound, people, delta, found)
+            for cell in self._claim(bound, people, delta, interval)
         ]
-        ends = (found.attack, found.certified)
+        ends = (interval.attack, interval.certified)
         others = [
             stated(bound, _about(people, device), delta=delta).number
             for bound, device in self.elsewhere.values()
@@ -116,34 +117,36 @@ class BoundFigure:
         return (name.split("/")[1], n, delta, *ends, *claims, *others)
 
     def _claim(
-        self, bound: PublishedBound, people: Population, delta: float, found: Band
+        self, bound: PublishedBound, people: Population, delta: float, interval: Band
     ) -> tuple[Cell, Cell]:
-        """Returns what a bound states, and whether the attack refutes it."""
+        """Returns the number that a bound states, and whether the attack refutes it."""
         claim = stated(bound, _about(people, self.mechanism), delta=delta)
-        compared = ClaimComparison(claim, found)
+        compared = ClaimComparison(claim, interval)
         return compared.stated.number, compared.refuted
 
     def _panel(self, population: str, rows: Sequence[Sequence[Cell]]) -> Panel:
         chosen = [row for row in rows if row[0] == population.split("/")[1]]
         at = [row[1] for row in chosen]
 
-        def column(place: int) -> list[Cell]:
-            return [row[place] for row in chosen]
+        def column(index: int) -> list[Cell]:
+            return [row[index] for row in chosen]
 
         curves = [
             Curve("certified (shuffledp)", at, column(_CERTIFIED), ours=True),
             Curve("attack (shuffledp)", at, column(_ATTACK), ours=True),
             *(
-                Curve(name, at, column(_CLAIMS + 2 * place))
-                for place, name in enumerate(self.bounds)
+                # Every second column is a flag.
+                Curve(name, at, column(_CLAIMS + 2 * index))
+                for index, name in enumerate(self.bounds)
             ),
             *(
-                Curve(name, at, column(_CLAIMS + 2 * len(self.bounds) + place))
-                for place, name in enumerate(self.elsewhere)
+                Curve(name, at, column(_CLAIMS + 2 * len(self.bounds) + index))
+                for index, name in enumerate(self.elsewhere)
             ),
         ]
         return Panel(
             population.split("/")[1].capitalize(),
+            # A theorem that never speaks of this setting has no curve.
             [c for c in curves if any(value is not None for value in c.values)],
             horizontal="people",
             vertical="central epsilon",

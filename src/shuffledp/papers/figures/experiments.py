@@ -1,4 +1,4 @@
-"""Every experiment by its name, as the command line writes it."""
+"""Registry of experiments, by their names on the command line."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -12,11 +12,11 @@ class _ExperimentRow:
     """One experiment.
 
     Attributes:
-        name: As the command line writes it.
+        name: Name on the command line.
         summary: One line about it.
-        run: What computes it: a module of the paper's figures, and a function of it.
-        repetitions: By default; None if it repeats nothing.
-        quick: What a quick run leaves out; "" if there is none.
+        run: Module of the paper's figures and its function, as "module.function".
+        repetitions: Default number; None if it repeats nothing.
+        quick: The parts that a quick run leaves out; "" if there are none.
     """
 
     name: str
@@ -32,6 +32,7 @@ class _ExperimentsTable:
 
 
 def _experiment(folder: str, row: _ExperimentRow) -> Experiment:
+    # Named in TOML, so that a new figure needs no line of code here.
     module, _, function = row.run.partition(".")
     figures = import_module(f"shuffledp.papers.{folder}.figures.{module}")
     run = getattr(figures, function)

@@ -1,8 +1,7 @@
-"""Pictures of experiments: told apart in print, too, and without seeing all colors.
+"""Pictures of experiments, readable in print and by color-blind readers.
 
-Colors are those of Okabe and Ito (2008), in an order in which neighbors differ in
-lightness as well; every curve has a marker and a dash of its own. What is proven here,
-certificates and attacks, is drawn thick and in one blue.
+Every curve has a marker and a dash of its own. Curves that this library proves,
+certificates and attacks, are drawn thick and in one blue.
 """
 
 import textwrap
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _OURS = "#0072b2"
+# Okabe and Ito (2008), in an order in which neighbors differ in lightness as well.
 _COLORS = ("#d55e00", "#000000", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
 _DASHES = ("-", "--", "-.", ":")
 # Thick lines need longer gaps to be told apart.
@@ -34,12 +34,12 @@ class Curve:
     """One line of a panel.
 
     Attributes:
-        label: What the legend says: the paper and the theorem, or what is ours.
-        at: Places on the horizontal axis.
-        values: One per place; None and NaN leave a gap.
+        label: Legend label: the paper and the theorem, or the bound of this library.
+        at: Positions on the horizontal axis.
+        values: One value per position; None and NaN leave a gap.
         low: Lower ends of intervals, if there are any.
         high: Upper ends.
-        ours: Whether it is proven here.
+        ours: Whether this library proves it.
         joined: Whether points are joined.
     """
 
@@ -58,12 +58,12 @@ class Panel:
     """One pair of axes.
 
     Attributes:
-        title: What differs from the other panels; "" for a single one.
+        title: The difference from the other panels; "" for a single panel.
         curves: In the order of the legend; the same label looks the same in all panels.
         horizontal: Name of the axis.
         vertical: Name of the axis.
         log: Which axes are logarithmic: "", "x", "y" or "xy".
-        ticks: Names of the places 1, 2, ... on the horizontal axis, if it has no numbers.
+        ticks: Names of the positions 1, 2, ... on the horizontal axis, if not numbers.
     """
 
     title: str
@@ -85,10 +85,10 @@ def draw(
     """Returns panels with a common title, setting and legend, as SVG.
 
     Args:
-        title: What is shown.
-        setting: What it holds for, as in `Result`.
-        panels: At least one.
-        description: For people who cannot see the picture.
+        title: Title of the picture.
+        setting: The setting, as in `Result`.
+        panels: At least one panel.
+        description: Text in place of the picture, for screen readers.
     """
     columns = 2 if len(panels) in (2, 4) else min(len(panels), 3)
     lines = -(-len(panels) // columns)
@@ -102,7 +102,7 @@ def draw(
     for empty in axes[len(panels) :]:
         figure.delaxes(empty)
     styles = _styles(panels)
-    for place, (panel, pair) in enumerate(zip(panels, axes, strict=False)):
+    for index, (panel, pair) in enumerate(zip(panels, axes, strict=False)):
         for curve in panel.curves:
             _plot(pair, curve, styles[curve.label])
         if "x" in panel.log:
@@ -110,11 +110,12 @@ def draw(
         if "y" in panel.log:
             pair.set_yscale("log")
         if panel.ticks:
-            places = range(1, len(panel.ticks) + 1)
-            pair.set_xticks(places, panel.ticks, rotation=30, ha="right", fontsize=8)
+            positions = range(1, len(panel.ticks) + 1)
+            pair.set_xticks(positions, panel.ticks, rotation=30, ha="right", fontsize=8)
         pair.set_title(panel.title, fontsize=10)
         pair.set_xlabel(panel.horizontal)
-        if place % columns == 0 or panel.vertical != panels[place - 1].vertical:
+        # Panels of one row share the label of their vertical axis, if it is the same.
+        if index % columns == 0 or panel.vertical != panels[index - 1].vertical:
             pair.set_ylabel(panel.vertical)
     handles = {
         label: handle
@@ -130,15 +131,17 @@ def draw(
             frameon=False,
             fontsize=8.5,
         )
-    stated = ", ".join(f"{name} {_shown(cell)}" for name, cell in setting.items())
+    stated = ", ".join(f"{name} {_text(cell)}" for name, cell in setting.items())
     wide = int(12.5 * width)
     lines_above = [*textwrap.wrap(title, wide), *textwrap.wrap(stated, int(1.2 * wide))]
+    # Matplotlib would read text between dollar signs as formulas.
     figure.suptitle("\n".join(lines_above).replace("$", r"\$"), fontsize=10)
     return svg(figure, description)
 
 
 def _styles(panels: Sequence[Panel]) -> dict[str, dict[str, Any]]:
-    """Returns how each label is drawn; colors first differ, then dashes and markers."""
+    """Returns the style of each label; colors differ first, then dashes and markers."""
+    # By label, so that a curve looks the same in all panels.
     styles: dict[str, dict[str, Any]] = {}
     ours = others = 0
     for curve in (curve for panel in panels for curve in panel.curves):
@@ -189,12 +192,13 @@ def _plot(axes: "Axes", curve: Curve, style: Mapping[str, Any]) -> None:
 
 
 def _marked(values: Floats) -> list[int]:
-    """Returns which of many points get a marker: a few, and those that stand alone."""
+    """Returns the points that get a marker: a few, and isolated ones."""
+    # A point between two gaps has no line and would be invisible without a marker.
     gap = np.concatenate([[True], np.isnan(values), [True]])
     alone = ~gap[1:-1] & gap[:-2] & gap[2:]
     spread = np.arange(0, values.size, values.size // (_MARKED // 2))
-    found: list[int] = np.union1d(np.flatnonzero(alone), spread).tolist()
-    return found
+    marked: list[int] = np.union1d(np.flatnonzero(alone), spread).tolist()
+    return marked
 
 
 def _floats(cells: Sequence[Cell]) -> Floats:
@@ -207,7 +211,7 @@ def _widest(labels: Sequence[str]) -> int:
     return max(map(len, labels)) + 7
 
 
-def _shown(cell: Cell) -> str:
+def _text(cell: Cell) -> str:
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, int):

@@ -1,4 +1,4 @@
-"""What every experiment returns: a table, a picture, and the paper's numbers beside."""
+"""Result of an experiment: a table, a picture, and the paper's numbers beside ours."""
 
 import csv
 import io
@@ -24,8 +24,8 @@ def number(cell: Cell, *, missing: float = math.inf) -> float:
     (0.5, inf)
 
     Args:
-        cell: Of a table.
-        missing: What stands for a cell in which nothing is stated.
+        cell: Cell of a table.
+        missing: The number for a cell without a statement.
 
     Raises:
         InvalidInputError: If it holds words.
@@ -37,16 +37,16 @@ def number(cell: Cell, *, missing: float = math.inf) -> float:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A number of a paper beside the one that was found here.
+    """A number of a paper beside the number that this library computes.
 
     Attributes:
-        what: What the number is.
+        what: Description of the number.
         printed: As the paper prints it, such as "0.057" or "6e-5".
-        here: What was found.
+        here: The number that this library computes.
         within: Relative difference that still counts as the same, where the paper's
-            number is simulated or read off a picture; with 0 what was found must round
-            to the printed digits.
-        why: Why it differs; "" if it does not, or if nobody knows.
+            number is simulated or read off a picture; with 0 our number must round to
+            the printed digits.
+        why: Reason of a difference; "" if there is none or it is unknown.
     """
 
     what: str
@@ -58,7 +58,7 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Is it the paper's number?
+        """Whether it is the paper's number.
 
         >>> Comparison("epsilon", "0.057", 0.0571).agrees
         True
@@ -66,6 +66,7 @@ class Comparison:
         False
         """
         printed = float(self.printed)
+        # Half a unit of the last printed digit: 0.0005 for "0.057", 0.5e-5 for "6e-5".
         mantissa, _, exponent = self.printed.lower().partition("e")
         digits = len(mantissa.partition(".")[2])
         rounding = 0.5 * 10.0 ** (int(exponent or 0) - digits)
@@ -76,17 +77,17 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """One table or figure, computed anew.
+    """One recomputed table or figure.
 
     Attributes:
-        title: What is shown.
-        setting: What the numbers hold for: people, delta, randomizer, ...
+        title: Title of the table or figure.
+        setting: Setting of the numbers: users, delta, randomizer, ...
         columns: Names, with units.
         rows: One cell per column; numbers in full.
-        notes: What to make of it; what differs from the paper.
+        notes: Remarks, and differences from the paper.
         svg: The picture.
         comparisons: Numbers of the paper beside ours.
-        keys: How many of the first columns say what a row is about.
+        keys: Number of first columns that identify a row.
     """
 
     title: str
@@ -118,12 +119,12 @@ class Result:
     def to_document(
         self, name: str, effort: "Effort", seconds: float
     ) -> dict[str, Any]:
-        """Returns everything but the picture, for machines.
+        """Returns everything except the picture, for JSON.
 
         Args:
-            name: Of the experiment.
-            effort: With which it was computed.
-            seconds: That it took.
+            name: Name of the experiment.
+            effort: The effort with which it was computed.
+            seconds: Run time.
         """
         return {
             "experiment": name,
@@ -152,12 +153,12 @@ class Result:
 
 @dataclass(frozen=True)
 class Effort:
-    """How an experiment is run.
+    """Parameters of a run of an experiment.
 
     Attributes:
-        repetitions: Of what it repeats; 1 if it repeats nothing.
-        seed: Of all randomness.
-        quick: Whether to leave out what the experiment says it can.
+        repetitions: Number of repetitions; 1 if it repeats nothing.
+        seed: Seed of all randomness.
+        quick: Whether to leave out the parts that a quick run may skip.
         on_share: Called with the share of the work that is done.
     """
 
@@ -169,13 +170,13 @@ class Effort:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Something to run.
+    """An experiment of a paper.
 
     Attributes:
         summary: One line about it.
-        run: Computes it.
-        repetitions: By default; None if it repeats nothing.
-        quick: What a quick run leaves out; "" if there is none.
+        run: Function that computes it.
+        repetitions: Default number; None if it repeats nothing.
+        quick: The parts that a quick run leaves out; "" if there are none.
     """
 
     summary: str
@@ -185,6 +186,7 @@ class Experiment:
 
 
 def _in_full(cell: Cell) -> str:
+    # `repr` of a float loses no digit. A bool is an int, and is tested first.
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     return "" if cell is None else repr(cell) if isinstance(cell, float) else str(cell)

@@ -1,4 +1,4 @@
-"""Results of experiments for people who look at a terminal: no digit is ever cut."""
+"""Terminal tables of results of experiments; no digit is ever cut."""
 
 from collections.abc import Sequence
 
@@ -16,14 +16,14 @@ _BETWEEN = 3
 
 
 def result_table(result: Result, *, width: int) -> RenderableType:
-    """Returns the table, and what to make of it.
+    """Returns the table, with its notes and comparisons.
 
-    A table that is too wide is printed in several parts, each beside the columns that say
-    what a row is about. Flags stand behind the number that they are about.
+    A table that is too wide is printed in several parts, each beside the columns that
+    identify a row. Flags stand behind the number that they are about.
 
     Args:
-        result: What to show.
-        width: Of the terminal, in characters.
+        result: The result to show.
+        width: Width of the terminal, in characters.
     """
     columns = _columns(result)
     keys, others = columns[: result.keys], columns[result.keys :]
@@ -38,7 +38,7 @@ def result_table(result: Result, *, width: int) -> RenderableType:
         parts[-1].append(column)
         used += needed
     setting = ", ".join(
-        f"{name} {_shown(cell)}" for name, cell in result.setting.items()
+        f"{name} {_text(cell)}" for name, cell in result.setting.items()
     )
     return Group(
         Text(result.title, style="bold"),
@@ -52,32 +52,33 @@ def result_table(result: Result, *, width: int) -> RenderableType:
 def _columns(result: Result) -> list[list[str]]:
     """Returns columns of texts, each with its name first; flags joined to numbers.
 
-    A flag of the column "x" is called "x: " and what it flags.
+    A flag of the column "x" is called "x: " and its meaning.
     """
     columns: list[list[str]] = []
-    for place, name in enumerate(result.columns):
-        cells = [row[place] for row in result.rows]
+    for index, name in enumerate(result.columns):
+        cells = [row[index] for row in result.rows]
         if columns and name.startswith(f"{columns[-1][0]}: "):
             marks = [FLAG if cell else "" for cell in cells]
             texts = zip(columns[-1][1:], marks, strict=True)
             columns[-1][1:] = [text + mark for text, mark in texts]
         else:
-            columns.append([name, *(_shown(cell) for cell in cells)])
+            columns.append([name, *(_text(cell) for cell in cells)])
     return columns
 
 
 def _width(column: Sequence[str]) -> int:
-    """Returns how many characters a column needs: its cells, and its name's words."""
+    """Returns the width of a column in characters."""
+    # Names may be folded between words, cells may not.
     words = column[0].split() or [""]
     return max(*(len(word) for word in words), *(len(text) for text in column[1:]), 1)
 
 
 def _part(columns: Sequence[Sequence[str]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 1), pad_edge=False)
-    for place, column in enumerate(columns):
+    for index, column in enumerate(columns):
         table.add_column(
             column[0],
-            justify="left" if place == 0 else "right",
+            justify="left" if index == 0 else "right",
             min_width=_width(column),
             overflow="fold",
         )
@@ -100,7 +101,7 @@ def _comparisons(result: Result) -> list[RenderableType]:
     return [Text(f"- {line}") for line in lines]
 
 
-def _shown(cell: Cell) -> str:
+def _text(cell: Cell) -> str:
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if cell is None:

@@ -1,5 +1,5 @@
 from math import e, log
-here = 0.6, 0.4  # R(x) and R(x'), chances of two messages
+first = 0.6, 0.4  # R(x) and R(x'), chances of two messages
 other = 0.6 / e, 1 - 0.6 / e  # R(x''): no ratio is above e
 claimed = log(1 + e)
-print(claimed, max(log(2 * p / q) for p, q in zip(here, other)))
+print(claimed, max(log(2 * p / q) for p, q in zip(first, other)))

@@ -1,8 +1,7 @@
-"""Claims that fall, with the fewest people for which one is known to.
+"""Violated claims, each with the fewest users for which the violation is known.
 
-Each is a case like any other for the numbers of its program: the published formula, the
-attack and the certificate come from where they always do, and share nothing with the
-program. Noise and bound are those of the case that it makes smaller.
+Each is a case like any other, for the numbers of its program. Formula, attack and
+certificate share nothing with the program; noise and bound are those of the larger case.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,10 +33,10 @@ class Counterexample:
     """A counterexample whose numbers can be changed.
 
     Attributes:
-        name: Of its case.
-        program: Which prints claim and attack, and the numbers that were found.
-        build: The case for such numbers.
-        choices: What a search tries for each; the first is made as small as possible.
+        name: Name of its case.
+        program: The program that prints claim and attack, with its numbers.
+        build: Returns the case for given numbers.
+        choices: Values to search for each number; the first number is minimized.
     """
 
     name: str
@@ -47,20 +46,20 @@ class Counterexample:
 
     @property
     def case(self) -> Case:
-        """The case for the numbers that were found."""
+        """The case for the numbers of the program."""
         return self.build(self.program.numbers)
 
 
 @dataclass(frozen=True)
 class _CounterexampleRow:
-    """What a search makes smaller.
+    """Row of the table of counterexamples.
 
     Attributes:
-        name: Of the case that was found.
-        case: That it makes smaller.
-        setting: In words, with `{letters}` of the program.
-        choices: For each letter.
-        held: How many items everybody holds, if they send items.
+        name: Name of the counterexample's case.
+        case: The larger case.
+        setting: Description, with `{letters}` of the program.
+        choices: Values to search for each letter.
+        held: Number of items of every user, if they send items.
     """
 
     name: str
@@ -84,7 +83,7 @@ def _case(small: _CounterexampleRow, large: Row, given: Numbers) -> Case:
     if large.crowd is not None:
         bound = published_bound(large.bound)
         if isinstance(bound, HypothesisTesting):
-            # Where it claims most: sums begin without clones, failures reveal.
+            # The most charitable reading: sums begin without clones, failures reveal.
             bound = HypothesisTesting(as_printed=False)
         crowd = _crowd(large.crowd, numbers)
         return crowd_case(replace(row, source=""), crowd, bound)
@@ -98,7 +97,7 @@ def _case(small: _CounterexampleRow, large: Row, given: Numbers) -> Case:
 
 
 def _crowd(large: Crowd, numbers: Numbers) -> Crowd:
-    """Returns one person among others, or as many at one budget."""
+    """Returns the target user among others, or all users at one budget."""
     count = int(numbers["n"])
     people: tuple[Group, ...] = (Group(count, numbers["b"]),)
     if "v" in numbers:
@@ -114,7 +113,8 @@ def _crowd(large: Crowd, numbers: Numbers) -> Crowd:
 
 
 def _items(row: Row, held: int, numbers: Numbers) -> Case:
-    """Returns two people with one blanket message each; the other sends everything."""
+    """Returns the case of two users with one blanket message each."""
+    # The other user sends every item: the total number of messages is then known.
     items, rate, epsilon = int(numbers["d"]), numbers["l"], numbers["e"]
     bound = SegmentedPrivacy(
         num_items=items, blanket_messages=1, items_per_user=held, sampling_rate=rate
@@ -149,9 +149,10 @@ def counterexample_of(case: str) -> Counterexample:
     """Returns the smallest counterexample to the claim of a case, such as "V8-2".
 
     Raises:
-        InvalidInputError: If its numbers are none that can be searched for.
+        InvalidInputError: If there is no search for its numbers.
     """
     program = program_of(case)
+    # By identity: cases of one claim share one cached program.
     for small in COUNTEREXAMPLES:
         if small.program is program:
             return small

@@ -1,7 +1,7 @@
-"""Five lines of Python that show a counterexample and need nothing of this package.
+"""Program of five lines that shows a counterexample without this package.
 
-The last line prints the claim and what is reached. Letters are those of the lines: n is the
-number of people, v the victim's budget, b everybody's, e the epsilon of both numbers.
+The last line prints the claim and the attack. In the lines, n is the number of users, v the
+target user's budget, b all others', e the epsilon of both numbers.
 """
 
 import ast
@@ -18,7 +18,7 @@ _ASSIGNED = re.compile(
 
 @dataclass(frozen=True)
 class Program:
-    """A program, with the numbers for which it was found.
+    """A program, with the numbers of its counterexample.
 
     >>> program = Program("n, e = 2, 0.5; print(n, e)\\n")
     >>> program.numbers
@@ -27,7 +27,7 @@ class Program:
     n, e = 3, 1; print(n, e)
 
     Attributes:
-        text: What runs, with a newline at the end.
+        text: Source code, with a newline at the end.
     """
 
     text: str
@@ -43,5 +43,6 @@ class Program:
 
     def with_numbers(self, numbers: Mapping[str, float]) -> str:
         """Returns the same lines for other numbers."""
+        # Only the first assignment holds the numbers; later ones are intermediate results.
         values = ", ".join(f"{value:g}" for value in numbers.values())
         return _ASSIGNED.sub(f"{', '.join(numbers)} = {values}", self.text, count=1)

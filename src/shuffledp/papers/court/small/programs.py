@@ -1,7 +1,8 @@
-"""The programs: claims by their papers' formulas, and chances of one event or count.
+"""Programs of the counterexamples, by the names of their cases.
 
-Most events are that nobody's message is in a set, or that somebody's is. Others hold what
-makes it rarest: 0 for noise added to 0 or 1, the far end for Clip-Laplace noise.
+Each evaluates a paper's formula and the probability of one event or count. Most events are
+that no message, or at least one, is in a set. Other users hold the value that makes it
+rarest: 0 for noise added to 0 or 1, the far end for Clip-Laplace noise.
 """
 
 from functools import cache
@@ -10,7 +11,7 @@ from importlib.resources import files
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.court.small.program import Program
 
-# By the beginning of a case's name: what shows it, with the fewest people.
+# By the beginning of a case's name: the program with the fewest users.
 _FILES = {
     "V4": "apes_closed",
     "V4b": "apes_numerical",
@@ -45,12 +46,13 @@ PROGRAMS = {name: _program(file) for name, file in _FILES.items()}
 
 
 def program_of(case: str) -> Program:
-    """Returns the program that shows what a case shows, such as "V8-2".
+    """Returns the program for the claim of a case, such as "V8-2".
 
     Raises:
-        InvalidInputError: If the case is none of a claim that falls.
+        InvalidInputError: If the case is not about a violated claim.
     """
     names = {name.lower(): program for name, program in PROGRAMS.items()}
+    # "V8-2" is the second setting of the claim V8, shown by the same program.
     beginning = case.lower().split("-")[0]
     if beginning not in names:
         raise InvalidInputError(
