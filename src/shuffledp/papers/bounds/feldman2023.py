@@ -113,7 +113,7 @@ class Feldman2023Kary(PublishedBound):
     )
 
     def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions unless everybody runs k-ary response."""
+        """Raises OutsidePreconditions unless all users run k-ary response."""
         check_pure(setting)
         require(
             setting.mechanism_name == "kary-response",

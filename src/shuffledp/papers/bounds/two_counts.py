@@ -10,7 +10,7 @@ if the target user holds x, and the same with `same` and `other` swapped on x'. 
 total t of both counts, the ratio of the two probabilities grows with the first count k:
 the divergence is a sum over t of tails of Binomial(t - 1, 1/2), without enumeration in k.
 
-The reduction itself is not proven here; it is what the papers claim.
+The reduction itself is a claim of the papers, and not proven here.
 """
 
 import math

@@ -18,7 +18,7 @@ class WithdrawalReason(StrEnum):
         MISPRINT: A misprint was tried; the statement as meant is not violated.
         INFERENCE: The claim that was tried is inferred here, and not stated there.
         ASYMPTOTIC: A statement with an unknown constant C > 0 was tried at C = 0.
-        PRECONDITIONS: The statement is about something else than what was attacked.
+        PRECONDITIONS: The attack is about another setting than the statement.
         OUTPUT: The attack sees more than the algorithm of the statement outputs.
         CORRECTED: The authors have corrected the version that was tried.
     """

@@ -17,6 +17,7 @@ from scipy.optimize import minimize_scalar
 
 from shuffledp.errors import InvalidInputError
 
+# Points of the grid, besides the kinks.
 _GRID = 24
 
 
@@ -41,11 +42,13 @@ def best_blanket(
     Raises:
         InvalidInputError: If there is no kink, or one is not above 0.
     """
+    # NaN stands for a kink that has no logarithm, and is refused below.
     logs = [math.log(kink) if kink > 0.0 else math.nan for kink in kinks]
     if not logs or not all(map(math.isfinite, logs)) or not 0.0 < below <= 1.0:
         raise InvalidInputError(
             "Expected at least one blanket above 0, and 0 < below <= 1."
         )
+    # In log(m): the useful range spans orders of magnitude.
     evenly = np.linspace(min(logs) + math.log(below), max(logs), _GRID).tolist()
     grid = sorted({*evenly, *logs})
     errors = [error(math.exp(log)) for log in grid]
@@ -61,6 +64,7 @@ def best_blanket(
             method="bounded",
             options={"xatol": close},
         )
+        # The grid point stays where the search on a side is no better.
         if result.fun < least_error:
             best_log, least_error = float(result.x), float(result.fun)
     return math.exp(best_log)

@@ -60,6 +60,7 @@ def kary_family(num_categories: int) -> RandomizerFamily:
     k = whole_number(num_categories, "categories", least=2, most=256)
 
     def table(budget: float) -> Floats:
+        # In e^-budget, which does not overflow.
         weights = np.full((k, k), math.exp(-budget))
         np.fill_diagonal(weights, 1.0)
         response: Floats = weights / weights.sum(axis=1, keepdims=True)
@@ -97,12 +98,13 @@ def noise_family(
         noise: Floats = weights / weights.sum(axis=1, keepdims=True)
         return noise
 
-    held_values = np.arange(size + 1.0)
-    scores = MessageScores(messages[:, None] / size, held_values[:, None] / size)
+    values = np.arange(size + 1.0)
+    scores = MessageScores(messages[:, None] / size, values[:, None] / size)
+    # Blanket messages are noise about 1/2, a point of the grid as `cells` is even.
     omega = noisy(blanket_budget, np.array([size / 2.0]))[0]
     return RandomizerFamily(
         "geometric noise",
-        lambda budget: noisy(budget, held_values),
+        lambda budget: noisy(budget, values),
         omega,
         scores,
         blanket_budget,
@@ -145,11 +147,13 @@ def largest_budget(
         raise CertificationError(
             f"No budget from {low:g} on keeps {target:g} with m = {blanket:g}."
         )
+    # delta grows with the local budget: where the upper end keeps the target, all do.
     if is_kept(high):
         return high
     while high - low > _WIDTH * high:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if is_kept(middle) else (low, middle)
+    # The end at which the target was checked to be kept.
     return low
 
 

@@ -42,6 +42,7 @@ from shuffledp.papers.bounds.equal_clones import equal_clones
 from shuffledp.papers.bounds.two_counts import divergence
 
 _WIDTH = 1e-12
+# In place of a delta of 0, whose logarithm is infinite.
 _TINY = 1e-320
 # Upper limit of messages per user.
 _MOST_MESSAGES = 1e6
@@ -109,9 +110,12 @@ class SegmentedPrivacy(PublishedBound):
         return self._delta(setting.num_users, epsilon)
 
     def _delta(self, num_users: int, epsilon: float) -> float:
+        # The clone probability 2 m / (ceil(m) d) of C, and n' - 1 of its trials; Theorem 3
+        # counts one blanket message too few (see the errata above).
         messages = math.ceil(self.blanket_messages)
         hit = 2.0 * self.blanket_messages / (messages * self.num_items)
         blanket = num_users * messages - (1 if self.as_printed else 0)
+        # Group privacy: one item at epsilon / s.
         one_item = divergence(
             equal_clones(blanket, hit),
             same=self.sampling_rate,
@@ -120,6 +124,7 @@ class SegmentedPrivacy(PublishedBound):
         )
         if one_item <= 0.0:
             return 0.0
+        # In logarithms: e^epsilon may overflow where delta' is tiny.
         log_delta = math.log(self.items_per_user * one_item) + epsilon
         return min(math.exp(min(log_delta, 0.0)), 1.0)
 
@@ -154,6 +159,7 @@ def smallest_blanket(
         )
         return bound._delta(num_users, epsilon) <= delta
 
+    # delta falls with m: double until the target is kept, halve until it is not.
     low = high = 1.0
     while states(low) and low > 1e-9:
         low /= 2.0
@@ -166,6 +172,7 @@ def smallest_blanket(
     while high - low > 1e-9 * high:
         middle = 0.5 * (low + high)
         low, high = (low, middle) if states(middle) else (middle, high)
+    # The end at which the statement was checked.
     return high
 
 
@@ -202,11 +209,13 @@ def largest_sampling_rate(
         stated = bound._delta(num_users, epsilon)
         return math.log(max(stated, _TINY)) - math.log(delta)
 
+    # Rate 1 is the end of the range, and needs no root.
     if excess(1.0) <= 0.0:
         return 1.0
     low = 0.5
     while excess(low) > 0.0:
         low /= 2.0
+        # No rate above 0 is stated: nothing may be sent.
         if low < _WIDTH:
             return 0.0
     rate = float(brentq(excess, low, min(2.0 * low, 1.0), xtol=_WIDTH * low))

@@ -1,8 +1,8 @@
 """The collection of sets of Wang et al. (2025) with the parameters that they publish.
 
 For given blanket messages m, every target takes the largest sampling rate that Theorem 3
-states to keep it; m is searched for between what the largest target needs for a rate of 1
-and what the smallest one needs, such that the bound
+states to keep it. m is searched for between the needs of the largest and of the smallest
+target for a rate of 1, such that the bound
 
     (n m + s sum_k n_k lambda_k) / (sum_k n_k lambda_k)^2
 
@@ -61,6 +61,7 @@ def published_mse(
     people: Population, rates: tuple[float, ...], *, set_size: int, blanket: float
 ) -> float:
     """Returns the paper's bound on the sum of squared errors about a population."""
+    # sum_k n_k lambda_k, the expected number of senders of an item that all users hold.
     signal = float(people.counts @ np.array(rates))
     return (people.num_users * blanket + set_size * signal) / signal**2
 
@@ -104,6 +105,7 @@ def published_items(
             for target in people.epsilons.tolist()
         ]
         blanket = best_blanket(error, kinks)
+    # The paper draws blanket messages as Bernoulli draws, not as Poisson numbers.
     return Items(
         num_items,
         set_size,
@@ -127,6 +129,7 @@ def plan_published(framework: ItemsFramework, chosen: ChoiceCounts) -> Items:
     Raises:
         InvalidInputError: If users may be absent: Theorem 3 counts all of them.
     """
+    # n of Theorem 3 is the number of users who send blanket messages.
     if framework.absent:
         raise InvalidInputError("Expected nobody absent: Theorem 3 counts everybody.")
     return published_items(

@@ -172,6 +172,7 @@ def _guarantee(
     least = proven = None
     # Proposition 1 is about one item: e^-epsilon of the delta that counts all messages.
     if protocol.set_size == 1:
+        # The bound multiplies by e^epsilon for group privacy, also for one item.
         least = stated(False) * np.exp(-target)
         proven = _messages(protocol, people).certified_delta(level, target, delta=delta)
     return TargetGuarantee(target, count, rate, stated(True), least, proven)
@@ -179,6 +180,7 @@ def _guarantee(
 
 def _messages(protocol: Items, people: Population) -> SegmentedMessages:
     """Returns the Poisson randomizer of one item, two values, and the empty message."""
+    # Values are items 0 and 1: by symmetry any pair of different items is alike.
     d = protocol.num_items
 
     def table(rate: float) -> Floats:
@@ -187,6 +189,7 @@ def _messages(protocol: Items, people: Population) -> SegmentedMessages:
         rows[:, d] = 1.0 - rate
         return rows
 
+    # Message d is the empty one, which no blanket message is.
     omega = np.append(np.full(d, 1.0 / d), 0.0)
     tables = tuple(table(rate) for rate in protocol.rates)
     return SegmentedMessages(people, tables, omega, protocol.blanket)

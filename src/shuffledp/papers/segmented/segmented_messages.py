@@ -114,9 +114,11 @@ class SegmentedMessages:
             OutsidePreconditions: If the table has no finite p and q.
         """
         rows = self.tables[level]
+        # 0 / 0, a message that is never sent, is NaN and left out of both maxima.
         with np.errstate(divide="ignore", invalid="ignore"):
             p = float(np.nanmax(rows.max(axis=0) / rows.min(axis=0)))
             q = float(np.nanmax(rows.max(axis=0) / self.omega))
+        # The largest total variation over pairs of values.
         beta = max(
             0.5 * float(np.abs(first - second).sum())
             for first in rows
@@ -127,6 +129,7 @@ class SegmentedMessages:
             p=p,
             beta=beta,
             q=q / self.blanket_probability,
+            # n ceil(m) blanket messages, and the message of the target user.
             num_users=self.blanket_draws + 1,
         )
 
@@ -150,6 +153,8 @@ class SegmentedMessages:
         alone = float(np.maximum(excess, 0.0).sum(axis=2).max()) * (1.0 + _SAFE)
         gammas = [0.0, self.blanket_probability * (1.0 - _SAFE)]
         counts = [1, self.blanket_draws]
+        # Groups of draws: none for the message itself, n ceil(m) blanket messages, and with
+        # `own` the other users of every level. Probabilities are rounded down.
         if own:
             others = self.people.counts.tolist()
             others[level] -= 1
@@ -157,6 +162,7 @@ class SegmentedMessages:
             gammas += [self._omega_share(table) for table in self.tables]
         covers = covers_of_table(rows, self.omega, np.array(gammas))
         (bound,) = blanket_bounds([covers], np.array(counts), [0], tail=tail)
+        # Either number is a bound; where the blanket has none, the message alone has one.
         with suppress(CertificationError):
             alone = min(alone, bound.delta(epsilon))
         return min(alone, 1.0)
@@ -177,10 +183,12 @@ class SegmentedMessages:
             raise InvalidInputError(
                 f"Expected numbers of these people, of shape {shape}."
             )
+        # Counts are sufficient: users with equal target and value are drawn together.
         sent = rng.binomial(self.blanket_draws, self.blanket_probability)
         total = rng.multinomial(sent, self.omega)
         for table, row in zip(self.tables, by_target, strict=True):
             for distribution, count in zip(table, row.tolist(), strict=True):
+                # NumPy refuses sums above 1, as rounding may leave them.
                 probabilities = distribution / distribution.sum()
                 total = total + rng.multinomial(count, probabilities)
         counts: Ints = total
@@ -189,6 +197,7 @@ class SegmentedMessages:
     def _omega_share(self, table: Floats) -> float:
         """Returns the probability that a message is a draw from omega, for any value."""
         sent = self.omega > 0.0
+        # min over x of R(x)(y) / omega(y): the part of R that is omega for every value.
         ratio = (table.min(axis=0)[sent] / self.omega[sent]).min()
         return min(float(ratio), 1.0) * (1.0 - _SAFE)
 
@@ -232,6 +241,7 @@ class MessageScores:
         """
         a, b = self._sums(protocol)
         blanket = protocol.people.num_users * protocol.blanket
+        # The expected score of all blanket messages, n m E g(omega).
         noise = blanket * (protocol.omega @ self.messages)
         estimate: Floats = (np.asarray(counts) @ self.messages - noise - a) / b
         return estimate
@@ -245,6 +255,7 @@ class MessageScores:
         """
         _, b = self._sums(protocol)
         squares = self.messages**2
+        # Messages are independent given the values: variances of scores add up.
         variance = 0.0
         people = protocol.people.counts.tolist()
         for table, count in zip(protocol.tables, people, strict=True):
@@ -252,6 +263,7 @@ class MessageScores:
             variance += count * float(
                 (sent @ squares - (sent @ self.messages) ** 2).sum()
             )
+        # A blanket draw has score g(omega) with probability gamma, and 0 otherwise.
         gamma = protocol.blanket_probability
         square = gamma * (protocol.omega @ squares)
         mean = gamma * (protocol.omega @ self.messages)

@@ -112,12 +112,12 @@ def _crowd(large: Crowd, numbers: Numbers) -> Crowd:
     )
 
 
-def _items(row: Row, held: int, numbers: Numbers) -> Case:
+def _items(row: Row, set_size: int, numbers: Numbers) -> Case:
     """Returns the case of two users with one blanket message each."""
     # The other user sends every item: the total number of messages is then known.
     items, rate, epsilon = int(numbers["d"]), numbers["l"], numbers["e"]
     bound = SegmentedPrivacy(
-        num_items=items, blanket_messages=1, items_per_user=held, sampling_rate=rate
+        num_items=items, blanket_messages=1, items_per_user=set_size, sampling_rate=rate
     )
     people = Setting(Population.from_counts({epsilon: 2}))
     return row.tried(
@@ -126,7 +126,7 @@ def _items(row: Row, held: int, numbers: Numbers) -> Case:
             num_users=2,
             num_items=items,
             blanket_messages=1,
-            items_per_user=held,
+            items_per_user=set_size,
             sampling_rate=rate,
             epsilon=where,
         ),

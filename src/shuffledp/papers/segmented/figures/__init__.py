@@ -1,1 +1,1 @@
-"""What tables and figures of the paper compute."""
+"""Tables and figures of the paper."""

@@ -149,6 +149,7 @@ class BallsIntoBins:
                 num_users=people,
                 rng=rng,
             )
+            # Blanket messages are uniform: 1 / d of their mean number falls on each item.
             mean, _ = randomizer.blanket_moments()
             share = (drawn - people * mean / self.num_items) / people
             value += self.weights[group] * share
@@ -163,6 +164,7 @@ class BallsIntoBins:
         error = uneven * n / max(n - 1, 1) * float(np.sum(shares * (1.0 - shares)))
         for group in range(self.counts.size):
             mean, variance = self._randomizer(group).blanket_moments()
+            # Per item E N p (1 - p) + Var N p^2, with p = 1/d; times d items.
             blanket_variance = mean * (1.0 - 1.0 / d) + variance / d
             error += float(per_user[group]) * blanket_variance
         return error
@@ -268,6 +270,7 @@ def separate_balls_into_bins(
         raw = np.ones(n.size)
     elif weights == "published":
         bound = d * s**2 * math.log(1.0 / delta) / (n * people.epsilons) ** 2 + s / n
+        # w_k as printed, one over the root of a bound of the squared error.
         raw = 1.0 / np.sqrt(bound)
     elif weights == "inverse variance":
         raw = n / (blankets + s)

@@ -18,7 +18,7 @@ class PrintedFigure:
     Attributes:
         title: Of the figure.
         data: "msnbc" or "synthetic".
-        set_sizes: Numbers s of items that everybody holds.
+        set_sizes: Numbers s of items of every user.
         shares: Names of the shares of the targets.
     """
 

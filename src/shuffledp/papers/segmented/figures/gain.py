@@ -4,7 +4,7 @@ The paper reports errors about 70% (section 6.1) or about 50% (abstract, section
 those of existing approaches, without saying how balls into bins was calibrated for people
 with s items. All errors here are predicted ones; the published protocol is at its best m.
 
-    reading          what is done
+    reading          method
     together         all items of a user at once: group privacy, as in Figures 2 to 6
     runs of its own  every item in a separate run, at eps / s and delta / s, with its own
                      blanket messages
@@ -158,6 +158,7 @@ def _in_runs(
     """Returns a competitor that runs once per item, each time with its own blanket."""
     s, people = condition.set_size, condition.people
     together = rival.counts.size == 1
+    # A collection of all levels together keeps the smallest target.
     targets = people.epsilons[:1] if together else people.epsilons
     blankets = [
         s

@@ -89,6 +89,7 @@ def _row(
         protocol, budgets = segmented_messages(
             family, people, blanket=blanket, delta=DELTA, privacy=privacy
         )
+    # Too few blanket messages for a target: the row stays empty.
     except CertificationError:
         return (None,) * (2 * len(TARGETS) + 2)
     proven = [

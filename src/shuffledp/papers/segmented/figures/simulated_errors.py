@@ -44,6 +44,7 @@ def simulate_points(
     """
     people = condition.people
     sets, num_items = condition.sets(rng)
+    # Levels are independent of sets, as the estimates assume.
     indices = rng.permutation(np.repeat(np.arange(people.num_levels), people.counts))
     truth = (
         np.bincount(sets.ravel(), minlength=num_items)[:num_items] / condition.num_users
@@ -53,6 +54,7 @@ def simulate_points(
         (PUBLISHED, _published_protocols(condition, num_items, truth)),
         (OURS, _certified_protocols(condition, num_items)),
     ):
+        # The last protocol is the one at its best m.
         best = protocols[-1].blanket
         for protocol in sorted(protocols, key=lambda protocol: protocol.blanket):
             errors = _simulate(protocol, people, sets, indices, truth, repetitions, rng)
@@ -201,6 +203,7 @@ def _point(
     predicted: float,
     errors: Floats,
 ) -> ErrorPoint:
+    # The standard error of the mean over simulated collections.
     deviation = float(errors.std(ddof=1)) / math.sqrt(errors.size)
     mean = float(errors.mean())
     return ErrorPoint(condition, name, blanket, best, predicted, mean, deviation)
