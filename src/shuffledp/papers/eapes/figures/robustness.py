@@ -90,5 +90,7 @@ def _claim(
 ) -> tuple[Cell, Cell]:
     """Returns the epsilon of a bound, and whether the attack refutes it."""
     setting = Setting(people, ClipLaplace())
-    compared = ClaimComparison(stated(bound, setting, delta=interval.query.delta), interval)
+    compared = ClaimComparison(
+        stated(bound, setting, delta=interval.query.delta), interval
+    )
     return compared.stated.number, compared.refuted

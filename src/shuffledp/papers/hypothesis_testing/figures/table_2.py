@@ -14,7 +14,12 @@ from shuffledp.budget_distributions import draw_budgets
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
 from shuffledp.papers.bounds.crowd import others
 from shuffledp.papers.bounds.equal_clones import equal_clones
-from shuffledp.papers.bounds.equal_noise import ClaimComparison, BoundValue, band, stated
+from shuffledp.papers.bounds.equal_noise import (
+    BoundValue,
+    ClaimComparison,
+    band,
+    stated,
+)
 from shuffledp.papers.bounds.feldman_approximate import FeldmanApproximate, failures
 from shuffledp.papers.bounds.gaussian_profile import gaussian_delta
 from shuffledp.papers.bounds.two_counts import CloneCount, divergence
