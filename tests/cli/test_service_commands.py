@@ -20,7 +20,7 @@ from command_line import Command, Outcome
 pytest.importorskip("cryptography", reason="Needs the extra service.")
 
 from shuffledp.accounting.account import account
-from shuffledp.cli import device
+from shuffledp.cli import device_command
 from shuffledp.population import Population
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.hadamard_response import HadamardResponse
