@@ -844,7 +844,7 @@ def test_an_operator_s_folder_is_of_the_task_that_is_served(
 def test_receipts_are_read_by_their_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "receipts.jsonl"
 
-    with device.receipts_file(path) as keep:
+    with device_command.receipts_file(path) as keep:
         keep(b"one\n")
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
