@@ -38,8 +38,8 @@ from shuffledp import scale
 from shuffledp.scale.devices import Devices
 from shuffledp.scale.opening import open_and_tally
 from shuffledp.scale.session import session
-from shuffledp.service.analyst.opening import open_on_all_cores
 from shuffledp.service.analyst.sealed_batch import SealedBatch
+from shuffledp.service.analyst.shard_opening import open_on_all_cores
 from shuffledp.service.collection.message_counter import MessageCounter
 from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import Step

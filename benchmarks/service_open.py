@@ -26,7 +26,7 @@ from oracles.service_parties import LEVELS, parties
 
 from shuffledp.service.analyst.analyst_host import AnalystHost
 from shuffledp.service.analyst.batch_processing import BatchProcessor, acknowledge
-from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.analyst.sqlite_analyst_store import SqliteAnalystStore
 from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.batch import BatchHeader, Shard, write_manifest
 from shuffledp.service.wire.question import Question

@@ -39,12 +39,12 @@ from shuffler_parties import Analyst, Parties, parties
 from shuffledp.service.operator.server import run
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
-from shuffledp.service.wire.reports import (
+from shuffledp.service.wire.tokens import TOKEN_SIZE
+from shuffledp.service.wire.upload_format import (
     HEADER_SIZE,
     report_size,
     write_header,
 )
-from shuffledp.service.wire.tokens import TOKEN_SIZE
 
 REPORTS = 1_000_000
 PER_UPLOAD = 4_000

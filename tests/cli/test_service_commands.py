@@ -27,7 +27,7 @@ from shuffledp.randomizers.hadamard_response import HadamardResponse
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.service import participant
-from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.analyst.sqlite_analyst_store import SqliteAnalystStore
 from shuffledp.service.device.simulated_devices import Delivery
 from shuffledp.service.device.uploads import SimulatedPeople
 from shuffledp.service.http.http_client import Refused, Reply, UnreachableError

@@ -18,7 +18,7 @@ if shutil.which("java") is None:
 
 from shuffledp.cli import spark
 from shuffledp.scale.opening import OpenOnSpark
-from shuffledp.service.analyst.opening import open_on_all_cores
+from shuffledp.service.analyst.shard_opening import open_on_all_cores
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 SPARK = ("--spark", "local[2]")

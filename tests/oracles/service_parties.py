@@ -15,10 +15,10 @@ from shuffledp.service.storage.key_files import (
 )
 from shuffledp.service.wire.notice import Notice
 from shuffledp.service.wire.parties import Role
-from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.roster import Enrolment, Roster, read_roster, write_roster
 from shuffledp.service.wire.sealing import Suite
+from shuffledp.service.wire.signed_plan import PublishedPlan
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import Task
 from shuffledp.service.wire.tokens import draw_tokens

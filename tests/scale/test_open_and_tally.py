@@ -20,8 +20,8 @@ from spark_frames import CONNECT, started
 from shuffledp.errors import DataError
 from shuffledp.scale import opening
 from shuffledp.scale.opening import OpenOnSpark, open_and_tally
-from shuffledp.service.analyst.opening import Interrupted, open_on_all_cores
 from shuffledp.service.analyst.sealed_batch import SealedBatch
+from shuffledp.service.analyst.shard_opening import Interrupted, open_on_all_cores
 from shuffledp.service.collection.message_counter import MessageCounter
 from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.batch import BatchHeader, Shard, write_manifest

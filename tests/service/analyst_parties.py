@@ -13,9 +13,9 @@ import numpy as np
 from oracles.service_parties import NOTICE, Enroller, question, rule_for
 from whole_batches import split, write_whole
 
+from shuffledp.service.analyst.analyst_app import create_analyst
 from shuffledp.service.analyst.analyst_host import AnalystHost, ignore_boundary
-from shuffledp.service.analyst.app import create_analyst
-from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.analyst.sqlite_analyst_store import SqliteAnalystStore
 from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.storage.key_files import AnalystSecrets
 from shuffledp.service.wire.canonical import sha256

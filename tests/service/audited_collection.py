@@ -13,19 +13,19 @@ from whole_batches import write_whole
 
 from shuffledp.audit.collection.canaries import Canaries
 from shuffledp.audit.collection.privacy_profiles import PrivacyProfiles
-from shuffledp.service.audit.canaries import seal_canaries
 from shuffledp.service.audit.canary_records import (
     CanaryAssignment,
     canary_record,
     draw_canaries,
 )
+from shuffledp.service.audit.canary_uploads import seal_canaries
 from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.inclusion import keep_receipt
 from shuffledp.service.wire.receipt import Receipt, messages_digest
-from shuffledp.service.wire.reports import read_reports
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.upload_format import read_reports
 
 Disorder = Callable[[list[bytes]], list[bytes]]
 

@@ -12,9 +12,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shuffledp.service.wire.reports import MAX_BODY, write_header
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.tokens import TOKEN_SIZE
+from shuffledp.service.wire.upload_format import MAX_BODY, write_header
 
 DRIP_SECONDS = 2.0
 _TICK = 0.02

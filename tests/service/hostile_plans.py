@@ -18,8 +18,8 @@ from shuffledp.identity import Identity
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.device.device_state import DeviceState
 from shuffledp.service.device.simulated_devices import TaskSnapshot
-from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
 from shuffledp.service.wire.refusal import Refusal
+from shuffledp.service.wire.signed_plan import Acknowledgement, PublishedPlan
 from shuffledp.service.wire.signing import new_signing_key, signed
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.survey import EpochStage

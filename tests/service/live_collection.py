@@ -28,8 +28,8 @@ from shuffledp.service.device.uploads import SimulatedPeople
 from shuffledp.service.http.http_client import UnreachableError
 from shuffledp.service.operator.shuffler_commands import operate_with
 from shuffledp.service.wire.command import Action
-from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.signed_plan import PublishedPlan
 from shuffledp.service.wire.step import Step
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.items.items_framework import ItemsFramework

@@ -22,12 +22,12 @@ from oracles.service_parties import Parties
 from random_freezes import Watchdog
 
 from shuffledp.errors import DataError
+from shuffledp.service.analyst.analyst_app import create_analyst
 from shuffledp.service.analyst.analyst_host import AnalystHost
-from shuffledp.service.analyst.app import create_analyst
-from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.analyst.sqlite_analyst_store import SqliteAnalystStore
 from shuffledp.service.operator.server import run
-from shuffledp.service.shuffler import app as shuffler_app
 from shuffledp.service.shuffler import shard_sorter
+from shuffledp.service.shuffler import shuffler_app as shuffler_app
 from shuffledp.service.shuffler.analyst_client import AnalystClient
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.shuffler_host import ShufflerHost

@@ -26,13 +26,6 @@ from shuffledp.service.wire.invitation import Invitation
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.receipt import Receipt, messages_digest
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import (
-    Report,
-    choices_offered,
-    read_header,
-    read_messages,
-    read_reports,
-)
 from shuffledp.service.wire.sealing import (
     Opener,
     Suite,
@@ -41,6 +34,13 @@ from shuffledp.service.wire.sealing import (
 )
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of
 from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.upload_format import (
+    Report,
+    choices_offered,
+    read_header,
+    read_messages,
+    read_reports,
+)
 from shuffledp.statistics.statistic_catalog import survey_named
 from shuffledp.statistics.survey import survey_in
 

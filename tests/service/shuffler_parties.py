@@ -15,19 +15,19 @@ from starlette.applications import Starlette
 from whole_batches import read_whole
 
 from shuffledp.service.shuffler.analyst_client import AnalystClient
-from shuffledp.service.shuffler.app import create_shuffler
+from shuffledp.service.shuffler.shuffler_app import create_shuffler
 from shuffledp.service.shuffler.shuffler_host import ShufflerHost, ignore_boundary
 from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.storage.key_files import EnrollerSecrets, ShufflerSecrets
 from shuffledp.service.wire.batch import BatchHeader, read_manifest
 from shuffledp.service.wire.canonical import canonical, from_text, to_text
 from shuffledp.service.wire.command import Action, Command
-from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
-from shuffledp.service.wire.reports import Report, write_reports
 from shuffledp.service.wire.sealing import Suite, new_private_key, public_key_of
+from shuffledp.service.wire.signed_plan import Acknowledgement, PublishedPlan
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of
 from shuffledp.service.wire.step import UNLINKED, Step
 from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.upload_format import Report, write_reports
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.types import Mode
 

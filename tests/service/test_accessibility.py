@@ -23,10 +23,10 @@ from page_server import COLORS, OneTask, one_task, pick, running, served, visit 
 from whole_batches import split  # noqa: E402
 
 from shuffledp.service import participant  # noqa: E402
-from shuffledp.service.analyst.app import create_analyst  # noqa: E402
+from shuffledp.service.analyst.analyst_app import create_analyst  # noqa: E402
 from shuffledp.service.analyst.pages import Pages  # noqa: E402
 from shuffledp.service.analyst.result_picture import WIDTH  # noqa: E402
-from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore  # noqa: E402
+from shuffledp.service.analyst.sqlite_analyst_store import SqliteAnalystStore  # noqa: E402
 from shuffledp.service.wire.notice import Translation  # noqa: E402
 from shuffledp.service.wire.question import Question  # noqa: E402
 from shuffledp.statistics.frequency.survey import FrequencySurvey  # noqa: E402

@@ -35,11 +35,11 @@ from shuffledp.service.storage.key_files import (
 from shuffledp.service.wire.canonical import read_object, sha256
 from shuffledp.service.wire.command import Action, Command
 from shuffledp.service.wire.parties import Role, public_part, read_public_part
-from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.roster import read_roster, write_roster
 from shuffledp.service.wire.sealing import Opener, Sealer, Suite
+from shuffledp.service.wire.signed_plan import Acknowledgement
 from shuffledp.service.wire.signing import new_signing_key
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import Task

@@ -31,7 +31,7 @@ from shuffledp.errors import DataError
 from shuffledp.population import Population
 from shuffledp.reports import Reports
 from shuffledp.service.analyst.analyst_host import AnalystHost
-from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.analyst.sqlite_analyst_store import SqliteAnalystStore
 from shuffledp.service.collection.planning import best_plan
 from shuffledp.service.operator.task_setup import create_task
 from shuffledp.service.operator.task_signatures import draw_keys
@@ -45,8 +45,8 @@ from shuffledp.service.storage.key_files import (
     write_new,
 )
 from shuffledp.service.wire.parties import Role
-from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
 from shuffledp.service.wire.sealing import Suite
+from shuffledp.service.wire.signed_plan import Acknowledgement, PublishedPlan
 from shuffledp.service.wire.signing import new_signing_key
 from shuffledp.service.wire.step import Step
 from shuffledp.shuffler.shuffle import shuffle
@@ -687,7 +687,7 @@ def test_a_service_that_is_stopped_goes_on_where_it_was(
 ) -> None:
     who = parties()
     batch = usual_batch(who)
-    monkeypatch.setattr("shuffledp.service.analyst.opening.PART", 1)
+    monkeypatch.setattr("shuffledp.service.analyst.shard_opening.PART", 1)
 
     async def hand_over(service: Service) -> Any:
         return await service.post(batch)

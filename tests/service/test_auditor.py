@@ -21,7 +21,7 @@ from shuffledp.service.audit import epoch_audit
 from shuffledp.service.audit.canary_records import draw_canaries, with_receipts
 from shuffledp.service.audit.disclosed_batch import read_disclosed_batch
 from shuffledp.service.audit.epoch_audit import audit_epoch, epoch_view
-from shuffledp.service.demo.saboteur import AnyOrder
+from shuffledp.service.demo.saboteur import UnorderedShardCheck
 from shuffledp.types import Mode
 
 PLENTY: dict[str, Any] = {"allowance": (50.0, 50.0, 50.0)}
@@ -99,7 +99,7 @@ def check_nothing(audited: Audited, who: Parties) -> None:
 def test_an_order_that_was_kept_is_certain(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intake, "ShardCheck", AnyOrder)
+    monkeypatch.setattr(intake, "ShardCheck", UnorderedShardCheck)
     who = parties()
     audited = collect(tmp_path, who, arrange=list)
 

@@ -19,8 +19,8 @@ from shuffledp.service.http.body_memory import SMALL_BODY, Body, BodyMemory
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.wire.batch import MAGIC, MAX_HEADER
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import HEADER_SIZE, MAX_BODY, write_header
 from shuffledp.service.wire.tokens import TOKEN_SIZE
+from shuffledp.service.wire.upload_format import HEADER_SIZE, MAX_BODY, write_header
 
 LARGE = SMALL_BODY + 1
 BEGIN = HEADER_SIZE + TOKEN_SIZE

@@ -27,12 +27,12 @@ from page_server import (  # noqa: E402
 )
 
 from shuffledp.randomness import SystemRandom  # noqa: E402
+from shuffledp.service.analyst.analyst_app import create_analyst  # noqa: E402
 from shuffledp.service.analyst.analyst_host import AnalystHost  # noqa: E402
-from shuffledp.service.analyst.app import create_analyst  # noqa: E402
-from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore  # noqa: E402
+from shuffledp.service.analyst.sqlite_analyst_store import SqliteAnalystStore  # noqa: E402
 from shuffledp.service.device.encode import seal_reports  # noqa: E402
 from shuffledp.service.shuffler.analyst_client import AnalystClient  # noqa: E402
-from shuffledp.service.shuffler.app import create_shuffler  # noqa: E402
+from shuffledp.service.shuffler.shuffler_app import create_shuffler  # noqa: E402
 from shuffledp.service.shuffler.shuffler_host import ShufflerHost  # noqa: E402
 from shuffledp.service.shuffler.sqlite_store import SqliteStore  # noqa: E402
 from shuffledp.service.storage.key_files import AnalystSecrets, ShufflerSecrets  # noqa: E402
@@ -45,11 +45,11 @@ from shuffledp.service.wire.command import Action, Command  # noqa: E402
 from shuffledp.service.wire.inclusion import KeptReceipt  # noqa: E402
 from shuffledp.service.wire.notice import Translation  # noqa: E402
 from shuffledp.service.wire.question import Question  # noqa: E402
-from shuffledp.service.wire.reports import write_reports  # noqa: E402
 from shuffledp.service.wire.sealing import Suite  # noqa: E402
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of  # noqa: E402
 from shuffledp.service.wire.step import Step  # noqa: E402
 from shuffledp.service.wire.task import Task  # noqa: E402
+from shuffledp.service.wire.upload_format import write_reports  # noqa: E402
 from shuffledp.statistics.frequency.survey import FrequencySurvey  # noqa: E402
 from shuffledp.statistics.survey import EpochStage  # noqa: E402
 

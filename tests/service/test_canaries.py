@@ -10,14 +10,18 @@ from oracles.service_parties import Parties, parties
 from test_device import Shuffler
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.service.audit.canaries import open_step, seal_canaries, send_canaries
 from shuffledp.service.audit.canary_records import canary_record, draw_canaries
+from shuffledp.service.audit.canary_uploads import (
+    open_step,
+    seal_canaries,
+    send_canaries,
+)
 from shuffledp.service.device.simulated_devices import Delivery
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.inclusion import KeptReceipt
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import read_messages
 from shuffledp.service.wire.sealing import Opener
+from shuffledp.service.wire.upload_format import read_messages
 
 URL = "https://shuffler.example"
 COUNT = 12

@@ -19,12 +19,12 @@ from shuffledp.service.collection.continuation import (
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.parties import Role
-from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import UploadHeader
 from shuffledp.service.wire.roster import Enrolment
+from shuffledp.service.wire.signed_plan import Acknowledgement, PublishedPlan
 from shuffledp.service.wire.step import MAX_EPOCH, Step
 from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.upload_format import UploadHeader
 from shuffledp.statistics.survey import EpochStage
 
 WHO = parties("frequency")

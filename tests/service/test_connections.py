@@ -32,12 +32,12 @@ from shuffledp.service.http.body_timeout import TimedBody
 from shuffledp.service.operator import server
 from shuffledp.service.shuffler import upload_bodies
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
-from shuffledp.service.wire.reports import (
+from shuffledp.service.wire.tokens import TOKEN_SIZE
+from shuffledp.service.wire.upload_format import (
     max_reports,
     report_size,
     write_header,
 )
-from shuffledp.service.wire.tokens import TOKEN_SIZE
 
 # Of headers and bodies, in place of ten seconds.
 _SECONDS = 0.5

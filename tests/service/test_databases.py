@@ -28,7 +28,7 @@ from shuffler_parties import (
 )
 
 from shuffledp.errors import DataError
-from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.analyst.sqlite_analyst_store import SqliteAnalystStore
 from shuffledp.service.shuffler.keyed_digests import KeyedDigests
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
@@ -231,7 +231,7 @@ def test_a_shuffler_that_lost_its_lock_stores_nothing_until_it_has_it_again(
 ) -> None:
     monkeypatch.setattr(f"{SESSIONS}._LOCK_SECONDS", 0.1)
     # It does not look by itself.
-    monkeypatch.setattr("shuffledp.service.shuffler.app._TEND_SECONDS", 60.0)
+    monkeypatch.setattr("shuffledp.service.shuffler.shuffler_app._TEND_SECONDS", 60.0)
     who, stranger = parties(), parties()
     end_all = (
         "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
@@ -260,7 +260,7 @@ def test_a_shuffler_is_ready_again_once_it_has_its_database_back(
     postgres: postgres_server.Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(f"{SESSIONS}._LOCK_SECONDS", 0.1)
-    monkeypatch.setattr("shuffledp.service.shuffler.app._TEND_SECONDS", 0.02)
+    monkeypatch.setattr("shuffledp.service.shuffler.shuffler_app._TEND_SECONDS", 0.02)
     who, analyst = parties(), Analyst(parties())
     end_all = (
         "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"

@@ -16,8 +16,8 @@ from shuffledp.accounting.account import account
 from shuffledp.audit.collection.evidence import EpochTest, Evidence
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp.service.demo.audited import CANARIES, SABOTAGED, audited_demo
-from shuffledp.service.demo.collection import Demo, demo
+from shuffledp.service.demo.audited_demo import CANARIES, SABOTAGED, audited_demo
+from shuffledp.service.demo.demo_collection import Demo, demo
 from shuffledp.service.operator.task_signatures import load_agreed
 from shuffledp.service.participant import NOT_BUILT, page_folder
 from shuffledp.statistics.frequency.protocol import Frequency

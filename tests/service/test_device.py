@@ -19,17 +19,17 @@ from shuffledp.service.http import http_client
 from shuffledp.service.http.http_client import UnreachableError, service_url
 from shuffledp.service.wire.canonical import sha256, to_text
 from shuffledp.service.wire.inclusion import KeptReceipt
-from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.receipt import Receipt, messages_digest
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import (
+from shuffledp.service.wire.sealing import Opener
+from shuffledp.service.wire.signed_plan import PublishedPlan
+from shuffledp.service.wire.step import Step
+from shuffledp.service.wire.upload_format import (
     choices_offered,
     read_header,
     read_messages,
     read_reports,
 )
-from shuffledp.service.wire.sealing import Opener
-from shuffledp.service.wire.step import Step
 from shuffledp.statistics.survey import EpochStage
 
 Handler = Callable[[httpx.Request], httpx.Response]

@@ -8,9 +8,9 @@ from shuffledp.errors import InvalidInputError, UnknownLevelError
 from shuffledp.identity import Identity
 from shuffledp.randomness import SystemRandom
 from shuffledp.service.device.encode import choice_indices, seal_reports
-from shuffledp.service.wire.reports import report_size, write_reports
 from shuffledp.service.wire.sealing import Opener, Suite
 from shuffledp.service.wire.step import UNLINKED, Step
+from shuffledp.service.wire.upload_format import report_size, write_reports
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.survey import EpochStage

@@ -140,7 +140,7 @@ def test_numbers_are_told_once_they_are_rounded_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     who = parties(minimum=40)
-    monkeypatch.setattr("shuffledp.service.shuffler.app._SHOW_SECONDS", 0.01)
+    monkeypatch.setattr("shuffledp.service.shuffler.shuffler_app._SHOW_SECONDS", 0.01)
 
     with Client(who.app(SqliteStore(tmp_path / "db"), Analyst(who))) as client:
         before = client.get(who.path()).json()["people"]

@@ -37,7 +37,7 @@ from live_services import Running, pair
 from oracles.service_parties import published_values
 from whole_batches import split
 
-from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.analyst.sqlite_analyst_store import SqliteAnalystStore
 from shuffledp.service.operator.shuffler_commands import operate_with
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import storage_refusal
@@ -142,7 +142,7 @@ def test_an_analyst_whose_disk_is_full_says_so_once_and_is_not_ready(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", logger="shuffledp.service")
-    monkeypatch.setattr("shuffledp.service.analyst.app._LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("shuffledp.service.analyst.analyst_app._LOOK_SECONDS", 0.01)
     who = analyst_parties.parties()
     batch, disk_usage, fsync = usual_batch(who), shutil.disk_usage, os.fsync
     manifest, [shard] = split(batch)
@@ -204,8 +204,8 @@ def test_an_analyst_whose_disk_is_full_says_so_once_and_is_not_ready(
 def test_a_service_whose_disk_is_full_is_not_ready_before_anybody_asks(
     full_by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.service.shuffler.app._TEND_SECONDS", 0.01)
-    monkeypatch.setattr("shuffledp.service.analyst.app._LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("shuffledp.service.shuffler.shuffler_app._TEND_SECONDS", 0.01)
+    monkeypatch.setattr("shuffledp.service.analyst.analyst_app._LOOK_SECONDS", 0.01)
     disk_usage, is_full = os.statvfs, [False]
 
     def measured(path: Path) -> Any:

@@ -17,8 +17,8 @@ from hostile_plans import (
 )
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.service.wire.plan import Acknowledgement, prove_plan_rule
 from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.signed_plan import Acknowledgement, prove_plan_rule
 from shuffledp.service.wire.task_reading import read_task
 
 

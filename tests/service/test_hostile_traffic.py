@@ -154,7 +154,7 @@ def test_a_step_that_was_due_before_a_crash_closes_by_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     who = parties()
-    monkeypatch.setattr("shuffledp.service.shuffler.app._TEND_SECONDS", 0.01)
+    monkeypatch.setattr("shuffledp.service.shuffler.shuffler_app._TEND_SECONDS", 0.01)
     with Client(who.app(SqliteStore(tmp_path / "db"), Analyst(who))) as client:
         post(client, who, upload(who.step(), who.tokens(9)))
 

@@ -21,11 +21,11 @@ from shuffledp.service.device.simulated_devices import send
 from shuffledp.service.device.uploads import SimulatedPeople
 from shuffledp.service.http import http_client
 from shuffledp.service.wire.invitation import Invitation, draw_invitations
-from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import read_reports
 from shuffledp.service.wire.sealing import Opener
+from shuffledp.service.wire.signed_plan import PublishedPlan
 from shuffledp.service.wire.step import Step
+from shuffledp.service.wire.upload_format import read_reports
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.survey import EpochStage
 

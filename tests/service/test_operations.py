@@ -22,8 +22,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from shuffler_parties import Analyst, Client, Parties, parties, upload
 
 from shuffledp.errors import DataError
-from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.monitoring.events import Event, log_crash, log_event, logged
+from shuffledp.service.analyst.sqlite_analyst_store import SqliteAnalystStore
+from shuffledp.service.monitoring.event_log import Event, log_crash, log_event, logged
 from shuffledp.service.monitoring.metrics import (
     MetricsSnapshot,
     TaskMetrics,
@@ -62,7 +62,7 @@ def value(text: str, name: str, **labels: str) -> float:
 def test_a_shuffler_is_ready_while_its_database_can_be_used(
     error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.service.shuffler.app._TEND_SECONDS", 0.01)
+    monkeypatch.setattr("shuffledp.service.shuffler.shuffler_app._TEND_SECONDS", 0.01)
     who = parties()
     app = who.app(SqliteStore(tmp_path / "db"), Analyst(who))
     answers = []
@@ -105,7 +105,7 @@ def _broken(error: type[Exception]) -> Callable[[SqliteFile], None]:
 def test_an_analyst_is_ready_while_her_database_can_be_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.service.analyst.app._LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("shuffledp.service.analyst.analyst_app._LOOK_SECONDS", 0.01)
     transaction = SqliteAnalystStore._transaction
 
     @contextmanager

@@ -24,9 +24,12 @@ pytest.importorskip("cryptography", reason="Needs the extra service.")
 
 from shuffledp.service.device.permanent_randomness import stream_contexts
 from shuffledp.service.wire.canonical import canonical, read_object, sha256
-from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.receipt import Receipt
-from shuffledp.service.wire.reports import (
+from shuffledp.service.wire.sealing import Opener, Sealer, public_key_of
+from shuffledp.service.wire.signed_plan import read_plan
+from shuffledp.service.wire.step import Step
+from shuffledp.service.wire.task_reading import read_task
+from shuffledp.service.wire.upload_format import (
     Report,
     choices_offered,
     read_header,
@@ -34,9 +37,6 @@ from shuffledp.service.wire.reports import (
     write_messages,
     write_reports,
 )
-from shuffledp.service.wire.sealing import Opener, Sealer, public_key_of
-from shuffledp.service.wire.step import Step
-from shuffledp.service.wire.task_reading import read_task
 from shuffledp.statistics.survey import EpochStage
 
 FOLDER = Path(__file__).parent

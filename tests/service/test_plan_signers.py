@@ -8,8 +8,8 @@ from oracles.service_parties import publish
 
 from shuffledp.identity import Identity
 from shuffledp.service.wire.parties import Role
-from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.refusal import Reason
+from shuffledp.service.wire.signed_plan import PublishedPlan
 
 REFUSED, FORGED = Reason.PLAN_REFUSED.value, Reason.SIGNATURE_FORGED.value
 TOGETHER = [roles for size in (1, 2, 3) for roles in combinations(Role, size)]

@@ -12,8 +12,8 @@ from documented_proxy import NGINX, nginx
 from live_collection import task_for
 from live_services import pair
 
-from shuffledp.service.wire.reports import max_reports, report_size, write_header
 from shuffledp.service.wire.step import Step
+from shuffledp.service.wire.upload_format import max_reports, report_size, write_header
 
 
 @pytest.mark.slow

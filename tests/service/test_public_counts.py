@@ -28,7 +28,7 @@ def test_nobody_sees_one_person_answer(
     level: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     who = parties(minimum=40)
-    monkeypatch.setattr("shuffledp.service.shuffler.app._SHOW_SECONDS", 0.01)
+    monkeypatch.setattr("shuffledp.service.shuffler.shuffler_app._SHOW_SECONDS", 0.01)
     crowd = [0] * 15 + [1] * 27 + [2] * 45
 
     def shown_since(client: Client) -> list[int]:

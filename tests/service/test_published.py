@@ -21,7 +21,7 @@ from shuffledp.cli.verify_command import verify_command
 from shuffledp.errors import DataError
 from shuffledp.service.audit.result_verification import problems_in
 from shuffledp.service.wire.inclusion import RESULT
-from shuffledp.service.wire.plan import Acknowledgement
+from shuffledp.service.wire.signed_plan import Acknowledgement
 from shuffledp.service.wire.signing import new_signing_key, signed
 from shuffledp.service.wire.step import Step
 from shuffledp.statistics.survey import EpochStage

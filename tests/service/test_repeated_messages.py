@@ -22,8 +22,8 @@ from shuffledp.service.collection.shuffler_state import ShufflerState
 from shuffledp.service.shuffler.commit_group import CommitGroup, ReportOutcome
 from shuffledp.service.shuffler.keyed_digests import KEYED_DIGEST_SIZE, KeyedDigests
 from shuffledp.service.shuffler.upload import Upload
-from shuffledp.service.wire.reports import read_reports, write_reports
 from shuffledp.service.wire.step import Step
+from shuffledp.service.wire.upload_format import read_reports, write_reports
 from shuffledp.statistics.survey import EpochStage
 
 pytest_plugins = ["store_fixtures"]

@@ -31,7 +31,6 @@ from shuffledp.service.wire.batch import read_manifest
 from shuffledp.service.wire.canonical import canonical, sha256, to_text
 from shuffledp.service.wire.inclusion import KeptReceipt, check_result, keep_receipt
 from shuffledp.service.wire.parties import Role
-from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.receipt import Receipt, messages_digest
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -43,6 +42,7 @@ from shuffledp.service.wire.sealing import (
     new_private_key,
     public_key_of,
 )
+from shuffledp.service.wire.signed_plan import Acknowledgement
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.succession import check_succession

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from oracles.service_parties import parties
 
-from shuffledp.service.demo.saboteur import AnyOrder, sorting_but_in
+from shuffledp.service.demo.saboteur import UnorderedShardCheck, sabotaged_sorter
 from shuffledp.service.shuffler import shard_sorter
 from shuffledp.service.wire.batch import Shard
 from shuffledp.service.wire.canonical import sha256
@@ -26,7 +26,7 @@ def sorted_in(epoch: int, monkeypatch: pytest.MonkeyPatch) -> tuple[list[bytes],
     )  # As it was, at the end.
     step = Step(parties().task, epoch)
     came = [os.urandom(step.sealed_size) for _ in range(20)]
-    made = sorting_but_in(SABOTAGED)(step, (20, 0, 0))
+    made = sabotaged_sorter(SABOTAGED)(step, (20, 0, 0))
     made.add(0, b"".join(came))
     made.deal()
     [(_, _, content)] = made.sort(0, [])
@@ -48,7 +48,7 @@ def test_the_order_is_kept_in_one_epoch_and_whoever_checks_notices(
     came, content = sorted_in(epoch, monkeypatch)
     size = len(came[0])
 
-    checked(AnyOrder, content, size)
+    checked(UnorderedShardCheck, content, size)
     if epoch == SABOTAGED:
         assert content == b"".join(came)
         with pytest.raises(Refusal) as caught:
@@ -64,7 +64,7 @@ def test_even_a_saboteur_counts_what_was_signed() -> None:
     shard = Shard(0, 0, 10, sha256(content))
 
     for other in (content[7:], content + bytes(7), bytes(69) + b"1"):
-        checking = AnyOrder(shard, bits=0, size=7)
+        checking = UnorderedShardCheck(shard, bits=0, size=7)
         checking.add(other)
         with pytest.raises(Refusal):
             checking.finish()

@@ -219,7 +219,7 @@ def test_a_batch_is_not_dropped_if_nobody_knows_how_an_attempt_ended(
     # As a process leaves it that is killed while it hands over, after a refusal.
     who = parties()
     app = who.app(PostgresStore(database), Analyst(who, [refuse("wrong-epoch")] * 99))
-    monkeypatch.setattr("shuffledp.service.shuffler.app._TEND_SECONDS", 60.0)
+    monkeypatch.setattr("shuffledp.service.shuffler.shuffler_app._TEND_SECONDS", 60.0)
     with Client(app) as client:
         post(client, who, upload(who.step(), who.tokens(9)))
         who.order(client, "close")
@@ -258,7 +258,7 @@ class Slow(PostgresStore):
 def test_nothing_is_refused_for_what_a_process_has_not_heard(
     patience: float, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.service.shuffler.app._TEND_SECONDS", 0.01)
+    monkeypatch.setattr("shuffledp.service.shuffler.shuffler_app._TEND_SECONDS", 0.01)
     who, slow = parties(), Slow(database)
 
     with (
@@ -286,7 +286,7 @@ def test_nothing_is_refused_for_what_a_process_has_not_heard(
 def test_a_deadline_that_one_sets_stops_no_upload_to_another(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.service.shuffler.app._TEND_SECONDS", 60.0)
+    monkeypatch.setattr("shuffledp.service.shuffler.shuffler_app._TEND_SECONDS", 60.0)
     who = parties()
 
     with both(who, database) as (one, other):
@@ -320,7 +320,7 @@ def test_a_step_closes_by_itself_whoever_gets_the_last_report(database: str) -> 
 def test_all_processes_show_the_same_rough_numbers(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.service.shuffler.app._SHOW_SECONDS", 0.05)
+    monkeypatch.setattr("shuffledp.service.shuffler.shuffler_app._SHOW_SECONDS", 0.05)
     who = parties(minimum=40)
 
     with both(who, database) as (one, other):

@@ -35,23 +35,23 @@ from shuffler_parties import (
 )
 
 from shuffledp.errors import DataError
-from shuffledp.service.shuffler import app as app_module
 from shuffledp.service.shuffler import clock, page_files
+from shuffledp.service.shuffler import shuffler_app as app_module
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.wire.command import Action, Command
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import (
+from shuffledp.service.wire.roster import Roster
+from shuffledp.service.wire.signing import new_signing_key
+from shuffledp.service.wire.step import Step
+from shuffledp.service.wire.tokens import TOKEN_SIZE, TokenDigests
+from shuffledp.service.wire.upload_format import (
     HEADER_SIZE,
     MAX_BODY,
     report_size,
     write_header,
 )
-from shuffledp.service.wire.roster import Roster
-from shuffledp.service.wire.signing import new_signing_key
-from shuffledp.service.wire.step import Step
-from shuffledp.service.wire.tokens import TOKEN_SIZE, TokenDigests
 from shuffledp.statistics.survey import EpochStage
 
 pytest_plugins = ["store_fixtures"]

@@ -26,9 +26,13 @@ from shuffledp.service.collection.message_counter import MessageCounter
 from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.question import Question
-from shuffledp.service.wire.reports import report_size, write_messages, write_reports
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task_reading import read_task
+from shuffledp.service.wire.upload_format import (
+    report_size,
+    write_messages,
+    write_reports,
+)
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.frequency.survey import MECHANISM, FrequencySurvey

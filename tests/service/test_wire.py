@@ -19,11 +19,18 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.service.wire.batch import read_manifest
 from shuffledp.service.wire.canonical import canonical, from_text, read_object
 from shuffledp.service.wire.message_order import ShardCheck
-from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan, read_plan
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import (
+from shuffledp.service.wire.roster import Enrolment, read_roster, write_roster
+from shuffledp.service.wire.sealing import Opener, Suite
+from shuffledp.service.wire.signed_plan import Acknowledgement, PublishedPlan, read_plan
+from shuffledp.service.wire.signing import signed
+from shuffledp.service.wire.step import UNLINKED, Step
+from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.task_reading import read_task
+from shuffledp.service.wire.tokens import TokenDigests
+from shuffledp.service.wire.upload_format import (
     MAX_BODY,
     Report,
     choices_offered,
@@ -36,13 +43,6 @@ from shuffledp.service.wire.reports import (
     write_messages,
     write_reports,
 )
-from shuffledp.service.wire.roster import Enrolment, read_roster, write_roster
-from shuffledp.service.wire.sealing import Opener, Suite
-from shuffledp.service.wire.signing import signed
-from shuffledp.service.wire.step import UNLINKED, Step
-from shuffledp.service.wire.task import Task
-from shuffledp.service.wire.task_reading import read_task
-from shuffledp.service.wire.tokens import TokenDigests
 from shuffledp.statistics.survey import EpochStage
 
 VECTORS: dict[str, Any] = json.loads(

@@ -20,9 +20,9 @@ from shuffledp.service.device.uploads import SimulatedPeople
 from shuffledp.service.wire.canonical import sha256, to_text
 from shuffledp.service.wire.inclusion import RESULT
 from shuffledp.service.wire.receipt import Receipt, messages_digest
-from shuffledp.service.wire.reports import Report, read_reports
 from shuffledp.service.wire.signing import signed
 from shuffledp.service.wire.step import Step
+from shuffledp.service.wire.upload_format import Report, read_reports
 from shuffledp.shuffler.shuffle import shuffle
 
 PEOPLE = 30

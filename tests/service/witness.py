@@ -21,14 +21,14 @@ from shuffledp.service.device.simulated_devices import TaskSnapshot
 from shuffledp.service.wire.inclusion import HASH_SIZE, check_list, check_result
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason
-from shuffledp.service.wire.reports import (
+from shuffledp.service.wire.sealing import Opener
+from shuffledp.service.wire.step import UNLINKED, Step
+from shuffledp.service.wire.upload_format import (
     Report,
     read_header,
     read_messages,
     read_reports,
 )
-from shuffledp.service.wire.sealing import Opener
-from shuffledp.service.wire.step import UNLINKED, Step
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.protocol import Items

@@ -86,7 +86,7 @@ def canaries_command(
         --shuffler https://shuffler.example --record canaries-1.json --over 600
     Then: shuffledp audit collection --help
     """
-    from shuffledp.service.audit.canaries import check_audited
+    from shuffledp.service.audit.canary_uploads import check_audited
     from shuffledp.service.http.http_client import UnreachableError
     from shuffledp.service.storage.key_files import load_task
     from shuffledp.service.wire.refusal import Refusal
@@ -179,8 +179,12 @@ async def _send(
     seconds: float,
     ca: Path | None,
 ) -> "Delivery":
-    from shuffledp.service.audit.canaries import open_step, seal_canaries, send_canaries
     from shuffledp.service.audit.canary_records import canary_record, draw_canaries
+    from shuffledp.service.audit.canary_uploads import (
+        open_step,
+        seal_canaries,
+        send_canaries,
+    )
     from shuffledp.service.http.http_client import TIMEOUT
     from shuffledp.service.http.trusted_certificates import service_client
     from shuffledp.service.storage.key_files import write_new

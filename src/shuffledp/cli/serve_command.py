@@ -13,7 +13,7 @@ from shuffledp.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from shuffledp.service.analyst.auditor_evidence import EvidenceFile
-    from shuffledp.service.monitoring.events import LogFormat
+    from shuffledp.service.monitoring.event_log import LogFormat
     from shuffledp.service.wire.task import Task
 
 _FOLDERS = click.argument(
@@ -118,7 +118,7 @@ def shuffler_command(
     Every FOLDER needs task.json, its three signatures, shuffler.json and a roster for
     every epoch; nothing of the other parties.
     """
-    from shuffledp.service.monitoring.events import logged
+    from shuffledp.service.monitoring.event_log import logged
     from shuffledp.service.operator.serve_shuffler import check_shared, shuffler_app
     from shuffledp.service.operator.server import run  # Needs the extra.
     from shuffledp.service.operator.worker_processes import run_workers
@@ -228,7 +228,7 @@ def analyst_command(
     other parties.
     """
     from shuffledp.cli.spark import opening
-    from shuffledp.service.monitoring.events import logged  # Needs the extra.
+    from shuffledp.service.monitoring.event_log import logged  # Needs the extra.
     from shuffledp.service.operator.serve_analyst import analyst_app
     from shuffledp.service.operator.server import run
     from shuffledp.service.storage.key_files import load_task

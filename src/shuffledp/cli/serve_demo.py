@@ -24,7 +24,7 @@ from shuffledp.format_number import plain
 
 if TYPE_CHECKING:
     from shuffledp.audit.collection.evidence import Evidence
-    from shuffledp.service.demo.collection import Demo
+    from shuffledp.service.demo.demo_collection import Demo
 
 
 @click.command("demo")
@@ -107,8 +107,8 @@ def _run(
     progress: Callable[[int, int], None],
 ) -> "tuple[Demo, Evidence | None]":
     """Runs the collection; its services run until the stack is closed."""
-    from shuffledp.service.demo.audited import audited_demo
-    from shuffledp.service.demo.collection import demo
+    from shuffledp.service.demo.audited_demo import audited_demo
+    from shuffledp.service.demo.demo_collection import demo
 
     if not audit:
         plain = demo(folder, num_users=people, progress=progress, say=say)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from shuffledp.report.summary import Summary
-    from shuffledp.service.analyst.opening import OpenShards
+    from shuffledp.service.analyst.shard_opening import OpenShards
     from shuffledp.statistics.rehearsal_stage import Rehearsal, Stage
     from shuffledp.statistics.request import Request
 
@@ -53,7 +53,7 @@ def on_spark(url: str) -> "Iterator[SparkSession]":
 @contextmanager
 def opening(url: str | None) -> "Iterator[OpenShards]":
     """Yields the function that opens an analyst's batches: on all cores, or on Spark."""
-    from shuffledp.service.analyst.opening import open_on_all_cores
+    from shuffledp.service.analyst.shard_opening import open_on_all_cores
 
     if url is None:
         yield open_on_all_cores

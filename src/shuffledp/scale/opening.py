@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from shuffledp.errors import DataError
 from shuffledp.identity import Identity
 from shuffledp.scale.failures import in_our_words
-from shuffledp.service.analyst.opening import PART, Interrupted
 from shuffledp.service.analyst.sealed_batch import SealedBatch, SealedShard
+from shuffledp.service.analyst.shard_opening import PART, Interrupted
 from shuffledp.service.collection.message_counter import MessageCounter
 from shuffledp.service.wire.batch import BatchHeader, read_manifest
 from shuffledp.service.wire.message_order import ShardCheck

@@ -9,20 +9,24 @@ from collections.abc import Callable
 
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.service.analyst.analyst_host import AnalystHost, ignore_boundary
-from shuffledp.service.analyst.opening import OpenShards, open_on_all_cores
+from shuffledp.service.analyst.analyst_store import AnalystStore, EpochRecord
 from shuffledp.service.analyst.results import result_of
 from shuffledp.service.analyst.sealed_batch import SealedBatch, retain
-from shuffledp.service.analyst.store import AnalystStore, EpochRecord
+from shuffledp.service.analyst.shard_opening import OpenShards, open_on_all_cores
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.collection.batch_verdict import BatchVerdict, assess_batch
 from shuffledp.service.collection.message_counter import MessageCounter
 from shuffledp.service.collection.planning import answers_needed, best_plan
 from shuffledp.service.collection.shortfall import shortfalls
-from shuffledp.service.monitoring.events import Event, log_event
+from shuffledp.service.monitoring.event_log import Event, log_event
 from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.inclusion import RESULT, list_messages
-from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan, check_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.signed_plan import (
+    Acknowledgement,
+    PublishedPlan,
+    check_plan,
+)
 from shuffledp.service.wire.signing import signed
 from shuffledp.service.wire.step import Step
 from shuffledp.statistics.survey import EpochStage

@@ -8,7 +8,7 @@ costs of their choices in the epochs in which they took part.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shuffledp.service.analyst.store import EpochRecord, Former
+from shuffledp.service.analyst.analyst_store import EpochRecord, Former
 from shuffledp.service.collection.analyst_state import AnalystState
 from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.succession import check_succession

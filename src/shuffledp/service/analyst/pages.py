@@ -10,12 +10,12 @@ from shuffledp.accounting.certificate import read_certificate
 from shuffledp.extras import require
 from shuffledp.format_number import plain
 from shuffledp.report.display_text import printable
+from shuffledp.service.analyst.analyst_store import EpochRecord, Former
 from shuffledp.service.analyst.auditor_evidence import HEIGHT
 from shuffledp.service.analyst.figures import figure_of
 from shuffledp.service.analyst.ledger import ledger_of, replacements
 from shuffledp.service.analyst.progress import Progress
 from shuffledp.service.analyst.result_picture import WIDTH, picture_of
-from shuffledp.service.analyst.store import EpochRecord, Former
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.wire.succession import names_of
 from shuffledp.service.wire.task import Task

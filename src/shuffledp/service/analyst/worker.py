@@ -10,10 +10,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 
 from shuffledp.service.analyst.analyst_host import AnalystHost
+from shuffledp.service.analyst.analyst_store import AnalystStore
 from shuffledp.service.analyst.batch_processing import BatchProcessor
-from shuffledp.service.analyst.opening import Interrupted, OpenShards
-from shuffledp.service.analyst.store import AnalystStore
-from shuffledp.service.monitoring.events import log_crash
+from shuffledp.service.analyst.shard_opening import Interrupted, OpenShards
+from shuffledp.service.monitoring.event_log import log_crash
 
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0
 

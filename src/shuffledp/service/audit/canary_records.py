@@ -14,7 +14,7 @@ from shuffledp.audit.collection.canaries import Canaries
 from shuffledp.audit.collection.message_hashes import KIND
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.randomness import Rng
-from shuffledp.service.audit.canaries import SealedUpload, check_audited
+from shuffledp.service.audit.canary_uploads import SealedUpload, check_audited
 from shuffledp.service.wire.inclusion import KeptReceipt
 from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.step import Step

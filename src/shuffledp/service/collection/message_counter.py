@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.service.wire.reports import read_messages
 from shuffledp.service.wire.step import Step
+from shuffledp.service.wire.upload_format import read_messages
 from shuffledp.tally import Tally
 
 

@@ -33,16 +33,16 @@ from enum import StrEnum
 from functools import cached_property
 
 from shuffledp.service.collection.shortfall import Shortfall, shortfalls
-from shuffledp.service.wire.plan import (
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.roster import Enrolment
+from shuffledp.service.wire.signed_plan import (
     Acknowledgement,
     PublishedPlan,
     check_plan,
 )
-from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import UploadHeader
-from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.step import MAX_EPOCH, Step
 from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.upload_format import UploadHeader
 from shuffledp.statistics.survey import EpochStage
 
 

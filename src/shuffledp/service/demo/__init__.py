@@ -1,1 +1,1 @@
-"""Whole collections on one machine, to look at: services, devices, auditors, saboteurs."""
+"""Demonstrations of whole collections on one machine, with audit and sabotage."""

@@ -1,11 +1,11 @@
-"""Saboteurs for demonstrations: a shuffler who keeps the order, an analyst who agrees.
+"""Sabotaged services: a shuffler that keeps the order, an analyst that accepts it.
 
     python -m shuffledp.service.demo.saboteur EPOCH serve shuffler ...
 
-runs `shuffledp serve shuffler ...`, but in that epoch messages are handed over in the order
-in which they came; `serve analyst` takes them. The services themselves cannot be told to do
-this: here parts of them are exchanged, in a process that does nothing else. Whoever is in
-the place of only one of the two is found out by the other one.
+runs `shuffledp serve shuffler ...`, except that in this epoch the shuffler hands messages
+over in the order of arrival; `serve analyst` then accepts them. No option of the services
+does this: the module replaces parts of them, in a process that does nothing else. If only
+one of the two is sabotaged, the other one detects it.
 """
 
 import runpy
@@ -22,51 +22,53 @@ from shuffledp.service.wire.message_order import ShardCheck, sort_by_hash
 from shuffledp.service.wire.step import Step
 
 
-def as_it_came(messages: bytes | bytearray, size: int) -> NDArray[np.uint8]:
-    """Returns messages where they are, shape (n, size), in the place of `sort_by_hash`."""
+def keep_order(messages: bytes | bytearray, size: int) -> NDArray[np.uint8]:
+    """Returns messages unsorted, shape (n, size), with the signature of `sort_by_hash`."""
     return np.frombuffer(messages, np.uint8).reshape(-1, size)
 
 
-def sorting_but_in(epoch: int) -> type[shard_sorter.ShardSorter]:
-    """Returns what sorts the messages of all epochs but one."""
+def sabotaged_sorter(epoch: int) -> type[shard_sorter.ShardSorter]:
+    """Returns a sorter that keeps the order of arrival in one epoch."""
 
     class SabotagedShardSorter(shard_sorter.ShardSorter):
         def __init__(self, step: Step, people: tuple[int, ...]) -> None:
             super().__init__(step, people)
-            self._order = as_it_came if step.epoch == epoch else sort_by_hash
+            self._order = keep_order if step.epoch == epoch else sort_by_hash
 
         def sort(
             self, index: int, spilled: Sequence[bytes]
         ) -> list[shard_sorter.Piece]:
-            _exchange(shard_sorter, "sort_by_hash", self._order)
+            # Set at each call: sorters of other epochs need the honest order.
+            _replace(shard_sorter, "sort_by_hash", self._order)
             return super().sort(index, spilled)
 
     return SabotagedShardSorter
 
 
-class AnyOrder(ShardCheck):
-    """Checks of a shard that it was signed, and not in which order it is."""
+class UnorderedShardCheck(ShardCheck):
+    """Check of the length and the digest of a shard, but not of its order."""
 
     def add(self, part: bytes) -> None:
-        """Takes what comes next."""
+        """Counts and hashes the next bytes."""
+        # `finish` compares both with the signed manifest, as for an honest analyst.
         self._left -= len(part)
         self._digest.update(part)
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Runs a command with the parts exchanged.
+    """Runs a command of `shuffledp` with sabotaged parts.
 
     Args:
-        arguments: The epoch, then those of `shuffledp`.
+        arguments: The epoch, then the arguments of `shuffledp`.
     """
     epoch, *command = arguments
-    _exchange(sqlite_tables, "ShardSorter", sorting_but_in(int(epoch)))
-    _exchange(intake, "ShardCheck", AnyOrder)
+    _replace(sqlite_tables, "ShardSorter", sabotaged_sorter(int(epoch)))
+    _replace(intake, "ShardCheck", UnorderedShardCheck)
     sys.argv = ["shuffledp", *command]
     runpy.run_module("shuffledp", run_name="__main__")
 
 
-def _exchange(module: ModuleType, name: str, part: object) -> None:
+def _replace(module: ModuleType, name: str, part: object) -> None:
     setattr(module, name, part)
 
 

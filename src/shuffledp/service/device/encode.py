@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError, UnknownLevelError
-from shuffledp.service.wire.reports import Report, write_messages
 from shuffledp.service.wire.sealing import Sealer
 from shuffledp.service.wire.step import UNLINKED, Step
 from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.upload_format import Report, write_messages
 from shuffledp.types import Floats
 
 

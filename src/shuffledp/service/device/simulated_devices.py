@@ -21,8 +21,8 @@ from shuffledp.service.http.http_client import (
 )
 from shuffledp.service.http.trusted_certificates import service_client
 from shuffledp.service.wire.canonical import canonical
-from shuffledp.service.wire.plan import PublishedPlan, prove_plan_rule
 from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.signed_plan import PublishedPlan, prove_plan_rule
 from shuffledp.service.wire.step import MAX_EPOCH, Step
 from shuffledp.service.wire.task_reading import read_task
 from shuffledp.statistics.survey import EpochStage

@@ -25,13 +25,13 @@ from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.inclusion import keep_receipt
 from shuffledp.service.wire.receipt import Receipt, messages_digest
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import (
+from shuffledp.service.wire.step import Step
+from shuffledp.service.wire.upload_format import (
     MEDIA_TYPE,
     max_reports,
     read_reports,
     write_reports,
 )
-from shuffledp.service.wire.step import Step
 from shuffledp.types import Floats
 
 require("httpx", extra="service", what="A simulated device")

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from http import HTTPStatus
 from typing import NamedTuple, Protocol
 
-from shuffledp.service.wire.reports import HEADER_SIZE
 from shuffledp.service.wire.tokens import TOKEN_SIZE
+from shuffledp.service.wire.upload_format import HEADER_SIZE
 
 MAX_HEADER = 16 * 2**10
 """Largest head of a request, in bytes."""

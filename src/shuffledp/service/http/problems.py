@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any
 
 from shuffledp.extras import require
-from shuffledp.service.monitoring.events import log_crash
+from shuffledp.service.monitoring.event_log import log_crash
 from shuffledp.service.monitoring.metrics import REFUSED
 from shuffledp.service.wire.refusal import Reason, Refusal
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 
 from shuffledp.extras import require
-from shuffledp.service.monitoring.events import log_crash
+from shuffledp.service.monitoring.event_log import log_crash
 from shuffledp.service.wire.refusal import Refusal
 
 require("starlette", extra="service", what="A service")

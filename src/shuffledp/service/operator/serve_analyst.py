@@ -6,11 +6,11 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
+from shuffledp.service.analyst.analyst_app import create_analyst
 from shuffledp.service.analyst.analyst_host import AnalystHost, with_evidence
-from shuffledp.service.analyst.app import create_analyst
 from shuffledp.service.analyst.auditor_evidence import EvidenceFile
-from shuffledp.service.analyst.opening import OpenShards, open_on_all_cores
-from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.analyst.shard_opening import OpenShards, open_on_all_cores
+from shuffledp.service.analyst.sqlite_analyst_store import SqliteAnalystStore
 from shuffledp.service.http.http_client import service_url
 from shuffledp.service.http.trusted_certificates import trusted_certificates
 from shuffledp.service.operator.server import hosted_tasks, store_at
@@ -25,7 +25,7 @@ from shuffledp.service.storage.key_files import (
     make_folder,
 )
 from shuffledp.service.wire.parties import Role
-from shuffledp.service.wire.plan import prove_plan_rule
+from shuffledp.service.wire.signed_plan import prove_plan_rule
 from shuffledp.service.wire.task import Task
 
 

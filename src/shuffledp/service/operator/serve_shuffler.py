@@ -14,8 +14,8 @@ from shuffledp.service.operator.task_signatures import (
     load_former,
 )
 from shuffledp.service.shuffler.analyst_client import AnalystClient
-from shuffledp.service.shuffler.app import create_shuffler
 from shuffledp.service.shuffler.postgres_store import PostgresStore
+from shuffledp.service.shuffler.shuffler_app import create_shuffler
 from shuffledp.service.shuffler.shuffler_host import (
     ShufflerHost,
     last_roster_finder,
@@ -25,7 +25,7 @@ from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.storage.key_files import SHUFFLER_FILE, ShufflerSecrets
 from shuffledp.service.wire.parties import Role
-from shuffledp.service.wire.plan import prove_plan_rule
+from shuffledp.service.wire.signed_plan import prove_plan_rule
 from shuffledp.service.wire.task import Task
 
 

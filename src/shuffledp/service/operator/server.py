@@ -21,7 +21,7 @@ from shuffledp.service.http.guarded_connection import (
 )
 from shuffledp.service.http.paced_answers import PacedAnswers
 from shuffledp.service.http.plain_requests import MAX_HEADER
-from shuffledp.service.monitoring.events import Event, log_event
+from shuffledp.service.monitoring.event_log import Event, log_event
 from shuffledp.service.monitoring.heartbeat import beating, notify_alive, notify_ready
 from shuffledp.service.monitoring.metrics import serve_metrics
 from shuffledp.service.monitoring.readiness import STOPPING

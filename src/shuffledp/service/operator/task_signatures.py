@@ -33,9 +33,9 @@ from shuffledp.service.wire.parties import (
     public_part,
     read_public_part,
 )
-from shuffledp.service.wire.plan import prove_plan_rule
 from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.sealing import Suite
+from shuffledp.service.wire.signed_plan import prove_plan_rule
 from shuffledp.service.wire.signing import verify_key_of
 from shuffledp.service.wire.succession import check_succession
 from shuffledp.service.wire.task import Task

@@ -22,7 +22,7 @@ from types import FrameType
 
 from shuffledp.errors import DataError, ShuffledpError
 from shuffledp.extras import require
-from shuffledp.service.monitoring.events import LogFormat, logged
+from shuffledp.service.monitoring.event_log import LogFormat, logged
 from shuffledp.service.monitoring.heartbeat import notify_alive, notify_ready
 from shuffledp.service.operator.server import listen, serve_on, url_of
 
@@ -100,7 +100,7 @@ class _Setup:
     log_format: LogFormat
 
 
-class _Worker:
+class _WorkerProcess:
     """Worker process that can be restarted with the same setup."""
 
     def __init__(self, setup: _Setup) -> None:
@@ -163,7 +163,7 @@ class _Parent:
 
     def __init__(self, setups: list[_Setup]) -> None:
         self._setups = setups
-        self._workers = list[_Worker]()
+        self._workers = list[_WorkerProcess]()
         self._stops = False
 
     def stop(self, _number: int, _frame: FrameType | None) -> None:
@@ -172,7 +172,7 @@ class _Parent:
 
     def begin(self) -> bool:
         """Starts all workers; returns False if a signal arrived before they were ready."""
-        self._workers += map(_Worker, self._setups)
+        self._workers += map(_WorkerProcess, self._setups)
         starting = list(self._workers)
         while starting and not self._stops:
             wait([worker.pipe for worker in starting], _POLL_SECONDS)

@@ -21,8 +21,8 @@ from shuffledp.service.shuffler.clock import seconds_ahead
 from shuffledp.service.shuffler.store import MANIFEST
 from shuffledp.service.wire.batch import MEDIA_TYPE
 from shuffledp.service.wire.canonical import read_object, to_text
-from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.signed_plan import Acknowledgement
 from shuffledp.service.wire.task import Task
 
 require("httpx", extra="service", what="A service")

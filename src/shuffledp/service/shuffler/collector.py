@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.monitoring.events import log_crash
+from shuffledp.service.monitoring.event_log import log_crash
 from shuffledp.service.monitoring.metrics import COMMIT_SECONDS, TaskMetrics
 from shuffledp.service.shuffler.commit_group import CommitGroup, ReportOutcome
 from shuffledp.service.shuffler.shuffler_host import ShufflerHost, ignore_boundary

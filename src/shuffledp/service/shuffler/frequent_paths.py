@@ -14,7 +14,7 @@ from typing import TypeAlias
 from shuffledp.extras import require
 from shuffledp.service.http.plain_requests import CompleteResponse, PlainRequest
 from shuffledp.service.http.problems import problem_response, status_response
-from shuffledp.service.monitoring.events import log_crash
+from shuffledp.service.monitoring.event_log import log_crash
 from shuffledp.service.monitoring.metrics import REFUSED, REQUESTS
 from shuffledp.service.wire.refusal import Refusal
 

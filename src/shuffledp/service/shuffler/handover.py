@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.monitoring.events import Event, log_crash, log_event
+from shuffledp.service.monitoring.event_log import Event, log_crash, log_event
 from shuffledp.service.shuffler.analyst_client import (
     AnalystClient,
     AnalystFullError,

@@ -136,7 +136,7 @@ def pieces(index: int, content: bytes) -> Iterator[Piece]:
     """Yields a shard in pieces of `CHUNK` bytes.
 
     Args:
-        index: Of the shard; `store.MANIFEST` for the manifest.
+        index: Of the shard; `MANIFEST` of the store for the manifest.
         content: The whole shard.
     """
     for number, start in enumerate(range(0, len(content), CHUNK)):

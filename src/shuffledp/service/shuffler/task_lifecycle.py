@@ -12,15 +12,15 @@ from shuffledp.service.collection.continuation import (
 )
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.http.coalesced_refresh import CoalescedRefresh
-from shuffledp.service.monitoring.events import Event, log_event
+from shuffledp.service.monitoring.event_log import Event, log_event
 from shuffledp.service.shuffler.shuffler_host import ShufflerHost, ignore_boundary
 from shuffledp.service.shuffler.store import ShufflerStore, storage_refusal
 from shuffledp.service.shuffler.task_record import zero_counts
 from shuffledp.service.shuffler.task_replica import TaskReplica
 from shuffledp.service.wire.batch import BatchHeader, Shard, write_manifest
-from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.roster import Roster
+from shuffledp.service.wire.signed_plan import Acknowledgement
 from shuffledp.service.wire.task import ID_SIZE
 
 _PATIENCE_SECONDS = 10.0

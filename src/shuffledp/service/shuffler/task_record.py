@@ -15,9 +15,9 @@ from shuffledp.service.wire.canonical import (
     read_object,
     to_text,
 )
-from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.roster import Enrolment
+from shuffledp.service.wire.signed_plan import PublishedPlan
 from shuffledp.service.wire.task import DIGEST_SIZE, ID_SIZE, Task
 from shuffledp.statistics.survey import EpochStage
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from shuffledp.service.collection.shuffler_state import ShufflerState
 from shuffledp.service.shuffler.task_record import HandoverAttempts
 from shuffledp.service.wire.canonical import to_text
-from shuffledp.service.wire.reports import report_size
+from shuffledp.service.wire.upload_format import report_size
 
 
 class TaskStatus(NamedTuple):

@@ -11,7 +11,9 @@ from shuffledp.service.shuffler.keyed_digests import KeyedDigests
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.receipt import messages_digest
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import (
+from shuffledp.service.wire.roster import Roster
+from shuffledp.service.wire.tokens import TOKEN_SIZE
+from shuffledp.service.wire.upload_format import (
     HEADER_SIZE,
     choices_offered,
     read_columns,
@@ -20,8 +22,6 @@ from shuffledp.service.wire.reports import (
     report_size,
     write_header,
 )
-from shuffledp.service.wire.roster import Roster
-from shuffledp.service.wire.tokens import TOKEN_SIZE
 
 MAX_BAD = 16
 """Malformed reports that an upload may have; with more, the whole upload is refused."""

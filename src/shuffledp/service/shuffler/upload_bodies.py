@@ -11,8 +11,8 @@ from shuffledp.service.http.body_timeout import TimedBody
 from shuffledp.service.http.guarded_connection import mark_authenticated
 from shuffledp.service.http.plain_requests import PlainRequest
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import HEADER_SIZE, MAX_BODY
 from shuffledp.service.wire.tokens import TOKEN_SIZE
+from shuffledp.service.wire.upload_format import HEADER_SIZE, MAX_BODY
 
 require("starlette", extra="service", what="A service")
 

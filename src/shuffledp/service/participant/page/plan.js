@@ -1,4 +1,4 @@
-// Judges the plan that answers follow, as shuffledp.service.wire.plan does: signed by the
+// Judges the plan that answers follow, as shuffledp.service.wire.signed_plan does: signed by the
 // analyst, for this epoch of this task, and below the noise table that all parties signed.
 // That the table itself keeps every target is proven by the Python parties, not here.
 

@@ -26,9 +26,9 @@ from shuffledp.service.device.uploads import Sender
 from shuffledp.service.http.http_client import service_url
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import write_reports
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.upload_format import write_reports
 from shuffledp.types import Floats
 
 require("httpx", extra="service", what="A canary device")

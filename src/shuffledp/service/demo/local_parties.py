@@ -1,4 +1,4 @@
-"""What demonstrations share: parties in folders, services as processes, invented people."""
+"""Parties of a demonstration: their folders, service processes and simulated users."""
 
 import os
 import shutil
@@ -39,41 +39,42 @@ require("httpx", extra="service", what="The demo")
 
 import httpx  # noqa: E402
 
-LEAST_PEOPLE = 100
+MIN_USERS = 100
 LEVELS = (0.5, 1.0, 2.0)
 ANSWERS = {"by bike": 0.35, "by train": 0.3, "by car": 0.25, "on foot": 0.1}
 
-_CHOSEN = (0.3, 0.4, 0.3)
-_PATIENCE = 60.0
+_LEVEL_PROBABILITIES = (0.3, 0.4, 0.3)
+_TIMEOUT_SECONDS = 60.0
 
 
-def invented_people(num_users: int) -> tuple[Floats, Ints]:
-    """Returns a level and an answer for each of so many people, shapes (n,)."""
+def simulate_users(num_users: int) -> tuple[Floats, Ints]:
+    """Draws one privacy level and one answer per user, shapes (n,)."""
+    # No privacy rests on these draws: devices randomize with `SystemRandom`.
     rng = np.random.default_rng()
-    levels = rng.choice(np.array(LEVELS), num_users, p=_CHOSEN)
+    levels = rng.choice(np.array(LEVELS), num_users, p=_LEVEL_PROBABILITIES)
     shares = list(ANSWERS.values())
     return levels, rng.choice(len(shares), num_users, p=shares)
 
 
-def agree(folder: Path, num_users: int) -> Task:
-    """Does what three parties do on their own machines, each in a folder of its own.
+def sign_task(folder: Path, num_users: int) -> Task:
+    """Draws keys for three parties and has them sign a task, each in a folder of its own.
 
     Args:
-        folder: Of all.
-        num_users: How many people are expected, at least `LEAST_PEOPLE`.
+        folder: Folder that contains those of the parties.
+        num_users: Expected number of users, at least `MIN_USERS`.
 
     Raises:
-        InvalidInputError: If they are fewer.
+        InvalidInputError: If `num_users` is too small.
     """
-    if num_users < LEAST_PEOPLE:
+    if num_users < MIN_USERS:
         raise InvalidInputError(
-            f"Expected at least {LEAST_PEOPLE} people, got {num_users}."
+            f"Expected at least {MIN_USERS} people, got {num_users}."
         )
     own = {role: folder / role.value for role in Role}
     parts = {role: draw_keys(own[role], role, Suite.X25519)[1] for role in Role}
-    # What is copied from folder to folder is what is sent between organizations.
+    # Real parties send each other exactly the files that are copied between folders.
     for role in (Role.SHUFFLER, Role.ENROLLER):
-        _hand(parts[role], own[Role.ANALYST])
+        _copy_to_folder(parts[role], own[Role.ANALYST])
     task = create_task(
         own[Role.ANALYST],
         name="How people get to work",
@@ -84,7 +85,7 @@ def agree(folder: Path, num_users: int) -> Task:
         ),
         question=Question("How do you get to work?", FrequencySurvey(tuple(ANSWERS))),
         choices=LEVELS,
-        # Of 100 people, fewer than 10 choose a level with a chance below 1e-6.
+        # Of 100 users, fewer than 10 choose a level with a probability below 1e-6.
         minimum=(num_users // 10,) * len(LEVELS),
         promise=None,
         delta=1e-6,
@@ -94,29 +95,29 @@ def agree(folder: Path, num_users: int) -> Task:
         enroller_key=load_public_part(parts[Role.ENROLLER], Role.ENROLLER),
     )
     for role in (Role.SHUFFLER, Role.ENROLLER):
-        _hand(own[Role.ANALYST] / TASK_FILE, own[role])
+        _copy_to_folder(own[Role.ANALYST] / TASK_FILE, own[role])
         sign(own[role], role)
     for role, other in permutations(Role, 2):
-        _hand(own[role] / signature_file(role), own[other])
+        _copy_to_folder(own[role] / signature_file(role), own[other])
     return task
 
 
 def enrol(folder: Path, task: Task, *, epoch: int, count: int) -> list[bytes]:
-    """Does what the enroller does for an epoch; returns the tokens to hand out."""
+    """Writes the roster of an epoch for the shuffler; returns the tokens for users."""
     own = folder / Role.ENROLLER.value
     tokens = own / f"tokens-{epoch}.txt"
     roster = write_enrolment(own, task, epoch, count, tokens)
-    _hand(roster, folder / Role.SHUFFLER.value)
+    _copy_to_folder(roster, folder / Role.SHUFFLER.value)
     lines = tokens.read_text().splitlines()
     return [Invitation.read(line).token for line in lines]
 
 
-def _hand(file: Path, folder: Path) -> None:
+def _copy_to_folder(file: Path, folder: Path) -> None:
     shutil.copy(file, folder / file.name)
 
 
 @contextmanager
-def services(
+def run_services(
     folder: Path,
     *,
     analyst_options: Sequence[str] = (),
@@ -125,15 +126,15 @@ def services(
     """Runs both services, each as a process of its own, until the context ends.
 
     Args:
-        folder: Of all parties.
-        analyst_options: Of the analyst's command, beside what it needs.
-        program: Which module, with which arguments before those of `shuffledp`.
+        folder: Folder that contains those of the parties.
+        analyst_options: Further options of the analyst's command.
+        program: Module to run, and its arguments before those of `shuffledp`.
 
     Yields:
-        Where the shuffler is, and where the analyst.
+        The URLs of the shuffler and of the analyst.
 
     Raises:
-        UnreachableError: If one does not start.
+        UnreachableError: If a service does not start.
     """
     ports = _free_ports(2)
     shuffler, analyst = (f"http://127.0.0.1:{port}" for port in ports)
@@ -153,7 +154,7 @@ def services(
 def _service(
     folder: Path,
     party: str,
-    more: Sequence[str],
+    options: Sequence[str],
     *,
     port: int,
     program: Sequence[str],
@@ -161,10 +162,14 @@ def _service(
     own = folder / party
     command = [sys.executable, "-m", *program, "serve", party, str(own)]
     database = f"sqlite:///{(own / 'database').absolute()}"
-    command += ["--database", database, "--port", str(port), *more]
+    command += ["--database", database, "--port", str(port), *options]
     with (own / "log.txt").open("wb") as log:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_quiet()
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=_service_environment(),
         )
     try:
         yield
@@ -177,26 +182,28 @@ def _service(
             process.wait()
 
 
-def _quiet() -> dict[str, str]:
-    # Two services on one machine need no more than one thread each for arithmetic.
+def _service_environment() -> dict[str, str]:
+    # Both services share the cores: threads of BLAS would only compete for them.
     return {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
 
 
 def _free_ports(count: int) -> list[int]:
     sockets = [socket.socket() for _ in range(count)]
     try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+        # All are bound before one is closed: otherwise a port could come up twice.
+        for sock in sockets:
+            sock.bind(("127.0.0.1", 0))
+        return [sock.getsockname()[1] for sock in sockets]
     finally:
-        for one in sockets:
-            one.close()
+        for sock in sockets:
+            sock.close()
 
 
 def wait_for(url: str) -> dict[str, Any]:
-    """Returns what is there, as soon as something is there."""
-    end = time.monotonic() + _PATIENCE
+    """Requests a URL until it succeeds, and returns its JSON document."""
+    end = time.monotonic() + _TIMEOUT_SECONDS
     while time.monotonic() < end:
+        # No connection while the service starts, and no success before it publishes.
         with suppress(httpx.TransportError):
             response = httpx.get(url, timeout=10.0, trust_env=False)
             if response.is_success:

@@ -1,4 +1,4 @@
-"""A whole collection on one machine: two services, thousands of simulated devices."""
+"""Demonstration of a collection: two services and simulated devices on one machine."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -11,12 +11,12 @@ import numpy as np
 
 from shuffledp.extras import require
 from shuffledp.randomness import SystemRandom
-from shuffledp.service.demo.stage import (
+from shuffledp.service.demo.local_parties import (
     ANSWERS,
-    agree,
     enrol,
-    invented_people,
-    services,
+    run_services,
+    sign_task,
+    simulate_users,
     wait_for,
 )
 from shuffledp.service.device.simulated_devices import Delivery, ignore_progress, send
@@ -27,22 +27,22 @@ from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.task import Task
 from shuffledp.types import Floats
 
-# The services need the others, as processes of their own.
+# The service processes import the last two: a missing one would only be in their logs.
 for _module in ("httpx", "starlette", "uvicorn"):
     require(_module, extra="service", what="The demo")
 
 
 @dataclass(frozen=True)
 class Demo:
-    """A collection that is over; its services still run.
+    """Finished collection whose services still run.
 
     Attributes:
-        task: The task.
-        shuffler: Its URL.
-        analyst: Hers.
-        truth: What share of the simulated people holds each answer, shape (4,).
-        delivery: What became of their reports.
-        result: What the analyst published.
+        task: Task of the three parties.
+        shuffler: URL of the shuffler.
+        analyst: URL of the analyst.
+        truth: Share of the simulated users that holds each answer, shape (4,).
+        delivery: Accepted and refused reports.
+        result: Published result.
     """
 
     task: Task
@@ -54,7 +54,7 @@ class Demo:
 
     @property
     def dashboard(self) -> str:
-        """Where people look at the result."""
+        """URL of the page that shows the result."""
         return f"{self.analyst}/tasks/{self.task.identity}/dashboard"
 
 
@@ -64,27 +64,27 @@ def demo(
     *,
     num_users: int,
     progress: Callable[[int, int], None] = ignore_progress,
-    say: Callable[[str], None] = lambda _what: None,
+    say: Callable[[str], None] = lambda _step: None,
 ) -> Iterator[Demo]:
-    """Runs a collection, and keeps its services until the context ends.
+    """Runs a collection; its services run until the context ends.
 
     Args:
-        folder: For keys and databases; the three parties get one folder each in it.
-        num_users: How many people are simulated, at least `LEAST_PEOPLE`.
-        progress: Is told how many reports are done, of how many.
-        say: Is told what is being done.
+        folder: Folder for keys and databases, with one folder per party.
+        num_users: Number of simulated users, at least `MIN_USERS`.
+        progress: Called with the number of finished reports and of all reports.
+        say: Called with a description of each step before it begins.
 
     Raises:
-        InvalidInputError: If there are too few people.
-        UnreachableError: If a service does not start, or nothing is published in time.
+        InvalidInputError: If there are too few users.
+        UnreachableError: If a service does not start, or no result is published in time.
     """
     say("draw keys and agree")
-    task = agree(folder, num_users)
-    levels, values = invented_people(num_users)
+    task = sign_task(folder, num_users)
+    levels, values = simulate_users(num_users)
     tokens = enrol(folder, task, epoch=1, count=num_users)
     secrets = ShufflerSecrets.load(folder / "shuffler" / SHUFFLER_FILE)
     say("start the shuffler and the analyst")
-    with services(folder) as (shuffler, analyst):
+    with run_services(folder) as (shuffler, analyst):
         say("answer")
         delivery = asyncio.run(
             send(
@@ -99,5 +99,6 @@ def demo(
         say("shuffle, open and count")
         asyncio.run(operate_with(task, secrets, shuffler, Action.CLOSE))
         result = wait_for(f"{analyst}/tasks/{task.identity}/epochs/1")
+        # Of these users alone: the shares they were drawn with differ by chance.
         truth = np.bincount(values, minlength=len(ANSWERS)) / num_users
         yield Demo(task, shuffler, analyst, truth, delivery, result)

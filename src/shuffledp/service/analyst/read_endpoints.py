@@ -7,12 +7,12 @@ from typing import Any
 from shuffledp.errors import DataError
 from shuffledp.extras import require
 from shuffledp.service.analyst.analyst_host import AnalystHost
+from shuffledp.service.analyst.analyst_store import AnalystStore, EpochRecord
 from shuffledp.service.analyst.auditor_evidence import evidence_part
 from shuffledp.service.analyst.encoded_pages import EncodedPages
 from shuffledp.service.analyst.ledger import ledger_of, replacements
 from shuffledp.service.analyst.pages import Pages
 from shuffledp.service.analyst.progress import Progress, ShufflerProgress
-from shuffledp.service.analyst.store import AnalystStore, EpochRecord
 from shuffledp.service.collection.analyst_state import AnalystState
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
@@ -29,7 +29,7 @@ from starlette.responses import (  # noqa: E402
 )
 
 
-class Answers:
+class ReadEndpoints:
     """Answers requests from the store without changing it."""
 
     def __init__(

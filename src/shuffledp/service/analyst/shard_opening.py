@@ -66,7 +66,7 @@ class OpenShards(Protocol):
 
 
 @dataclass(frozen=True)
-class _Part:
+class _MessageRange:
     """Consecutive messages of a shard."""
 
     path: Path
@@ -85,7 +85,7 @@ class _Openers:
             Opener(suite, private_key, step.info(group)) for group in range(step.groups)
         ]
 
-    def count(self, part: _Part) -> MessageCounter:
+    def count(self, part: _MessageRange) -> MessageCounter:
         size, opener = self.step.sealed_size, self._openers[part.group]
         with part.path.open("rb") as file:
             file.seek(part.start * size)
@@ -144,11 +144,11 @@ def _open_here(
     return counting
 
 
-def _parts(shards: Sequence[SealedShard]) -> Iterator[_Part]:
+def _parts(shards: Sequence[SealedShard]) -> Iterator[_MessageRange]:
     for shard in shards:
         for start in range(0, shard.messages, PART):
             messages = min(PART, shard.messages - start)
-            yield _Part(shard.path, shard.group, start, messages)
+            yield _MessageRange(shard.path, shard.group, start, messages)
 
 
 def _result(
@@ -184,7 +184,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _count(part: _Part) -> MessageCounter:
+def _count(part: _MessageRange) -> MessageCounter:
     if _openers is None:
         raise RuntimeError("Expected a process that was begun.")
     return _openers.count(part)

@@ -12,13 +12,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from shuffledp.errors import DataError
-from shuffledp.service.analyst.batch_folder import BatchFolder
-from shuffledp.service.analyst.sealed_batch import (
-    SealedBatch,
-    delete_batch,
-    sync_folder,
-)
-from shuffledp.service.analyst.store import (
+from shuffledp.service.analyst.analyst_store import (
     EpochRecord,
     Former,
     read_record,
@@ -26,6 +20,12 @@ from shuffledp.service.analyst.store import (
     waiting_batch,
     write_record,
     write_state,
+)
+from shuffledp.service.analyst.batch_folder import BatchFolder
+from shuffledp.service.analyst.sealed_batch import (
+    SealedBatch,
+    delete_batch,
+    sync_folder,
 )
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.monitoring.metrics import STORAGE_ERRORS

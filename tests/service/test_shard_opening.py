@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from oracles.service_parties import LEVELS, Parties, answers, parties
 
-from shuffledp.service.analyst import opening
-from shuffledp.service.analyst.opening import Interrupted, open_on_all_cores
+from shuffledp.service.analyst import shard_opening
 from shuffledp.service.analyst.sealed_batch import SealedShard
+from shuffledp.service.analyst.shard_opening import Interrupted, open_on_all_cores
 from shuffledp.service.collection.message_counter import MessageCounter
 from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.canonical import to_text
@@ -46,8 +46,8 @@ def sealed(folder: Path, made: Parties) -> tuple[Step, list[SealedShard]]:
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few messages are worth processes, and are many parts."""
-    monkeypatch.setattr(opening, "WORTH_PROCESSES", 1)
-    monkeypatch.setattr(opening, "PART", 10)
+    monkeypatch.setattr(shard_opening, "WORTH_PROCESSES", 1)
+    monkeypatch.setattr(shard_opening, "PART", 10)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
 
 
@@ -64,7 +64,7 @@ def counted(
 def in_one_process(
     step: Step, shards: list[SealedShard], made: Parties
 ) -> MessageCounter:
-    assert opening.WORTH_PROCESSES > PEOPLE
+    assert shard_opening.WORTH_PROCESSES > PEOPLE
     return counted(step, shards, made)
 
 
@@ -133,13 +133,13 @@ ORPHANS = """
 import multiprocessing, os, signal, sys
 sys.path[:0] = sys.argv[1:3]
 from pathlib import Path
-from test_opening import counted, opening, sealed
+from test_shard_opening import counted, sealed, shard_opening
 from oracles.service_parties import parties
 def stopped():
     print(*(child.pid for child in multiprocessing.active_children()), flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 if __name__ == "__main__":
-    opening.WORTH_PROCESSES, opening.PART = 1, 10
+    shard_opening.WORTH_PROCESSES, shard_opening.PART = 1, 10
     os.cpu_count = lambda: 2
     made = parties("frequency", mode="stratified")
     counted(*sealed(Path(sys.argv[3]), made), made, stopped)

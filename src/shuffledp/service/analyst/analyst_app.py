@@ -9,17 +9,17 @@ from pathlib import Path
 
 from shuffledp.extras import require
 from shuffledp.service.analyst.analyst_host import AnalystHost, ignore_boundary
-from shuffledp.service.analyst.answers import Answers
+from shuffledp.service.analyst.analyst_store import AnalystStore
 from shuffledp.service.analyst.batch_processing import acknowledge
 from shuffledp.service.analyst.headers import SecurityHeaders
 from shuffledp.service.analyst.intake import Manifests, save_shard
-from shuffledp.service.analyst.opening import OpenShards, open_on_all_cores
+from shuffledp.service.analyst.read_endpoints import ReadEndpoints
 from shuffledp.service.analyst.sealed_batch import SealedBatch
-from shuffledp.service.analyst.store import AnalystStore
+from shuffledp.service.analyst.shard_opening import OpenShards, open_on_all_cores
 from shuffledp.service.analyst.worker import Worker
 from shuffledp.service.http.guarded_connection import mark_authenticated
 from shuffledp.service.http.problems import HideCrashes, handlers
-from shuffledp.service.monitoring.events import Event, log_event
+from shuffledp.service.monitoring.event_log import Event, log_event
 from shuffledp.service.monitoring.metrics import CountRequests, TaskMetrics
 from shuffledp.service.monitoring.readiness import NO_ROOM, STOPPING, Readiness
 from shuffledp.service.wire.batch import BatchHeader
@@ -63,7 +63,7 @@ def create_analyst(
         reached: Called with the name of every durable boundary.
         ca: As in `trusted_certificates`.
     """
-    answers = Answers(tasks, store, shuffler_url, ca)
+    answers = ReadEndpoints(tasks, store, shuffler_url, ca)
     analyst = _Analyst(tasks, store, answers, open_shards, reached)
     task_path = "/tasks/{identity}"
     app = Starlette(
@@ -115,7 +115,7 @@ class _Analyst:
         self,
         tasks: Mapping[str, AnalystHost],
         store: AnalystStore,
-        answers: Answers,
+        answers: ReadEndpoints,
         open_shards: OpenShards,
         reached: Callable[[str], None],
     ) -> None:

@@ -15,9 +15,9 @@ from shuffledp.service.analyst.sealed_batch import SealedBatch
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.canonical import from_text, to_text
-from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.roster import Enrolment
+from shuffledp.service.wire.signed_plan import read_plan
 from shuffledp.service.wire.task import ID_SIZE, Task
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.tally import Tally

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from shuffledp.extras import require
 from shuffledp.service.http.problems import HideCrashes, handlers
 from shuffledp.service.monitoring import readiness
-from shuffledp.service.monitoring.events import log_crash
+from shuffledp.service.monitoring.event_log import log_crash
 from shuffledp.service.monitoring.metrics import CountRequests, TaskMetrics
 from shuffledp.service.participant import NOT_BUILT
 from shuffledp.service.shuffler.analyst_client import AnalystClient

@@ -1,9 +1,7 @@
-"""A collection of several epochs with an auditor, and with saboteurs if wanted.
+"""Demonstration of a collection with an auditor, and optionally with saboteurs.
 
-All of it is what `demo` does, and what an auditor does: she has a folder and tokens of her
-own, sends canaries among everybody's answers, gets the sealed batch from an analyst who
-agrees, and hands her evidence over. Saboteurs are in the place of both services: an honest
-analyst would have refused the batch, and an honest shuffler would have made another one.
+The auditor has a folder and tokens of their own, sends canaries among the users' reports,
+reads the sealed batches that the analyst keeps for them, and hands over the evidence.
 """
 
 import asyncio
@@ -21,22 +19,26 @@ from shuffledp.audit.collection.evidence import Evidence
 from shuffledp.extras import require
 from shuffledp.randomness import SystemRandom
 from shuffledp.report.writing import write_file
-from shuffledp.service.audit.canaries import open_step, seal_canaries, send_canaries
 from shuffledp.service.audit.canary_records import (
     CanaryAssignment,
     canary_record,
     draw_canaries,
     with_receipts,
 )
+from shuffledp.service.audit.canary_uploads import (
+    open_step,
+    seal_canaries,
+    send_canaries,
+)
 from shuffledp.service.audit.disclosed_batch import read_disclosed_batch
 from shuffledp.service.audit.epoch_audit import audit_epoch
-from shuffledp.service.demo.collection import Demo
-from shuffledp.service.demo.stage import (
+from shuffledp.service.demo.demo_collection import Demo
+from shuffledp.service.demo.local_parties import (
     ANSWERS,
-    agree,
     enrol,
-    invented_people,
-    services,
+    run_services,
+    sign_task,
+    simulate_users,
     wait_for,
 )
 from shuffledp.service.device.simulated_devices import Delivery, ignore_progress, send
@@ -59,18 +61,19 @@ import httpx  # noqa: E402
 EPOCHS, SABOTAGED, CANARIES = 4, 3, 60
 
 _HONEST = ("shuffledp",)
+# Both services: an honest analyst would refuse the batch of a sabotaged shuffler.
 _SABOTEUR = ("shuffledp.service.demo.saboteur", str(SABOTAGED))
-# Everybody's answers come in so many uploads, and canaries between them.
+# Users' reports come in this many uploads, and canaries between them.
 _UPLOADS = 20
 
 
 @dataclass(frozen=True)
 class AuditedDemo:
-    """A collection whose last epoch is over; its services still run.
+    """Collection whose last epoch is finished; its services still run.
 
     Attributes:
-        last: Its last epoch.
-        evidence: What the auditor found.
+        last: Last epoch.
+        evidence: The auditor's evidence on all epochs.
     """
 
     last: Demo
@@ -79,16 +82,16 @@ class AuditedDemo:
 
 @dataclass
 class _Auditor:
-    """What the auditor keeps from epoch to epoch."""
+    """Folder, evidence and canary records of the auditor."""
 
     folder: Path
-    shown: Path
+    published: Path
     evidence: Evidence
     records: list[Canaries] = field(default_factory=list)
 
     def hand_over(self) -> None:
-        """Gives her evidence to the analyst, in the place of what she gave before."""
-        for path in (self.folder / "evidence.json", self.shown):
+        """Writes the evidence for the analyst, who then shows it instead of the former."""
+        for path in (self.folder / "evidence.json", self.published):
             write_file(path, self.evidence.to_json())
 
 
@@ -99,38 +102,39 @@ def audited_demo(
     num_users: int,
     saboteur: bool,
     progress: Callable[[int, int], None] = ignore_progress,
-    say: Callable[[str], None] = lambda _what: None,
+    say: Callable[[str], None] = lambda _step: None,
 ) -> Iterator[AuditedDemo]:
-    """Runs `EPOCHS` epochs with `CANARIES` canaries in each; services stay up.
+    """Runs `EPOCHS` epochs with `CANARIES` canaries in each; the services stay up.
 
     Args:
-        folder: For keys and databases; every party gets a folder in it.
-        num_users: How many people are simulated, at least `LEAST_PEOPLE`.
-        saboteur: Whether the shuffler keeps the order in epoch `SABOTAGED`, and the
-            analyst lets her.
-        progress: Is told how many people's reports are done, of how many.
-        say: Is told what is being done.
+        folder: Folder for keys and databases, with one folder per party.
+        num_users: Number of simulated users, at least `MIN_USERS`.
+        saboteur: Whether the shuffler keeps the order of arrival in epoch `SABOTAGED`,
+            and the analyst accepts it.
+        progress: Called with the number of users' finished reports and of all reports.
+        say: Called with a description of each step before it begins.
 
     Raises:
-        InvalidInputError: If there are too few people.
-        UnreachableError: If a service does not start, or nothing is published in time.
+        InvalidInputError: If there are too few users.
+        UnreachableError: If a service does not start, or no result is published in time.
     """
     say("draw keys and agree")
-    task = agree(folder, num_users)
+    task = sign_task(folder, num_users)
     secrets = ShufflerSecrets.load(folder / "shuffler" / SHUFFLER_FILE)
-    kept, own = folder / "analyst" / "batches-for-the-auditor", folder / "auditor"
+    batches, own = folder / "analyst" / "batches-for-the-auditor", folder / "auditor"
     make_folder(own)
-    shown = folder / "analyst" / "evidence.json"
-    auditor = _Auditor(own, shown, Evidence(task.fingerprint))
+    published = folder / "analyst" / "evidence.json"
+    auditor = _Auditor(own, published, Evidence(task.fingerprint))
+    # Empty evidence, because the analyst's service reads the file when it starts.
     auditor.hand_over()
     options = [
-        *("--keep-batches", str(kept), "--audit", str(shown)),
+        *("--keep-batches", str(batches), "--audit", str(published)),
         *("--auditor", "the auditor of the demonstration"),
     ]
     program = _SABOTEUR if saboteur else _HONEST
     say("start the shuffler and the analyst")
     tokens = enrol(folder, task, epoch=1, count=num_users + CANARIES)
-    with services(folder, analyst_options=options, program=program) as (
+    with run_services(folder, analyst_options=options, program=program) as (
         shuffler,
         analyst,
     ):
@@ -147,7 +151,7 @@ def audited_demo(
             url = f"{analyst}/tasks/{task.identity}/epochs/{epoch}"
             result = wait_for(url)
             say(f"epoch {epoch}: audit")
-            _audit(auditor, task, result, url, kept / f"{task.identity}.{epoch}")
+            _audit(auditor, task, result, url, batches / f"{task.identity}.{epoch}")
         last = Demo(task, shuffler, analyst, truth, delivery, result)
         yield AuditedDemo(last, auditor.evidence)
 
@@ -160,9 +164,9 @@ async def _answer(
     num_users: int,
     progress: Callable[[int, int], None],
 ) -> tuple[Delivery, NDArray[Any]]:
-    """Everybody answers, and so do canaries; returns what became of it, and the truth."""
+    """Sends the reports of users and canaries; returns their delivery and true shares."""
     rng = SystemRandom()
-    levels, values = invented_people(num_users)
+    levels, values = simulate_users(num_users)
     async with httpx.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
         step = await open_step(client, shuffler, task=task)
         drawn = draw_canaries(task, CANARIES, rng=rng)
@@ -175,6 +179,7 @@ async def _answer(
         )
         record = canary_record(step, drawn, uploads)
         name = f"canaries-{step.epoch}.json"
+        # Before the first canary is sent: a later record could be adjusted to the outcome.
         write_new(auditor.folder / name, record.to_json(), mode=0o600)
         receipts: list[bytes] = []
         people = send(
@@ -200,8 +205,9 @@ async def _answer(
 
 
 def _truth(values: NDArray[Any], drawn: CanaryAssignment) -> NDArray[Any]:
-    everybody = np.concatenate([values, drawn.values])
-    return np.bincount(everybody, minlength=len(ANSWERS)) / everybody.size
+    # The analyst cannot tell canaries from users, so that the estimate counts both.
+    all_values = np.concatenate([values, drawn.values])
+    return np.bincount(all_values, minlength=len(ANSWERS)) / all_values.size
 
 
 def _audit(
@@ -209,7 +215,7 @@ def _audit(
 ) -> None:
     response = httpx.get(f"{url}/messages", trust_env=False)
     *earlier, canaries = auditor.records
-    found = audit_epoch(
+    epoch_test = audit_epoch(
         task,
         canaries,
         result,
@@ -217,5 +223,5 @@ def _audit(
         disclosed=read_disclosed_batch(batch, task),
         earlier=earlier,
     )
-    auditor.evidence = auditor.evidence.with_epoch(found)
+    auditor.evidence = auditor.evidence.with_epoch(epoch_test)
     auditor.hand_over()
