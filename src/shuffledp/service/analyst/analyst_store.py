@@ -63,6 +63,7 @@ class EpochRecord:
         cls, task: Task, epoch: int, why: str = "The shuffler skipped this epoch"
     ) -> "EpochRecord":
         """Returns the record of an epoch without any counted reports."""
+        # No message was opened, and so no epsilon was spent.
         no_reports, none_spent = (0,) * len(task.counted), (0.0,) * len(task.choices)
         failures = (why,)
         return cls(epoch, no_reports, none_spent, False, failures, Reason.SKIPPED)
@@ -208,6 +209,8 @@ def read_state(text: str, task: Task) -> AnalystState:
             AnalystPhase(value["phase"]),
             tuple(value["spent"]),
             None if batch_id is None else from_text(batch_id, ID_SIZE, "a batch id"),
+            # Read without its signature: this service proved and signed the plan
+            # itself.
             None if plan is None else read_plan(plan, task),
             None if chosen is None else Tally.from_dict(chosen),
             None if enrolment is None else Enrolment.read(enrolment, task),

@@ -18,6 +18,7 @@ from shuffledp.format_number import plain
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.task import Task
 
+# The file is read and parsed for visitors, so that its size must be bounded.
 MAX_BYTES = 1_000_000
 
 HEIGHT = 180
@@ -58,6 +59,8 @@ class EvidenceFile:
     def _content(self) -> bytes:
         try:
             with self.path.open("rb") as file:
+                # One byte more than allowed tells a larger file without reading all of
+                # it.
                 content = file.read(MAX_BYTES + 1)
         except OSError as error:
             raise DataError(f"Could not read {self.path}: {error.strerror}.") from error
@@ -115,6 +118,7 @@ def evidence_part(
     except DataError:
         return part
     audited = {findings.epoch for findings in evidence.epochs}
+    # Once the running e-value has crossed the threshold, later epochs do not undo it.
     broken = evidence.crossed_in is not None
     return part | {
         "evidence": evidence,

@@ -35,6 +35,7 @@ class BatchFolder:
 
     def make(self) -> None:
         """Creates the folder; raises OSError if that fails."""
+        # Only this user may read sealed messages.
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def check_room(self) -> None:
@@ -54,6 +55,8 @@ class BatchFolder:
         folder = self.path / _sealed_name(task.identity, header.batch_id)
         former = self._begun.get(task.identity)
         if former is not None and former.folder != folder:
+            # The shuffler made another batch of this step, and will not complete this
+            # one.
             delete_batch(former.folder)
         self._begun[task.identity] = SealedBatch.begin(folder, header, manifest)
         return self._begun[task.identity]
@@ -78,6 +81,8 @@ class BatchFolder:
                 digest.update(part)
                 file.write(part)
             file.flush()
+            # Both the content and the name must be on the disk before the result names
+            # the digest.
             os.fsync(file.fileno())
         sync_folder(self.path)
         return digest.digest()
@@ -102,7 +107,10 @@ class BatchFolder:
             if path.name in named:
                 continue
             if not path.is_dir():
+                # A list whose epoch was not published yet: it is written again with the
+                # result.
                 path.unlink()
+            # Names of batches and lists begin with the identity of the task and a dot.
             elif not self._goes_on(path, served.get(path.name.partition(".")[0])):
                 delete_batch(path)
 
@@ -112,10 +120,13 @@ class BatchFolder:
             return False
         try:
             batch = SealedBatch.read(folder, state.task)
+            # A state that does not change has received the batch before, and counted
+            # it.
             if state.receive(batch.header) is state:
                 return False
         except (OSError, Refusal):
             return False
+        # Incomplete shards are sent again from their beginning; complete ones are kept.
         batch.delete_partial()
         self._begun[state.task.identity] = batch
         return True

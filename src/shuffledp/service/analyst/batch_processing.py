@@ -82,6 +82,7 @@ class BatchProcessor:
                 counts=tuple(chosen.counts.ravel().tolist()),
                 signing_key=self._hosted.secrets.signing_key,
             )
+            # As every device will: a plan that they refuse must not be published.
             check_plan(plan, published.minimum, self._task)
         except (CertificationError, InvalidInputError, Refusal) as error:
             self._withhold(
@@ -108,9 +109,13 @@ class BatchProcessor:
             self._withhold(state, people, verdict.failures, verdict)
             return
         counting = self._open(state, batch)
+        # Users with invalid messages may hide no other, which only opened messages
+        # show: the certificate is computed again without them.
         spoiled = counting.spoiled_people
         if spoiled:
             verdict = self._judge(state, people, spoiled)
+        # The messages are open now, so that the epoch costs something even if it is
+        # withheld.
         spent = verdict.spent or _cost_without_proof(state)
         if verdict.failures or verdict.certificate is None:
             self._withhold(state, people, verdict.failures, verdict, spent=spent)
@@ -122,6 +127,7 @@ class BatchProcessor:
             failures = (_failure_text("Nothing can be estimated", error),)
             self._withhold(state, people, failures, verdict, spent=spent)
             return
+        # The result names the digest of the list, which therefore comes first.
         hashes = list_messages(batch.by_prefix(), state.step.sealed_size)
         listed = self._store.list_messages(state, hashes)
         document = result_of(
@@ -134,6 +140,7 @@ class BatchProcessor:
             spent=spent,
             listed=listed,
         )
+        # Before the result is stored, because `_finish` deletes the batch.
         if (folder := self._hosted.retained_batches) is not None:
             retain(batch, folder / f"{self._task.identity}.{state.epoch}")
         result = signed(RESULT, document, self._hosted.secrets.signing_key)
@@ -174,6 +181,7 @@ class BatchProcessor:
     ) -> None:
         """Ends an epoch without a result; no epsilon is spent if no message was opened."""
         promise = self._task.promise
+        # If this epoch alone keeps its promises, earlier ones used up the allowance.
         keeps_promises = (
             verdict is not None
             and verdict.spent is not None
@@ -186,6 +194,7 @@ class BatchProcessor:
             else Reason.TOO_FEW_PEOPLE
         )
         epsilons_spent = spent or (0.0,) * len(promise)
+        # Messages were opened if and only if a cost was given.
         record = EpochRecord(
             state.epoch, people, epsilons_spent, spent is not None, failures, reason
         )
@@ -194,6 +203,7 @@ class BatchProcessor:
     def _finish(self, state: AnalystState, record: EpochRecord) -> None:
         self._reached("before result")
         after = state.finish(record.spent, published=record.published)
+        # One transaction: a crash leaves the sealed batch, or the record of its epoch.
         self._store.finish(after, record)
         log_event(Event.WITHHELD if record.result is None else Event.PUBLISHED, state)
         self._reached("after result")
@@ -220,6 +230,7 @@ def _cost_without_proof(state: AnalystState) -> tuple[float, ...]:
     """
     task = state.task
     if not task.question.survey.central:
+        # A level is its local epsilon.
         return task.choices
     return tuple(
         max(allowance - spent, promise)

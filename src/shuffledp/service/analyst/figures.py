@@ -76,8 +76,10 @@ def figure_of(
     largest = _largest(rows, most)
     survey = question.survey
     display, num_users = survey.words.display, result["estimate"]["num_users"]
+    # As many decimals as the standard errors justify, and the same for all numbers.
     digits = decimals(display.factor * row["standard_error"] for row in largest)
     numbers = [end for row in largest for end in row["interval"]]
+    # Ends of the survey's range, so that figures of two epochs have similar axes.
     ends = [display.factor * end for end in (*numbers, *survey.axis_ends(num_users))]
     axis = Axis.of(ends)
     origin = axis.position(0.0)
@@ -110,6 +112,7 @@ def figure_of(
 
 
 def _largest(rows: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    # Sorted is stable: of equal numbers the first ones get a bar.
     order = sorted(range(len(rows)), key=lambda position: -rows[position]["value"])
     return [rows[position] for position in sorted(order[:most])]
 
@@ -132,6 +135,8 @@ class Axis:
     def of(cls, numbers: Sequence[float], *, marks: int = 4) -> "Axis":
         """Returns an axis that covers all numbers, with about `marks` marks."""
         least, most = min(numbers), max(numbers)
+        # An axis without length would have no marks; the largest float has no
+        # successor.
         if least == most:
             most = min(least + (abs(most) or 1.0), sys.float_info.max)
         # Halves, because the difference of two large floats may overflow.

@@ -87,6 +87,8 @@ def ledger_of(state: AnalystState, epochs: Sequence[EpochRecord]) -> Ledger:
         )
         for index, (choice, spent, promise, allowance) in enumerate(columns)
     )
+    # Basic composition: epsilons and deltas of epochs add up. A batch that was never
+    # opened revealed only its counts.
     delta = task.delta * sum(record.opened for record in epochs)
     return Ledger(tuple(record.epoch for record in epochs), accounts, delta)
 
@@ -100,6 +102,7 @@ def replacements(
         task: Served task.
         formers: Former tasks, in order.
     """
+    # Each former task with its successor, the last one with the served task.
     later = [*(former.task for former in formers[1:]), task]
     return [
         (former.task, former.after, check_succession(successor, former.task))
@@ -108,4 +111,5 @@ def replacements(
 
 
 def _percent(part: float, whole: float) -> float:
+    # A forced cost may exceed the allowance, and a bar cannot be longer than its frame.
     return round(100.0 * min(part / whole, 1.0), 2)

@@ -65,6 +65,7 @@ class ReadEndpoints:
         task = self.hosted(request).task
         state, records = await self._read(task)
         formers = await run_in_threadpool(self._store.formers, task)
+        # While a batch is being counted, the last record is of an epoch before it.
         last = records[-1] if records and records[-1].epoch == state.epoch else None
         ledger = ledger_of(state, records)
         answer: dict[str, Any] = {
@@ -157,6 +158,8 @@ class ReadEndpoints:
     async def show_task(self, request: Request) -> Response:
         """Returns the page of a task with its last epoch, or with a requested one."""
         hosted, epoch = self.hosted(request), request.path_params.get("epoch")
+        # Part of the key below: a page is encoded again only if one of its inputs
+        # changed.
         progress = await self._shuffler.ask(hosted.task)
         audit: bytes | None = None
         if hosted.evidence is not None:
@@ -195,6 +198,8 @@ class ReadEndpoints:
         self, name: Hashable, inputs: Hashable, render: Callable[[], Awaitable[str]]
     ) -> Response:
         """Returns a page that depends on the store and on further inputs."""
+        # The version changes with every write, so that no page is served from an old
+        # state.
         inputs = (self._store.version, inputs)
         return HTMLResponse(await self._encoded.get(name, inputs, render))
 
@@ -229,10 +234,12 @@ class ReadEndpoints:
         _, records = await self._read(task)
         record = _over(records, epoch)
         if record.result is None:
+            # A withheld epoch answers with the reason for which it was withheld.
             raise record.refusal
         return task, record.result
 
     async def _read(self, task: Task) -> tuple[AnalystState, list[EpochRecord]]:
+        # In threads: reading may wait for the disk or for a write in progress.
         state = await run_in_threadpool(self._store.state, task)
         return state, await run_in_threadpool(self._store.epochs, task)
 

@@ -50,6 +50,7 @@ def result_of(
         "epoch": state.epoch,
         "batch": {
             "id": to_text(state.batch_id or b""),
+            # The SHA-256 of the list that `service.wire.inclusion` describes.
             "messages": to_text(listed),
         },
         "people": list(people),
@@ -113,8 +114,10 @@ def derived_values(
 
 
 def _rows(labels: tuple[str, ...], estimate: Estimate) -> list[dict[str, Any]]:
+    # Scalars of a mean or a sum become one row.
     value = np.atleast_1d(estimate.value)
     population = np.atleast_1d(estimate.population_error)
+    # A normal interval, like that of the estimate.
     margin = reach(CONFIDENCE) * population
     columns = (
         value,
@@ -140,6 +143,7 @@ def _assumptions(
     task: Task, enrolment: Enrolment, accepted: int, spoiled: int
 ) -> list[str]:
     """Returns the assumptions of this service, beside those of the certificate."""
+    # The certificate counts on these users alone.
     hiding = max(accepted - task.absent - spoiled, 0)
     lines = [
         f"Of {accepted:,} accepted reports, {task.absent:,} are assumed to come from "

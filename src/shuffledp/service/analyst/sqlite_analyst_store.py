@@ -8,7 +8,6 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 from shuffledp.errors import DataError
@@ -99,7 +98,7 @@ class SqliteAnalystStore:
     def check(self) -> None:
         """Raises Refusal unless the database is usable."""
         try:
-            with self._lock, self._transaction() as database:
+            with self._lock, self._open_file.transaction() as database:
                 write_probe(database, self.path)
         except (OSError, sqlite3.Error) as error:
             raise Refusal(Reason.STORAGE, "Expected a usable database.") from error
@@ -149,7 +148,7 @@ class SqliteAnalystStore:
                 return
             try:
                 sync_folder(batch.folder)
-                with self._transaction() as database:
+                with self._open_file.transaction() as database:
                     database.execute("INSERT INTO batches VALUES (?, ?, ?, ?)", row)
                     self._write_state(after)
                     for epoch in before.skipped_before(header.epoch):
@@ -190,7 +189,7 @@ class SqliteAnalystStore:
     def planned(self, state: AnalystState, acknowledged: bytes) -> None:
         """Stores a plan and its acknowledgement, and deletes the batch of choices."""
         with self._lock:
-            with self._transaction() as database:
+            with self._open_file.transaction() as database:
                 self._write_state(state)
                 database.execute(
                     "UPDATE batches SET acknowledgement = ? "
@@ -202,7 +201,7 @@ class SqliteAnalystStore:
     def finish(self, state: AnalystState, record: EpochRecord) -> None:
         """Stores the record of a finished epoch, and deletes its batch."""
         with self._lock:
-            with self._transaction():
+            with self._open_file.transaction():
                 self._write_state(state)
                 self._write_record(state.task, record)
             delete_batch(self._folder.sealed(state))
@@ -235,9 +234,6 @@ class SqliteAnalystStore:
     def _open_database(self) -> sqlite3.Connection:
         return self._open_file.connection
 
-    def _transaction(self) -> AbstractContextManager[sqlite3.Connection]:
-        return self._open_file.transaction()
-
     def _begins(self, task: Task, former: Task | None) -> bool:
         """Begins a new task or replaces its predecessor; returns whether it replaced it."""
         row = self._open_database.execute(
@@ -259,7 +255,7 @@ class SqliteAnalystStore:
             after = before.succeed(task)
         except Refusal as error:
             raise DataError(str(error)) from error
-        with self._transaction() as database:
+        with self._open_file.transaction() as database:
             self._write_state(after)
             database.execute(
                 "INSERT INTO formers (task, after, value) VALUES (?, ?, ?)",

@@ -40,6 +40,7 @@ class CanaryAssignment:
     def values(self) -> NDArray[Any]:
         """Value of each canary, shape (m,): integers if all values are whole numbers."""
         values = self.pairs[np.arange(self.bits.size), self.bits]
+        # Protocols over categories take indices, and refuse floats.
         whole = values.astype(np.int64)
         return whole if (whole == values).all() else values
 
@@ -63,6 +64,8 @@ def draw_canaries(task: Task, count: int, *, rng: Rng) -> CanaryAssignment:
     levels = np.array(task.choices)[rng.integers(0, len(task.choices), size=count)]
     first, second = _pairs(task, count, rng)
     pairs = np.stack([first, second], axis=1).astype(np.float64)
+    # The bits come last and from nothing else, so that they are independent of the
+    # pairs.
     return CanaryAssignment(levels, pairs, rng.integers(0, 2, size=count))
 
 
@@ -78,6 +81,7 @@ def _pairs(task: Task, count: int, rng: Rng) -> tuple[NDArray[Any], NDArray[Any]
     if survey.form.kind == "number":
         terms: Any = survey
         low, high = terms.low, terms.high
+    # The ends differ most, so that a bit is easiest to guess between them.
     return np.full(count, low), np.full(count, high)
 
 
@@ -109,8 +113,8 @@ def canary_record(
 def with_receipts(canaries: Canaries, lines: Sequence[bytes], task: Task) -> Canaries:
     """Returns the canaries for which the shuffler signed a receipt.
 
-    Of the others nobody knows whether they were ever sent: an auditor whose own connection
-    broke would accuse the shuffler. Which they are says nothing of the secret bits.
+    The others may never have been sent: if they counted, an auditor whose own connection
+    broke would accuse the shuffler. The selection is independent of the secret bits.
 
     Args:
         canaries: Record written by `canary_record`.

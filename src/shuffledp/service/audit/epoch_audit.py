@@ -1,7 +1,7 @@
 """Audit of an epoch: published data, checked against signatures and put to the tests.
 
 The tests are in `audit.collection`; this module reads their inputs from a task and from
-what the services published.
+the data that the services publish.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,6 +50,7 @@ def read_message_list(content: bytes, result: Mapping[str, Any], task: Task) -> 
         DataError: If it is not the one that the result names.
     """
     try:
+        # The list is trusted only as far as its digest is in a signed result.
         check_list(content, check_result(dict(result), task, result["epoch"]))
     except Refusal as refusal:
         raise DataError(str(refusal)) from None
@@ -79,6 +80,7 @@ def epoch_view(
     """
     if disclosed is not None:
         _check_batch(disclosed, result, included)
+        # The order of the batch is tested, too, and the published list is sorted.
         included = disclosed.hashes
     for record in earlier:
         if (record.task, record.epoch < result["epoch"]) != (task.fingerprint, True):
@@ -124,6 +126,7 @@ def promised_profiles(
     """
     answering = Step(task, epoch=1).answering
     batch = answering.batch_people(people, None)
+    # Users without a valid report hide no other.
     absent = task.absent + spoiled + batch.missing
     return certified_profiles(answering.protocol, batch.people, absent=absent)
 
@@ -144,6 +147,7 @@ def _support(
 def _middle(survey: Any) -> float:
     if survey.form.kind != "number":
         return 0.0
+    # Halved before the sum, which could overflow otherwise.
     return float(survey.low / 2.0 + survey.high / 2.0)
 
 
@@ -160,6 +164,7 @@ def _check_batch(
     try:
         named = from_text(result["batch"]["id"], ID_SIZE, "a batch id")
     except (Refusal, KeyError, TypeError):
+        # Equals no batch ID, so that the comparison below refuses it.
         named = b""
     if (disclosed.header.batch_id, disclosed.header.epoch) != (named, result["epoch"]):
         raise DataError("Expected the batch that the result names.")
@@ -193,6 +198,7 @@ def audit_epoch(
         DataError: If the result does not verify, an input belongs to another epoch or
             task, or the canaries' own messages are among the earlier ones.
     """
+    # Tests assume a result that follows from its own numbers.
     check_published(result, task)
     if (canaries.task, canaries.epoch) != (task.fingerprint, result["epoch"]):
         raise DataError(

@@ -2,9 +2,9 @@
 
 Compares everything in the result with the task: the signature; the estimate that the task's
 protocol computes from the tally; the participants and the population of the certificate;
-the epsilon spent and the epsilon certified. That the tally is what participants sent rests
-on the analyst alone, because no other party can open messages. Elsewhere are the proof of a
-certificate (`statistics.verify_certificate`) and the check that a message was counted
+the epsilon spent and the epsilon certified. Participants trust the analyst alone for the
+tally, because no other party can open messages. Elsewhere are the proof of a certificate
+(`statistics.verify_certificate`) and the check that a message was counted
 (`service.device.receipt_check`).
 """
 
@@ -73,6 +73,7 @@ def problems_in(result: Mapping[str, Any], task: Task) -> tuple[str, ...]:
             f"got {_quoted(result['digest'])}: if keys were replaced, the task.json of "
             "that time."
         )
+    # Collected and not raised: one false statement must not hide the others.
     problems = [*_signatures(result, task)]
     try:
         statements = _read(result, task)
@@ -108,6 +109,7 @@ def _read(result: Mapping[str, Any], task: Task) -> _ResultStatements:
     spent = result["spent"]
     if not isinstance(spent, list) or len(spent) != len(task.choices):
         raise DataError(f"Expected {len(task.choices)} numbers that were spent.")
+    # Read from the result alone, and compared with the task afterwards.
     certificate, tally = (
         read_certificate(result["certificate"]),
         Tally.from_dict(result["tally"]),
@@ -118,6 +120,7 @@ def _read(result: Mapping[str, Any], task: Task) -> _ResultStatements:
     # After a choice of targets a plan was published; it names the whole protocol.
     plan = None if task.names_choices else certificate.protocol
     step = Step(task, epoch, EpochStage.ANSWER, plan)
+    # One protocol of all three: the task's, the tally's and the certificate's.
     if not certificate.protocol == tally.identity == step.answering.identity:
         raise DataError(
             f"Expected a tally and a certificate of the task's protocol, "
@@ -152,6 +155,7 @@ def _people(statements: _ResultStatements) -> Iterator[str]:
             yield f"its enrolment is for epoch {statements.enrolment.epoch}"
         if total > statements.enrolment.tokens:
             yield f"{total:,} people, and {statements.enrolment.tokens:,} tokens"
+    # Invalid reports are accepted by the shuffler, and are missing in the tally.
     remaining = total - statements.spoiled
     if statements.tally.num_users != remaining:
         yield (
@@ -177,6 +181,7 @@ def _fits(statements: _ResultStatements) -> bool:
     if statements.step.linked:
         # Only the analyst knows which participants' messages were invalid.
         return all(n <= most for n, most in zip(expected, people, strict=True))
+    # Without levels at the messages, invalid reports count at all levels in proportion.
     away = split_proportionally(people, statements.spoiled).tolist()
     return expected == [n - less for n, less in zip(people, away, strict=True)]
 
@@ -203,6 +208,7 @@ def _certificate(statements: _ResultStatements) -> Iterator[str]:
         if stated != wanted:
             yield f"its certificate is for {quantity} {stated}, expected {wanted}"
     listed = [entry.chosen for entry in certificate.levels]
+    # Sorted, and not as a set: a level that is listed twice is an error, too.
     if sorted(listed) != batch.people.epsilons.tolist():
         yield "its certificate does not list every choice that people made, once"
     columns = zip(
@@ -267,9 +273,12 @@ def _differences(path: str, stated: object, expected: object) -> Iterator[str]:
             name = value["name"] if isinstance(value, dict) else f"{row}"
             yield from _differences(f"{path} {name!a}", entry, value)
     elif isinstance(expected, float) and type(stated) in (int, float):
+        # JSON writes a whole number without a fraction, so that an int may stand for a
+        # float.
         number = to_number(stated, path)
         if not math.isclose(number, expected, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE):
             yield f"{path}: it says {_quoted(stated)}, and {expected!r} follows"
+    # True equals 1 in Python, so that the types are compared, too.
     elif type(stated) is not type(expected) or stated != expected:
         yield f"{path}: it says {_quoted(stated)}, and {_quoted(expected)} follows"
 

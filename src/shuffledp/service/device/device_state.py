@@ -66,6 +66,7 @@ class DeviceState:
         self._file.close()
 
     def __repr__(self) -> str:
+        # The secret stays out of logs and tracebacks.
         return "DeviceState(...)"
 
     def remember(
@@ -91,6 +92,7 @@ class DeviceState:
             DataError: If the file cannot be written.
         """
         stage = int(step.stage)
+        # A token is good for one epoch, so that a participant is a token in an epoch.
         context_of_epoch = step.task.task_id + step.epoch.to_bytes(4, "big")
         people = [
             self._digest(b"participant", context_of_epoch + token) for token in tokens
@@ -110,6 +112,7 @@ class DeviceState:
                     "participant one more whole local level."
                 )
             self._database.execute(
+                # On record already if reports of this step are sent again.
                 "INSERT OR IGNORE INTO steps VALUES (?, ?, ?, ?, ?)",
                 (
                     step.task.task_id,
@@ -132,6 +135,8 @@ class DeviceState:
             "SELECT epoch, stage, task, plan FROM steps WHERE task_id = ?",
             (step.task.task_id,),
         ).fetchall()
+        # Counted by the device itself: a server could ask more often than the task
+        # allows.
         epochs = {epoch for epoch, *_ in rows}
         if step.epoch not in epochs and len(epochs) >= step.task.epochs:
             raise Refusal(
@@ -148,6 +153,7 @@ class DeviceState:
                     "Expected the task that this device answered in this epoch: with "
                     "other keys, answer in the next one.",
                 )
+            # Two plans for one step would draw two messages from one answer.
             if stage == step.stage and plan != step.plan_digest:
                 raise Refusal(
                     Reason.PLAN_REFUSED,
@@ -169,6 +175,8 @@ class DeviceState:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         try:
+            # Takes the write lock before reading, so that the check and the record are
+            # one step.
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 yield

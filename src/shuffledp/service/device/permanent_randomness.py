@@ -64,6 +64,7 @@ class PermanentRandomness:
         """
         if len(values) != len(self.invitations):
             raise InvalidInputError("Expected one invitation per participant.")
+        # A link names its task: a server cannot exchange the task behind it.
         if any(each.task != step.task.digest for each in self.invitations):
             raise Refusal(Reason.UNKNOWN_TASK, "Expected the task of the links.")
         if any(each.epoch != step.epoch for each in self.invitations):
@@ -78,6 +79,7 @@ class PermanentRandomness:
             choice_indices(step.task, choices),
             values,
         )
+        # Recorded before a message is drawn: see `device_state`.
         self.state.remember(
             step,
             [each.token for each in self.invitations],
@@ -106,6 +108,8 @@ def stream_contexts(
     """
     begin = b"".join(
         (
+            # Every field but the values has a fixed size, so that no two contexts
+            # coincide.
             _DOMAIN,
             step.task.digest,
             step.epoch.to_bytes(4, "big"),
@@ -118,6 +122,8 @@ def stream_contexts(
     if step.stage is EpochStage.CHOICE:
         rows = rows[:, :0]  # This step reports only levels.
     return [
+        # Keyed by the link: the device's secret is the same for all who share the
+        # device.
         hmac.digest(secret, begin + index.to_bytes(2, "big") + row.tobytes(), "sha256")
         for secret, index, row in zip(secrets, indices.tolist(), rows, strict=True)
     ]

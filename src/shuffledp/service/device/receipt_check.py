@@ -61,8 +61,11 @@ async def former_task(
                     Reason.UNKNOWN_TASK,
                     "Expected a receipt of this task, or of one whose keys it replaced.",
                 )
+            # Asked by the digest in the later task: the answer must be its predecessor.
             reply = await ask(client, "GET", f"{url}/{task.succeeds.hex()}")
             former = read_task(canonical(reply.document))
+            # Compares the digest of the received task, among others, with
+            # `task.succeeds`.
             check_succession(task, former)
             task = former
     return task
@@ -98,6 +101,8 @@ async def missing_messages(
     url = f"{service_url(analyst)}/tasks/{task.identity}/epochs/{epoch}"
     async with service_client(TIMEOUT, ca=ca, transport=transport) as client:
         reply = await ask(client, "GET", url)
+        # The digest of the list is in the signed result, so that the list itself needs
+        # none.
         digest = check_result(reply.document, task, epoch)
         try:
             response = await client.get(f"{url}/messages")
@@ -107,5 +112,6 @@ async def missing_messages(
                 f"Expected a list of messages at {url}/messages."
             ) from error
     check_list(response.content, digest)
+    # Searched on this machine: a request for single messages would reveal them.
     messages = (message for receipt in receipts for message in receipt.messages)
     return sum(not includes(response.content, message) for message in messages)

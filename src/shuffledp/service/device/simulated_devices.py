@@ -156,10 +156,13 @@ async def send(
     async with AsyncExitStack() as stack:
         if client is None:
             client = await stack.enter_async_context(service_client(TIMEOUT, ca=ca))
+        # The task comes from the server; `expected` ties it to the one that was agreed
+        # to.
         snapshot = await fetch_snapshot(client, url, expected)
         # Checked before anything is sent: a wrong choice should not stop half of them.
         choice_indices(snapshot.step.task, people.choices)
         stages = snapshot.step.task.stages
+        # A participant who comes after the choices were closed can only answer.
         remaining = stages[stages.index(snapshot.step.stage) :]
         total = len(remaining) * len(people.tokens)
         sender = Sender(

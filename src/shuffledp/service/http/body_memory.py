@@ -37,6 +37,8 @@ class BodyMemory:
         """Assigns a token to this arriving body; drops the body that had it before."""
         former = self._arriving.get(token)
         if former is not None:
+            # A client that lost its connection sends again; only its newest body is of
+            # use.
             former.drop()
         self._arriving[token] = body
 
@@ -53,10 +55,12 @@ class BodyMemory:
                 body came with the same token.
         """
         if body not in self._large:
+            # One large body per token: a token must not reserve the whole memory.
             if any(body.shares_token(other) for other in self._large):
                 raise _no_room()
             self._large[body] = 0
         while size > self._free:
+            # Complete bodies are being processed, and cannot be dropped.
             oldest = next(other for other in self._large if other.is_arriving)
             oldest.drop()
             if oldest is body:
@@ -129,6 +133,7 @@ class Body:
         size = self._size + len(part)
         if size > SMALL_BODY:
             was_small = self._size <= SMALL_BODY
+            # Small bodies are not counted: on growing large, all bytes so far count.
             self._memory.reserve(self, size if was_small else len(part))
         self._size = size
         self._parts.append(part)

@@ -23,7 +23,7 @@ class CoalescedRefresh:
         self._all = set[asyncio.Task[None]]()
 
     async def refresh(self) -> None:
-        """Waits for a refresh that starts after this call; raises what it raises."""
+        """Waits for a refresh that starts after this call, and raises its exception."""
         if self._next is None:
             self._next = asyncio.create_task(self._run())
             self._all.add(self._next)

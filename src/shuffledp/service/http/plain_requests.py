@@ -87,17 +87,22 @@ def parse_plain_request(
     match = _HEAD.match(data)
     if match is None:
         return None
+    # Trailing spaces of a header's value, which h11 strips.
     if data.find(b" \r\n", 0, match.end()) >= 0:
         return None
     headers = _FRAMING.findall(match[3].lower())
+    # Keep-alive is the default of HTTP/1.1, and changes nothing.
     framing = dict(header for header in headers if header != _KEPT)
+    # A header that occurs twice could be read in two ways: request smuggling.
     if len(headers) != len(framing) + headers.count(_KEPT):
         return None
     length = b"0"
     if match[1] == b"POST":
         length = framing.pop(b"content-length", b"")
+    # Any other of these headers needs the full parser.
     if framing.keys() != {b"host"} or not _LENGTH.fullmatch(length):
         return None
+    # An incomplete body, or a second request in the same bytes (pipelining).
     if len(data) != match.end() + int(length):
         return None
     return PlainRequest(

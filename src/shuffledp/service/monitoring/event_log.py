@@ -68,7 +68,7 @@ def log_event(
     Args:
         event: Kind of event.
         state: Task and step of the event; None if it concerns the whole service.
-        fields_of_event: Further fields, none of which concern participants.
+        fields_of_event: Further fields, which never concern participants.
     """
     EVENTS.labels(event.value).inc()
     fields = dict(fields_of_event)
@@ -76,12 +76,14 @@ def log_event(
         stage = state.stage.name.lower()
         fields = {"task": state.task.identity, "epoch": state.epoch, "stage": stage}
         fields |= fields_of_event
+    # Both formats carry the same fields: as text in the line, and as keys in JSON.
     text = "".join(f" {name}={value}" for name, value in fields.items())
     _log.info("%s%s", event.value, text, extra={"event": event.value, "say": fields})
 
 
 def log_crash(error: BaseException) -> None:
     """Logs and counts an error's type and location, never its text."""
+    # Texts of exceptions may quote requests; a location is always code.
     trace, location = error.__traceback__, "?"
     while trace is not None:
         location = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
@@ -122,6 +124,7 @@ class _Lines(logging.Formatter):
         """Returns the line without a line end."""
         fields = self._fields(record)
         if not self._json:
+            # A line end inside a message would forge another event.
             return " ".join(fields["message"].split())
         moment = time.gmtime(record.created)
         return json.dumps(

@@ -9,11 +9,11 @@ together. All other metrics describe collections, and are public.
     shuffledp_commit_seconds{le}                  transactions with reports, in tens
     shuffledp_requests_refused_total{reason}      refused requests
     shuffledp_reports_refused_total{task, reason} refused reports, as in the task's status
-    shuffledp_storage_errors_total                what could not be stored
+    shuffledp_storage_errors_total                failures to store data
     shuffledp_events_total{event}                 closed, handed-over, published, ...
-    shuffledp_crashes_total{kind}                 errors that nobody expected
-    shuffledp_task_epoch{task}                    which epoch a task is in
-    shuffledp_task_phase{task, stage, phase}      1 where it stands
+    shuffledp_crashes_total{kind}                 unexpected errors
+    shuffledp_task_epoch{task}                    current epoch of a task
+    shuffledp_task_phase{task, stage, phase}      1 for the current one
 """
 
 import asyncio
@@ -101,6 +101,7 @@ class MetricsSnapshot(Collector):
         families = (*_COUNTED.collect(), *_families(task_metrics))
         for family in families:
             _coarsen(family)
+        # Replaced as a whole: another thread serves the snapshot.
         self._families = families
 
 
@@ -120,6 +121,7 @@ async def serve_metrics(
     snapshot, registry = MetricsSnapshot(), CollectorRegistry()
     registry.register(snapshot)
     try:
+        # On the loopback interface only, because a history of counts is not public.
         server, thread = start_http_server(port, addr=_LOCAL, registry=registry)
     except OSError as error:
         raise DataError(
@@ -184,5 +186,7 @@ def _coarsen(family: Metric) -> None:
     """Drops times and sums, which change with every request, and rounds to tens."""
     samples = [s for s in family.samples if not s.name.endswith(("_created", "_sum"))]
     if family.name in _COUNTS_OF_PEOPLE:
+        # Rounded down, so that the step at ten does not show whether a single request
+        # came.
         samples = [s._replace(value=s.value - s.value % _TENS) for s in samples]
     family.samples = samples

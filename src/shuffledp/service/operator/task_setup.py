@@ -109,10 +109,13 @@ def create_task(
         offer = Offer(tuple(map(float, choices)), delta, people_absent)
         rule = question.survey.choosing(offer).make_rule()
     if promise is None:
+        # Divided by the number of epochs, so that the allowance does not overflow.
         draft = build_task((_ANY / epochs,) * len(choices))
         task = build_task(_promises_at_minimum(draft))
     else:
         task = build_task(promise)
+        # The smallest population hides users least, so that it decides about the
+        # promise.
         if failures := _at_minimum(task).failures:
             raise InvalidInputError(
                 "Expected promises that the smallest number of people keeps, "
@@ -121,6 +124,7 @@ def create_task(
             )
     task.check_shown()
     write_new(folder / TASK_FILE, task.to_json().decode())
+    # Reads the file again, so that exactly the stored bytes are signed.
     sign(folder, Role.ANALYST)
     return task
 
@@ -132,6 +136,7 @@ def _promises_at_minimum(task: Task) -> tuple[float, ...]:
         raise InvalidInputError(f"{verdict.failures[-1]}")
     if task.question.survey.central:
         return task.choices
+    # Upward: a promise below the certified epsilon could not be kept at the minimum.
     return tuple(map(rounded_up, verdict.spent))
 
 

@@ -75,6 +75,7 @@ def draw_keys(folder: Path, role: Role, suite: Suite) -> tuple[Path, Path]:
     """
     make_folder(folder)
     secret, public = folder / _FILES[role], folder / public_part_file(role)
+    # Checked first: otherwise new secret keys would stay without their public part.
     if public.exists():
         raise DataError(f"Expected no file {public} yet: it is kept as it is.")
     secrets: AnalystSecrets | ShufflerSecrets | EnrollerSecrets
@@ -84,6 +85,7 @@ def draw_keys(folder: Path, role: Role, suite: Suite) -> tuple[Path, Path]:
         secrets = ShufflerSecrets.new()
     else:
         secrets = EnrollerSecrets.new()
+    # Fails if there are keys already: they are never overwritten.
     secrets.save(secret)
     content = public_part(role, secrets.signing_key)
     write_new(public, json.dumps(content, indent=2) + "\n")
@@ -134,7 +136,9 @@ def sign(folder: Path, role: Role) -> Path:
     """
     task, key = load_task(folder), _signing_key(folder, role)
     load_former(folder, task)
+    # Every party proves the rule itself before its signature vouches for it.
     prove_plan_rule(task)
+    # A signature by another key would be refused only later, by the other parties.
     if verify_key_of(key) != role.verify_key(task):
         raise InvalidInputError(
             f"Expected a task that names the {role}'s key of this folder."
@@ -177,6 +181,7 @@ def load_former(folder: Path, task: Task) -> Task | None:
     """
     path = folder / FORMER_FILE
     if task.succeeds is None:
+        # A leftover file would suggest a succession that the task does not name.
         if path.exists():
             raise DataError(f"Expected a task that succeeds the one in {path}.")
         return None
@@ -197,6 +202,7 @@ def load_agreed(folder: Path) -> Task:
     """
     task = load_task(folder)
     load_former(folder, task)
+    # Services call this at their start, and so never run a task that a party rejects.
     if missing := unsigned(folder, task):
         files = ", ".join(signature_file(role) for role in missing)
         raise DataError(

@@ -1,11 +1,11 @@
-"""The page on which a person takes part with a browser.
+"""Page on which a participant answers with a browser.
 
     page/     sources: HTML, CSS and ES modules without a framework
-    built/    what `scripts/build-page` makes of them, and a shuffler serves
+    built/    output of `scripts/build-page`, which a shuffler serves
 
-The browser does what `shuffledp.service.device.encode` does: it randomizes and seals, and
-nothing else leaves it. Whoever serves the page could serve another one: people trust the
-server for the page, as they trust an app's publisher for the app.
+Like `shuffledp.service.device.encode`, the browser randomizes and seals, and
+nothing else leaves it. A server could serve another page: participants trust the server for
+the page, as they trust an app's publisher for the app.
 """
 
 from pathlib import Path
@@ -21,10 +21,10 @@ PAGE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-cache",
 }
-"""What a server sends with every file of the page."""
+"""Headers of every file of the page."""
 
 NOT_BUILT = "The page was not built: run scripts/build-page before installing."
-"""What is said where the page should be."""
+"""Log line of a shuffler without the page, and its answer to requests for it."""
 
 
 def page_folder() -> Path | None:

@@ -115,6 +115,8 @@ class Collector:
     ) -> SignedReceipt | Refusal:
         """Returns a receipt; a refusal in its place if the only report was refused."""
         state, refused = upload.state, _refused_reports(upload, outcomes)
+        # A device sends one report per upload, and needs the reason more than a
+        # receipt.
         if refused and upload.positions.size + len(upload.refused) == 1:
             reason = refused[0][1]
             return Refusal(reason, _DETAILS[reason])
@@ -134,7 +136,10 @@ class Collector:
     def close_if_due(self) -> None:
         """Starts to close the step if the number of reports reached `close_at`."""
         num_reports = sum(self.lifecycle.people)
+        # Counts of other processes may lag behind: a step closes somewhat later, never
+        # early.
         due = self._close_at is not None and num_reports >= self._close_at
+        # One attempt at a time: every upload past the limit would start another.
         idle = self._closing is None or self._closing.done()
         if due and idle and self.lifecycle.state.phase is ShufflerPhase.OPEN:
             self._closing = asyncio.create_task(self._close_quietly())
@@ -164,6 +169,7 @@ class Collector:
         except Refusal as refusal:
             if refusal.reason is not Reason.TOO_FEW_PEOPLE:
                 raise
+            # Reports are kept, but late ones are refused.
             await self.lifecycle.end_intake(*step)
 
     async def save_refused(self) -> None:
@@ -172,6 +178,8 @@ class Collector:
             more = self._refused.copy()
             with suppress(Refusal):
                 await self.lifecycle.add_refusals(dict(more))
+                # Only after they are stored, and not `clear`: others may have been
+                # counted meanwhile.
                 self._refused -= more
 
     def metrics(self) -> TaskMetrics:
@@ -193,6 +201,7 @@ class Collector:
                 operator alone, in place of the rounded counts published last.
         """
         record = self.lifecycle.record
+        # Counts of a closed step are final, and part of the signed batch.
         exact = exact or not record.state.is_collecting
         people = record.people if exact else record.published
         return TaskStatus(
@@ -208,6 +217,8 @@ class Collector:
 
     async def _commit(self, group: CommitGroup) -> list[NDArray[np.int8]]:
         def select(known: NDArray[np.bool_]) -> Arrivals:
+            # Called inside the transaction, once it is known which digests are stored
+            # already.
             self._reached("in upload")
             return group.arrivals(known)
 

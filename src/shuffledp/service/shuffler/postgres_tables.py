@@ -41,6 +41,7 @@ async def ensure_layout(connection: Any) -> None:
     if has_meta:
         row = await connection.fetchrow("SELECT owner, version FROM meta")
         LAYOUT.check(tuple(row or ("nobody", 0)))
+    # A database of 0.1.0 has a table of tasks, and none that names its owner.
     elif await connection.fetchval("SELECT to_regclass('task') IS NOT NULL"):
         LAYOUT.check(None)
     else:
@@ -77,6 +78,7 @@ async def check_state(connection: Any, state: ShufflerState) -> None:
     current = await connection.fetchval(
         "SELECT state FROM task WHERE name = $1", table_name(state.task)
     )
+    # Another process may have changed the state since it was read.
     if current != encode_state(state):
         raise state_conflict()
 
@@ -91,6 +93,7 @@ async def check_lease(connection: Any, task: Task, lease: int) -> None:
 
 async def lock_and_count(connection: Any, state: ShufflerState) -> tuple[int, ...]:
     """Locks the step against arrivals, and returns its report counts."""
+    # Waits for transactions of arrivals that have begun, so that none is missing below.
     await lock_step(connection, state.task, alone=True)
     await check_state(connection, state)
     at_close = await connection.fetchval(
@@ -103,6 +106,7 @@ async def lock_and_count(connection: Any, state: ShufflerState) -> tuple[int, ..
 
 async def read_process_counts(connection: Any, state: ShufflerState) -> list[list[int]]:
     """Returns the report counts of each process so far."""
+    # The close has moved the counts to the task's row, and dropped their table.
     if not state.is_collecting:
         return []
     rows = await connection.fetch(f"SELECT people FROM counts_{table_name(state.task)}")
@@ -172,6 +176,8 @@ async def replace_challenge(
     """Compares and swaps a challenge; returns whether `named` was the current one."""
     return bool(
         await connection.fetchval(
+            # Compared inside the statement: of two equal commands at once, one
+            # succeeds.
             "UPDATE task SET challenge = $1 WHERE name = $2 AND challenge = $3"
             " RETURNING true",
             following.hex(),

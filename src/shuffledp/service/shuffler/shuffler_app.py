@@ -167,7 +167,7 @@ class _Shuffler:
             await self._store.close()
 
     async def task_metrics(self) -> list[TaskMetrics]:
-        """Returns what monitoring may know."""
+        """Returns metrics of every task, without any that concern single participants."""
         return [collector.metrics() for collector in self._collectors.values()]
 
     async def get_tasks(self, _request: Request) -> Response:

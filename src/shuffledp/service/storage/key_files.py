@@ -38,6 +38,7 @@ class _Secrets:
     """Secret keys of a party; `repr` hides them."""
 
     def __repr__(self) -> str:
+        # A representation ends up in logs and tracebacks.
         return f"{type(self).__name__}(...)"
 
     def save(self, path: Path) -> None:
@@ -133,6 +134,7 @@ class AnalystSecrets(_Secrets):
     @property
     def suite(self) -> Suite:
         """Suite with which messages are sealed for the private key."""
+        # The suites differ in the sizes of their private keys.
         (suite,) = [s for s in Suite if s.private_size == len(self.private_key)]
         return suite
 
@@ -201,6 +203,8 @@ def write_new(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
         DataError: If the file exists, or cannot be written.
     """
     try:
+        # O_EXCL also refuses a link under this name, and the mode holds from the first
+        # byte.
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(handle, "wb") as file:
             try:
@@ -208,8 +212,11 @@ def write_new(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             except OSError:
+                # Otherwise half a file would stay, and the next attempt would be
+                # refused.
                 path.unlink()
                 raise
+        # A new name is durable only once its folder is synced, too.
         sync_folder(path.parent)
     except FileExistsError:
         raise DataError(f"Expected no file {path} yet: it is kept as it is.") from None

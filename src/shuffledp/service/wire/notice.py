@@ -30,12 +30,12 @@ def is_shown_as_written(text: str) -> bool:
     )
 
 
-def check_answers(texts: Sequence[str], what: str) -> None:
+def check_answers(texts: Sequence[str], name: str) -> None:
     """Checks that answers can be distinguished on a screen.
 
     Args:
         texts: All answers.
-        what: Their name in errors.
+        name: Name of the answers in errors.
 
     Raises:
         InvalidInputError: If one begins or ends with an invisible character, or two look
@@ -44,14 +44,14 @@ def check_answers(texts: Sequence[str], what: str) -> None:
     for text in texts:
         if any(unicodedata.category(end) in _UNSEEN for end in (text[:1], text[-1:])):
             raise InvalidInputError(
-                f"Expected {what} without spaces or characters that are not seen at "
+                f"Expected {name} without spaces or characters that are not seen at "
                 f"their ends, got {text[:40]!a}."
             )
     # Look-alikes would let a participant answer something else than they read.
     if alike := near_duplicates(texts):
         first, second, *_ = alike[0]
         raise InvalidInputError(
-            f"Expected {what} that do not look alike, got {first[:40]!a} and "
+            f"Expected {name} that do not look alike, got {first[:40]!a} and "
             f"{second[:40]!a}."
         )
 
@@ -210,10 +210,10 @@ def _text(value: object) -> str:
     return value
 
 
-def _check(texts: Iterable[str], longest: int, what: str) -> None:
+def _check(texts: Iterable[str], longest: int, name: str) -> None:
     if not all(is_text(text, longest) and is_shown_as_written(text) for text in texts):
         raise InvalidInputError(
-            f"Expected {what} of 1 to {longest} characters, without control characters."
+            f"Expected {name} of 1 to {longest} characters, without control characters."
         )
 
 
