@@ -24,7 +24,7 @@ from shuffledp.audit.collection.canaries import Canaries
 from shuffledp.audit.collection.evidence import Evidence
 from shuffledp.cli import audit_canaries
 from shuffledp.cli.main import main
-from shuffledp.service.audit import canaries, epoch_audit
+from shuffledp.service.audit import canary_uploads, epoch_audit
 from shuffledp.service.audit.canary_records import with_receipts
 from shuffledp.service.wire.invitation import Invitation
 from shuffledp.service.wire.receipt import Receipt
@@ -307,7 +307,7 @@ def test_stopped_before_anything_was_sent_is_said(
         signal.raise_signal(signal.SIGINT)
         await asyncio.sleep(60.0)
 
-    monkeypatch.setattr(canaries, "open_step", stop)
+    monkeypatch.setattr(canary_uploads, "open_step", stop)
 
     said = audit(*command)
 

@@ -68,6 +68,8 @@ def create_analyst(
     task_path = "/tasks/{identity}"
     app = Starlette(
         routes=[
+            # Alive, without a look at the store; "/ready" tells whether requests would
+            # succeed.
             Route("/health", _health),
             Route("/ready", analyst.readiness.get_ready),
             Route("/", answers.show_tasks),
@@ -100,6 +102,7 @@ def create_analyst(
         analyst.readiness,
         analyst.task_metrics,
     )
+    # The shuffler answers frequent requests without Starlette; the analyst has few.
     app.state.answer_plain = lambda _request: None
     return app
 
@@ -138,6 +141,7 @@ class _Analyst:
             log_event(Event.KEYS_REPLACED, self._store.state(task))
         self._worker = Worker(self._store, self._open_shards, self._reached)
         for hosted in self._tasks.values():
+            # A batch that was received before a restart is still to be counted.
             self._worker.submit(hosted)
         self.readiness.set_storage(usable=True)
         checking = asyncio.create_task(self._check_storage())
@@ -147,6 +151,7 @@ class _Analyst:
             self.readiness.reason = STOPPING
             checking.cancel()
             await self._answers.close()
+            # Before the store is closed, which the worker still uses.
             await run_in_threadpool(self._worker.stop)
             self._store.close()
 
@@ -204,6 +209,7 @@ class _Analyst:
             raise Refusal(Reason.NOT_OPEN, "Expected a shard of the batch that comes.")
         if index >= len(batch.header.shards):
             raise Refusal(Reason.NOT_FOUND, "Expected a shard that the manifest names.")
+        # From now on the connection is not dropped in favor of others.
         mark_authenticated(request.scope)
         with self._storing(task):
             await save_shard(request, batch, index)
@@ -248,6 +254,7 @@ class _Analyst:
         )
 
     async def _receive(self, hosted: AnalystHost, batch: SealedBatch) -> None:
+        # A batch of choices is acknowledged together with its plan, once there is one.
         answered = batch.header.stage is EpochStage.ANSWER
         acknowledged = acknowledge(hosted, batch.header.batch_id) if answered else None
         self._reached("before batch")

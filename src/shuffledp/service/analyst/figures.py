@@ -79,7 +79,6 @@ def figure_of(
     # As many decimals as the standard errors justify, and the same for all numbers.
     digits = decimals(display.factor * row["standard_error"] for row in largest)
     numbers = [end for row in largest for end in row["interval"]]
-    # Ends of the survey's range, so that figures of two epochs have similar axes.
     ends = [display.factor * end for end in (*numbers, *survey.axis_ends(num_users))]
     axis = Axis.of(ends)
     origin = axis.position(0.0)

@@ -108,6 +108,7 @@ def picture_of(task: Task, result: dict[str, Any]) -> ResultPicture:
     # If some numbers are left out, the others are shown as a ranking.
     ranked = sorted(figure.bars, key=lambda bar: -bar.dot)
     bars = ranked if figure.left_out else figure.bars
+    # One number has room for large letters, and its axis for the whole width.
     alone = len(bars) == 1
     span = (_LEFT, _RIGHT) if alone else _BARS
     if alone:
@@ -194,6 +195,7 @@ class _Sheet:
     ) -> None:
         """Writes a paragraph as wide as the picture."""
         self.y += above
+        # SVG does not break lines: the width of text has to be estimated.
         wide = size * (_BOLD if kind == "title" else 1.0)
         for words in wrapped(text, (_RIGHT - _LEFT) / wide):
             self.y += round(1.3 * size)
@@ -211,6 +213,7 @@ class _Sheet:
         middle = self.y + _ROW / 2
         self.y += _ROW
         if named:
+            # A long name gets several lines, centered beside its bar.
             names = list(wrapped(printable(bar.name), (_BARS[0] - _LEFT - 14) / 15))
             first = middle + 5 - 9 * (len(names) - 1)
             for index, words in enumerate(names):
@@ -280,8 +283,10 @@ def text_width(text: str) -> float:
 
 
 def _letter_width(letter: str) -> float:
+    # Drawn on the letter before it.
     if unicodedata.combining(letter):
         return 0.0
+    # Full-width letters of East Asian scripts.
     if unicodedata.east_asian_width(letter) in "WF":
         return 1.0
     return _WIDTHS.get(letter, 0.75 if letter.isupper() else 0.63)

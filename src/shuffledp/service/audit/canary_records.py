@@ -40,7 +40,7 @@ class CanaryAssignment:
     def values(self) -> NDArray[Any]:
         """Value of each canary, shape (m,): integers if all values are whole numbers."""
         values = self.pairs[np.arange(self.bits.size), self.bits]
-        # Protocols over categories take indices, and refuse floats.
+        # Categories are indices, which the protocols take as integers.
         whole = values.astype(np.int64)
         return whole if (whole == values).all() else values
 

@@ -65,7 +65,6 @@ async def open_step(client: httpx.AsyncClient, shuffler: str, *, task: Task) -> 
     check_audited(task)
     url = f"{service_url(shuffler)}/tasks/{task.identity}"
     snapshot = await fetch_snapshot(client, url, task.digest)
-    # Reports for a step that is closed would be refused, each with its token.
     if not snapshot.is_open:
         raise Refusal(Reason.NOT_OPEN, "Expected a step that takes reports.")
     return snapshot.step
@@ -144,7 +143,7 @@ async def send_canaries(
     sender = Sender(client, url, 1, rng, False, progress, keep, len(uploads))
     begun = loop.time()
     for upload, time in zip(uploads, times.tolist(), strict=True):
-        # From the begin, so that slow answers do not shift all later times.
+        # Relative to the beginning, so that slow answers do not shift all later times.
         await asyncio.sleep(max(0.0, begun + time - loop.time()))
         await sender.deliver(upload.body, step, 1)
     return Delivery(sender.accepted, dict(sender.refused))

@@ -43,7 +43,7 @@ def read_disclosed_batch(folder: Path, task: Task) -> DisclosedBatch:
         task: Obtained from the party that asks the question, not from the analyst.
 
     Raises:
-        DataError: If a file is missing, or differs from the one that the task's shuffler signed.
+        DataError: If a file is missing, or differs from the signed one.
     """
     try:
         batch = SealedBatch.read(folder, task)

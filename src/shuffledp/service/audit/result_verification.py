@@ -273,8 +273,7 @@ def _differences(path: str, stated: object, expected: object) -> Iterator[str]:
             name = value["name"] if isinstance(value, dict) else f"{row}"
             yield from _differences(f"{path} {name!a}", entry, value)
     elif isinstance(expected, float) and type(stated) in (int, float):
-        # JSON writes a whole number without a fraction, so that an int may stand for a
-        # float.
+        # JSON does not distinguish 1.0 from 1.
         number = to_number(stated, path)
         if not math.isclose(number, expected, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE):
             yield f"{path}: it says {_quoted(stated)}, and {expected!r} follows"

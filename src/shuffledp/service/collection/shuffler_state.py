@@ -129,6 +129,7 @@ class ShufflerState:
             Refusal: If the epoch has a different enrolment, or this one is of another
                 epoch.
         """
+        # The roster may be sent again after a lost answer.
         if enrolment == self.enrolment:
             return self
         if self.enrolment is not None:
@@ -153,6 +154,7 @@ class ShufflerState:
         """
         if not self.is_collecting:
             raise Refusal(Reason.NOT_OPEN, "Expected an open step.")
+        # A step that waits below its minimum opens again.
         return replace(self, phase=ShufflerPhase.OPEN, deadline=deadline)
 
     def wait(self) -> "ShufflerState":
@@ -262,6 +264,7 @@ class ShufflerState:
         Raises:
             Refusal: If this epoch is not over, or the allowance pays for no other.
         """
+        # Skipped epochs have no delivery: `after` stays at the last one that has.
         delivered = self.phase is ShufflerPhase.DELIVERED
         over = delivered or self.phase is ShufflerPhase.SKIPPED
         if not over or self.epoch == MAX_EPOCH:

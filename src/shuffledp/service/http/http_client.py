@@ -107,6 +107,7 @@ async def ask(
             response = await client.request(
                 method, url, content=content, headers=headers
             )
+        # A lost connection: the service may be restarting.
         except httpx.TransportError as error:
             if reason := untrusted_reason(error):
                 raise UnreachableError(
@@ -125,6 +126,7 @@ async def ask(
                 raise Refused(refusal, attempt)
             if response.is_success:
                 return Reply(read_object(response.content, "an answer"), attempt)
+            # A proxy answers 502 to 504 while the service restarts; any other is final.
             if response.status_code < 500:
                 raise UnreachableError(
                     f"Expected a service of this package at {url}, got status "
@@ -132,6 +134,7 @@ async def ask(
                 )
         if attempt < attempts:
             await asyncio.sleep(pause)
+            # Exponential backoff, for a service that restarts or is overloaded.
             pause = min(2.0 * pause, _LONGEST_PAUSE)
     raise UnreachableError(f"Expected an answer from {url}, got none.")
 

@@ -186,7 +186,6 @@ def _coarsen(family: Metric) -> None:
     """Drops times and sums, which change with every request, and rounds to tens."""
     samples = [s for s in family.samples if not s.name.endswith(("_created", "_sum"))]
     if family.name in _COUNTS_OF_PEOPLE:
-        # Rounded down, so that the step at ten does not show whether a single request
-        # came.
+        # In tens, two snapshots do not show a single participant's requests.
         samples = [s._replace(value=s.value - s.value % _TENS) for s in samples]
     family.samples = samples

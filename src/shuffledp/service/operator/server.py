@@ -119,6 +119,7 @@ def serve_on(
         lifespan="off",
     )
     server = _Server(config, app, listening, started, alive, metrics_port)
+    # uvicorn raises the signal again after its shutdown.
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listening])
 
@@ -144,6 +145,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Starts the service, then uvicorn."""
+        # First, so that opening a large database counts as being alive.
         await self._opened.enter_async_context(beating(self._alive))
         try:
             await self._open()
@@ -161,6 +163,7 @@ class _Server(uvicorn.Server):
         self._app.state.readiness.reason = STOPPING
         await super().shutdown(sockets=sockets)
         for connection in list(self.server_state.connections):
+            # Requests that outlast the grace period would keep the store open.
             connection.transport.abort()
         await self._opened.aclose()
         log_event(Event.STOPPED)

@@ -119,14 +119,18 @@ async def operate_with(
                     "POST",
                     f"{url}/commands",
                     content=canonical(signed),
+                    # Sent again below, with the challenge that is current then.
                     attempts=1,
                 )
+            # The command may have been carried out: the next turn finds out by the
+            # status.
             except UnreachableError:
                 if not attempts_left:
                     raise
                 await asyncio.sleep(_PAUSE)
                 continue
             except Refused as refusal:
+                # A full disk may have room again; any other refusal is final.
                 if not attempts_left or refusal.reason is not Reason.STORAGE:
                     raise
                 await asyncio.sleep(_PAUSE)

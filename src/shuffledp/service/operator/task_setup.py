@@ -109,7 +109,7 @@ def create_task(
         offer = Offer(tuple(map(float, choices)), delta, people_absent)
         rule = question.survey.choosing(offer).make_rule()
     if promise is None:
-        # Divided by the number of epochs, so that the allowance does not overflow.
+        # Divided, so that the allowance for all epochs stays finite.
         draft = build_task((_ANY / epochs,) * len(choices))
         task = build_task(_promises_at_minimum(draft))
     else:

@@ -110,6 +110,7 @@ class _WorkerProcess:
     def start(self) -> None:
         self.pipe, worker_pipe = _CONTEXT.Pipe()
         self._beats, beats = _CONTEXT.Pipe(duplex=False)
+        # A read without any heartbeat must return at once.
         os.set_blocking(self._beats.fileno(), False)
         self._silent, self._patience = 0.0, _START_SECONDS
         self.begun = time.monotonic()
@@ -202,6 +203,8 @@ class _Parent:
                     _log.warning("A worker ended: it is started again.")
                     worker.close()
                     worker.start()
+                # An ended worker makes every `wait` return at once, until it is started
+                # again.
                 elif worker.process.exitcode is not None:
                     time.sleep(_POLL_SECONDS)
 
@@ -231,6 +234,7 @@ def _run_worker(setup: _Setup, pipe: Connection, beats: Connection) -> None:
 
     def end_with_parent() -> None:
         with suppress(EOFError, OSError):
+            # Returns only when the pipe breaks, because the parent sends nothing.
             pipe.recv()
         os.kill(os.getpid(), signal.SIGTERM)
 
@@ -245,4 +249,5 @@ def _run_worker(setup: _Setup, pipe: Connection, beats: Connection) -> None:
                 metrics_port=setup.metrics_port,
             )
         except ShuffledpError as error:
+            # Expected errors only: their texts are made for the operator.
             pipe.send(str(error))

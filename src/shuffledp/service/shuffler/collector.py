@@ -115,8 +115,7 @@ class Collector:
     ) -> SignedReceipt | Refusal:
         """Returns a receipt; a refusal in its place if the only report was refused."""
         state, refused = upload.state, _refused_reports(upload, outcomes)
-        # A device sends one report per upload, and needs the reason more than a
-        # receipt.
+        # If the only report is refused, there is nothing to sign a receipt for.
         if refused and upload.positions.size + len(upload.refused) == 1:
             reason = refused[0][1]
             return Refusal(reason, _DETAILS[reason])
@@ -136,8 +135,6 @@ class Collector:
     def close_if_due(self) -> None:
         """Starts to close the step if the number of reports reached `close_at`."""
         num_reports = sum(self.lifecycle.people)
-        # Counts of other processes may lag behind: a step closes somewhat later, never
-        # early.
         due = self._close_at is not None and num_reports >= self._close_at
         # One attempt at a time: every upload past the limit would start another.
         idle = self._closing is None or self._closing.done()

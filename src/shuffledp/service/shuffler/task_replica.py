@@ -65,6 +65,7 @@ class TaskReplica:
 
     def set_user_counts(self, state: ShufflerState, people: tuple[int, ...]) -> None:
         """Sets the report counts, if they belong to the current state."""
+        # Counts of a commit may come after the step has ended.
         if state == self.state:
             self.record = replace(self.record, people=people)
 
@@ -89,6 +90,7 @@ class TaskReplica:
         Raises:
             Refusal: If another process changed the state, or the disk is full.
         """
+        # First in memory: the status shows the attempt even if the disk is full.
         self.record = replace(self.record, attempts=attempts)
         if lease is not None:
             await self._store.record_attempts(self.state, attempts, lease=lease)

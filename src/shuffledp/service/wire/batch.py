@@ -157,6 +157,7 @@ def read_manifest(content: bytes, task: Task) -> BatchHeader:
     # The format is valid from here on; the values must fit each other and the task.
     if header.after >= header.epoch:
         raise Refusal(Reason.WRONG_EPOCH, "Expected an epoch after the last one.")
+    # A roster of another epoch would admit tokens that were spent there.
     if header.enrolment.epoch != header.epoch:
         raise Refusal(Reason.WRONG_EPOCH, "Expected the enrolment of its epoch.")
     # Each token admits one report per step.

@@ -98,6 +98,8 @@ def check_list(listed: bytes, digest: bytes) -> None:
         listed[: len(listed) // HASH_SIZE * HASH_SIZE],
         dtype=f"S{HASH_SIZE}",
     )
+    # Strictly increasing: the binary search needs the order, and each message counts
+    # once.
     sorted_once = bool((hashes[1:] > hashes[:-1]).all())
     if sha256(listed) != digest or len(listed) % HASH_SIZE or not sorted_once:
         raise Refusal(

@@ -17,6 +17,7 @@ from shuffledp.service.wire.task import DIGEST_SIZE, ID_SIZE, MAX_PEOPLE, Task
 
 MAX_REPORT_SIZE = 4096
 
+# Signed with the document: no signature is valid for a document of another purpose.
 _ACKNOWLEDGEMENT, _PLAN = "acknowledgement", "plan"
 _NAMES = frozenset({"task", "epoch", "protocol", "minimum", "counts"})
 
@@ -109,6 +110,7 @@ class PublishedPlan:
             raise Refusal(Reason.MALFORMED, f"Expected a plan of {sorted(_NAMES)}.")
         if from_text(content["task"], DIGEST_SIZE, "a digest") != task.digest:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected a plan for this very task.")
+        # A plan of an earlier epoch has other counts, and must not be replayed.
         if type(content["epoch"]) is not int or content["epoch"] != epoch:
             raise Refusal(Reason.WRONG_EPOCH, f"Expected the plan of epoch {epoch}.")
         minimum, counts = content["minimum"], content["counts"]

@@ -133,6 +133,7 @@ class Task:
             raise InvalidInputError(
                 "Expected a rule for plans where people choose targets, and none elsewhere."
             )
+        # A plan keeps targets and nothing smaller.
         if not self.names_choices and any(
             promise < choice
             for promise, choice in zip(self.promise, self.choices, strict=True)
@@ -173,6 +174,7 @@ class Task:
     def epochs(self) -> int:
         """The number of epochs for which every choice's allowance pays, at least 1."""
         pairs = zip(self.allowance, self.promise, strict=True)
+        # The choice whose allowance pays for the fewest epochs limits all of them.
         return max(1, min(math.floor(whole / part) for whole, part in pairs))
 
     @property

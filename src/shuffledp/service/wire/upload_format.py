@@ -72,6 +72,7 @@ class ReportColumns:
 
     def messages(self) -> Iterator[bytes]:
         """Yields all sealed messages, in the order of the upload."""
+        # One copy of all messages, and cheap slices of it.
         content, size = self.sealed.tobytes(), self.sealed.shape[-1]
         return (content[start : start + size] for start in range(0, len(content), size))
 
