@@ -22,7 +22,6 @@ from prometheus_client.parser import text_string_to_metric_families
 from shuffler_parties import Analyst, Client, Parties, parties, upload
 
 from shuffledp.errors import DataError
-from shuffledp.service.analyst.sqlite_analyst_store import SqliteAnalystStore
 from shuffledp.service.monitoring.event_log import Event, log_crash, log_event, logged
 from shuffledp.service.monitoring.metrics import (
     MetricsSnapshot,
@@ -32,6 +31,7 @@ from shuffledp.service.monitoring.metrics import (
 from shuffledp.service.operator.server import run
 from shuffledp.service.shuffler.sqlite_file import SqliteFile
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
+from shuffledp.service.storage.database import ExclusiveDatabase
 from shuffledp.service.wire.canonical import to_text
 
 
@@ -106,17 +106,17 @@ def test_an_analyst_is_ready_while_her_database_can_be_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shuffledp.service.analyst.analyst_app._LOOK_SECONDS", 0.01)
-    transaction = SqliteAnalystStore._transaction
+    transaction = ExclusiveDatabase.transaction
 
     @contextmanager
-    def broken(_store: SqliteAnalystStore) -> Iterator[sqlite3.Connection]:
+    def broken(_file: ExclusiveDatabase) -> Iterator[sqlite3.Connection]:
         raise sqlite3.OperationalError("disk I/O error")
         yield
 
     async def scenario(service: Service) -> list[httpx.Response]:
         answers = []
         for each, code in ((transaction, 200), (broken, 503), (transaction, 200)):
-            monkeypatch.setattr(SqliteAnalystStore, "_transaction", each)
+            monkeypatch.setattr(ExclusiveDatabase, "transaction", each)
             for _ in range(1_000):
                 answer = await service.client.get("/ready")
                 if answer.status_code == code:
