@@ -1,5 +1,5 @@
 // Randomness that is always the same for the same answer, as shuffledp.service.
-// permanent_randomness draws it: whoever is asked again sends the same message.
+// permanent_randomness draws it: a participant who is asked again sends the same message.
 
 import { Rng } from "./randomize.js";
 import { bigEndian, concat, utf8 } from "./wire.js";

@@ -1,10 +1,10 @@
-// What this browser keeps for good: a secret of its own, and what it took part in.
+// Permanent state of this browser: a secret of its own, and the steps it took part in.
 //
 //     shuffledp.secret         32 bytes, drawn once
 //     shuffledp.task.TASK-ID   epochs: {task, plans: {step: plan}, reports: {who.step: answer}}
 //
-// What is sent is remembered before it is sent, whatever the server says then. Answers are
-// kept as keyed digests: whoever reads them without the secret cannot try answers.
+// A report is recorded before it is sent: the server may store it and answer with an error.
+// Answers are kept as keyed digests: a reader without the secret cannot test guesses.
 
 import { hmac } from "./coins.js";
 import { Trouble } from "./survey.js";

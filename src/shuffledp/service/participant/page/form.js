@@ -7,7 +7,7 @@ import { TOKEN_SIZE, Stage, fromText } from "./wire.js";
 import { asText, levelName, sureShare, sureness } from "./words.js";
 import { choice, choices, details, el, picked } from "./view.js";
 
-// Beyond so many categories, a list that opens is easier than a page of choices.
+// Above this number of categories, a list that opens is easier than a page of choices.
 const MANY = 12;
 const GROUPED = { useGrouping: "always" };
 const LINK =

@@ -1,4 +1,4 @@
-// From an answer to the sealed message that leaves, and to words that say what it holds.
+// Messages of an answer: drawn, sealed for upload, and described for the participant.
 
 import { formOf, mechanismOf } from "./mechanisms/catalog.js";
 import { seal } from "./seal.js";
@@ -15,7 +15,7 @@ export function answerNumbers(answer) {
 }
 
 /**
- * Draws the messages of an answer: what the analyst will see.
+ * Draws the messages of an answer, which the analyst will see.
  *
  * @param survey From `read`.
  * @param {number} level The position of the level, or of the target.
@@ -48,7 +48,7 @@ export async function pack(survey, level, messages, token) {
   return wire.upload(survey.step, survey.taskId, token, place, sealed);
 }
 
-/** Returns the lines that say what drawn messages hold. */
+/** Returns the lines that describe drawn messages. */
 export function describe({ step, task }, numbers) {
   if (step.stage === wire.Stage.choice) {
     return [t("at-most-sure", { sure: sureness(task.choices[numbers[0]]) })];

@@ -1,15 +1,15 @@
-// Judges the plan that answers follow, as shuffledp.service.wire.signed_plan does: signed by the
-// analyst, for this epoch of this task, and below the noise table that all parties signed.
-// That the table itself keeps every target is proven by the Python parties, not here.
+// Verifies the plan of answers, as shuffledp.service.wire.signed_plan does: signed by the
+// analyst, for this epoch of this task, and within the noise table that all parties signed.
+// The Python parties prove that the table itself keeps every target.
 
 import { isSigned } from "./signing.js";
 import * as wire from "./wire.js";
 
 const MAX_REPORT_SIZE = 4096;
 const MEMBERS = ["counts", "epoch", "minimum", "protocol", "signature", "task"];
-// Of a coin's probability, and of its complement; times m + 1.
+// Error of a Bernoulli draw's probability, and of its complement; times m + 1.
 const COIN_ERROR = 7e-16;
-// Probability of what devices cannot draw at all.
+// Probability of values that devices cannot draw at all.
 const NEVER = 2e-290;
 
 /**

@@ -66,8 +66,8 @@ export function randomizeCategory(value, count, epsilon, rng) {
 }
 
 /**
- * Subset selection: a set of so many categories, uniform with the blanket's chance, else a
- * uniform one that holds one's own.
+ * Subset selection: a set of `size` categories, uniform with the probability of the
+ * blanket, and otherwise uniform among those with the user's category.
  *
  * @returns {number[]} Categories in ascending order, which tells nothing of how they were
  *   drawn.
@@ -106,7 +106,7 @@ export function speaksFor(column, category) {
   return (common & 1) === 0;
 }
 
-/** Draws so many of 0, ..., count - 1 (Floyd): every set is equally likely. */
+/** Draws a uniform set of `size` of the numbers 0, ..., count - 1 (Floyd's algorithm). */
 function uniformSet(size, count, rng) {
   const found = new Set();
   for (let last = count - size; last < count; last += 1) {

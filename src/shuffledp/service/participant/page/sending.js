@@ -1,4 +1,4 @@
-// The message before it is sent, what was sent, and the receipt for it.
+// Views of the message before it is sent, of its arrival, and of its receipt.
 
 import { stepLine } from "./about-survey.js";
 import { describe } from "./message.js";
@@ -13,8 +13,9 @@ import { askBeforeLeaving, details, el, say, show } from "./view.js";
 /**
  * Shows a message, and sends it when asked to.
  *
- * @param numbers What was drawn, and `body` the bytes that are sent of it.
- * @param remembered Called before anything is sent: keeps that this answer was given.
+ * @param numbers Drawn messages.
+ * @param body Bytes of the upload.
+ * @param remembered Called before anything is sent, to record the answer.
  */
 export function showMessage(survey, level, numbers, body, remembered) {
   const lines = describe(survey, numbers);
@@ -78,7 +79,7 @@ export function showMessage(survey, level, numbers, body, remembered) {
   );
 }
 
-/** Returns sentences about what the message tells of the answer. */
+/** Returns sentences about the information of the message on the answer. */
 function messageTexts(survey, level) {
   const { step, task } = survey;
   const sure = sureness(task.choices[level]);
@@ -134,7 +135,7 @@ function receiptPart(survey, kept) {
 
 /** Returns the bytes as hexadecimal digits. */
 function hex(bytes) {
-  // Sets of items are long; their beginning shows as much as the rest.
+  // Sets of items are long, and their encrypted bytes look alike.
   const shown = bytes.slice(0, 256);
   const text = [...shown].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
   return bytes.length > shown.length ? `${text} …` : text;

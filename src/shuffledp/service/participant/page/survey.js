@@ -91,7 +91,7 @@ export async function read(text) {
   if (planned && !isPlanFor(plan, task)) {
     throw new Trouble(t("unknown-plan"));
   }
-  // Who reports a target and cannot judge the plan would be counted, and hide nobody.
+  // A user who reports a target, but cannot verify the plan, would count and never answer.
   if (isCentral({ task }) && !(await canVerify())) throw new Trouble(t("no-signatures"));
   const taskDigest = await digest(raw.task);
   const refusal = planned ? await refusalOf(raw.plan, task, taskDigest, epoch) : null;
@@ -104,7 +104,7 @@ export async function read(text) {
     taskId,
     analystKey,
     phase,
-    // Before it is settled who may answer, nobody's message is taken.
+    // Without an enrolment, the shuffler accepts no message.
     begun: (enrolment ?? null) !== null,
     plan: planned ? plan.protocol.parameters : null,
     fingerprint: wire.hex(taskDigest),
@@ -118,7 +118,7 @@ export async function read(text) {
 }
 
 /**
- * Uploads a report of so many messages.
+ * Uploads a report of `count` messages.
  *
  * @returns {Promise<{checked: boolean, receipt: object}>} Whether the receipt's signature
  *   was checked (a browser may not know how to), and the receipt.

@@ -22,7 +22,7 @@ export const ENGLISH = Object.freeze({
   done: "Done",
 
   "lead-choice":
-    "This survey has two parts. First, everybody says how private she wants to be. Later, " +
+    "This survey has two parts. First, you choose how private you want to be. Later, " +
     "the same link asks the question above. Remember your level: nothing is stored here.",
   "lead-items":
     "Chance decides on this device which of your answers are sent, and adds others to " +
@@ -39,12 +39,12 @@ export const ENGLISH = Object.freeze({
 
   "level-question": "How much could anyone learn about you?",
   "level-hint":
-    "Imagine somebody who reads your message, and who wonders about a yes-or-no fact about " +
-    "your answer. Before, she found it as likely as not: 50%. After, she can be",
+    "Imagine a person who reads your message, and who asks a yes-or-no question about your " +
+    "answer. Before, yes and no were equally likely to them: 50%. After, they can be",
   "level-hint-central":
-    "Imagine somebody who studies everybody's messages after they were mixed, and who " +
-    "wonders about a yes-or-no fact about your answer. Before, she found it as likely as " +
-    "not: 50%. After, rare cases aside, she can be",
+    "Imagine a person who studies all messages after they were mixed, and who asks a " +
+    "yes-or-no question about your answer. Before, yes and no were equally likely to them: 50%. " +
+    "After, except in rare cases, they can be",
   "sure-before": "at most ",
   "sure-after": " sure",
   "scale-low": "50%, a guess",
@@ -96,17 +96,17 @@ export const ENGLISH = Object.freeze({
   "about-choice": "This is the level that you chose, as it is. It is counted without a name.",
   "about-items":
     "Your message may hold some of your answers, none or others: chance put it together. " +
-    "Empty parts make all messages equally long. Mixed with everybody's, and rare cases " +
-    "aside, it makes nobody more than {sure} sure of a yes-or-no fact about your answers that " +
-    "she found as likely as not before. This counts on the two below not working together.",
+    "Empty parts make all messages equally long. Once it is mixed with all others, and except " +
+    "in rare cases, a reader can be at most {sure} sure of a yes-or-no fact about your answers " +
+    "that was as likely as not before. This holds if the two below do not work together.",
   "about-one":
-    "Your message may differ from your answer: chance decided. Whoever sees it can be at " +
-    "most {sure} sure of a yes-or-no fact about your answer that she found as likely as " +
-    "not before, even if all others work together.",
+    "Your message may differ from your answer: chance decided. A person who sees it can be at " +
+    "most {sure} sure of a yes-or-no fact about your answer that was as likely as not " +
+    "before, even if all others work together.",
   "about-several":
-    "Your message names several answers, and may leave out yours: chance decided. Whoever " +
-    "sees it can be at most {sure} sure of a yes-or-no fact about your answer that she " +
-    "found as likely as not before, even if all others work together.",
+    "Your message names several answers, and may leave out yours: chance decided. A " +
+    "person who sees it can be at most {sure} sure of a yes-or-no fact about your answer " +
+    "that was as likely as not before, even if all others work together.",
   "about-end":
     "Every message says one of the two ends of the range. From many of them, the average " +
     "of the answers can be worked out.",
@@ -116,9 +116,9 @@ export const ENGLISH = Object.freeze({
   "collector-sees-level":
     "your code, your level ({sure}), your network address; the message only sealed",
   analyst: "Who analyzes",
-  "analyst-sees": "the message, mixed with those of everybody; not whose it is",
+  "analyst-sees": "the message, mixed with all others; not whose it is",
   "analyst-sees-level":
-    "the message and its level, mixed with those of everybody at that level; not whose it is",
+    "the message and its level, mixed with all others of that level; not whose it is",
   send: "Send this message",
   "send-again": "Send it again",
   "same-again": "{trouble} Send the same message again.",
@@ -127,10 +127,10 @@ export const ENGLISH = Object.freeze({
   bytes: "The bytes that leave this device",
   "bytes-hint":
     "{count} bytes: what they are for, your code, and the sealed message. SHA-256 of the " +
-    "survey, the same for everybody:",
+    "survey, the same for all participants:",
   "bytes-hint-level":
     "{count} bytes: what they are for, your code, your level, and the sealed message. " +
-    "SHA-256 of the survey, the same for everybody:",
+    "SHA-256 of the survey, the same for all participants:",
 
   arrived: "Thank you. Your message has arrived.",
   "arrived-perhaps": "Thank you. Your message seems to have arrived.",
@@ -147,7 +147,7 @@ export const ENGLISH = Object.freeze({
     "from: shuffledp device check. It does not hold your answer, your level or your code.",
   keep: "Save the receipt",
   "keep-hint":
-    "Whoever finds it knows that you took part. Nothing is lost if you do not keep it.",
+    "A person who finds it knows that you took part. Nothing is lost if you do not keep it.",
   later: "Keep your link, and remember your level: the question itself comes next.",
   close:
     "You can close this page. This browser keeps a secret number and that you took part, so " +
@@ -156,8 +156,8 @@ export const ENGLISH = Object.freeze({
   "changed-title": "You sent another answer before",
   "changed-text":
     "It may have been recorded, whatever the server said. If you send this one, too, both " +
-    "tell of you: whoever sees this message learns once more as much as your level allows, " +
-    "and can be surer than {sure} of what both agree on.",
+    "tell of you: a person who sees this message learns once more as much as your level " +
+    "allows, and can be surer than {sure} of what both agree on.",
   "changed-leave": "To leave it at your first answer, close this page.",
   "changed-accept": "Send another answer all the same",
   "sent-elsewhere":
@@ -169,8 +169,8 @@ export const ENGLISH = Object.freeze({
     "You took part in this round before its keys were replaced, and are not asked a second " +
     "time. Nothing was sent.",
   "other-plan":
-    "The server shows another plan than when you took part. Nothing was sent. Tell whoever " +
-    "invited you.",
+    "The server shows another plan than when you took part. Nothing was sent. Tell the " +
+    "person who invited you.",
   "no-storage":
     "This browser keeps nothing for this page, so that it could not send the same message " +
     "again. Allow it to store data, or open your link in another browser.",
@@ -185,7 +185,7 @@ export const ENGLISH = Object.freeze({
     "was sent. Copy all of it, up to its last letter.",
   "other-survey":
     "This server shows another survey than your link invites you to. Nothing was sent. Tell " +
-    "whoever invited you.",
+    "the person who invited you.",
   "other-epoch":
     "Your link is for another round of the survey than the one that is open. Nothing was " +
     "sent. Open your newest link, or come back later.",
@@ -213,7 +213,7 @@ export const ENGLISH = Object.freeze({
     "was you who used it, your message has already arrived: there is nothing left to do.",
   "token-forged":
     "This link does not belong to this round of the survey. Open the newest link you were " +
-    "given, or ask whoever invited you for a new one.",
+    "given, or ask the person who invited you for a new one.",
   "not-open": "This round of the survey is closed, and takes no more messages.",
   "not-begun":
     "This round of the survey has not begun yet. Keep your link, and open it again later.",

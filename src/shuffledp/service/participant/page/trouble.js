@@ -1,4 +1,4 @@
-// The screen that says what went wrong.
+// View of an error.
 
 import { askerPart } from "./about-survey.js";
 import { Trouble } from "./survey.js";
@@ -6,7 +6,7 @@ import { t } from "./texts.js";
 import { refusalText } from "./words.js";
 import { askBeforeLeaving, el, show } from "./view.js";
 
-/** Says what is wrong; and whom to ask, where the survey is the one of the link. */
+/** Shows an error, and whom to ask if the survey is the one of the link. */
 export function showTrouble(title, error, survey) {
   askBeforeLeaving(false);
   document.title = title;
@@ -17,7 +17,7 @@ export function showTrouble(title, error, survey) {
   );
 }
 
-/** Returns what went wrong, for people to read. */
+/** Returns the text of an error for participants. */
 export function whatWentWrong(error) {
   if (error.problem) return refusalText(error.problem);
   return error instanceof Trouble ? error.message : t("unexpected");

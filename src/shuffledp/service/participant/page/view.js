@@ -1,4 +1,4 @@
-// Building what is on the screen. Texts are set as text: nothing of a survey is markup.
+// Elements of the page. Texts are set as text, so that a survey cannot inject markup.
 
 /** Returns an element with attributes (on* are listeners) and children. */
 export function el(name, attributes = {}, ...children) {
@@ -22,7 +22,7 @@ export function show(...children) {
   scrollTo(0, 0);
 }
 
-/** Says what is going on. */
+/** Shows the current activity in the status line. */
 export function say(text) {
   document.getElementById("status").textContent = text;
 }
@@ -47,7 +47,7 @@ export function choice(name, place, kind, onchange, ...content) {
   );
 }
 
-/** Returns the positions of what was picked under a name. */
+/** Returns the indices of the checked inputs of a name. */
 export function picked(name) {
   const inputs = document.querySelectorAll(`input[name="${name}"]:checked`);
   return [...inputs].map((input) => Number(input.value));

@@ -82,7 +82,7 @@ export function hex(bytes) {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Reads unpadded base64url of so many bytes; null if it is anything else. */
+/** Reads unpadded base64url of `size` bytes; null if it is anything else. */
 export function fromText(text, size) {
   if (typeof text !== "string" || !/^[A-Za-z0-9_-]*$/.test(text)) return null;
   if (text.length !== Math.ceil((size * 4) / 3)) return null;
@@ -106,7 +106,7 @@ export function sameBytes(one, other) {
   return one.length === other.length && one.every((byte, place) => byte === other[place]);
 }
 
-/** Returns a whole number, big-endian, in so many bytes (at most 4). */
+/** Returns a whole number, big-endian, in `size` bytes (at most 4). */
 export function bigEndian(number, size) {
   if (!Number.isInteger(number) || number < 0 || number >= 256 ** size) {
     throw new RangeError(`Expected a whole number of ${size} bytes.`);

@@ -3,12 +3,12 @@
 import { language, t } from "./texts.js";
 
 /**
- * Returns how sure somebody can be of a yes-or-no fact that was as likely as not before,
+ * Returns the posterior probability of a yes-or-no fact that was as likely as not before,
  * rounded up: e^epsilon / (1 + e^epsilon), such as "63%".
  */
 export function sureness(epsilon) {
   const wrong = 100 / (1 + Math.exp(epsilon));
-  // One digit of the chance to be wrong is enough; what is below 1 in 10^6 protects nobody.
+  // One digit of the error probability is enough; below 1 in 10^6 it is shown as none.
   const digits = wrong >= 1 ? 0 : Math.ceil(-Math.log10(wrong));
   if (digits > 4) return t("percent", { number: 100 });
   const least = Math.floor(wrong * 10 ** digits) / 10 ** digits;
