@@ -63,7 +63,7 @@ def test_what_was_handed_over_is_shown_as_it_is(tmp_path: Path) -> None:
         False,
         True,
     ]
-    assert "it ever reaches 100 with probability 1% at most" in page.text
+    assert "the e-value ever reaches 100 with probability 1% at most" in page.text
 
 
 def test_nothing_found_is_no_praise(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_nothing_found_is_no_praise(tmp_path: Path) -> None:
     page, _ = look(tmp_path, showing(plain, tmp_path, found.to_json()))
 
     assert "Nothing was found" in page.text
-    assert "That it stays below proves nothing." in page.text
+    assert "A smaller e-value does not prove that they are kept." in page.text
     assert "promise is broken" not in page.text
 
 
