@@ -5,7 +5,7 @@ import json
 import signal
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -179,6 +179,14 @@ def collect_second(folder: Path, who: Parties) -> Audited:
     return collect(folder, who, epoch=2)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C stops commands: a process that a shell put into the background ignores it."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
 def ready(monkeypatch: pytest.MonkeyPatch) -> tuple[Shuffler, list[str]]:
     """A shuffler behind every client, and a command that sends canaries to it."""
     made = shuffling_parties("frequency")
@@ -269,6 +277,7 @@ def test_what_was_taken_in_before_a_failure_is_said(
     assert len(with_receipts(record, lines, shuffler.task)) == 5
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("before", [0, 5])
 def test_what_was_sent_before_it_was_stopped_is_said_and_can_be_audited(
     before: int, audit: Audit, monkeypatch: pytest.MonkeyPatch
@@ -298,6 +307,7 @@ def test_what_was_sent_before_it_was_stopped_is_said_and_can_be_audited(
         assert "nothing can be tested with canaries.json" in said.err
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_stopped_before_anything_was_sent_is_said(
     audit: Audit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
