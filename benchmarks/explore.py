@@ -16,7 +16,7 @@ import numpy as np
 from machine import describe
 
 from shuffledp.explore.answers import answer
-from shuffledp.explore.app import create_explore
+from shuffledp.explore.explore_app import create_explore
 from shuffledp.explore.scene import Scene, read_scene
 
 REQUESTS = 8

@@ -35,7 +35,7 @@ from sealed_batches import bytes_of, prepare, whose
 
 import shuffledp as sdp
 from shuffledp import scale
-from shuffledp.scale.devices import Devices
+from shuffledp.scale.frame_randomizer import FrameRandomizer
 from shuffledp.scale.opening import open_and_tally
 from shuffledp.scale.session import session
 from shuffledp.service.analyst.sealed_batch import SealedBatch
@@ -70,7 +70,7 @@ def digest_of(tally: Tally, people: sdp.Population) -> str:
 
 
 def devices_in_one(people: int) -> str:
-    devices, tally = Devices.of(PROTOCOL, SECRET), None
+    devices, tally = FrameRandomizer.of(PROTOCOL, SECRET), None
     for start in range(0, people, PIECE):
         end = min(start + PIECE, people)
         hashed = scrambled(start, end)

@@ -18,10 +18,10 @@ from click.testing import CliRunner  # noqa: E402
 import shuffledp as sdp  # noqa: E402
 from shuffledp.accounting.verification import Verification  # noqa: E402
 from shuffledp.cli.main import app as cli  # noqa: E402
+from shuffledp.explore.answer_processes import Gone  # noqa: E402
 from shuffledp.explore.answers import ANSWERS  # noqa: E402
-from shuffledp.explore.app import create_explore  # noqa: E402
+from shuffledp.explore.explore_app import create_explore  # noqa: E402
 from shuffledp.explore.scene import Scene  # noqa: E402
-from shuffledp.explore.workers import Gone  # noqa: E402
 from shuffledp.format_number import plain  # noqa: E402
 from shuffledp.statistics.verify_certificate import verify  # noqa: E402
 
@@ -89,7 +89,7 @@ class Here:
         return ANSWERS[name](scene)
 
     def end(self) -> None:
-        """As `Workers.end`."""
+        """As `AnswerProcesses.end`."""
 
 
 @pytest.fixture
@@ -302,4 +302,4 @@ def test_every_file_of_the_page_is_served_and_loads_nothing_from_elsewhere(
         assert "//" not in "\n".join(
             line for line in text.splitlines() if not line.strip().startswith("//")
         )
-    assert client.get("/workers.py").status_code == 404
+    assert client.get("/answer_processes.py").status_code == 404

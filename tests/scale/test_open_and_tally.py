@@ -123,7 +123,7 @@ def test_a_worker_killed_while_it_opens_changes_nothing(
     batch: SealedBatch,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    killed, usual = str(batch.folder / "killed"), opening._Shards.run
+    killed, usual = str(batch.folder / "killed"), opening._ShardOpening.run
 
     def dies_once(self: Any, batches: Iterator[Any]) -> Iterator[Any]:
         for row in usual(self, batches):
@@ -134,7 +134,7 @@ def test_a_worker_killed_while_it_opens_changes_nothing(
                 continue
             os.kill(os.getpid(), signal.SIGKILL)
 
-    monkeypatch.setattr(opening._Shards, "run", dies_once)
+    monkeypatch.setattr(opening._ShardOpening, "run", dies_once)
 
     assert same(opened(spark, batch, made), in_one_process(batch, made))
     assert Path(killed).exists()
@@ -188,4 +188,6 @@ def test_no_description_of_the_job_shows_the_private_key(
     assert "MapInArrow" in shown
     for secret in (key.hex(), repr(key)[2:12], signed, signed.replace(" ", "")):
         assert secret not in shown
-    assert key.hex() not in repr(opening._Shards(Step(made.task, 1), batch.header, key))
+    assert key.hex() not in repr(
+        opening._ShardOpening(Step(made.task, 1), batch.header, key)
+    )

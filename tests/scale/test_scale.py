@@ -58,7 +58,7 @@ def test_many_workers_count_what_one_process_counts_of_the_same_messages(
 ) -> None:
     frame = sent(framed(spark, table()), protocol, value)
     rows = frame.toArrow()
-    column = scale.messages.MessageColumn.of(protocol)
+    column = scale.message_column.MessageColumn.of(protocol)
     messages = column.read(rows.column("message").combine_chunks())
     levels = rows.column("level").to_numpy()
 

@@ -12,7 +12,7 @@ from page_server import running
 
 import shuffledp as sdp
 from shuffledp.accounting.closed_form import closed_form_epsilons
-from shuffledp.explore.app import create_explore
+from shuffledp.explore.explore_app import create_explore
 from shuffledp.format_number import plain
 from shuffledp.service import participant
 

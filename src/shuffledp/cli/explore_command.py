@@ -31,7 +31,7 @@ def explore_command(port: int, no_browser: bool) -> None:
     """
     # The import is slow enough for a spinner.
     with working("start"):
-        from shuffledp.explore.run import run_explore  # Needs the extra.
+        from shuffledp.explore.explore_server import run_explore  # Needs the extra.
 
     def started(url: str) -> None:
         click.echo(f"{url}/ - Ctrl-C ends it.")

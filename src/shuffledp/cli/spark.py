@@ -69,7 +69,7 @@ def opening(url: str | None) -> "Iterator[OpenShards]":
 def people_on_spark(url: str, path: str, column: str | None) -> Population:
     """Returns the population of a file that Spark reads and counts."""
     from shuffledp.scale.people import population
-    from shuffledp.scale.tables import read_lines, read_table
+    from shuffledp.scale.spark_tables import read_lines, read_table
 
     with on_spark(url) as spark, working("read"):
         if column is None:
@@ -92,9 +92,9 @@ def rehearsal_on_spark(
         request: Columns, levels and parameters.
         path: The table.
     """
-    from shuffledp.scale.checks import complete, texts_of
+    from shuffledp.scale.missing_values import complete, texts_of
     from shuffledp.scale.rehearsal import Columns, divided, rehearse_parts
-    from shuffledp.scale.tables import read_table
+    from shuffledp.scale.spark_tables import read_table
 
     chosen = divided(statistic)
     request.need_columns()

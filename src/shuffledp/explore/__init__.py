@@ -1,6 +1,6 @@
-"""A local page to play with: people, levels and mechanisms, and what is certified of them.
+"""A local page to explore users, levels, mechanisms and their certified guarantees.
 
-`scene` is what is shown, as the address of the page says it; `answers` is what the
-accountant says of it; `exports` says the same as a program and as a command; `workers`
-computes apart from the server; `app` and `run` serve.
+`scene` reads the parameters from the page's address; `answers` computes the accountant's
+results for them; `exports` writes them as a program and as a command; `answer_processes`
+computes outside the server's process; `explore_app` and `explore_server` serve the page.
 """

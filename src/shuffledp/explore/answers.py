@@ -1,4 +1,4 @@
-"""What the accountant says of a scene, in texts that a page shows as they are."""
+"""Answers of the accountant for a scene, as texts that the page shows unchanged."""
 
 from collections.abc import Callable, Mapping
 from statistics import NormalDist
@@ -11,18 +11,19 @@ from shuffledp.accounting.privacy_profile import privacy_profile
 from shuffledp.errors import InvalidInputError
 from shuffledp.explore.exports import command_of, python_of
 from shuffledp.explore.scene import Scene
-from shuffledp.explore.task import task_of
+from shuffledp.explore.task_export import task_of
 from shuffledp.format_number import plain
 from shuffledp.planning.frequency_plan import plan_frequency
 from shuffledp.planning.mean_plan import plan_mean
 from shuffledp.planning.protocol_plan import Wish
 
-# Points of several rounds take long.
+# Few points: with several rounds, each of them takes long to compute.
 _PROFILE_POINTS = 17
 
 
 def guarantee_of(scene: Scene) -> Guarantee:
-    """Returns what `account` says: there is no other way to a number here."""
+    """Computes the guarantee of a scene with `account`."""
+    # Every certified number of `answer` and the certificate come from this call.
     return account(
         scene.protocol,
         scene.people,
@@ -33,8 +34,9 @@ def guarantee_of(scene: Scene) -> Guarantee:
 
 
 def quick(scene: Scene) -> dict[str, Any]:
-    """Returns what the page shows until `answer` is there: certified, but not tight."""
-    found = closed_form_epsilons(
+    """Computes closed-form bounds: certified, but not tight."""
+    # The page shows these until `answer` arrives, which takes longer.
+    epsilons = closed_form_epsilons(
         scene.protocol,
         scene.people,
         delta=scene.delta,
@@ -43,15 +45,15 @@ def quick(scene: Scene) -> dict[str, Any]:
     )
     levels = [
         {"level": plain(level), "people": people, "certified": plain(epsilon)}
-        for (level, people), epsilon in zip(scene.levels, found, strict=True)
+        for (level, people), epsilon in zip(scene.levels, epsilons, strict=True)
     ]
-    return _around(scene) | {"levels": levels}
+    return _common_fields(scene) | {"levels": levels}
 
 
 def answer(scene: Scene) -> dict[str, Any]:
-    """Returns what the page shows first: certificate, attack, expected error, exports."""
+    """Computes certificate, attack, expected error and exports for the page."""
     guarantee = guarantee_of(scene)
-    return _around(scene) | {
+    return _common_fields(scene) | {
         "levels": [
             {
                 "level": plain(entry.chosen),
@@ -69,13 +71,13 @@ def answer(scene: Scene) -> dict[str, Any]:
 
 
 def certificate(scene: Scene) -> dict[str, Any]:
-    """Returns the certificate, as `shuffledp verify` reads it."""
+    """Returns the certificate in the format of `shuffledp verify`."""
     return guarantee_of(scene).to_dict()
 
 
 def profiles(scene: Scene) -> dict[str, Any]:
-    """Returns the privacy profile of every level, certified and attacked."""
-    found = []
+    """Computes the privacy profile of every level: upper bound and attack."""
+    profiles_by_level = []
     for level, _ in scene.levels:
         profile = privacy_profile(
             scene.protocol,
@@ -85,7 +87,7 @@ def profiles(scene: Scene) -> dict[str, Any]:
             absent=scene.absent,
             rounds=scene.rounds,
         )
-        found.append(
+        profiles_by_level.append(
             {
                 "level": plain(level),
                 "epsilons": profile.epsilons.tolist(),
@@ -93,22 +95,24 @@ def profiles(scene: Scene) -> dict[str, Any]:
                 "attacked": profile.attacked.tolist(),
             }
         )
-    return {"query": scene.query, "profiles": found}
+    return {"query": scene.query, "profiles": profiles_by_level}
 
 
 def plan(scene: Scene) -> dict[str, Any]:
-    """Returns what the planner would choose for these people in one round, and why."""
+    """Returns the planner's choice for these users in one round, with its reason."""
     wish = Wish(levels=dict(scene.levels), delta=scene.delta, absent=scene.absent)
     terms = dict(scene.terms)
     if scene.statistic == "frequency":
-        found = plan_frequency(
+        protocol_plan = plan_frequency(
             wish, num_categories=int(terms["categories"]), share=scene.value
         )
     else:
-        found = plan_mean(wish, low=terms["low"], high=terms["high"], mean=scene.value)
+        protocol_plan = plan_mean(
+            wish, low=terms["low"], high=terms["high"], mean=scene.value
+        )
     return {
         "query": scene.query,
-        "reason": found.reason,
+        "reason": protocol_plan.reason,
         "options": [
             {
                 "name": option.name,
@@ -116,14 +120,14 @@ def plan(scene: Scene) -> dict[str, Any]:
                 "error": f"{option.error:.3g}",
                 "worst": plain(option.guarantee.worst.epsilon_central),
             }
-            for option in found.options
+            for option in protocol_plan.options
         ],
-        "left_out": list(found.left_out),
+        "left_out": list(protocol_plan.left_out),
     }
 
 
-def _around(scene: Scene) -> dict[str, Any]:
-    """Returns what stands around certified numbers and needs none."""
+def _common_fields(scene: Scene) -> dict[str, Any]:
+    """Returns the fields of an answer that need no certified number."""
     return {
         "query": scene.query,
         "statistic": scene.statistic,
@@ -135,7 +139,7 @@ def _around(scene: Scene) -> dict[str, Any]:
     }
 
 
-# What the page may ask for, by the path it asks at.
+# The answers that the page may request, by the path of the request.
 ANSWERS: Mapping[str, Callable[[Scene], dict[str, Any]]] = {
     "quick": quick,
     "answer": answer,
@@ -147,7 +151,7 @@ ANSWERS: Mapping[str, Callable[[Scene], dict[str, Any]]] = {
 
 
 def _expected(scene: Scene) -> dict[str, Any]:
-    """Returns the standard error to expect, and a 95% interval around the value."""
+    """Computes the expected standard error and a 95% interval around the value."""
     protocol, people = scene.protocol, scene.people
     frequency = scene.statistic == "frequency"
     low, high = (0.0, 1.0) if frequency else (protocol.low, protocol.high)
@@ -156,12 +160,14 @@ def _expected(scene: Scene) -> dict[str, Any]:
         error = float(protocol.predicted_error(people, **known))
         bias = 0.0 if frequency else float(protocol.predicted_bias(people, **known))
     except InvalidInputError as refused:
+        # The page shows the reason; the guarantee beside it still holds.
         return {"refused": str(refused)}
-    reach = NormalDist().inv_cdf(0.975) * error
+    # The normal approximation: the interval is for orientation, not certified.
+    half_width = NormalDist().inv_cdf(0.975) * error
     return {
         "standard_error": error,
         "bias": bias,
         "value": scene.value,
-        "interval": [scene.value - reach, scene.value + reach],
+        "interval": [scene.value - half_width, scene.value + half_width],
         "range": [low, high],
     }

@@ -1,4 +1,4 @@
-"""The same question as a program and as a command, to be run elsewhere."""
+"""A scene as a Python program and as a command, to be run elsewhere."""
 
 import shlex
 from dataclasses import fields
@@ -14,9 +14,10 @@ def python_of(scene: Scene) -> str:
     people = ", ".join(f"{level!r}: {count}" for level, count in scene.levels)
     terms = ", ".join(plain(value) for _, value in scene.terms)
     kind = mechanism_class(scene.mechanism)
+    # Constructors call a number of things num_things, scenes only things.
     names = {field.name.removeprefix("num_"): field.name for field in fields(kind)}
-    told = (f"{names[name]}={plain(n)}" for name, n in scene.parameters.items())
-    randomizer = f"sdp.{kind.__name__}({', '.join(told)})"
+    arguments = (f"{names[name]}={plain(n)}" for name, n in scene.parameters.items())
+    randomizer = f"sdp.{kind.__name__}({', '.join(arguments)})"
     protocol = f"sdp.{scene.statistic.capitalize()}"
     return (
         "import shuffledp as sdp\n\n"
@@ -32,11 +33,12 @@ def python_of(scene: Scene) -> str:
 
 def command_of(scene: Scene) -> str:
     """Returns a command that prints the guarantee of a scene."""
-    given = {name: plain(value) for name, value in scene.parameters.items()}
-    mechanism = MechanismText(scene.mechanism, given)
+    parameters = {name: plain(value) for name, value in scene.parameters.items()}
+    mechanism = MechanismText(scene.mechanism, parameters)
     words = ["shuffledp", "account", "--mechanism", str(mechanism)]
     words += ["--mode", scene.mode, "--levels", scene.levels_text]
     words += ["--delta", plain(scene.delta)]
+    # Options that equal their defaults are left out.
     if scene.absent:
         words += ["--absent", str(scene.absent)]
     if scene.rounds > 1:

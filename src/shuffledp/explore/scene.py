@@ -1,4 +1,4 @@
-"""What is looked at: statistic, mechanism, people, circumstances, as an address says."""
+"""The parameters of an answer: statistic, mechanism, users and circumstances."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Mode
 
-# What each mechanism has to be told besides the categories or the range.
+# The parameter of each mechanism besides the categories or the range, if it has one.
 MECHANISMS: dict[str, dict[str, str | None]] = {
     "frequency": {
         "kary-response": None,
@@ -35,7 +35,7 @@ MAX_EPSILON = 20.0
 MAX_CATEGORIES = 10_000
 MAX_ROUNDS = 1000
 MAX_BUCKETS = 1000
-# Longer numbers say nothing that a float keeps.
+# A float holds about 17 digits; longer texts add no information.
 _MAX_DIGITS = 24
 _DEFAULTS = {
     "statistic": "frequency",
@@ -57,7 +57,7 @@ _DEFAULTS = {
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything an answer depends on.
+    """All parameters that an answer depends on.
 
     >>> scene = read_scene({"levels": "1:5000,2:5000"})
     >>> scene.levels, scene.protocol.num_categories
@@ -65,14 +65,14 @@ class Scene:
 
     Attributes:
         statistic: "frequency" or "mean".
-        mechanism: What devices run, one of `MECHANISMS` of the statistic.
+        mechanism: The mechanism on the devices, in `MECHANISMS` of the statistic.
         mode: Whether levels travel apart from messages or with them.
-        terms: Of the statistic, by name: the categories, or the range.
-        setting: What the mechanism has to be told besides, by name, if anything.
-        levels: Local epsilons with people at each, ascending.
-        delta: At which epsilons are certified.
-        absent: How many of the others may be absent or collude.
-        rounds: How often the same people take part.
+        terms: Parameters of the statistic, by name: the categories, or the range.
+        setting: The further parameter of the mechanism, by name, if it has one.
+        levels: Local epsilons in nats with the number of users at each, ascending.
+        delta: The delta at which central epsilons are certified.
+        absent: The number of other users who may be absent or collude.
+        rounds: The number of rounds with the same users.
         value: The share or mean whose expected error is shown.
     """
 
@@ -89,21 +89,21 @@ class Scene:
 
     @property
     def people(self) -> Population:
-        """Levels and people."""
+        """The population: users by level."""
         return Population.from_counts(dict(self.levels))
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Those of the mechanism, by name, in the order of the command line."""
+        """Parameters of the mechanism, by name, in the order of the command line."""
         terms = dict(self.terms)
         if self.mechanism == "clip-laplace":
-            # It adds noise in a range around 0 that is as wide.
+            # Its noise is added to values centred at 0, in a range of the same width.
             terms = {"clip": value_range(terms["low"], terms["high"])}
         return terms | dict(self.setting)
 
     @property
     def protocol(self) -> Any:
-        """The object that runs on the devices."""
+        """The protocol that runs on the devices."""
         terms = dict(self.terms)
         randomizer: Any = build(self.mechanism, self.parameters)
         if self.statistic == "frequency":
@@ -112,12 +112,12 @@ class Scene:
 
     @property
     def levels_text(self) -> str:
-        """Levels and people as the command line reads them."""
+        """Levels and numbers of users in the format of the command line."""
         return ",".join(f"{plain(level)}:{people}" for level, people in self.levels)
 
     @property
     def query(self) -> str:
-        """The scene as the query of an address, always written the same way."""
+        """The canonical query string of the scene."""
         given: dict[str, str] = {
             "statistic": self.statistic,
             "mechanism": self.mechanism,
@@ -133,13 +133,13 @@ class Scene:
 
 
 def read_scene(given: Mapping[str, str]) -> Scene:
-    """Reads a scene from the query of an address; what is missing is usual.
+    """Reads a scene from the query of an address, with defaults for missing names.
 
     Args:
         given: Texts by name.
 
     Raises:
-        InvalidInputError: If a name is not known, or a text makes no sense.
+        InvalidInputError: If a name is unknown, or a text is no valid value.
     """
     if unknown := sorted(set(given) - set(_DEFAULTS)):
         raise InvalidInputError(
@@ -149,6 +149,7 @@ def read_scene(given: Mapping[str, str]) -> Scene:
     statistic = _one_of("statistic", texts["statistic"], tuple(MECHANISMS))
     allowed = MECHANISMS[statistic]
     if "mechanism" not in given:
+        # The default mechanism exists for frequency alone; each statistic has a first.
         texts["mechanism"] = next(iter(allowed))
     mechanism = _one_of("mechanism", texts["mechanism"], tuple(allowed))
     terms: tuple[tuple[str, float], ...]
@@ -165,8 +166,10 @@ def read_scene(given: Mapping[str, str]) -> Scene:
             )
         terms = (("low", low), ("high", high))
         if "value" not in given:
+            # The default share of 0.2 may lie outside the range: take its middle.
             texts["value"] = plain(low + (high - low) / 2.0)
     levels = _levels(texts["levels"])
+    # The target user takes part: all others may be absent.
     others = sum(people for _, people in levels) - 1
     mode: Any = _one_of("mode", texts["mode"], get_args(Mode))
     return Scene(
@@ -190,16 +193,18 @@ def _setting(
         return ()
     if name == "delta_local":
         return ((name, _number(name, texts[name], 1e-100, 0.5)),)
+    # A subset of all categories would carry no information.
     most = int(terms["categories"]) - 1 if name == "subset_size" else MAX_BUCKETS
     least = 1 if name == "subset_size" else 2
     return ((name, _whole(name, texts[name], least, most)),)
 
 
 def _levels(text: str) -> tuple[tuple[float, int], ...]:
+    # Split at most that often: a long text is not split in full before it is refused.
     parts = text.split(",", MAX_LEVELS)
     if len(parts) > MAX_LEVELS:
         raise InvalidInputError(f"Expected at most {MAX_LEVELS} levels, got more.")
-    found: dict[float, int] = {}
+    counts: dict[float, int] = {}
     for part in parts:
         level, colon, people = part.partition(":")
         if not colon:
@@ -207,12 +212,12 @@ def _levels(text: str) -> tuple[tuple[float, int], ...]:
                 f"Expected levels as EPSILON:PEOPLE,..., got {part[:_MAX_DIGITS]!r}."
             )
         epsilon = _number("a level", level, 0.0, MAX_EPSILON)
-        if epsilon in found:
+        if epsilon in counts:
             raise InvalidInputError(f"Expected each level once, got {plain(epsilon)}.")
-        # The population itself says how many people there may be.
-        found[epsilon] = _whole("people", people, 1, 10**12)
-    Population.from_counts(found)
-    return tuple(sorted(found.items()))
+        # `Population` itself checks the total below.
+        counts[epsilon] = _whole("people", people, 1, 10**12)
+    Population.from_counts(counts)
+    return tuple(sorted(counts.items()))
 
 
 def _one_of(name: str, text: str, allowed: tuple[str, ...]) -> str:
@@ -226,19 +231,22 @@ def _one_of(name: str, text: str, allowed: tuple[str, ...]) -> str:
 
 def _number(name: str, text: str, least: float, most: float) -> float:
     try:
-        # "1_000" is a number for Python alone.
+        # float() accepts "1_000", which other readers of the query do not.
         number = float("" if "_" in text else text[: _MAX_DIGITS + 1])
     except ValueError:
         number = float("nan")
+    # NaN fails the comparison, so it is refused, too.
     if len(text) > _MAX_DIGITS or not least <= number <= most:
         raise InvalidInputError(
             f"Expected {name} to be a number from {least:g} to {most:g}, got "
             f"{text[:_MAX_DIGITS]!r}."
         )
+    # Adding 0.0 turns -0.0 into 0.0, so that equal scenes have equal queries.
     return number + 0.0
 
 
 def _whole(name: str, text: str, least: int, most: int) -> int:
+    # isdigit() alone accepts digits of other scripts, such as superscripts.
     digits = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
     if not digits or not least <= int(text) <= most:
         raise InvalidInputError(

@@ -1,10 +1,10 @@
-"""Collections of any size as data frames of Apache Spark, or of what speaks its protocol.
+"""Collections of any size as data frames of Apache Spark or a Spark Connect server.
 
-Nothing here needs one machine to see people: executors randomize and count, and what comes
-back are counts, which add up exactly (`shuffledp.Tally`).
+No machine needs to hold all users: executors randomize and count, and return counts, which
+add up exactly (`shuffledp.Tally`).
 """
 
-from shuffledp.scale.devices import randomize
+from shuffledp.scale.frame_randomizer import randomize
 from shuffledp.scale.opening import open_and_tally
 from shuffledp.scale.people import account, population
 from shuffledp.scale.rehearsal import rehearse

@@ -1,4 +1,4 @@
-"""What executors refuse, said by the driver as it would be said in one process."""
+"""Errors of executors, raised on the driver as one process would raise them."""
 
 import re
 from collections.abc import Iterator
@@ -7,24 +7,21 @@ from contextlib import contextmanager
 from shuffledp import errors
 from shuffledp.errors import DataError, ShuffledpError
 
-# The last line of an executor's traceback names the exception, and holds its sentence.
-_SAID = re.compile(r"^shuffledp\.errors\.(\w+): (.+)$", re.MULTILINE)
-# An engine's own name of what went wrong.
+# The last line of an executor's traceback names the exception, and holds its message.
+_RAISED = re.compile(r"^shuffledp\.errors\.(\w+): (.+)$", re.MULTILINE)
+# The error class of the engine, such as [PATH_NOT_FOUND].
 _CONDITION = re.compile(r"\[([A-Z][A-Z_]+)[.A-Z_]*\] ")
 
 
 @contextmanager
-def in_our_words(work: str = "finishes the work") -> Iterator[None]:
-    """Raises what an executor of a job raised; what else an engine says is named.
-
-    An engine's own message may quote people's rows, and a traceback is none of a user's
-    business: only the kind of failure is passed on.
+def translated_errors(work: str = "finishes the work") -> Iterator[None]:
+    """Raises an executor's own error on the driver, and DataError for other failures.
 
     Args:
-        work: What was expected, after "Spark".
+        work: The expected action, as text after "Spark".
 
     Raises:
-        ShuffledpError: Of the kind that an executor raised; DataError for others.
+        ShuffledpError: Of the class that an executor raised; DataError for others.
     """
     from pyspark.errors import PySparkException
 
@@ -33,20 +30,21 @@ def in_our_words(work: str = "finishes the work") -> Iterator[None]:
     except ShuffledpError:
         raise
     except Exception as error:
-        # What is streamed to the driver fails there as an error of the bridge to Java.
+        # Rows that stream to the driver fail there as an error of py4j, the Java bridge.
         of_engine = (
             isinstance(error, PySparkException) or "py4j" in type(error).__module__
         )
         if not of_engine:
             raise
+        # Without the cause: its traceback and message may quote rows of users.
         raise _translated(str(error), type(error).__name__, work) from None
 
 
 def _translated(text: str, name: str, work: str) -> ShuffledpError:
-    said, conditions = _SAID.findall(text), _CONDITION.findall(text)
-    kind = getattr(errors, said[-1][0], None) if said else None
+    raised, conditions = _RAISED.findall(text), _CONDITION.findall(text)
+    kind = getattr(errors, raised[-1][0], None) if raised else None
     if isinstance(kind, type) and issubclass(kind, ShuffledpError):
-        return kind(said[-1][1])
-    # The last one is what caused all others.
-    found = conditions[-1] if conditions else name
-    return DataError(f"Expected that Spark {work}, got {found}.")
+        return kind(raised[-1][1])
+    # The last condition is the cause of the others.
+    condition = conditions[-1] if conditions else name
+    return DataError(f"Expected that Spark {work}, got {condition}.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shuffledp.errors import DataError
 from shuffledp.identity import Identity
-from shuffledp.scale.failures import in_our_words
+from shuffledp.scale.failures import translated_errors
 from shuffledp.service.analyst.sealed_batch import SealedBatch, SealedShard
 from shuffledp.service.analyst.shard_opening import PART, Interrupted
 from shuffledp.service.collection.message_counter import MessageCounter
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-_COLUMNS = ("place", "sha256", "tally", "spoiled")
+_COLUMNS = ("index", "sha256", "tally", "spoiled")
 
 
 def open_and_tally(
@@ -36,43 +36,43 @@ def open_and_tally(
     private_key: bytes,
     plan: Identity | None = None,
 ) -> MessageCounter:
-    """Opens a batch and counts it: what one process counts, bit for bit.
+    """Opens a batch and counts its messages, exactly as one process does.
 
     >>> from shuffledp import scale
     >>> counting = scale.open_and_tally(  # doctest: +SKIP
     ...     spark, "hdfs://host/batch", task=task, private_key=key
     ... )
 
-    Every shard is checked against the signed manifest where it is opened: its digest, the
-    order of its messages and their prefix. An engine may open a shard again, on another
-    machine: each counts once.
+    The executor that opens a shard checks it against the signed manifest: its digest, the
+    order of its messages and their prefix.
 
     Args:
         spark: A session.
-        batch: A folder with `manifest.bin` and a file `PLACE.shard` for each shard with
+        batch: A folder with `manifest.bin` and a file `INDEX.shard` for each shard with
             messages, on storage that executors reach.
-        task: Whose batch it is.
-        private_key: The analyst's. It travels to the executors within the job.
-        plan: What answers follow; None if nothing was published.
+        task: The task of the batch.
+        private_key: The analyst's private key; it travels to the executors in the job.
+        plan: The published plan that answers follow; None if there is none.
 
     Raises:
         Refusal: If the manifest was not signed by the task's shuffler, for this task.
-        DataError: If a shard is missing, or is not what was signed.
+        DataError: If a shard is missing, or differs from the signed one.
     """
     folder = batch.rstrip("/")
     files = spark.read.format("binaryFile")
-    with in_our_words(f"reads {folder}/manifest.bin"):
+    with translated_errors(f"reads {folder}/manifest.bin"):
         row = files.load(f"{folder}/manifest.bin").select("content").head()
     header = read_manifest(bytes(row[0]) if row else b"", task)
     step = Step(task, header.epoch, header.stage, plan)
-    return _opened(spark, folder, _Shards(step, header, private_key))
+    return _opened(spark, folder, _ShardOpening(step, header, private_key))
 
 
 class OpenOnSpark:
-    """As `OpenShards`, for an analyst's service whose batches executors can read."""
+    """An `OpenShards` for an analyst's service whose batches executors can read."""
 
     def __init__(self, spark: "SparkSession") -> None:
-        """Takes a session, of which nobody else makes use."""
+        """Takes a session for exclusive use."""
+        # Exclusive, because stopping interrupts all jobs of the session.
         self._spark = spark
 
     def __call__(
@@ -85,7 +85,10 @@ class OpenOnSpark:
     ) -> MessageCounter:
         """See `OpenShards`."""
         folder = shards[0].path.parent.resolve()
-        work = _Shards(step, SealedBatch.read(folder, step.task).header, private_key)
+        work = _ShardOpening(
+            step, SealedBatch.read(folder, step.task).header, private_key
+        )
+        # In a thread of its own, as `collect` blocks and cannot watch `stopped`.
         pool = ThreadPoolExecutor(1, thread_name_prefix="spark")
         try:
             counted = pool.submit(_opened, self._spark, folder.as_uri(), work)
@@ -101,8 +104,10 @@ class OpenOnSpark:
             pool.shutdown()
 
 
-def _opened(spark: "SparkSession", folder: str, work: "_Shards") -> MessageCounter:
-    """Returns the counts of all shards, each of which came exactly once."""
+def _opened(
+    spark: "SparkSession", folder: str, work: "_ShardOpening"
+) -> MessageCounter:
+    """Returns the counts of all shards, with each shard counted exactly once."""
     from pyspark.sql import functions
     from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
@@ -111,58 +116,61 @@ def _opened(spark: "SparkSession", folder: str, work: "_Shards") -> MessageCount
         [StructField(n, kind) for n, kind in zip(_COLUMNS, kinds, strict=True)]
     )
     files = spark.read.format("binaryFile").option("pathGlobFilter", "*.shard")
-    with in_our_words(f"opens {folder}"):
+    with translated_errors(f"opens {folder}"):
         shards = files.load(folder).select(
             functions.col("path"), functions.col("content")
         )
         rows = shards.mapInArrow(work.run, schema).collect()
-    found: dict[int, tuple[Any, ...]] = {}
+    by_index: dict[int, tuple[Any, ...]] = {}
     for row in rows:
-        # The same shard twice says the same, or nothing is believed.
-        if found.setdefault(row["place"], tuple(row)) != tuple(row):
-            raise DataError("Expected a shard to say the same whenever it is opened.")
-    wanted = {p: s for p, s in enumerate(work.header.shards) if s.messages}
-    signed = {place: bytes(row[1]) for place, row in found.items()}
-    if signed != {place: shard.sha256 for place, shard in wanted.items()}:
+        # An engine may open a shard again, on another machine. It counts once, and must
+        # have the same counts each time.
+        if by_index.setdefault(row["index"], tuple(row)) != tuple(row):
+            raise DataError("Expected the same counts whenever a shard is opened.")
+    # Shards without messages have no file.
+    expected = {i: s for i, s in enumerate(work.header.shards) if s.messages}
+    digests = {index: bytes(row[1]) for index, row in by_index.items()}
+    if digests != {index: shard.sha256 for index, shard in expected.items()}:
         raise DataError(
-            f"Expected {len(wanted):,} shards as they were signed, got {len(signed):,}."
+            f"Expected {len(expected):,} shards as they were signed, got {len(digests):,}."
         )
     counting = MessageCounter(work.step)
-    for place, shard in wanted.items():
-        counting.merge(_read(work.step, shard.group, found[place]))
+    for index, shard in expected.items():
+        counting.merge(_read(work.step, shard.group, by_index[index]))
     return counting
 
 
-def _read(step: Step, pile: int, row: tuple[Any, ...]) -> MessageCounter:
+def _read(step: Step, group: int, row: tuple[Any, ...]) -> MessageCounter:
     _, _, content, spoiled = row
     counting = MessageCounter(
         step, None if content is None else Tally.from_bytes(bytes(content))
     )
-    counting.spoiled[pile] = spoiled
+    counting.spoiled[group] = spoiled
     return counting
 
 
 @dataclass(frozen=True)
-class _Shards:
-    """What an executor does."""
+class _ShardOpening:
+    """The opening of shards by an executor; it is pickled into the job."""
 
     step: Step
     header: BatchHeader
-    # In the job's pickled function alone: what describes a job names the function.
+    # Only in the pickled function of the job: plans and logs of the engine show just the
+    # name of the function.
     private_key: bytes = field(repr=False)
 
     def run(self, batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        """Gives one row per shard."""
+        """Yields one row per shard."""
         import pyarrow as pa
 
         for batch in batches:
-            for place in range(batch.num_rows):
-                name = PurePosixPath(batch.column("path")[place].as_py()).stem
-                content = batch.column("content")[place].as_buffer()
+            for index in range(batch.num_rows):
+                name = PurePosixPath(batch.column("path")[index].as_py()).stem
+                content = batch.column("content")[index].as_buffer()
                 row = self._counted(name, memoryview(content))
                 yield pa.RecordBatch.from_pydict(
                     {
-                        "place": pa.array([row[0]], pa.int64()),
+                        "index": pa.array([row[0]], pa.int64()),
                         "sha256": pa.array([row[1]], pa.binary()),
                         "tally": pa.array([row[2]], pa.binary()),
                         "spoiled": pa.array([row[3]], pa.int64()),
@@ -172,6 +180,7 @@ class _Shards:
     def _counted(
         self, name: str, content: memoryview
     ) -> tuple[int, bytes, bytes | None, int]:
+        # isdecimal() alone accepts digits of other scripts.
         known = (
             name.isascii() and name.isdecimal() and int(name) < len(self.header.shards)
         )
@@ -187,6 +196,7 @@ class _Shards:
             self._check(check, content)
         except Refusal as error:
             raise DataError(f"Expected the batch as it was signed: {error}") from None
+        # In parts, after the whole shard has passed its check: opening copies the bytes.
         for start in range(0, len(content), PART * size):
             part = bytes(content[start : start + PART * size])
             counting.add(shard.group, opener.open_all(part, size))
@@ -194,8 +204,8 @@ class _Shards:
         return int(name), shard.sha256, tally, int(counting.spoiled[shard.group])
 
     def _check(self, check: ShardCheck, content: memoryview) -> None:
-        """Raises Refusal unless all messages are those that were signed."""
-        each = PART * self.header.sealed_size
-        for start in range(0, len(content), each):
-            check.add(bytes(content[start : start + each]))
+        """Raises Refusal unless all messages are the signed ones."""
+        part_size = PART * self.header.sealed_size
+        for start in range(0, len(content), part_size):
+            check.add(bytes(content[start : start + part_size]))
         check.finish()

@@ -1,4 +1,4 @@
-"""Who takes part, from a column of budgets."""
+"""The population and its guarantee, from a column of budgets."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -9,9 +9,9 @@ from shuffledp.accounting.account import account as certified
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import MissingValueError
 from shuffledp.population import Population
-from shuffledp.scale.failures import in_our_words
-from shuffledp.scale.frames import pieces, plain, series
-from shuffledp.scale.messages import Countable
+from shuffledp.scale.failures import translated_errors
+from shuffledp.scale.frame_columns import pieces, plain, series
+from shuffledp.scale.message_column import Countable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +23,7 @@ _BUDGET, _COUNT, _MISSING = "budget", "count", "missing"
 def account(
     frame: "DataFrame", protocol: Countable, *, budget: str, **asked: Any
 ) -> Guarantee:
-    """Certifies what a collection is worth for the people of a frame.
+    """Computes the guarantee of a collection for the users of a frame.
 
     >>> import shuffledp as sdp
     >>> from shuffledp import scale
@@ -33,41 +33,37 @@ def account(
     >>> [level.epsilon_central for level in guarantee.levels]  # doctest: +SKIP
     [0.0191044, 0.0618954]
 
-    The machines count people by budget, which is exact, and the accountant is the ordinary
-    one: its numbers are those of one process, to the last digit.
-
     Args:
-        frame: A row per person.
-        protocol: The object that runs on the devices.
+        frame: A row per user.
+        protocol: The protocol that runs on the devices.
         budget: The column of local budgets in nats.
-        asked: What `shuffledp.account` takes besides: delta, epsilon, levels, ...
+        asked: Further arguments of `shuffledp.account`: delta, epsilon, levels, ...
 
     Raises:
         ShuffledpError: As `population` and `shuffledp.account` do.
     """
+    # Machines only count, exactly: the guarantee is that of one process, to the last digit.
     return certified(protocol, population(frame, budget), **asked)
 
 
 def population(frame: "DataFrame", budget: str) -> Population:
-    """Returns how many people have each local budget, for `shuffledp.account`.
+    """Counts the users at each local budget, for `shuffledp.account`.
 
     >>> from shuffledp import scale
     >>> scale.population(frame, "epsilon").num_users  # doctest: +SKIP
     10000
 
-    Machines count; what comes back is one number for each budget, a part of the frame at a
-    time, and never a row per person. A hundred million different budgets are two columns
-    of 0.8 GB.
+    Executors count, and return one number per budget, never a row per user.
 
     Args:
-        frame: A row per person.
+        frame: A row per user.
         budget: The column of local budgets in nats: numbers, or texts that are numbers.
 
     Raises:
         InvalidInputError: If there is no such column.
         DataError: If a text is no number.
-        MissingValueError: If somebody has no budget.
-        PopulationError: If there is nobody, or a budget is out of range.
+        MissingValueError: If a user has no budget.
+        PopulationError: If the frame is empty, or a budget is out of range.
     """
     own = plain(frame, budget, what="budgets").alias(_BUDGET)
     from pyspark.sql.types import BinaryType, LongType, StructField, StructType
@@ -87,8 +83,9 @@ def population(frame: "DataFrame", budget: str) -> Population:
     budgets: list[np.ndarray] = [np.zeros(0)]
     counts: list[np.ndarray] = [np.zeros(0, np.int64)]
     missing = 0
-    with in_our_words():
-        # Rows of the driver are objects of Python: a few of them, each with many budgets.
+    with translated_errors():
+        # Rows on the driver are Python objects, so each holds many budgets. Part by part:
+        # a hundred million distinct budgets are two columns of 0.8 GB.
         for row in counted.mapInArrow(packed, schema).toLocalIterator():
             missing += row[_MISSING]
             budgets.append(np.frombuffer(row[_BUDGET], "<f8"))
@@ -102,16 +99,15 @@ def population(frame: "DataFrame", budget: str) -> Population:
 
 
 def _merged(budgets: list[np.ndarray], counts: list[np.ndarray]) -> Population:
-    """Returns the population; what was written in two ways is one budget.
-
-    Takes the parts out of the lists: there may be gigabytes of them.
-    """
+    """Merges budgets of all parts into a population, and empties both lists."""
+    # Emptied at once, because the parts may hold gigabytes.
     levels, people = np.concatenate(budgets), np.concatenate(counts)
     budgets.clear()
     counts.clear()
     order = np.argsort(levels)
     levels, people = levels[order], people[order]
     del order
+    # A number may be written in two ways, such as 1 and 1.0: that is one budget.
     new = np.concatenate([[True], levels[1:] != levels[:-1]])
     if not new.all():
         first = np.flatnonzero(new)
@@ -122,12 +118,13 @@ def _merged(budgets: list[np.ndarray], counts: list[np.ndarray]) -> Population:
 def _packed(
     batches: Iterator["pa.RecordBatch"], name: str
 ) -> Iterator["pa.RecordBatch"]:
-    """Gives many budgets and their counts as one row."""
+    """Yields many budgets and their counts as one row."""
     import pyarrow as pa
 
     from shuffledp.datasets.missing import WRITTEN, cleaned
     from shuffledp.datasets.table import budgets_of
 
+    # Explicitly little-endian: executors and driver may be different machines.
     for batch in pieces(batches):
         column = cleaned(series(batch, _BUDGET, name), WRITTEN)
         known = column.is_not_null()

@@ -1,4 +1,4 @@
-"""A whole collection over frames, as `shuffledp estimate` does it in one process."""
+"""A simulated collection over frames, as `shuffledp estimate` runs in one process."""
 
 import json
 import os
@@ -17,10 +17,10 @@ from shuffledp.randomness import SystemRandom
 from shuffledp.report.rehearsed import Rehearsed
 from shuffledp.report.summary import Summary
 from shuffledp.reports import ShuffledReports
-from shuffledp.scale.checks import refuse_missing
-from shuffledp.scale.devices import Devices, person_of
-from shuffledp.scale.failures import in_our_words
-from shuffledp.scale.frames import pieces, plain, series
+from shuffledp.scale.failures import translated_errors
+from shuffledp.scale.frame_columns import pieces, plain, series
+from shuffledp.scale.frame_randomizer import FrameRandomizer, person_of
+from shuffledp.scale.missing_values import refuse_missing
 from shuffledp.scale.people import population
 from shuffledp.statistics.level_dependence import LevelGroups
 from shuffledp.statistics.parts import InParts, Parts, Truth
@@ -38,12 +38,12 @@ _TALLY, _COUNTS, _SUMS = "tally", "counts", 8
 
 @dataclass(frozen=True)
 class Columns:
-    """Where everybody's values are.
+    """Names of the columns of a frame.
 
     Attributes:
-        person: What tells people apart.
-        value: What they hold.
-        level: Their local budgets in nats.
+        person: The column of identities.
+        value: The column of values.
+        level: The column of local budgets in nats.
     """
 
     person: str
@@ -63,7 +63,7 @@ def rehearse(
     confidence: float = 0.95,
     secret: bytes | None = None,
 ) -> Rehearsed:
-    """Rehearses a collection: people, certificate, messages, estimate, and the truth.
+    """Simulates a collection: guarantee, messages, estimate and comparison with the truth.
 
     >>> import shuffledp as sdp
     >>> from shuffledp import scale
@@ -75,24 +75,24 @@ def rehearse(
     17
 
     Args:
-        frame: A row per person.
+        frame: A row per user.
         protocol: `Frequency`, `Mean` or `BinarySum`.
-        person: The column that names her: whole numbers, texts or bytes, no two alike.
-        value: The column of values, as a table of `shuffledp estimate` has them.
+        person: The column that identifies users: distinct whole numbers, texts or bytes.
+        value: The column of values, in the format of a table for `shuffledp estimate`.
         level: The column of local budgets in nats.
-        delta: At which the guarantee is stated, in (0, 1).
-        names: Of the categories; by default values are whole numbers from 0.
-        confidence: Of the intervals, in (0, 1).
+        delta: The delta of the guarantee, in (0, 1).
+        names: Names of the categories; by default values are whole numbers from 0.
+        confidence: The coverage of the intervals, in (0, 1).
         secret: As for `randomize`; by default drawn from the operating system.
 
     Returns:
-        What `shuffledp.rehearse` returns, too: it prints, and has `to_frame()`, `plot()`
-        and `report(path)`.
+        The result of `shuffledp.rehearse`: it prints, and has `to_frame()`, `plot()` and
+        `report(path)`.
 
     Raises:
-        InvalidInputError: If a column or parameter makes no sense, or the statistic is
-            none that is counted in parts.
-        DataError: If a value is missing, or none of the protocol's.
+        InvalidInputError: If a column or parameter is invalid, or the statistic cannot be
+            counted in parts.
+        DataError: If a value is missing, or outside the protocol's values.
     """
     name = protocol.identity.record["statistic"]
     parts = divided(name).parts_of(protocol, names)
@@ -108,16 +108,16 @@ def rehearse(
 
 
 def divided(name: str) -> InParts:
-    """Returns a statistic whose people can be divided.
+    """Returns a statistic whose users can be counted in parts.
 
     Raises:
-        InvalidInputError: If somebody who sees everybody deals them into groups.
+        InvalidInputError: If dealing users into groups needs all users at once.
     """
     statistic = statistic_named(name)
     if not isinstance(statistic, InParts):
         raise InvalidInputError(
             f"Expected frequency, mean or sum on Spark, got {name}: its people are dealt "
-            "into groups by somebody who sees everybody."
+            "into groups, which needs all of them at once."
         )
     return statistic
 
@@ -132,40 +132,47 @@ def rehearse_parts(
     source: str,
     allowed: tuple[float, ...] | None = None,
 ) -> Summary:
-    """Rehearses a collection of people in parts.
+    """Simulates a collection of users in parts.
 
     Args:
-        frame: A row per person, with a value in every one.
-        parts: What is run.
-        columns: Where everybody's values are.
-        stage: How it is summed up, and whom it tells how far it is.
+        frame: A row per user, each with a value.
+        parts: The statistic's protocol, truth and summary.
+        columns: Names of the columns of the frame.
+        stage: Settings of the summary, with a callback for progress.
         secret: As for `rehearse`.
-        source: Where values come from, in words.
+        source: The origin of the values, as text for the summary.
         allowed: The levels that may occur; None for any.
 
     Raises:
-        UnknownLevelError: If somebody has another level.
+        UnknownLevelError: If a user has another level.
     """
     protocol = parts.protocol
     stage.on_step("certify")
     people = population(frame, columns.level)
     if allowed is not None:
+        # Called for its check: it raises on a level that is not allowed.
         Population.from_budgets(allowed).level_indices(people.epsilons)
     guarantee = account(protocol, people, delta=stage.delta)
     stage.on_step("randomize")
-    devices = Devices.of(protocol, os.urandom(32) if secret is None else secret)
-    work = _Part(devices, parts.truth, parts.groups(people), columns)
-    with in_our_words():
+    # Without a secret, one is drawn once, on the driver: parts that the engine computes
+    # again must draw the same messages.
+    devices = FrameRandomizer.of(protocol, os.urandom(32) if secret is None else secret)
+    work = _PartSimulation(devices, parts.truth, parts.groups(people), columns)
+    with translated_errors():
         tally, counts = _collected(frame, work)
     stage.on_step("estimate")
     estimate = protocol.estimate(tally, people, **parts.asked)
     collection = parts.collected(people, guarantee, estimate, counts)
-    said = stage.noting((), parts.warnings).circumstances(source, *parts.caveats)
-    return parts.summarize(collection, said)
+    circumstances = stage.noting((), parts.warnings).circumstances(
+        source, *parts.caveats
+    )
+    return parts.summarize(collection, circumstances)
 
 
-def _collected(frame: "DataFrame", work: "_Part") -> tuple[Tally, NDArray[Any]]:
-    """Returns the sums of what all parts counted."""
+def _collected(
+    frame: "DataFrame", work: "_PartSimulation"
+) -> tuple[Tally, NDArray[Any]]:
+    """Returns the sums of the counts of all parts."""
     from pyspark.sql.types import BinaryType, StructField, StructType
 
     columns = work.columns
@@ -178,42 +185,45 @@ def _collected(frame: "DataFrame", work: "_Part") -> tuple[Tally, NDArray[Any]]:
         [StructField(name, BinaryType(), nullable=False) for name in (_TALLY, _COUNTS)]
     )
     parts = chosen.mapInArrow(work.run, schema)
+    # Executors add up, too: the driver receives at most _SUMS rows.
     sums = parts.repartition(_SUMS).mapInArrow(_added, schema)
     rows = [(bytes(row[_TALLY]), bytes(row[_COUNTS])) for row in sums.collect()]
     return _total(rows)
 
 
 @dataclass(frozen=True)
-class _Part:
-    """What an executor does.
+class _PartSimulation:
+    """The simulation of a part of the users by an executor; it is pickled into the job."""
 
-    Messages are counted where they are drawn, and never leave: from one step to the next
-    everybody's values are there anyway, and the truth takes them, too.
-    """
+    # Messages are counted where they are drawn, and never leave the executor: it holds
+    # the users' values anyway, and the truth needs them, too.
 
-    devices: Devices
+    devices: FrameRandomizer
     truth: Truth
     groups: LevelGroups
     columns: Columns
 
     def run(self, batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        """Gives one tally, and one truth, for a part with people."""
+        """Yields one tally and one truth, or no row without users."""
         rows = (self._counted(batch) for batch in pieces(batches))
-        yield from _one(rows)
+        yield from _summed(rows)
 
     def _counted(self, batch: "pa.RecordBatch") -> tuple[Tally, NDArray[Any]]:
         values = self.truth.values(series(batch, "value", self.columns.value))
         levels = budgets_of(series(batch, "level", self.columns.level))
         protocol, column = self.devices.protocol, self.devices.column
         messages = self.devices.messages(batch.column("person"), values, levels)
-        seen = ShuffledReports(protocol.identity, messages, levels, column.arrangement)
-        places = self.groups.group_indices(levels)
-        counts = self.truth.count(values, places, self.groups.num_groups)
-        return protocol.tally(seen), counts
+        # Counts do not depend on the order, so the messages need no shuffling.
+        shuffled = ShuffledReports(
+            protocol.identity, messages, levels, column.arrangement
+        )
+        group_indices = self.groups.group_indices(levels)
+        counts = self.truth.count(values, group_indices, self.groups.num_groups)
+        return protocol.tally(shuffled), counts
 
 
 def _added(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-    """Gives the sums of several parts."""
+    """Yields the sums of several parts as one row."""
     rows = (
         _read(tally, counts)
         for batch in batches
@@ -223,15 +233,16 @@ def _added(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
             strict=True,
         )
     )
-    yield from _one(rows)
+    yield from _summed(rows)
 
 
-def _one(rows: Iterator[tuple[Tally, NDArray[Any]]]) -> Iterator["pa.RecordBatch"]:
-    """Gives the sums as one row; none for none."""
+def _summed(rows: Iterator[tuple[Tally, NDArray[Any]]]) -> Iterator["pa.RecordBatch"]:
+    """Yields the sums as one row, and no row without parts."""
     import pyarrow as pa
 
     total: tuple[Tally, NDArray[Any]] | None = None
     for tally, counts in rows:
+        # Python integers (dtype object) do not overflow, however many users there are.
         total = (
             (tally, counts)
             if total is None

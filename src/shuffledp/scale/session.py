@@ -1,4 +1,4 @@
-"""A session of Spark for a command: begun quietly, and ended with it."""
+"""A Spark session for a command: started without log output, stopped at the end."""
 
 import os
 import re
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _URL = re.compile(r"local(\[.+\]|-cluster\[.+\])?|yarn|(spark|k8s|sc)://.+")
-# Where engines listen that were not told where.
+# Default ports of a Spark master and of a Spark Connect server.
 _PORTS = {"spark": 7077, "sc": 15002}
 _CONNECT_SECONDS = 10.0
 _OF_CONNECT = "SPARK_CONNECT_MODE_ENABLED"
@@ -24,14 +24,14 @@ _OF_CONNECT = "SPARK_CONNECT_MODE_ENABLED"
 
 @contextmanager
 def session(url: str) -> Iterator["SparkSession"]:
-    """Begins a session, and stops it at the end.
+    """Starts a session, and stops it at the end.
 
     Args:
         url: `local[*]` or another master of Spark, such as `spark://host:7077`; or
             `sc://host:15002`, a server of Spark Connect.
 
     Raises:
-        InvalidInputError: If there is no Spark at this URL, or no Java here.
+        InvalidInputError: If no Spark answers at this URL, or Java is missing.
         MissingExtraError: If pyspark is missing.
     """
     for module in ("pyspark", "pyarrow", "pandas"):
@@ -41,29 +41,28 @@ def session(url: str) -> Iterator["SparkSession"]:
             f"Expected --spark local[*], spark://HOST:PORT or sc://HOST:PORT, got {url!r}."
         )
     _check_reached(url)
-    with _kind_forgotten():
+    with _restored_environment():
         try:
-            with _nothing_on_stderr():
-                found = _begun(url)
+            with _silent_stderr():
+                spark = _started(url)
         except Exception as error:
-            # An engine says why in dozens of lines, and in several kinds of errors.
+            # An engine explains in dozens of lines, and with errors of several classes.
             raise InvalidInputError(
                 f"Expected Spark at {url!r}, which needs Java 17 here unless it is sc://, "
                 f"got {type(error).__name__}."
             ) from None
         try:
-            yield found
+            yield spark
         finally:
-            with _nothing_on_stderr():
-                found.stop()
+            with _silent_stderr():
+                spark.stop()
 
 
 @contextmanager
-def _kind_forgotten() -> Iterator[None]:
-    """Lets sessions of another kind begin later, here and in processes begun from here.
-
-    PySpark notes in the environment that a session is of Spark Connect, and never forgets.
-    """
+def _restored_environment() -> Iterator[None]:
+    """Restores the environment, so that later sessions may be of another kind."""
+    # PySpark sets this variable for a session of Spark Connect, and never removes it.
+    # Child processes would inherit it.
     before = os.environ.get(_OF_CONNECT)
     try:
         yield
@@ -73,56 +72,56 @@ def _kind_forgotten() -> Iterator[None]:
 
 
 def _check_reached(url: str) -> None:
-    """Raises InvalidInputError if nobody listens: the engine would try for minutes."""
-    scheme, _, rest = url.partition("://")
+    """Raises InvalidInputError unless a server accepts connections."""
+    # Otherwise the engine itself would try for minutes.
+    scheme, _, addresses = url.partition("://")
     if scheme not in _PORTS:
         return
-    for address in rest.split("/")[0].split(","):
+    # A URL of Spark may list several masters, separated by commas: any of them will do.
+    for address in addresses.split("/")[0].split(","):
         try:
             parts = urlsplit(f"//{address}")
-            place = parts.hostname or "", parts.port or _PORTS[scheme]
-            socket.create_connection(place, _CONNECT_SECONDS).close()
+            host_port = parts.hostname or "", parts.port or _PORTS[scheme]
+            socket.create_connection(host_port, _CONNECT_SECONDS).close()
         except (OSError, ValueError):
             continue
         return
     raise InvalidInputError(f"Expected Spark at {url!r}, got no answer from there.")
 
 
-def _begun(url: str) -> "SparkSession":
+def _started(url: str) -> "SparkSession":
     from pyspark.sql import SparkSession
 
     if url.startswith("sc://"):
         return SparkSession.builder.remote(url).getOrCreate()
     if url.startswith("local"):
-        # Workers are this very interpreter, and find what it finds.
+        # Workers run this interpreter, and so import the same packages.
         os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master(url).appName("shuffledp")
     quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
     if url.startswith("local"):
-        # Nobody else's machine needs to find this driver.
+        # On this machine only, so the driver listens on the loopback address alone.
         quiet |= dict.fromkeys(
             ("spark.driver.bindAddress", "spark.driver.host"), "127.0.0.1"
         )
     for name, value in quiet.items():
         builder = builder.config(name, value)
-    found = builder.getOrCreate()
-    found.sparkContext.setLogLevel("OFF")
-    return found
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
 
 
 @contextmanager
-def _nothing_on_stderr() -> Iterator[None]:
-    """Lets what is begun here, the engine's own machine, write to nowhere.
-
-    It logs before anybody can tell it not to, and its workers print tracebacks of what the
-    driver says in one line.
-    """
+def _silent_stderr() -> Iterator[None]:
+    """Discards stderr, also that of processes that start meanwhile."""
+    # The Java virtual machine logs before its log level can be set, and workers print the
+    # tracebacks of errors that the driver reports in one line. Both inherit descriptor 2.
     sys.stderr.flush()
-    own, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    stderr, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
         yield
     finally:
-        os.dup2(own, 2)
-        os.close(own)
+        os.dup2(stderr, 2)
+        os.close(stderr)
         os.close(nowhere)

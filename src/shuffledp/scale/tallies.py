@@ -1,4 +1,4 @@
-"""Counting messages of a frame, part by part."""
+"""Counts of the messages of a frame, part by part."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ import numpy as np
 from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.reports import ShuffledReports
-from shuffledp.scale.devices import LEVEL, MESSAGE
-from shuffledp.scale.failures import in_our_words
-from shuffledp.scale.frames import numbers, pieces, plain, type_of
-from shuffledp.scale.messages import Countable, MessageColumn
+from shuffledp.scale.failures import translated_errors
+from shuffledp.scale.frame_columns import numbers, pieces, plain, type_of
+from shuffledp.scale.frame_randomizer import LEVEL, MESSAGE
+from shuffledp.scale.message_column import Countable, MessageColumn
 from shuffledp.tally import Tally
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _TALLY, _SUMS = "tally", 8
 
 
 def tally(frame: "DataFrame", protocol: Countable) -> Tally:
-    """Counts messages: the very tally that one process would have.
+    """Counts messages into the same tally that one process would have.
 
     >>> import secrets, shuffledp as sdp
     >>> from shuffledp import scale
@@ -34,38 +34,36 @@ def tally(frame: "DataFrame", protocol: Countable) -> Tally:
     >>> scale.tally(messages, sdp.Frequency(17)).num_users  # doctest: +SKIP
     10000
 
-    Every part of the frame is counted where it is, and the counts are added up; whole
-    numbers, so that the order of parts does not matter, nor does one that was counted
-    again because a machine was lost.
-
     Args:
         frame: Shuffled messages, or those of a rehearsal, in the columns `level` and
-            `message`, as `randomize` gives them.
-        protocol: Whose messages they are.
+            `message`, as `randomize` returns them.
+        protocol: The protocol of the messages.
 
     Raises:
-        InvalidInputError: If a column is missing or of another type, or there is nobody.
-            A message that is none of the protocol's ends the job.
+        InvalidInputError: If a column is missing or of another type, or the frame is
+            empty. A message outside the protocol's range ends the job.
     """
-    found = type_of(frame, MESSAGE, what="messages")
+    kind = type_of(frame, MESSAGE, what="messages")
     from pyspark.sql import functions
     from pyspark.sql.types import BinaryType, StructField, StructType
 
     column = MessageColumn.of(protocol)
-    if found != column.type:
+    if kind != column.type:
         raise InvalidInputError(
             f"Expected messages as {column.type.simpleString()}, got "
-            f"{found.simpleString()}."
+            f"{kind.simpleString()}."
         )
     columns = [functions.col(MESSAGE)]
     if column.levels:
         columns.append(plain(frame, LEVEL, what="levels").alias(LEVEL))
     chosen = frame.select(*columns)
     schema = StructType([StructField(_TALLY, BinaryType(), nullable=False)])
-    parts = chosen.mapInArrow(_Counting(protocol, column).run, schema)
-    # Machines add up, too: a tally of many numbers times thousands of parts is much.
+    # Whole numbers: the order of parts does not change the sum, nor does a part that is
+    # counted again because a machine was lost.
+    parts = chosen.mapInArrow(_MessageCounting(protocol, column).run, schema)
+    # Executors add up, too: thousands of parts with large tallies would fill the driver.
     sums = parts.repartition(_SUMS).mapInArrow(_added, schema)
-    with in_our_words():
+    with translated_errors():
         tallies = [Tally.from_bytes(bytes(row[_TALLY])) for row in sums.collect()]
     if not tallies:
         raise InvalidInputError("Expected at least one message, got none.")
@@ -73,16 +71,17 @@ def tally(frame: "DataFrame", protocol: Countable) -> Tally:
 
 
 def _added(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-    """Gives the sum of tallies."""
+    """Yields the sum of tallies as one row."""
     total: Tally | None = None
     for batch in batches:
         for content in batch.column(_TALLY).to_pylist():
             part = Tally.from_bytes(content)
             total = part if total is None else total + part
-    yield from _one(total)
+    yield from _row_of(total)
 
 
-def _one(total: Tally | None) -> Iterator["pa.RecordBatch"]:
+def _row_of(total: Tally | None) -> Iterator["pa.RecordBatch"]:
+    """Yields a tally as one row, and no row for None."""
     import pyarrow as pa
 
     if total is not None:
@@ -91,26 +90,26 @@ def _one(total: Tally | None) -> Iterator["pa.RecordBatch"]:
 
 
 @dataclass(frozen=True)
-class _Counting:
-    """What an executor does."""
+class _MessageCounting:
+    """The counting of messages by an executor; it is pickled into the job."""
 
     protocol: Countable
     column: MessageColumn
 
     def run(self, batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        """Gives one tally for a part with messages."""
+        """Yields one tally, or no row without messages."""
         total: Tally | None = None
         for batch in pieces(batches):
             part = self._counted(batch)
             total = part if total is None else total + part
-        yield from _one(total)
+        yield from _row_of(total)
 
     def _counted(self, batch: "pa.RecordBatch") -> Tally:
         messages = self.column.read(batch.column(MESSAGE))
         levels = None
         if self.column.levels:
             levels = level_array(np.ascontiguousarray(numbers(batch, LEVEL)))
-        seen = ShuffledReports(
+        shuffled = ShuffledReports(
             self.protocol.identity, messages, levels, self.column.arrangement
         )
-        return self.protocol.tally(seen)
+        return self.protocol.tally(shuffled)

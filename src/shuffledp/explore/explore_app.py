@@ -1,4 +1,4 @@
-"""HTTP of the page to play with: its files, and answers to what it asks."""
+"""HTTP application of the explore page: its files, and answers to its requests."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -8,9 +8,9 @@ from importlib.resources import files
 from typing import Any, Protocol
 
 from shuffledp.errors import InvalidInputError, ShuffledpError
+from shuffledp.explore.answer_processes import Abandoned, AnswerPools, Gone
 from shuffledp.explore.answers import ANSWERS
 from shuffledp.explore.scene import Scene, read_scene
-from shuffledp.explore.workers import Abandoned, Gone, Lanes
 from shuffledp.extras import require
 from shuffledp.service.analyst.headers import HEADERS, SecurityHeaders
 
@@ -23,6 +23,7 @@ from starlette.requests import Request  # noqa: E402
 from starlette.responses import JSONResponse, Response  # noqa: E402
 from starlette.routing import Route  # noqa: E402
 
+# Only these files are served: a path is looked up, never joined to a folder.
 _FILES = {
     "/": ("index.html", "text/html"),
     "/answer.mjs": ("answer.mjs", "text/javascript"),
@@ -37,27 +38,27 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_MAX_KEPT = 256
+_MAX_CACHED = 256
 _MAX_QUERY = 1000
 
 
-class Asked(Protocol):
-    """Whoever computes answers."""
+class AnswerSource(Protocol):
+    """An object that computes answers, such as `AnswerPools`."""
 
     async def ask(self, name: str, scene: Scene, gone: Gone) -> dict[str, Any]:
-        """As `Workers.ask`."""
+        """As `AnswerProcesses.ask`."""
 
     def end(self) -> None:
-        """As `Workers.end`."""
+        """As `AnswerProcesses.end`."""
 
 
 def create_explore(
-    workers: Callable[[], Asked] = Lanes,
+    workers: Callable[[], AnswerSource] = AnswerPools,
 ) -> Starlette:
     """Returns the page as an application.
 
     Args:
-        workers: Returns who computes; asked once, when the application starts.
+        workers: Returns the source of answers; called once, when the application starts.
     """
     served = _Answers()
 
@@ -71,11 +72,12 @@ def create_explore(
 
     return Starlette(
         routes=[
-            *(Route(path, _file(*what)) for path, what in _FILES.items()),
+            *(Route(path, _file(*file)) for path, file in _FILES.items()),
             *(Route(f"/{name}", served.endpoint(name)) for name in ANSWERS),
         ],
         middleware=[
-            # Another site's name that leads here must not read what is shown here.
+            # DNS rebinding: a foreign host name that resolves to this address must not
+            # read the page.
             Middleware(
                 TrustedHostMiddleware,
                 allowed_hosts=["127.0.0.1", "localhost"],
@@ -91,31 +93,32 @@ def create_explore(
 
 
 class _Answers:
-    """Computes answers, and keeps the last."""
+    """A cache of the most recently used answers, and their endpoints."""
 
     def __init__(self) -> None:
-        self.workers: Asked | None = None
-        self._kept: dict[tuple[str, Scene], dict[str, Any]] = {}
+        self.workers: AnswerSource | None = None
+        self._cache: dict[tuple[str, Scene], dict[str, Any]] = {}
 
     def endpoint(self, name: str) -> Callable[[Request], Awaitable[Response]]:
-        """Returns what serves one kind of answer."""
+        """Returns the endpoint of one kind of answer."""
 
         async def serve(request: Request) -> Response:
-            # Other sites may have a browser ask; they could not read it, but it costs.
+            # Other sites can make a browser send requests. They cannot read the answers,
+            # but each answer costs computing time.
             if request.headers.get("sec-fetch-site", "none") not in (
                 "none",
                 "same-origin",
             ):
                 return _problem("Expected to be asked by this page.", 403)
-            scene = scene_asked(request)
+            scene = requested_scene(request)
             try:
-                found = await self._answer(name, scene, request.is_disconnected)
+                content = await self._answer(name, scene, request.is_disconnected)
             except Abandoned:
                 return Response(status_code=204)
             if name != "certificate.json":
-                return JSONResponse(found)
+                return JSONResponse(content)
             return Response(
-                json.dumps(found, indent=2) + "\n",
+                json.dumps(content, indent=2) + "\n",
                 media_type="application/json",
                 headers={
                     "content-disposition": 'attachment; filename="certificate.json"'
@@ -127,24 +130,27 @@ class _Answers:
     async def _answer(self, name: str, scene: Scene, gone: Gone) -> dict[str, Any]:
         if self.workers is None:
             raise RuntimeError("Expected the application to run.")
-        kept = self._kept.pop((name, scene), None)
-        found = kept or await self.workers.ask(name, scene, gone)
-        self._kept[name, scene] = found
-        while len(self._kept) > _MAX_KEPT:
-            del self._kept[next(iter(self._kept))]
-        return found
+        cached = self._cache.pop((name, scene), None)
+        content = cached or await self.workers.ask(name, scene, gone)
+        # Inserted again at the end, so that the first entry is the least recently used.
+        self._cache[name, scene] = content
+        while len(self._cache) > _MAX_CACHED:
+            del self._cache[next(iter(self._cache))]
+        return content
 
 
-def scene_asked(request: Request) -> Scene:
-    """Returns the scene that a request is about.
+def requested_scene(request: Request) -> Scene:
+    """Reads the scene from the query of a request.
 
     Raises:
-        InvalidInputError: If it makes no sense.
+        InvalidInputError: If the query is too long, repeats a name, or is no valid scene.
     """
+    # A limit on the query bounds the work of parsing it.
     if len(request.url.query) > _MAX_QUERY:
         raise InvalidInputError(
             f"Expected at most {_MAX_QUERY} characters, got {len(request.url.query)}."
         )
+    # A repeated name would silently lose all but one of its values in a dict.
     pairs = request.query_params.multi_items()
     if len(pairs) > len(dict(pairs)):
         raise InvalidInputError("Expected every name once.")

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 import shuffledp as sdp
+from shuffledp.explore.answer_processes import Abandoned, AnswerPools, AnswerProcesses
 from shuffledp.explore.answers import ANSWERS
 from shuffledp.explore.scene import read_scene
-from shuffledp.explore.workers import Abandoned, Lanes, Workers
 
 
 async def waits() -> bool:
@@ -20,7 +20,7 @@ def test_processes_answer_refuse_and_end_what_nobody_waits_for() -> None:
     alone = read_scene({"levels": "1:1"})
 
     async def ask() -> None:
-        workers = Workers(1)
+        workers = AnswerProcesses(1)
         try:
             looks = 0
 
@@ -47,9 +47,9 @@ def test_what_is_certified_at_once_does_not_wait_for_what_takes_long() -> None:
     scene = read_scene({"levels": "0.5:60,1:90", "delta": "1e-4"})
 
     async def ask() -> None:
-        lanes = Lanes()
+        pools = AnswerPools()
         busy = [
-            asyncio.create_task(lanes.ask(name, it, waits))
+            asyncio.create_task(pools.ask(name, it, waits))
             for name, it in (
                 ("answer", slow[0]),
                 ("answer", slow[1]),
@@ -57,18 +57,18 @@ def test_what_is_certified_at_once_does_not_wait_for_what_takes_long() -> None:
             )
         ]
         try:
-            found = await asyncio.wait_for(lanes.ask("quick", scene, waits), 60)
+            found = await asyncio.wait_for(pools.ask("quick", scene, waits), 60)
             assert found == ANSWERS["quick"](scene)
             assert not any(task.done() for task in busy)
             # Nor does the certificate wait for the planner.
             busy[0].cancel()
-            found = await asyncio.wait_for(lanes.ask("answer", scene, waits), 60)
+            found = await asyncio.wait_for(pools.ask("answer", scene, waits), 60)
             assert found == ANSWERS["answer"](scene)
             assert not busy[2].done()
         finally:
             for task in busy:
                 task.cancel()
             await asyncio.gather(*busy, return_exceptions=True)
-            lanes.end()
+            pools.end()
 
     asyncio.run(ask())

@@ -1,9 +1,9 @@
-"""Serves the page to play with, on this machine alone."""
+"""A server of the explore page, for this machine only."""
 
 from collections.abc import Callable
 from contextlib import suppress
 
-from shuffledp.explore.app import create_explore
+from shuffledp.explore.explore_app import create_explore
 from shuffledp.extras import require
 from shuffledp.service.operator.server import listen, url_of
 
@@ -11,21 +11,23 @@ require("uvicorn", extra="service", what="The page of shuffledp explore")
 
 import uvicorn  # noqa: E402
 
+# The loopback address: other machines cannot connect.
 _HOST = "127.0.0.1"
 
 
 def run_explore(port: int, started: Callable[[str], None]) -> None:
-    """Serves until a signal comes.
+    """Serves the explore page until a signal ends it.
 
     Args:
-        port: Of this machine's own address; 0 for any that is free.
-        started: Is told the URL; from then on it can be asked for.
+        port: A port of 127.0.0.1; 0 for any free port.
+        started: Called with the URL as soon as the port accepts connections.
 
     Raises:
         DataError: If the port is taken.
     """
     with listen(_HOST, port) as listening:
-        # Requests wait from now on, so that a browser may come before the server.
+        # The socket already queues connections, so a browser may connect before the
+        # server runs.
         started(url_of(_HOST, listening))
         config = uvicorn.Config(
             create_explore(),

@@ -1,4 +1,4 @@
-"""Messages as a column: whole numbers, or rows of bytes where a message is several."""
+"""Messages as a column: whole numbers, or bytes for messages of several numbers."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
 
 
 class Countable(Certifiable, Protocol):
-    """A protocol whose devices and counts can be spread over machines."""
+    """A protocol whose randomization and counts can be spread over machines."""
 
     def randomize(self, values: Any, levels: Any, *, rng: Rng) -> Reports:
-        """Runs on the devices."""
+        """Randomizes values on the devices."""
         ...
 
     def tally(self, shuffled: ShuffledReports) -> Tally:
-        """Counts."""
+        """Counts shuffled messages."""
         ...
 
 
 @dataclass(frozen=True)
 class MessageColumn:
-    """How a protocol's messages stand in a data frame.
+    """The format of a protocol's messages in a data frame.
 
     Attributes:
-        kind: Of each number.
-        width: How many numbers a report has; None for one, which is no array.
-        arrangement: What of a report stays together.
-        levels: Whether reports name levels; of items, targets are counted before.
+        kind: The data type of each number.
+        width: The count of numbers in a report; None for a single number, not in an array.
+        arrangement: The parts of a report that stay together.
+        levels: Whether reports carry levels; those of items do not.
     """
 
     kind: np.dtype[Any]
@@ -48,12 +48,12 @@ class MessageColumn:
 
     @classmethod
     def of(cls, protocol: Countable) -> "MessageColumn":
-        """Learns it from what nobody sends, or somebody who holds no matter what.
+        """Derives the format from example reports of the protocol.
 
         Raises:
-            InvalidInputError: If people of the protocol are dealt into cohorts, which no
-                machine can do that sees a part of them.
+            InvalidInputError: If the protocol deals users into cohorts.
         """
+        # Dealing cohorts needs all users at once; each machine sees only a part of them.
         sent = None
         if getattr(protocol, "num_cohorts", 1) == 1 and hasattr(protocol, "tally"):
             sent = protocol.randomize(*_example(protocol), rng=SystemRandom())
@@ -68,17 +68,18 @@ class MessageColumn:
 
     @property
     def type(self) -> "DataType":
-        """The column's type."""
+        """The Spark type of the column."""
         from pyspark.sql.types import BinaryType, LongType
 
         return LongType() if self.width is None else BinaryType()
 
     def written(self, messages: NDArray[Any]) -> "pa.Array":
-        """Returns messages of n reports as a column."""
+        """Encodes the messages of n reports as a column."""
         import pyarrow as pa
 
         if self.width is None:
             return pa.array(messages.astype(np.int64))
+        # The buffer is used as it is, without a copy, so it must be contiguous.
         rows = np.ascontiguousarray(messages.astype(self._stored))
         size = rows.shape[1] * rows.itemsize
         fixed = pa.FixedSizeBinaryArray.from_buffers(
@@ -87,39 +88,41 @@ class MessageColumn:
         return fixed.cast(pa.binary())
 
     def read(self, column: "pa.Array") -> NDArray[Any]:
-        """Returns the messages of a column as the protocol's devices sent them.
+        """Decodes the messages of a column.
 
         Raises:
-            InvalidInputError: If one is missing, or of another size.
+            InvalidInputError: If a message is missing or of another size.
         """
         import pyarrow as pa
 
         if column.null_count:
             raise InvalidInputError("Expected a message in every row.")
         if self.width is None:
-            found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-            return found
+            scalars: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+            return scalars
         size = self.width * self._stored.itemsize
         try:
             fixed = column.cast(pa.binary(size))
         except pa.ArrowInvalid:
             raise InvalidInputError(f"Expected messages of {size} bytes.") from None
         content = np.frombuffer(fixed.buffers()[1], dtype=np.uint8)
+        # The buffer may hold more rows than this array: the offset is counted in rows.
         content = content[fixed.offset * size : (fixed.offset + len(fixed)) * size]
         rows = content.view(self._stored).reshape(len(fixed), self.width)
+        # astype(bool) would accept any nonzero byte as a one.
         if self.kind == np.bool_ and rows.size and rows.max() > 1:
             raise InvalidInputError("Expected messages of zeros and ones.")
         return rows.astype(self.kind)
 
     @property
     def _stored(self) -> np.dtype[Any]:
-        # The same bytes on every machine.
+        # Little-endian, so that the bytes do not depend on the machine.
         kind = np.dtype(np.uint8) if self.kind == np.bool_ else self.kind
         return kind.newbyteorder("<")
 
 
 def _example(protocol: Countable) -> tuple[NDArray[Any], NDArray[Any]]:
     if isinstance(protocol, Items):
-        # Of sets there must be one.
+        # Its randomizer refuses an empty batch of sets: take one set.
         return np.arange(protocol.set_size)[None], np.array(protocol.targets[:1])
     return np.zeros(0, dtype=np.int64), np.zeros(0)

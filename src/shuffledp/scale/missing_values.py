@@ -1,4 +1,4 @@
-"""Who has a value, and which values there are: asked of the engine, before any work."""
+"""Missing values and distinct values of a column, computed by the engine."""
 
 from collections.abc import Collection, Mapping
 from functools import reduce
@@ -10,22 +10,22 @@ from shuffledp.datasets.missing import WRITTEN, column_names, trimming_sentence
 from shuffledp.datasets.table import categories_of
 from shuffledp.datasets.table_kinds import MAX_TABLE_CATEGORIES
 from shuffledp.errors import DataError, MissingValueError
-from shuffledp.scale.failures import in_our_words
-from shuffledp.scale.frames import plain, type_of
+from shuffledp.scale.failures import translated_errors
+from shuffledp.scale.frame_columns import plain, type_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-# White space in any script, as Python and polars know it.
+# (?U) matches white space of any script, as Python and polars do.
 _MARGINS = r"(?U)^\s+|\s+$"
 
 
 def missing(frame: "DataFrame", column: str, known: Collection[str] = ()) -> "Column":
-    """Returns whether somebody has no value: as `datasets.missing` says for tables.
+    """Returns a column that is true where a value is missing.
 
     Args:
-        frame: A row per person.
-        column: Its name.
+        frame: A row per user.
+        column: The name of the column.
         known: Texts that are values, such as a category that is called "NA".
 
     Raises:
@@ -36,23 +36,24 @@ def missing(frame: "DataFrame", column: str, known: Collection[str] = ()) -> "Co
     from pyspark.sql.types import DoubleType, FloatType, StringType
 
     kind = type_of(frame, column, what="values")
+    # The same rules as `datasets.missing` for tables.
     if isinstance(kind, FloatType | DoubleType):
         return values.isNull() | functions.isnan(values)
     if not isinstance(kind, StringType):
         return values.isNull()
     text = _trimmed(values)
-    nothing = functions.lower(text).isin(WRITTEN) & ~text.isin(list(known))
-    return values.isNull() | nothing
+    written = functions.lower(text).isin(WRITTEN) & ~text.isin(list(known))
+    return values.isNull() | written
 
 
 def refuse_missing(
     frame: "DataFrame", column: str, known: Collection[str] = ()
 ) -> None:
-    """Counts who has no value, on the engine.
+    """Raises unless every user has a value in a column.
 
     Raises:
         InvalidInputError: If there is no such column.
-        MissingValueError: If anybody has none.
+        MissingValueError: If a value is missing.
     """
     complete(frame, {column: known}, drop=False)
 
@@ -60,35 +61,43 @@ def refuse_missing(
 def complete(
     frame: "DataFrame", columns: Mapping[str, Collection[str]], *, drop: bool
 ) -> tuple["DataFrame", tuple[str, ...]]:
-    """Returns those who have a value in every column, and what a reader should know.
+    """Returns the users with a value in every column, and notes for the reader.
 
     Args:
-        frame: A row per person.
-        columns: Their names, and of each the texts that are values, such as "NA".
-        drop: Whether others are left out, instead of refused.
+        frame: A row per user.
+        columns: For each column, the texts that are values, such as "NA".
+        drop: Whether to leave out users who lack a value, instead of raising.
 
     Raises:
         InvalidInputError: If there is no such column.
-        MissingValueError: If anybody lacks a value, and is not left out.
-        DataError: If everybody does.
+        MissingValueError: If a user lacks a value, and `drop` is false.
+        DataError: If the frame is empty, or every user lacks a value.
     """
     from pyspark.sql import functions
 
-    holes = {name: missing(frame, name, known) for name, known in columns.items()}
-    someone = reduce(or_, holes.values())
+    missing_columns = {
+        name: missing(frame, name, known) for name, known in columns.items()
+    }
+    any_missing = reduce(or_, missing_columns.values())
     trimmed = [
-        (_is_trimmed(frame, name) & ~hole) if _holds_texts(frame, name) else _never()
-        for name, hole in holes.items()
+        (_is_trimmed(frame, name) & ~absent) if _holds_texts(frame, name) else _never()
+        for name, absent in missing_columns.items()
     ]
-    asked = [someone, *holes.values(), *trimmed]
-    sums = [functions.sum(each.cast("long")) for each in asked]
-    with in_our_words():
+    # One pass over the frame: the engine computes all sums together.
+    flags = [any_missing, *missing_columns.values(), *trimmed]
+    sums = [functions.sum(flag.cast("long")) for flag in flags]
+    with translated_errors():
         row = frame.agg(functions.count(functions.lit(1)), *sums).head()
-    total, lacking, *rest = (number or 0 for number in row or (0, 0))
+    # Sums over no rows are null.
+    total, lacking, *column_counts = (number or 0 for number in row or (0, 0))
     if not total:
         raise DataError("Expected at least one person, found none.")
-    empty = [name for name, count in zip(holes, rest, strict=False) if count]
-    notes = trimming_sentence(sum(rest[len(holes) :]))
+    empty = [
+        name
+        for name, count in zip(missing_columns, column_counts, strict=False)
+        if count
+    ]
+    notes = trimming_sentence(sum(column_counts[len(missing_columns) :]))
     if not lacking:
         return frame, notes
     if not drop:
@@ -98,15 +107,15 @@ def complete(
         )
     if lacking == total:
         raise DataError("Expected somebody with a value in every column.")
-    return frame.where(~someone), notes + exclusion_sentence(lacking, total, empty)
+    return frame.where(~any_missing), notes + exclusion_sentence(lacking, total, empty)
 
 
 def texts_of(frame: "DataFrame", column: str) -> tuple[str, ...]:
-    """Returns the different values of a column, sorted, as names of categories.
+    """Returns the distinct values of a column, sorted, as names of categories.
 
     Raises:
         InvalidInputError: If there is no such column.
-        DataError: If they are too many or too few for categories.
+        DataError: If the values are too many or too few for categories.
     """
     values = plain(frame, column, what="values")
     import polars as pl
@@ -114,9 +123,10 @@ def texts_of(frame: "DataFrame", column: str) -> tuple[str, ...]:
     if _holds_texts(frame, column):
         values = _trimmed(values)
     named = frame.where(~missing(frame, column)).select(values.alias("value"))
-    with in_our_words():
-        found = named.distinct().limit(MAX_TABLE_CATEGORIES + 1).toArrow()
-    series = pl.from_arrow(found.column("value"))
+    with translated_errors():
+        # Stops at the first value too many: `categories_of` refuses it.
+        distinct = named.distinct().limit(MAX_TABLE_CATEGORIES + 1).toArrow()
+    series = pl.from_arrow(distinct.column("value"))
     assert isinstance(series, pl.Series)
     return categories_of(series.alias(column), None)[1]
 

@@ -13,7 +13,7 @@ import shuffledp as sdp
 from shuffledp.cli.task_command import task_group
 from shuffledp.explore.answers import guarantee_of
 from shuffledp.explore.scene import read_scene
-from shuffledp.explore.task import task_of
+from shuffledp.explore.task_export import task_of
 from shuffledp.service.storage.key_files import load_task
 
 SMALL = {"levels": "0.5:60,2:40", "absent": "3", "delta": "1e-4"}

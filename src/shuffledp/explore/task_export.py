@@ -1,4 +1,4 @@
-"""The same question as a task: what asks real people, by the services."""
+"""A scene as a task of the services, which collects answers of real users."""
 
 import shlex
 from typing import Any
@@ -8,23 +8,25 @@ from shuffledp.explore.scene import Scene
 from shuffledp.format_number import plain
 from shuffledp.statistics.frequency.survey import MECHANISM
 
-# A command that names more answers than this is not for people.
-_MOST_ANSWERS = 50
-_ASKED = {"frequency": MECHANISM.choices, "mean": ("one-bit",)}
+# A command with more categories than this is too long to read and edit.
+_MAX_ANSWERS = 50
+# The mechanisms that the services run, by statistic.
+_TASK_MECHANISMS = {"frequency": MECHANISM.choices, "mean": ("one-bit",)}
 
 
 def task_of(scene: Scene) -> dict[str, Any]:
-    """Returns the command that makes a task of a scene; its texts are to be replaced.
+    """Returns the command that creates a task for a scene, with texts to replace.
 
     Raises:
-        InvalidInputError: If the services do not ask people this.
-        PopulationError: If there is only one person.
+        InvalidInputError: If the services do not run the mechanism, or the categories
+            are too many for a command.
+        PopulationError: If there is only one user.
     """
     if scene.people.num_users < 2:
         raise PopulationError("Expected at least 2 people in a task, got 1.")
-    if scene.mechanism not in _ASKED[scene.statistic]:
+    if scene.mechanism not in _TASK_MECHANISMS[scene.statistic]:
         raise InvalidInputError(
-            f"Expected {' or '.join(_ASKED[scene.statistic])} for a task: the services do "
+            f"Expected {' or '.join(_TASK_MECHANISMS[scene.statistic])} for a task: the services do "
             f"not run {scene.mechanism}."
         )
     terms: list[tuple[str, object]] = []
@@ -32,11 +34,11 @@ def task_of(scene: Scene) -> dict[str, Any]:
         terms += [(name, plain(value)) for name, value in scene.terms]
     else:
         k = int(dict(scene.terms)["categories"])
-        if k > _MOST_ANSWERS:
+        if k > _MAX_ANSWERS:
             raise InvalidInputError(
-                f"Expected at most {_MOST_ANSWERS} categories for a command, got {k:,}."
+                f"Expected at most {_MAX_ANSWERS} categories for a command, got {k:,}."
             )
-        terms += [("category", f"Answer {place + 1}") for place in range(k)]
+        terms += [("category", f"Answer {number}") for number in range(1, k + 1)]
         terms.append(("mechanism", scene.mechanism))
         terms += [(n.replace("_", "-"), plain(value)) for n, value in scene.setting]
     options: list[tuple[str, object]] = [
@@ -56,7 +58,7 @@ def task_of(scene: Scene) -> dict[str, Any]:
         ("shuffler", "shuffler.public.json"),
         ("enroller", "enroller.public.json"),
     ]
-    # Joined to their names, values may begin with a minus.
+    # NAME=VALUE, because a separate value that begins with a minus reads as an option.
     words = [f"--{name}={value}" for name, value in options]
     command = shlex.join(["shuffledp", "task", "create", "FOLDER", *words])
     return {"query": scene.query, "command": command}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
-# Rows that are worked on together: few large arrays are faster than many small ones.
+# Rows of a batch: few large arrays are faster than many small ones.
 _ROWS = 1 << 18
 
 
@@ -23,9 +23,9 @@ def type_of(frame: "DataFrame", column: str, *, what: str) -> "DataType":
     """Returns the type of a column.
 
     Args:
-        frame: Of Spark, or of what speaks Spark Connect.
-        column: Its name.
-        what: What it holds, in words.
+        frame: A data frame of Spark or Spark Connect.
+        column: The name of the column.
+        what: The contents of the column, as text for the error message.
 
     Raises:
         InvalidInputError: If there is no such column, or more than one.
@@ -33,24 +33,23 @@ def type_of(frame: "DataFrame", column: str, *, what: str) -> "DataType":
     """
     for module in ("pyspark", "pyarrow"):
         require(module, extra="spark", what="A data frame of Spark")
-    found = [field.dataType for field in frame.schema.fields if field.name == column]
-    if len(found) != 1:
+    # A frame may have several columns of one name.
+    types = [field.dataType for field in frame.schema.fields if field.name == column]
+    if len(types) != 1:
         names = ", ".join(frame.columns)
         raise InvalidInputError(
             f"Expected one column {column!r} with {what}, got columns {names}."
         )
-    return found[0]
+    return types[0]
 
 
 def plain(frame: "DataFrame", column: str, *, what: str) -> "Column":
-    """Returns a column as executors read it: decimals as floats, all else as it is.
-
-    Single precision stays what it is: such a number stands for a decimal (`level_array`).
+    """Returns a column as executors read it: decimals as floats, other types unchanged.
 
     Args:
-        frame: Of Spark, or of what speaks Spark Connect.
-        column: Its name.
-        what: What it holds, in words.
+        frame: A data frame of Spark or Spark Connect.
+        column: The name of the column.
+        what: The contents of the column, as text for the error message.
 
     Raises:
         InvalidInputError: If there is no such column, or more than one.
@@ -59,41 +58,44 @@ def plain(frame: "DataFrame", column: str, *, what: str) -> "Column":
     from pyspark.sql import functions
     from pyspark.sql.types import DecimalType, NullType
 
-    # A dot in a name would be a member of a column.
-    found = functions.col(f"`{column.replace('`', '``')}`")
-    return found.cast("double") if isinstance(kind, DecimalType | NullType) else found
+    # Backticks, because a dot in a bare name would mean a field of a struct.
+    selected = functions.col(f"`{column.replace('`', '``')}`")
+    # Single precision is not widened: `level_array` reads such a number as a decimal.
+    if isinstance(kind, DecimalType | NullType):
+        return selected.cast("double")
+    return selected
 
 
 def series(batch: "pa.RecordBatch", column: str, name: str) -> "pl.Series":
-    """Returns a column as those of tables are, under the name that errors call it."""
+    """Returns a column as a polars series under the name that errors mention."""
     import polars as pl
 
-    found = pl.from_arrow(batch.column(column))
-    assert isinstance(found, pl.Series)
-    return found.alias(name)
+    values = pl.from_arrow(batch.column(column))
+    assert isinstance(values, pl.Series)
+    return values.alias(name)
 
 
 def pieces(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-    """Gives the same rows in larger batches, and none for none."""
-    kept: list[pa.RecordBatch] = []
+    """Yields the same rows in larger batches, and no batch without rows."""
+    pending: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
         if batch.num_rows:
-            kept.append(batch)
+            pending.append(batch)
             rows += batch.num_rows
         if rows >= _ROWS:
-            yield _joined(kept)
-            kept, rows = [], 0
-    if kept:
-        yield _joined(kept)
+            yield _joined(pending)
+            pending, rows = [], 0
+    if pending:
+        yield _joined(pending)
 
 
 def numbers(batch: "pa.RecordBatch", column: str) -> NDArray[Any]:
-    """Returns a column of numbers, shape (n,), or of lists of equally many, shape (n, s).
+    """Returns a column of numbers, shape (n,), or of lists of one length, shape (n, s).
 
     Raises:
-        MissingValueError: If one is missing.
-        InvalidInputError: If lists are of several lengths.
+        MissingValueError: If a number is missing.
+        InvalidInputError: If the lengths of lists differ.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -102,8 +104,8 @@ def numbers(batch: "pa.RecordBatch", column: str) -> NDArray[Any]:
     if array.null_count:
         raise MissingValueError(f"Expected a value in every row of column {column!r}.")
     if not pa.types.is_list(array.type):
-        found: NDArray[Any] = array.to_numpy(zero_copy_only=False)
-        return found
+        column_values: NDArray[Any] = array.to_numpy(zero_copy_only=False)
+        return column_values
     lengths = np.unique(pc.list_value_length(array).to_numpy(zero_copy_only=False))
     entries = pc.list_flatten(array)
     if lengths.size != 1 or entries.null_count:
@@ -118,5 +120,6 @@ def _joined(batches: list["pa.RecordBatch"]) -> "pa.RecordBatch":
     import pyarrow as pa
 
     table = pa.Table.from_batches(batches).combine_chunks()
+    # Combined chunks give a single batch.
     (batch,) = table.to_batches()
     return batch
