@@ -1,4 +1,4 @@
-"""Processes that compute: what nobody waits for ends, what is quick waits for nothing."""
+"""Answer processes: abandoned answers end, and quick ones do not wait for slow ones."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What the page is answered is what `account` says, and so is what is taken away."""
+"""Answers and exports of the explore page agree with `account`."""
 
 import asyncio
 import contextlib
@@ -78,8 +78,8 @@ CASES = [
 every_case = pytest.mark.parametrize(("query", "protocol", "circumstances"), CASES)
 
 
-class Here:
-    """Computes in the process of the tests, and counts how often."""
+class InProcessAnswers:
+    """A source that computes answers in the process of the tests, and counts them."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -93,14 +93,14 @@ class Here:
 
 
 @pytest.fixture
-def here() -> Here:
-    return Here()
+def here() -> InProcessAnswers:
+    return InProcessAnswers()
 
 
 class Client:
-    """Asks the application, as a browser of this machine would."""
+    """A client of the application, like a browser on this machine."""
 
-    def __init__(self, here: Here) -> None:
+    def __init__(self, here: InProcessAnswers) -> None:
         self._app = create_explore(lambda: here)
 
     def get(self, path: str, headers: dict[str, str] | None = None) -> Any:
@@ -116,7 +116,7 @@ class Client:
 
 
 @pytest.fixture
-def client(here: Here) -> Client:
+def client(here: InProcessAnswers) -> Client:
     return Client(here)
 
 
@@ -235,7 +235,7 @@ def test_the_planner_says_what_it_says_elsewhere(
 
 
 def test_what_was_asked_before_is_not_computed_again(
-    client: Client, here: Here
+    client: Client, here: InProcessAnswers
 ) -> None:
     # The same scene, written otherwise.
     for query in (SMALL, "levels=1.0:90,0.50:60&delta=0.0001"):

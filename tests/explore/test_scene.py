@@ -1,4 +1,4 @@
-"""What an address says, and what it may not say."""
+"""Scenes read from addresses: valid parameters, and refused ones."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A scene as a task promises, of one round, what the page shows."""
+"""The task of a scene has, for one round, the guarantee that the page shows."""
 
 import shlex
 from pathlib import Path

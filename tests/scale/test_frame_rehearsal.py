@@ -1,4 +1,4 @@
-"""A collection over frames is the one of one process, but for who throws which coins."""
+"""A collection over frames agrees with one process, except for the random draws."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""A cluster of two executors, each a Java machine, one of which dies with its work."""
+"""A cluster of two executors, each a Java virtual machine, with one lost during work."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Sealed shards opened by executors: what one process counts, whatever happens to them."""
+"""Sealed shards opened by executors give the counts of one process, despite failures."""
 
 import hashlib
 import os
@@ -49,7 +49,7 @@ def digest(content: bytes) -> bytes:
 
 @pytest.fixture
 def batch(made: Parties, tmp_path: Path) -> SealedBatch:
-    """Three piles, in shards of two bits; some messages cannot be opened."""
+    """Three groups, in shards of two bits; some messages cannot be opened."""
     step, rng = Step(made.task, 1), np.random.default_rng(1)
     levels = np.repeat(LEVELS, PEOPLE // 3)
     messages = step.run.randomize(answers("frequency", PEOPLE, rng), levels, rng=rng)

@@ -1,4 +1,4 @@
-"""Frames of a real Spark: what many workers do is what one process does, bit for bit."""
+"""Frames of a real Spark: many workers give the results of one process, bit for bit."""
 
 import os
 import signal

@@ -25,9 +25,9 @@ def task_of(scene: Scene) -> dict[str, Any]:
     if scene.people.num_users < 2:
         raise PopulationError("Expected at least 2 people in a task, got 1.")
     if scene.mechanism not in _TASK_MECHANISMS[scene.statistic]:
+        allowed = " or ".join(_TASK_MECHANISMS[scene.statistic])
         raise InvalidInputError(
-            f"Expected {' or '.join(_TASK_MECHANISMS[scene.statistic])} for a task: the services do "
-            f"not run {scene.mechanism}."
+            f"Expected {allowed} for a task: the services do not run {scene.mechanism}."
         )
     terms: list[tuple[str, object]] = []
     if scene.statistic == "mean":

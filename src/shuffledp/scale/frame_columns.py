@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 _ROWS = 1 << 18
 
 
-def type_of(frame: "DataFrame", column: str, *, what: str) -> "DataType":
+def type_of(frame: "DataFrame", column: str, *, contents: str) -> "DataType":
     """Returns the type of a column.
 
     Args:
         frame: A data frame of Spark or Spark Connect.
         column: The name of the column.
-        what: The contents of the column, as text for the error message.
+        contents: The contents of the column, as text for the error message.
 
     Raises:
         InvalidInputError: If there is no such column, or more than one.
@@ -38,23 +38,23 @@ def type_of(frame: "DataFrame", column: str, *, what: str) -> "DataType":
     if len(types) != 1:
         names = ", ".join(frame.columns)
         raise InvalidInputError(
-            f"Expected one column {column!r} with {what}, got columns {names}."
+            f"Expected one column {column!r} with {contents}, got columns {names}."
         )
     return types[0]
 
 
-def plain(frame: "DataFrame", column: str, *, what: str) -> "Column":
+def plain(frame: "DataFrame", column: str, *, contents: str) -> "Column":
     """Returns a column as executors read it: decimals as floats, other types unchanged.
 
     Args:
         frame: A data frame of Spark or Spark Connect.
         column: The name of the column.
-        what: The contents of the column, as text for the error message.
+        contents: The contents of the column, as text for the error message.
 
     Raises:
         InvalidInputError: If there is no such column, or more than one.
     """
-    kind = type_of(frame, column, what=what)
+    kind = type_of(frame, column, contents=contents)
     from pyspark.sql import functions
     from pyspark.sql.types import DecimalType, NullType
 

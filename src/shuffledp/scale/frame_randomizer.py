@@ -69,8 +69,8 @@ def randomize(
     """
     columns = [
         person_of(frame, person).alias("person"),
-        plain(frame, value, what="values").alias("value"),
-        plain(frame, level, what="levels").alias("level"),
+        plain(frame, value, contents="values").alias("value"),
+        plain(frame, level, contents="levels").alias("level"),
     ]
     from pyspark.sql.types import DoubleType, StructField, StructType
 
@@ -146,7 +146,7 @@ def person_of(frame: "DataFrame", column: str) -> "Column":
     from pyspark.sql import functions
     from pyspark.sql.types import BinaryType, IntegralType, StringType
 
-    kind = type_of(frame, column, what="people")
+    kind = type_of(frame, column, contents="people")
     if isinstance(kind, IntegralType):
         return functions.col(column).cast("bigint")
     if isinstance(kind, StringType | BinaryType):

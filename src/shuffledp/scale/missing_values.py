@@ -31,11 +31,11 @@ def missing(frame: "DataFrame", column: str, known: Collection[str] = ()) -> "Co
     Raises:
         InvalidInputError: If there is no such column.
     """
-    values = plain(frame, column, what="values")
+    values = plain(frame, column, contents="values")
     from pyspark.sql import functions
     from pyspark.sql.types import DoubleType, FloatType, StringType
 
-    kind = type_of(frame, column, what="values")
+    kind = type_of(frame, column, contents="values")
     # The same rules as `datasets.missing` for tables.
     if isinstance(kind, FloatType | DoubleType):
         return values.isNull() | functions.isnan(values)
@@ -92,11 +92,9 @@ def complete(
     total, lacking, *column_counts = (number or 0 for number in row or (0, 0))
     if not total:
         raise DataError("Expected at least one person, found none.")
-    empty = [
-        name
-        for name, count in zip(missing_columns, column_counts, strict=False)
-        if count
-    ]
+    # Not strict: the counts of trimmed texts follow those of missing values.
+    pairs = zip(missing_columns, column_counts, strict=False)
+    empty = [name for name, count in pairs if count]
     notes = trimming_sentence(sum(column_counts[len(missing_columns) :]))
     if not lacking:
         return frame, notes
@@ -117,7 +115,7 @@ def texts_of(frame: "DataFrame", column: str) -> tuple[str, ...]:
         InvalidInputError: If there is no such column.
         DataError: If the values are too many or too few for categories.
     """
-    values = plain(frame, column, what="values")
+    values = plain(frame, column, contents="values")
     import polars as pl
 
     if _holds_texts(frame, column):
@@ -140,11 +138,11 @@ def _trimmed(values: "Column") -> "Column":
 def _holds_texts(frame: "DataFrame", column: str) -> bool:
     from pyspark.sql.types import StringType
 
-    return isinstance(type_of(frame, column, what="values"), StringType)
+    return isinstance(type_of(frame, column, contents="values"), StringType)
 
 
 def _is_trimmed(frame: "DataFrame", column: str) -> "Column":
-    values = plain(frame, column, what="values")
+    values = plain(frame, column, contents="values")
     return _trimmed(values) != values
 
 

@@ -65,7 +65,7 @@ def population(frame: "DataFrame", budget: str) -> Population:
         MissingValueError: If a user has no budget.
         PopulationError: If the frame is empty, or a budget is out of range.
     """
-    own = plain(frame, budget, what="budgets").alias(_BUDGET)
+    own = plain(frame, budget, contents="budgets").alias(_BUDGET)
     from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
     schema = StructType(

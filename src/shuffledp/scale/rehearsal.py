@@ -178,8 +178,8 @@ def _collected(
     columns = work.columns
     chosen = frame.select(
         person_of(frame, columns.person).alias("person"),
-        plain(frame, columns.value, what="values").alias("value"),
-        plain(frame, columns.level, what="levels").alias("level"),
+        plain(frame, columns.value, contents="values").alias("value"),
+        plain(frame, columns.level, contents="levels").alias("level"),
     )
     schema = StructType(
         [StructField(name, BinaryType(), nullable=False) for name in (_TALLY, _COUNTS)]

@@ -43,7 +43,7 @@ def tally(frame: "DataFrame", protocol: Countable) -> Tally:
         InvalidInputError: If a column is missing or of another type, or the frame is
             empty. A message outside the protocol's range ends the job.
     """
-    kind = type_of(frame, MESSAGE, what="messages")
+    kind = type_of(frame, MESSAGE, contents="messages")
     from pyspark.sql import functions
     from pyspark.sql.types import BinaryType, StructField, StructType
 
@@ -55,7 +55,7 @@ def tally(frame: "DataFrame", protocol: Countable) -> Tally:
         )
     columns = [functions.col(MESSAGE)]
     if column.levels:
-        columns.append(plain(frame, LEVEL, what="levels").alias(LEVEL))
+        columns.append(plain(frame, LEVEL, contents="levels").alias(LEVEL))
     chosen = frame.select(*columns)
     schema = StructType([StructField(_TALLY, BinaryType(), nullable=False)])
     # Whole numbers: the order of parts does not change the sum, nor does a part that is
