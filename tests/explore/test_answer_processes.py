@@ -31,8 +31,8 @@ def test_processes_answer_refuse_and_end_what_nobody_waits_for() -> None:
 
             with pytest.raises(Abandoned):
                 await workers.ask("answer", slow, gone)
-            found = await asyncio.wait_for(workers.ask("answer", scene, waits), 60)
-            assert found == ANSWERS["answer"](scene)
+            computed = await asyncio.wait_for(workers.ask("answer", scene, waits), 60)
+            assert computed == ANSWERS["answer"](scene)
             with pytest.raises(sdp.PopulationError, match="at least 2 people"):
                 await workers.ask("answer", alone, waits)
         finally:
@@ -57,13 +57,13 @@ def test_what_is_certified_at_once_does_not_wait_for_what_takes_long() -> None:
             )
         ]
         try:
-            found = await asyncio.wait_for(pools.ask("quick", scene, waits), 60)
-            assert found == ANSWERS["quick"](scene)
+            computed = await asyncio.wait_for(pools.ask("quick", scene, waits), 60)
+            assert computed == ANSWERS["quick"](scene)
             assert not any(task.done() for task in busy)
             # Nor does the certificate wait for the planner.
             busy[0].cancel()
-            found = await asyncio.wait_for(pools.ask("answer", scene, waits), 60)
-            assert found == ANSWERS["answer"](scene)
+            computed = await asyncio.wait_for(pools.ask("answer", scene, waits), 60)
+            assert computed == ANSWERS["answer"](scene)
             assert not busy[2].done()
         finally:
             for task in busy:

@@ -93,15 +93,15 @@ class InProcessAnswers:
 
 
 @pytest.fixture
-def here() -> InProcessAnswers:
+def source() -> InProcessAnswers:
     return InProcessAnswers()
 
 
 class Client:
     """A client of the application, like a browser on this machine."""
 
-    def __init__(self, here: InProcessAnswers) -> None:
-        self._app = create_explore(lambda: here)
+    def __init__(self, source: InProcessAnswers) -> None:
+        self._app = create_explore(lambda: source)
 
     def get(self, path: str, headers: dict[str, str] | None = None) -> Any:
         async def got() -> Any:
@@ -116,8 +116,8 @@ class Client:
 
 
 @pytest.fixture
-def client(here: InProcessAnswers) -> Client:
-    return Client(here)
+def client(source: InProcessAnswers) -> Client:
+    return Client(source)
 
 
 def certified(protocol: Any, **circumstances: Any) -> sdp.Guarantee:
@@ -129,12 +129,12 @@ def certified(protocol: Any, **circumstances: Any) -> sdp.Guarantee:
 def test_the_page_says_what_account_says(
     client: Client, query: str, protocol: Any, circumstances: dict[str, int]
 ) -> None:
-    found = client.get(f"/answer?{query}").json()
+    reply = client.get(f"/answer?{query}").json()
 
     expected = certified(protocol, **circumstances)
     assert [
         (level["level"], level["people"], level["certified"], level["attack"])
-        for level in found["levels"]
+        for level in reply["levels"]
     ] == [
         (
             plain(level.chosen),
@@ -144,9 +144,9 @@ def test_the_page_says_what_account_says(
         )
         for level in expected.levels
     ]
-    assert found["assumptions"] == list(expected.assumptions)
-    low, high = found["error"]["interval"]
-    assert high - low == pytest.approx(3.92 * found["error"]["standard_error"], 1e-4)
+    assert reply["assumptions"] == list(expected.assumptions)
+    low, high = reply["error"]["interval"]
+    assert high - low == pytest.approx(3.92 * reply["error"]["standard_error"], 1e-4)
 
 
 @every_case
@@ -154,10 +154,10 @@ def test_what_is_said_at_once_is_above_and_says_the_same_besides(
     client: Client, query: str, protocol: Any, circumstances: dict[str, int]
 ) -> None:
     quick = client.get(f"/quick?{query}").json()
-    found = client.get(f"/answer?{query}").json()
+    reply = client.get(f"/answer?{query}").json()
 
-    pairs = list(zip(quick.pop("levels"), found["levels"], strict=True))
-    assert quick == {name: found[name] for name in quick}
+    pairs = list(zip(quick.pop("levels"), reply["levels"], strict=True))
+    assert quick == {name: reply[name] for name in quick}
     for at_once, tight in pairs:
         assert float(at_once.pop("certified")) >= float(tight["certified"])
         assert at_once == {name: tight[name] for name in at_once}
@@ -170,7 +170,7 @@ def test_what_is_taken_away_says_the_same(
     protocol: Any,
     circumstances: dict[str, int],
 ) -> None:
-    found = client.get(f"/answer?{query}").json()
+    reply = client.get(f"/answer?{query}").json()
     certificate = client.get(f"/certificate.json?{query}")
 
     expected = certified(protocol, **circumstances)
@@ -178,15 +178,15 @@ def test_what_is_taken_away_says_the_same(
     assert certificate.json() == json.loads(json.dumps(expected.to_dict()))
     program: dict[str, Any] = {}
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(found["python"], program)
+        exec(reply["python"], program)
     assert program["guarantee"] == expected
     assert printed.getvalue()
-    name, *arguments = shlex.split(found["command"])
+    name, *arguments = shlex.split(reply["command"])
     assert name == "shuffledp"
     outcome = CliRunner().invoke(cli, [*arguments, "--json"])
     levels = json.loads(outcome.stdout)["levels"]
     assert [plain(level["epsilon_central"]) for level in levels] == [
-        level["certified"] for level in found["levels"]
+        level["certified"] for level in reply["levels"]
     ]
 
 
@@ -199,10 +199,10 @@ def test_a_certificate_that_is_taken_away_holds(client: Client) -> None:
 
 
 def test_a_profile_passes_through_what_is_certified(client: Client) -> None:
-    found = client.get(f"/profiles?{SMALL}").json()["profiles"]
+    reply = client.get(f"/profiles?{SMALL}").json()["profiles"]
 
-    assert [profile["level"] for profile in found] == ["0.5", "1"]
-    for profile in found:
+    assert [profile["level"] for profile in reply] == ["0.5", "1"]
+    for profile in reply:
         pairs = zip(profile["attacked"], profile["certified"], strict=True)
         assert all(attacked <= above for attacked, above in pairs)
         assert profile["certified"][0] > 1e-4 > profile["certified"][-1]
@@ -225,23 +225,23 @@ def test_a_profile_passes_through_what_is_certified(client: Client) -> None:
 def test_the_planner_says_what_it_says_elsewhere(
     client: Client, terms: str, planned: Any
 ) -> None:
-    found = client.get(f"/plan?{SMALL}&absent=4&value=0.3&{terms}").json()
+    reply = client.get(f"/plan?{SMALL}&absent=4&value=0.3&{terms}").json()
 
     plan = planned(sdp.Wish(levels={0.5: 60, 1.0: 90}, delta=1e-4, absent=4))
-    assert found["reason"] == plan.reason
-    assert [(o["name"], o["mode"], o["worst"]) for o in found["options"]] == [
+    assert reply["reason"] == plan.reason
+    assert [(o["name"], o["mode"], o["worst"]) for o in reply["options"]] == [
         (o.name, o.mode, plain(o.guarantee.worst.epsilon_central)) for o in plan.options
     ]
 
 
 def test_what_was_asked_before_is_not_computed_again(
-    client: Client, here: InProcessAnswers
+    client: Client, source: InProcessAnswers
 ) -> None:
     # The same scene, written otherwise.
     for query in (SMALL, "levels=1.0:90,0.50:60&delta=0.0001"):
         assert client.get(f"/answer?{query}").status_code == 200
 
-    assert here.asked == 1
+    assert source.asked == 1
 
 
 @pytest.mark.parametrize(

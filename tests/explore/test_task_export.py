@@ -58,9 +58,9 @@ def test_the_command_makes_a_task_that_promises_what_is_shown(
     assert made.exit_code == 0, made.output
     task = load_task(folder)
     assert (task.absent, task.minimum, task.epochs) == (3, (60, 40), 1)
-    for promise, shown in zip(task.promise, guarantee_of(scene).levels, strict=True):
+    for promise, level in zip(task.promise, guarantee_of(scene).levels, strict=True):
         # Promises leave room for reports that turn out to be spoiled.
-        assert shown.epsilon_central <= promise <= 1.05 * shown.epsilon_central
+        assert level.epsilon_central <= promise <= 1.05 * level.epsilon_central
 
 
 def test_rounds_are_epochs_and_values_may_begin_with_a_minus() -> None:
