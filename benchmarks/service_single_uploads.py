@@ -45,7 +45,7 @@ CAUSES = {
     ),
     "route and middleware": (
         *("/starlette/", "service/monitoring/metrics.py", "service/http/problems.py"),
-        *("shuffler/app.py", "shuffler/frequent_paths.py"),
+        *("shuffler/shuffler_app.py", "shuffler/frequent_paths.py"),
         *("/prometheus_client/", "/anyio/"),
     ),
     "body": (
@@ -59,7 +59,7 @@ CAUSES = {
             "shuffler/commit_group.py",
             "shuffler/upload.py",
         ),
-        *("shuffler/collector.py", "wire/reports.py"),
+        *("shuffler/collector.py", "wire/upload_format.py"),
         *("wire/roster.py", "wire/tokens.py", "shuffler/keyed_digests.py", "/numpy/"),
         *("shuffler/task_lifecycle.py", "collection/shuffler_state.py"),
     ),

@@ -280,18 +280,18 @@ def test_no_service_reads_the_time_of_day() -> None:
             # comes again; so are idle connections, looks at a database, and waits for its
             # locks.
             # Lines of a log say when they were written, metrics how long commits take.
-            known = {"stage", "shuffler_commands", "canaries", "worker_processes"}
+            known = {"local_parties", "shuffler_commands", "canary_uploads"}
             known |= {
                 "body_timeout",
                 "coalesced_refresh",
                 "postgres_sessions",
                 "postgres_presence",
             }
-            known |= {"clock", "events", "collector", "deadline"}
+            known |= {"clock", "event_log", "collector", "deadline", "worker_processes"}
             assert "time" not in names or path.stem in known, path
         if "seconds_since_1970" in path.read_text():
             assert path.relative_to(folder).as_posix() in (
-                "shuffler/app.py",
+                "shuffler/shuffler_app.py",
                 "shuffler/clock.py",
             )
         assert "now()" not in path.read_text().lower(), path
