@@ -27,10 +27,10 @@ from oracles import broken_devices
 from scipy.stats import binomtest
 
 import shuffledp as sdp
+from shuffledp.audit.audit_plan import AuditPlan, plan_audit
 from shuffledp.audit.audit_result import SideCheckOutcome, breaks
 from shuffledp.audit.neighbor_leakage import neighbors
 from shuffledp.audit.pairs import audited_pairs
-from shuffledp.audit.plan import AuditPlan, plan_audit
 from shuffledp.audit.side_checks import side_checks
 from shuffledp.audit.target import CallableTarget
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace

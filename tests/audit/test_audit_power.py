@@ -3,13 +3,13 @@ import math
 import numpy as np
 import pytest
 
+from shuffledp.audit.audit_plan import plan_audit
 from shuffledp.audit.audit_power import most_visible, powers, samples_needed
 from shuffledp.audit.confidence_bounds import (
     epsilon_lower_bound,
     probability_lower_bound,
     probability_upper_bound,
 )
-from shuffledp.audit.plan import plan_audit
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from oracles.broken_devices import rounded_laplace, rounding_leak
 from scipy.stats import binomtest
 
 import shuffledp as sdp
+from shuffledp.audit.audit_plan import plan_audit
 from shuffledp.audit.audit_result import PairBounds, breaks
 from shuffledp.audit.pairs import audited_pairs
-from shuffledp.audit.plan import plan_audit
 from shuffledp.audit.target import CallableTarget
 from shuffledp.errors import InvalidInputError
 
@@ -63,7 +63,7 @@ def test_no_rare_event_is_chosen_that_only_looked_telling(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Where far more is counted than learned from, what was seen no time may come often.
-    monkeypatch.setattr("shuffledp.audit.plan.MOST_LEARNED", 4_000)
+    monkeypatch.setattr("shuffledp.audit.audit_plan.MOST_LEARNED", 4_000)
 
     pairs = audited(rounded_laplace, [0.0, 1.0], 2.0)
 

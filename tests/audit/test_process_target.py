@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shuffledp.audit.audit_plan import plan_audit
 from shuffledp.audit.pairs import audited_pairs
-from shuffledp.audit.plan import plan_audit
 from shuffledp.audit.process_target import ProcessTarget
 from shuffledp.errors import InvalidInputError
 

@@ -8,11 +8,11 @@ import pytest
 from oracles import broken_devices
 
 import shuffledp as sdp
+from shuffledp.audit.audit_messages import as_messages
+from shuffledp.audit.audit_plan import plan_audit
 from shuffledp.audit.audit_result import AuditVerdict, SideCheckOutcome
 from shuffledp.audit.message_dependence import compare_neighbors, dependence
-from shuffledp.audit.messages import as_messages
 from shuffledp.audit.neighbor_leakage import neighbors
-from shuffledp.audit.plan import plan_audit
 from shuffledp.audit.randomizer import audit_randomizer
 from shuffledp.audit.repeated_noise import AGAIN, FORK, RESTART, repeats
 from shuffledp.audit.target import CallableTarget, callable_target

@@ -35,24 +35,24 @@ from shuffledp.version import __version__
 
 Accountant: TypeAlias = Callable[..., Any]
 
-# Of sums of doubles, relative and absolute; the truth is one, too.
+# Rounding errors of sums of doubles; the exact divergence is such a sum, too.
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
-# What is found is made smaller only while it is wrong by this much, so that no rounding
-# decides.
+# A counterexample is simplified only while it is wrong by this factor, so that rounding
+# errors decide nothing.
 _CLEAR = 1.01
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A collection for which an accountant states what is not true.
+    """A collection for which an accountant states a wrong bound.
 
     Attributes:
         small: The collection.
-        level: The victim's.
+        level: The target user's.
         wrong: Whether the upper bound is too low, or the lower bound too high.
         stated: The delta that it states.
         exact: The divergence; of an upper bound that is too low, at least.
-        trial: Where it came from.
+        trial: The number of the trial that drew it.
     """
 
     small: SmallCollection
@@ -64,7 +64,7 @@ class Counterexample:
 
     @property
     def ratio(self) -> float:
-        """By how much, as a factor above 1."""
+        """The factor, above 1, by which the statement is wrong."""
         more, less = self.exact, self.stated
         if self.wrong == "lower":
             more, less = less, more
@@ -72,7 +72,7 @@ class Counterexample:
 
 
 @dataclass(frozen=True)
-class _Compared:
+class _Comparison:
     stated: bool
     wrong: Counterexample | None
     tightest: float | None
@@ -80,14 +80,14 @@ class _Compared:
 
 @dataclass(frozen=True)
 class AccountantAudit:
-    """What became of the trials.
+    """Result of all trials of one accountant.
 
     Attributes:
         name: Of the accountant.
         seed: Of all trials.
         trials: Collections that were compared.
-        refused: How many of them the accountant said nothing of.
-        wrong: How many it was wrong about.
+        refused: The number of them that the accountant refused.
+        wrong: The number of them with a wrong bound.
         tightest: The smallest stated delta over the exact one, where that is above 1e-9;
             None if there was none.
         smallest: The smallest counterexample, made smaller; None if there is none.
@@ -102,25 +102,25 @@ class AccountantAudit:
     smallest: Counterexample | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns everything, for machines."""
-        found = self.smallest
-        shown = None
-        if found is not None:
-            device = found.small.device
-            shown = {
+        """Returns all fields as values that JSON can represent."""
+        example = self.smallest
+        smallest = None
+        if example is not None:
+            device = example.small.device
+            smallest = {
                 "mechanism": device.mechanism,
                 "parameters": device.parameters,
-                "people": [list(pair) for pair in found.small.people],
-                "epsilon": found.small.epsilon,
-                "level": found.level,
-                "wrong": found.wrong,
-                "stated": found.stated,
-                "exact": found.exact,
-                "trial": found.trial,
+                "people": [list(pair) for pair in example.small.people],
+                "epsilon": example.small.epsilon,
+                "level": example.level,
+                "wrong": example.wrong,
+                "stated": example.stated,
+                "exact": example.exact,
+                "trial": example.trial,
             }
-        rest = asdict(self)
-        del rest["smallest"]
-        return {"version": __version__, **rest, "smallest": shown}
+        fields = asdict(self)
+        del fields["smallest"]
+        return {"version": __version__, **fields, "smallest": smallest}
 
 
 def audit_accountant(
@@ -131,18 +131,18 @@ def audit_accountant(
     seed: int = 1,
     on_share: Callable[[float], None] | None = None,
 ) -> AccountantAudit:
-    """Compares an accountant with the truth until time is up.
+    """Compares an accountant with exact divergences until the time is up.
 
     Args:
         accountant: Called with a randomizer, people, and epsilon by name.
-        name: What it is called.
-        seconds: No trial starts later, but the first. Making a counterexample smaller
-            takes up to as much again.
+        name: The accountant's name in the report.
+        seconds: Time limit of the trials; at least one is made. Simplifying a
+            counterexample takes up to the same time again.
         seed: Trial k of one seed is always the same.
         on_share: Called with the share that is done.
 
     Raises:
-        InvalidInputError: If it answers with something else than it should.
+        InvalidInputError: If an answer has no levels, or a level that was not asked for.
     """
     if not as_number(seconds, "seconds") > 0.0:
         raise InvalidInputError(f"Expected seconds > 0, got {seconds:g}.")
@@ -157,13 +157,13 @@ def audit_accountant(
             continue
         trials += 1
         refused += not compared.stated
-        ratios = [one for one in (tightest, compared.tightest) if one is not None]
+        ratios = [ratio for ratio in (tightest, compared.tightest) if ratio is not None]
         tightest = min(ratios, default=None)
-        found = compared.wrong
-        if found is not None:
+        example = compared.wrong
+        if example is not None:
             wrong += 1
-            if smallest is None or found.small.size < smallest.small.size:
-                smallest = found
+            if smallest is None or example.small.size < smallest.small.size:
+                smallest = example
         if on_share is not None:
             on_share(min((time.monotonic() - start) / seconds, 1.0))
     if smallest is not None:
@@ -172,28 +172,30 @@ def audit_accountant(
 
 
 def shrink(
-    accountant: Accountant, found: Counterexample, *, seconds: float
+    accountant: Accountant, example: Counterexample, *, seconds: float
 ) -> Counterexample:
-    """Returns the smallest counterexample that steps of one change each lead to."""
+    """Simplifies a counterexample one change at a time, for as long as it stays one."""
     end = time.monotonic() + seconds
     going = True
     while going and time.monotonic() < end:
         going = False
-        for tried in sorted(simplifications(found.small), key=lambda small: small.size):
-            if tried.size >= found.small.size:
+        for tried in sorted(
+            simplifications(example.small), key=lambda small: small.size
+        ):
+            if tried.size >= example.small.size:
                 break
-            compared = _compare(accountant, tried, found.trial)
+            compared = _compare(accountant, tried, example.trial)
             less = None if compared is None else compared.wrong
-            if less is not None and less.ratio > min(_CLEAR, found.ratio):
-                found, going = less, True
+            if less is not None and less.ratio > min(_CLEAR, example.ratio):
+                example, going = less, True
                 break
-    return found
+    return example
 
 
 def _compare(
     accountant: Accountant, small: SmallCollection, trial: int
-) -> _Compared | None:
-    """Returns what an accountant states beside the truth; None if that is not known."""
+) -> _Comparison | None:
+    """Compares stated with exact deltas; None if there are too many outcomes."""
     known = small.truth()
     if known is None:
         return None
@@ -213,20 +215,21 @@ def _compare(
                 for level in answer.levels
             ]
         except ShuffledpError:
-            return _Compared(False, None, None)
+            return _Comparison(False, None, None)
     if not {budget for budget, _, _ in stated} <= set(exact):
         raise InvalidInputError(
             "Expected an accountant to answer about people's levels."
         )
-    found, ratios = [], []
+    examples, ratios = [], []
     for budget, upper, lower in stated:
         truth = exact[budget]
+        # A table with merged outcomes gives a lower bound of the divergence only.
         if whole and truth > _RELATIVE:
             ratios.append(upper / truth)
-        # Written this way round, what is no number is wrong, too.
+        # Written this way round, the comparison counts NaN as wrong, too.
         if not upper >= truth * (1.0 - _RELATIVE) - _ABSOLUTE:
-            found.append(Counterexample(small, budget, "upper", upper, truth, trial))
+            examples.append(Counterexample(small, budget, "upper", upper, truth, trial))
         if whole and not lower <= truth * (1.0 + _RELATIVE) + _ABSOLUTE:
-            found.append(Counterexample(small, budget, "lower", lower, truth, trial))
-    worst = max(found, key=lambda one: one.ratio, default=None)
-    return _Compared(bool(stated), worst, min(ratios, default=None))
+            examples.append(Counterexample(small, budget, "lower", lower, truth, trial))
+    worst = max(examples, key=lambda example: example.ratio, default=None)
+    return _Comparison(bool(stated), worst, min(ratios, default=None))

@@ -1,16 +1,16 @@
-"""What an audit can see, said before it starts.
+"""Number of samples with which an audit detects a broken promise.
 
-A test that finds nothing says something only if it would have found something. Whether it
-would depends on how telling a black box's events are, which nobody knows beforehand. But no
-mechanism with a budget of e is more telling than binary response,
+A test without a result is evidence only if it has power. The power depends on the events of
+the black box, which are not known beforehand. But no mechanism with a budget of e tells two
+values apart better than binary response,
 
     R(x)(S) = e^e / (1 + e^e),    R(x')(S) = 1 / (1 + e^e):
 
 the messages of every other one can be computed from that answer (Kairouz, Oh, Viswanath
-2014). So it needs the fewest samples. Beside it stands an event that x shows once in a
-hundred times, and x' e^e times less often. "Enough" is proven: the two counts are each
-within 95% of what can come, both at once in more than 90% of all audits, and even the
-worse end of each breaks the promise.
+2014). So it needs the fewest samples. The second case is an event of probability 1/100
+under x, and e^e times less under x'. The numbers are proven: each of the two counts is
+within its 95% quantile, both at once in more than 90% of all audits, and even the worse end
+of each breaks the promise.
 """
 
 import math
@@ -27,9 +27,9 @@ from shuffledp.audit.confidence_bounds import (
 
 EXCESSES = (0.1, 0.5, 1.0)
 RARE = 0.01
-# Of each of the two counts.
+# Probability that one of the two counts is beyond its quantile.
 _EACH = 0.05
-# More are drawn by nobody.
+# No audit draws more samples.
 _MOST = 10**13
 
 
@@ -39,10 +39,10 @@ class AuditPower:
 
     Attributes:
         level: The promise.
-        excess: By what share the true budget is larger.
-        at_best: Samples per value and level, if it is as telling as binary response; None
-            if no number that anybody draws is enough.
-        rare: The same, if x shows the event once in a hundred times.
+        excess: The relative excess of the true budget over the promise.
+        at_best: Samples per value and level for binary response; None if 10^13 are not
+            enough.
+        rare: The same for an event of probability 1/100 under x.
     """
 
     level: float
@@ -54,20 +54,23 @@ class AuditPower:
 def powers(
     level: float, *, delta: float, alpha: float, most_learned: int
 ) -> list[AuditPower]:
-    """Returns what shows budgets 10%, 50% and 100% above a level with 90% chance.
+    """Computes samples that show budgets 10%, 50%, 100% above a level in 90% of audits.
 
     Args:
         level: The promised budget, > 0.
-        delta: What is promised with it.
-        alpha: The probability that each bound may be wrong with.
-        most_learned: How many samples are learned from, and not counted, at most; fewer
-            if that would be more than half of them.
+        delta: The delta promised with it.
+        alpha: The error probability of each bound.
+        most_learned: The largest number of samples that events are learned from, which are
+            not counted; never more than half of all.
     """
-    found = []
+    results = []
     for excess in EXCESSES:
         true = level * (1.0 + excess)
-        there = 1.0 / (1.0 + math.exp(min(true, 700.0)))
-        pairs = ((1.0 - there, there), (RARE, RARE * math.exp(-true)))
+        other_probability = 1.0 / (1.0 + math.exp(min(true, 700.0)))
+        pairs = (
+            (1.0 - other_probability, other_probability),
+            (RARE, RARE * math.exp(-true)),
+        )
         needed = [
             samples_needed(*pair, epsilon=level, delta=delta, alpha=alpha)
             for pair in pairs
@@ -76,45 +79,50 @@ def powers(
             None if number is None else number + min(number, most_learned)
             for number in needed
         )
-        found.append(AuditPower(level, excess, at_best, rare))
-    return found
+        results.append(AuditPower(level, excess, at_best, rare))
+    return results
 
 
 def most_visible(size: int, *, delta: float, alpha: float) -> float:
-    """Returns the largest bound that so many counted messages about each value can prove.
+    """Returns the largest bound that `size` counted messages per value can prove.
 
     It is reached if all messages about x are in the event, and none about x'.
     """
-    here = probability_lower_bound(size, size, alpha)
-    there = probability_upper_bound(0, size, alpha)
-    return float(epsilon_lower_bound(here, there, delta))
+    lower = probability_lower_bound(size, size, alpha)
+    upper = probability_upper_bound(0, size, alpha)
+    return float(epsilon_lower_bound(lower, upper, delta))
 
 
 def samples_needed(
-    here: float, there: float, *, epsilon: float, delta: float, alpha: float
+    probability: float,
+    other_probability: float,
+    *,
+    epsilon: float,
+    delta: float,
+    alpha: float,
 ) -> int | None:
-    """Returns how many messages about each value break a promise in 90% of all audits.
+    """Returns the messages per value that show a broken promise in 90% of all audits.
 
     Args:
-        here: R(x)(S), in (0, 1].
-        there: R(x')(S), in [0, 1).
+        probability: R(x)(S), in (0, 1].
+        other_probability: R(x')(S), in [0, 1).
         epsilon: The promise.
-        delta: What is promised with it.
-        alpha: The probability that each bound may be wrong with.
+        delta: The delta promised with it.
+        alpha: The error probability of each bound.
 
     Returns:
         A number that is enough, within 1% of the least; None if there is none.
     """
-    if here <= math.exp(min(epsilon, 700.0)) * there + delta:
+    if probability <= math.exp(min(epsilon, 700.0)) * other_probability + delta:
         return None
     low, high = 1.0, 2.0
-    while not _enough(high, here, there, epsilon, delta, alpha):
+    while not _enough(high, probability, other_probability, epsilon, delta, alpha):
         low, high = high, 2.0 * high
         if high > _MOST:
             return None
     while high / low > 1.01 and high - low > 1.0:
         middle = math.sqrt(low * high)
-        if _enough(middle, here, there, epsilon, delta, alpha):
+        if _enough(middle, probability, other_probability, epsilon, delta, alpha):
             high = middle
         else:
             low = middle
@@ -122,12 +130,17 @@ def samples_needed(
 
 
 def _enough(
-    size: float, here: float, there: float, epsilon: float, delta: float, alpha: float
+    size: float,
+    probability: float,
+    other_probability: float,
+    epsilon: float,
+    delta: float,
+    alpha: float,
 ) -> bool:
     n = math.ceil(size)
-    # At least so many hits, and at most so many, but for one time in twenty each.
-    few = n - _quantile(n, 1.0 - here)
-    many = _quantile(n, there)
+    # Each count is on the better side of its bound with probability 95%.
+    few = n - _quantile(n, 1.0 - probability)
+    many = _quantile(n, other_probability)
     low, high = (
         probability_lower_bound(few, n, alpha),
         probability_upper_bound(many, n, alpha),
@@ -136,7 +149,7 @@ def _enough(
 
 
 def _quantile(size: int, chance: float) -> int:
-    """Returns the least k that Bin(size, chance) exceeds with 5% probability at most."""
+    """Returns the least k that Bin(size, chance) exceeds with at most 5%."""
     low, high = -1, size
     while high - low > 1:
         middle = (low + high) // 2

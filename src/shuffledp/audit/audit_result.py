@@ -1,4 +1,4 @@
-"""What an audit of a randomizer found, and how sure it is."""
+"""Results of an audit of a randomizer: bounds, side checks and the verdict."""
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ from shuffledp.version import __version__
 
 
 class AuditVerdict(StrEnum):
-    """What an audit may say. It never says that a promise is kept."""
+    """Verdict of an audit. No verdict says that a promise is kept."""
 
     BROKEN = "the promise is broken"
     NOTHING_FOUND = "nothing found"
@@ -17,7 +17,7 @@ class AuditVerdict(StrEnum):
 
 
 class SideCheckOutcome(StrEnum):
-    """How a check of a black box's behavior ended."""
+    """Outcome of a check of a black box's behavior."""
 
     FINE = "nothing found"
     BROKEN = "broken"
@@ -28,12 +28,12 @@ class SideCheckOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class SideCheck:
-    """One check besides the bounds.
+    """Result of one check besides the bounds.
 
     Attributes:
-        about: What was looked at.
-        outcome: How it ended; neither a warning nor dependence is a verdict.
-        text: What was seen, with numbers.
+        about: The property that was checked.
+        outcome: The outcome; neither a warning nor dependence is a verdict.
+        text: The observation, with numbers.
     """
 
     about: str
@@ -43,13 +43,13 @@ class SideCheck:
 
 @dataclass(frozen=True)
 class EventBound:
-    """What one event proves about a pair of values.
+    """Lower bound that one event proves about a pair of values.
 
     Attributes:
-        bound: The least epsilon, or delta, that allows what was counted.
-        event: The event in words.
+        bound: The least epsilon, or delta, that allows the counts.
+        event: Description of the event.
         hits: Messages about x, and about x', that belong to it.
-        counted: How many were looked at for each.
+        counted: The number of messages per value that were counted.
     """
 
     bound: float
@@ -60,7 +60,7 @@ class EventBound:
 
 @dataclass(frozen=True)
 class PairBounds:
-    """What was found about x against x' at one level.
+    """Bounds for the value x against x' at one level.
 
     Attributes:
         level: The promised epsilon.
@@ -79,19 +79,19 @@ class PairBounds:
 
 @dataclass(frozen=True)
 class RandomizerAudit:
-    """Everything that an audit of a black box found.
+    """Result of an audit of a black box.
 
     Attributes:
-        target: What was audited.
-        delta: What is promised with every level.
+        target: The name of the black box.
+        delta: The delta promised with every level.
         samples: Messages per value and level.
         counted: How many of them were counted; events were learned from the others.
-        confidence: With this probability at least, everything here is true that is said to
-            be broken; if all promises are kept, nothing is.
-        intervals: One-sided bounds that hold together.
-        alpha: The probability that each of them may be wrong with.
-        powers: What was to be seen, known beforehand.
-        most_visible: The largest epsilon that so many samples can prove of anything.
+        confidence: The probability, at least, that every promise reported as broken is
+            broken.
+        intervals: The number of one-sided bounds that hold together.
+        alpha: The error probability of each of them.
+        powers: The samples needed for excesses of each level, known beforehand.
+        most_visible: The largest epsilon that this number of samples can prove.
         pairs: All ordered pairs of values, at every level.
         behaviors: The other checks.
     """
@@ -111,18 +111,20 @@ class RandomizerAudit:
     @property
     def broken(self) -> tuple[PairBounds, ...]:
         """The pairs that break the promise, the largest excess first."""
-        found = [pair for pair in self.pairs if breaks(pair, self.delta)]
-        return tuple(sorted(found, key=lambda pair: pair.level - pair.epsilon.bound))
+        broken_pairs = [pair for pair in self.pairs if breaks(pair, self.delta)]
+        return tuple(
+            sorted(broken_pairs, key=lambda pair: pair.level - pair.epsilon.bound)
+        )
 
     @property
     def blind_levels(self) -> tuple[float, ...]:
-        """Levels of which no number of hits would have said anything."""
+        """Levels that no number of hits could have shown to be broken."""
         levels = dict.fromkeys(pair.level for pair in self.pairs)
         return tuple(level for level in levels if level >= self.most_visible)
 
     @property
     def unchecked(self) -> tuple[str, ...]:
-        """What could not be looked at in this box, of its behavior."""
+        """The behaviors that could not be checked in this box."""
         return tuple(
             behavior.about
             for behavior in self.behaviors
@@ -131,7 +133,7 @@ class RandomizerAudit:
 
     @property
     def verdict(self) -> AuditVerdict:
-        """What can be said in the end."""
+        """The conclusion of all bounds and side checks."""
         if self.broken or any(
             b.outcome is SideCheckOutcome.BROKEN for b in self.behaviors
         ):
@@ -142,11 +144,11 @@ class RandomizerAudit:
 
     def best(self, level: float) -> PairBounds:
         """Returns the pair that shows the largest epsilon at a level."""
-        found = [pair for pair in self.pairs if pair.level == level]
-        return max(found, key=lambda pair: pair.epsilon.bound)
+        pairs = [pair for pair in self.pairs if pair.level == level]
+        return max(pairs, key=lambda pair: pair.epsilon.bound)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns everything, for machines."""
+        """Returns all fields as values that JSON can represent."""
         return {
             "version": __version__,
             "verdict": str(self.verdict),
@@ -157,6 +159,6 @@ class RandomizerAudit:
 
 
 def breaks(pair: PairBounds, delta: float) -> bool:
-    """Does this pair show more than was promised?"""
+    """Returns whether a pair's bounds exceed the promise."""
     # Rounding decides nothing; bounds are rounded downward already.
     return pair.epsilon.bound > pair.level * (1.0 + 1e-12) or pair.delta.bound > delta

@@ -1,14 +1,14 @@
-"""What counts prove about a chance, exactly: the bounds of Clopper and Pearson.
+"""Exact confidence bounds of Clopper and Pearson, and the epsilon and delta they prove.
 
-Of n independent messages, each in a set with chance p, k are in it. The lower bound is the
-p at which k hits or more come up with chance `alpha`; below it they come up more rarely:
+Of n independent messages, each in a set with probability p, k are in it. The lower bound is
+the p at which k hits or more have probability `alpha`; they have less at every smaller p:
 
     P(Bin(n, p) >= k) = alpha,    p = the alpha-quantile of Beta(k, n - k + 1).
 
-So the bound exceeds the true chance with probability `alpha` at most, whatever that chance
-is and however few messages there are. The upper bound is the same of those that missed.
+So the bound exceeds the true probability with probability `alpha` at most, for every p and
+n. The upper bound is the complement of the lower bound of the misses.
 
-What is derived of two of them, for values x and x', a set S and a promise (eps, delta):
+For values x and x', a set S and a promise (eps, delta), two of them prove more:
 
     R(x)(S) <= e^eps R(x')(S) + delta
 
@@ -31,7 +31,7 @@ _ROUNDING = 1e-9
 
 
 def probability_lower_bound(hits: ArrayLike, size: ArrayLike, alpha: float) -> Floats:
-    """Returns lower bounds of chances, each wrong with probability `alpha` at most.
+    """Returns lower bounds, each wrong with probability `alpha` at most.
 
     >>> round(float(probability_lower_bound(10, 10, 0.05)), 4)  # 0.05 ** (1 / 10)
     0.7411
@@ -42,14 +42,14 @@ def probability_lower_bound(hits: ArrayLike, size: ArrayLike, alpha: float) -> F
         alpha: In (0, 1).
     """
     k, n = np.broadcast_arrays(*(np.asarray(part, np.float64) for part in (hits, size)))
-    # At no hits there is no such quantile, and 0 is right.
-    found = betaincinv(np.maximum(k, 1e-9), n - k + 1.0, alpha)
-    bounds: Floats = np.where(k > 0.0, found * (1.0 - _ROUNDING), 0.0)
+    # Without hits there is no such quantile, and 0 is the bound.
+    quantiles = betaincinv(np.maximum(k, 1e-9), n - k + 1.0, alpha)
+    bounds: Floats = np.where(k > 0.0, quantiles * (1.0 - _ROUNDING), 0.0)
     return bounds
 
 
 def probability_upper_bound(hits: ArrayLike, size: ArrayLike, alpha: float) -> Floats:
-    """Returns upper bounds of chances, each wrong with probability `alpha` at most.
+    """Returns upper bounds, each wrong with probability `alpha` at most.
 
     >>> round(float(probability_upper_bound(0, 10, 0.05)), 4)  # 1 - 0.05 ** (1 / 10)
     0.2589
@@ -60,41 +60,44 @@ def probability_upper_bound(hits: ArrayLike, size: ArrayLike, alpha: float) -> F
         alpha: In (0, 1).
     """
     k, n = np.broadcast_arrays(*(np.asarray(part, np.float64) for part in (hits, size)))
-    # From above: 1 - alpha would round a small alpha.
-    found = betainccinv(k + 1.0, np.maximum(n - k, 1e-9), alpha)
-    bounds: Floats = np.where(k < n, np.minimum(found * (1.0 + _ROUNDING), 1.0), 1.0)
+    # The complement's inverse: 1 - alpha would round a small alpha away.
+    quantiles = betainccinv(k + 1.0, np.maximum(n - k, 1e-9), alpha)
+    bounds: Floats = np.where(
+        k < n, np.minimum(quantiles * (1.0 + _ROUNDING), 1.0), 1.0
+    )
     return bounds
 
 
-def epsilon_lower_bound(here: ArrayLike, there: ArrayLike, delta: float) -> Floats:
-    """Returns the least epsilons that allow these chances at `delta`, >= 0.
+def epsilon_lower_bound(lower: ArrayLike, upper: ArrayLike, delta: float) -> Floats:
+    """Returns the least epsilons that allow these probabilities at `delta`, >= 0.
 
     >>> epsilon_lower_bound([0.5, 0.1], [0.25, 0.2], 0.0).round(4)
     array([0.6931, 0.    ])
 
     Args:
-        here: Lower bounds of R(x)(S), in [0, 1], any shape.
-        there: Upper bounds of R(x')(S), in (0, 1], the same shape.
+        lower: Lower bounds of R(x)(S), in [0, 1], any shape.
+        upper: Upper bounds of R(x')(S), in (0, 1], the same shape.
         delta: In [0, 1).
     """
-    above = np.maximum(np.asarray(here, np.float64) - delta, 0.0)
+    above = np.maximum(np.asarray(lower, np.float64) - delta, 0.0)
+    # log 0 is -inf where `delta` covers the whole lower bound; the maximum makes it 0.
     with np.errstate(divide="ignore"):
-        logs = np.log(above) - np.log(np.asarray(there, np.float64))
+        logs = np.log(above) - np.log(np.asarray(upper, np.float64))
     least: Floats = np.maximum(logs, 0.0)
     return least
 
 
-def delta_lower_bound(here: ArrayLike, there: ArrayLike, epsilon: float) -> Floats:
-    """Returns the least deltas that allow these chances at `epsilon`, >= 0.
+def delta_lower_bound(lower: ArrayLike, upper: ArrayLike, epsilon: float) -> Floats:
+    """Returns the least deltas that allow these probabilities at `epsilon`, >= 0.
 
     Args:
-        here: Lower bounds of R(x)(S), in [0, 1], any shape.
-        there: Upper bounds of R(x')(S), in (0, 1], the same shape.
+        lower: Lower bounds of R(x)(S), in [0, 1], any shape.
+        upper: Upper bounds of R(x')(S), in (0, 1], the same shape.
         epsilon: In nats, >= 0.
     """
-    # e^700 is the last that fits a double; no chance is so small that it would matter.
+    # exp overflows past 709; no probability is small enough for the cut to matter.
     growth = np.exp(min(epsilon, 700.0))
     least: Floats = np.maximum(
-        np.asarray(here, np.float64) - growth * np.asarray(there, np.float64), 0.0
+        np.asarray(lower, np.float64) - growth * np.asarray(upper, np.float64), 0.0
     )
     return least

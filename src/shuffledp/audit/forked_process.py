@@ -1,6 +1,6 @@
-"""What a box draws in a process of its own, and in forks of it.
+"""Draws of a black box in a new process, and in forks of it.
 
-Nothing is imported that a box does not bring along: it runs in as bare a process as can be.
+The process imports no more than the box needs.
 """
 
 import os
@@ -16,15 +16,15 @@ from shuffledp.errors import InvalidInputError
 
 
 def answer() -> None:
-    """Answers one question from the standard input, as a process of its own."""
-    # What a box prints must not be taken for the answer.
+    """Reads a pickled box from stdin and writes its rows to stdout."""
+    # Text that a box prints must not mix with the answer: stdout becomes stderr.
     out = os.dup(1)
     os.dup2(2, 1)
     sys.path[:] = pickle.load(sys.stdin.buffer)
     target, values, levels = pickle.load(sys.stdin.buffer)
 
     def row() -> NDArray[np.uint64]:
-        # Made in the process that draws: a copy of a generator would draw the same.
+        # Made after the fork: a copy of a generator would draw the same numbers.
         rng = np.random.default_rng()
         codes: NDArray[np.uint64] = target.draw(values, levels, rng=rng).codes()
         return codes
@@ -38,14 +38,14 @@ def answer() -> None:
 
 
 def _forked(row: Any) -> bytes:
-    """Returns what a copy of this process draws."""
+    """Returns the row that a fork of this process draws."""
     read, write = os.pipe()
     with warnings.catch_warnings():
-        # Libraries of numbers may have threads; the copy does not wait for them.
+        # Python warns of forks with threads, as BLAS has; the child never waits for them.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
-        # Whatever happens in the copy must not go on as if it were the original.
+        # The child must never return into the caller's code, not even on an error.
         try:
             os.close(read)
             with os.fdopen(write, "wb") as stream:
@@ -54,8 +54,8 @@ def _forked(row: Any) -> bytes:
             os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as stream:
-        found = stream.read()
+        content = stream.read()
     os.waitpid(child, 0)
-    if not found:
+    if not content:
         raise InvalidInputError("Expected messages in a fork, got none.")
-    return found
+    return content

@@ -1,7 +1,7 @@
-"""Runs code of others in a copy of this process: it cannot print or exit for us.
+"""Isolated execution of a black box's code in a fork of this process.
 
-Whatever a box prints goes to the error output, and if it ends its process, in whatever way
-and with whatever exit code, that is an error and no verdict.
+Text that a box prints goes to standard error. If the box ends its process, with any exit
+code, that is an error and no verdict.
 """
 
 import os
@@ -24,23 +24,23 @@ Send = Callable[[tuple[str, Any]], None]
 def run_isolated(
     work: Callable[[Send], None], receive: Send, *, seconds: float | None = None
 ) -> None:
-    """Runs some work in a copy of this process, and hands on what it sends.
+    """Runs `work` in a fork of this process and passes its events to `receive`.
 
     Args:
-        work: Is called in the copy, with a function that sends pairs of a word and anything
+        work: Called in the child, with a function that sends pairs of a word and an object
             that can be pickled.
-        receive: Is called here with each of them.
-        seconds: After which the process is ended; None to wait for it.
+        receive: Called in this process with each pair.
+        seconds: Time limit of the child, in seconds; None for no limit.
 
     Raises:
-        InvalidInputError: If the work raises an error of ours, or its process ends before
-            it is done, or is ended.
+        InvalidInputError: If the work raises a `ShuffledpError`, or its process ends, or is
+            killed, before it is done.
     """
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     read, write = os.pipe()
     with warnings.catch_warnings():
-        # Libraries of numbers may have threads; the copy does not wait for them.
+        # Python warns of forks with threads, as BLAS has; the child never waits for them.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
@@ -66,7 +66,7 @@ def run_isolated(
             os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         raise
-    # Before the process is forgotten: its number may be another's then.
+    # The timer stops before waitpid: afterwards the process id may belong to another.
     _stop(timer)
     _, status = os.waitpid(child, 0)
     if not done and late.is_set():
@@ -86,10 +86,10 @@ def _stop(timer: threading.Timer | None) -> None:
 
 
 def _work(work: Callable[[Send], None], write: int) -> None:
-    """Works in the copy, and ends it."""
+    """Runs the work in the child process, and ends it."""
     code = 1
     try:
-        # What is printed must not be taken for a result.
+        # Printed text must not be taken for a result.
         os.dup2(2, 1)
         sys.stdout = sys.stderr
         with os.fdopen(write, "wb") as stream:
@@ -109,21 +109,21 @@ def _work(work: Callable[[Send], None], write: int) -> None:
     except BaseException:
         traceback.print_exc()
     finally:
-        # Whatever happens in the copy must not go on as if it were the original.
+        # The child must never return into the caller's code, not even on an error.
         with suppress(Exception):
             sys.stderr.flush()
         os._exit(code)
 
 
 def _received(stream: Any, receive: Send) -> bool:
-    """Hands on what comes, and returns whether the work was done."""
+    """Passes events to `receive`, and returns whether the work was completed."""
     while True:
         try:
-            word, what = pickle.load(stream)
+            word, content = pickle.load(stream)
         except (EOFError, pickle.UnpicklingError):
             return False
         if word == "done":
             return True
         if word == _ERROR:
-            raise InvalidInputError(what)
-        receive((word, what))
+            raise InvalidInputError(content)
+        receive((word, content))

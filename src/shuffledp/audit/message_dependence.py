@@ -1,25 +1,25 @@
-"""Does one message depend on the one before it?
+"""Test of independence between consecutive messages.
 
-A coin that is used twice is no coin the second time: two messages together tell more than
-each of them. Messages about one value are put into pairs, each used once: in the first
-half of them, of neighbors; in the second, of messages far apart. If all are independent
-and of one law, the chance that both of a pair are alike is the same in both halves, and
-given how many pairs are alike in all, how many of them are neighbors is hypergeometric:
-Fisher's exact test, with no approximation. Numbers that hardly ever repeat are alike if
-they lie between the same quartiles of another part of the messages.
+A random draw that is used twice makes two messages together tell more than each of them.
+Messages about one value are put into pairs, each used once: in the first half of them, of
+neighbors; in the second, of messages far apart. If all are independent and identically
+distributed, the probability that both of a pair are alike is the same in both halves. Given
+the number of all pairs that are alike, the number of neighbors among them is
+hypergeometric: Fisher's exact test, with no approximation. Numbers that hardly ever repeat
+are alike if they lie between the same quartiles of another part of the messages.
 
-Dependence breaks no promise by itself: a public seed that changes every hundred messages is
-one. Whether it tells values is what neighbors.py asks. But the bounds for single messages
-assume independence, so it is said. Only neighbors are looked at: a coin that comes back
-later is not found here.
+Dependence breaks no promise by itself; a public seed that changes every hundred messages is
+an example. neighbor_leakage.py tests whether it tells values. But the bounds for single
+messages assume independence, so dependence is reported. Draws that are reused later than
+in the next message are not detected.
 """
 
 import numpy as np
 from scipy.stats import fisher_exact
 
+from shuffledp.audit.audit_messages import Messages
+from shuffledp.audit.audit_plan import AuditPlan
 from shuffledp.audit.audit_result import SideCheck, SideCheckOutcome
-from shuffledp.audit.messages import Messages
-from shuffledp.audit.plan import AuditPlan
 from shuffledp.audit.target import Target, as_array
 from shuffledp.randomness import Rng
 from shuffledp.types import Ints
@@ -32,44 +32,45 @@ def dependence(target: Target, plan: AuditPlan, *, alpha: float, rng: Rng) -> Si
     """Compares neighbors with messages far apart, at every level.
 
     Args:
-        target: What is audited.
-        plan: Its first value is held by everybody.
+        target: The audited box.
+        plan: Every user holds its first value.
         alpha: The probability of a false alarm, of all levels together.
-        rng: Given to boxes that take one.
+        rng: Passed to boxes that take one.
     """
-    found = []
+    results = []
     size = min(_SIZE, plan.samples)
     with target.started() as box:
         for level in plan.levels:
-            held = [plan.values[0]] * size
-            array = as_array(held)
+            values = [plan.values[0]] * size
+            array = as_array(values)
             levels = np.full(size, level)
-            drawn = box.draw(held if array is None else array, levels, rng=rng)
-            found.append((compare_neighbors(drawn), level))
-    (chance, near, far), level = min(found)
+            drawn = box.draw(values if array is None else array, levels, rng=rng)
+            results.append((compare_neighbors(drawn), level))
+    (chance, near, far), level = min(results)
     text = (
         f"at level {level:g}, {near:.1%} of neighbors are alike, and {far:.1%} of messages "
         f"far apart; Fisher's exact test has p = {chance:.2g}, the smallest of "
-        f"{len(found)} levels"
+        f"{len(results)} levels"
     )
-    dependent = chance * len(found) < alpha
+    # Bonferroni's correction for the smallest p-value of all levels.
+    dependent = chance * len(results) < alpha
     return SideCheck(
         ABOUT, SideCheckOutcome.DEPENDENT if dependent else SideCheckOutcome.FINE, text
     )
 
 
 def compare_neighbors(messages: Messages) -> tuple[float, float, float]:
-    """Returns the p-value, and the shares of pairs that are alike: near and far.
+    """Returns the p-value, and the shares of near and of far pairs that are alike.
 
     Args:
         messages: About one value at one level, in the order of drawing.
     """
-    # Quartiles are those of messages that are in no pair.
+    # Quartiles come from messages that are in no pair: they must not depend on the pairs.
     quarter = len(messages) // 5
     kinds = _kinds(messages.at(np.arange(quarter)), messages)
     near = kinds[quarter : 3 * quarter].reshape(-1, 2)
-    rest = kinds[3 * quarter : 5 * quarter]
-    far = np.column_stack([rest[:quarter], rest[quarter:]])
+    distant = kinds[3 * quarter : 5 * quarter]
+    far = np.column_stack([distant[:quarter], distant[quarter:]])
     alike = [int(np.count_nonzero(pairs[:, 0] == pairs[:, 1])) for pairs in (near, far)]
     table = np.array(
         [[alike[0], len(near) - alike[0]], [alike[1], len(far) - alike[1]]]

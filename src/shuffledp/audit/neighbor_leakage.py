@@ -1,12 +1,12 @@
-"""Do the messages of neighbors tell a person's value?
+"""Audit of the messages of a user together with those of both neighbors.
 
-A box may send the value of the person before in clear, or draw once for two people. Then
-each message alone keeps its promise, and three together do not. So every person who is
-asked about gets a neighbor on both sides, who holds the first value at her level, and the
-messages of all three count as one. Whatever neighbors hold, a changed value may show no
-more in all messages than the promise allows: this is the audit of pairs (pairs.py)
-with longer messages. Messages that depend on each other through something that depends on
-nobody's value, as a public seed, break nothing.
+A box may send the value of the previous user in clear, or draw once for two users. Then
+each message alone keeps its promise, and three together do not. So every audited user gets
+a neighbor on both sides, who holds the first value at the same level, and the messages of
+all three count as one. For all values of the neighbors, a changed value may show no more in
+all messages than the promise allows: this is the audit of pairs (pairs.py) with longer
+messages. Messages that depend on each other only through randomness independent of all
+values, as a public seed, break nothing.
 """
 
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from shuffledp.audit.audit_messages import Messages
+from shuffledp.audit.audit_plan import LEAST_SAMPLES, AuditPlan
 from shuffledp.audit.audit_result import SideCheck, SideCheckOutcome, breaks
-from shuffledp.audit.messages import Messages
 from shuffledp.audit.pairs import audited_pairs
-from shuffledp.audit.plan import LEAST_SAMPLES, AuditPlan
 from shuffledp.audit.target import Target, Values, as_array
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats
@@ -30,11 +30,11 @@ _SAMPLES = 10_000
 
 @dataclass(frozen=True)
 class TripleTarget:
-    """A box that answers with the messages of a person and of both neighbors.
+    """A box that answers with the messages of a user and of both neighbors.
 
     Attributes:
-        box: What answers.
-        value: What neighbors hold.
+        box: The audited box.
+        value: The value of both neighbors.
     """
 
     box: Target
@@ -42,16 +42,16 @@ class TripleTarget:
 
     @property
     def name(self) -> str:
-        """That of the box."""
+        """The name of the box."""
         return self.box.name
 
     def draw(self, values: Values, levels: Floats, *, rng: Rng) -> Messages:
-        """Asks for three people instead of each one."""
-        held: list[Any] = []
+        """Draws messages of three users for each value, as one message."""
+        triples: list[Any] = []
         for value in values if isinstance(values, list) else list(values):
-            held += [self.value, value, self.value]
-        array = as_array(held)
-        asked = held if array is None else array
+            triples += [self.value, value, self.value]
+        array = as_array(triples)
+        asked = triples if array is None else array
         return _threes(self.box.draw(asked, np.repeat(levels, 3), rng=rng))
 
     def started(self) -> AbstractContextManager[Target]:
@@ -68,13 +68,13 @@ def neighbors(target: Target, plan: AuditPlan, *, alpha: float, rng: Rng) -> Sid
     """Audits a box with the messages of neighbors as part of each message.
 
     Args:
-        target: What is audited.
-        plan: What is promised.
+        target: The audited box.
+        plan: The values, levels and promises.
         alpha: The probability of a false alarm.
-        rng: Given to boxes that take one; it also mixes values and levels.
+        rng: Passed to boxes that take one; it also mixes values and levels.
     """
     samples = max(min(plan.samples, _SAMPLES), LEAST_SAMPLES)
-    # Bounds may use nine tenths of what a plan may be wrong with.
+    # The bounds use nine tenths of the plan's error probability.
     longer = replace(plan, samples=samples, confidence=1.0 - alpha)
     seen = [level for level in plan.levels if level < longer.most_visible]
     if not seen:
@@ -105,7 +105,9 @@ def _threes(messages: Messages) -> Messages:
         return Messages("texts", [b"\0".join(three) for three in threes])
     sets = [
         tuple(
-            f"{place}:{member!r}" for place, one in enumerate(three) for member in one
+            f"{index}:{member!r}"
+            for index, message in enumerate(three)
+            for member in message
         )
         for three in threes
     ]

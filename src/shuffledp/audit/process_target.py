@@ -6,10 +6,10 @@ A question is one line of JSON, and so is its answer:
     {"messages": [1, 1, 0]}
 
 A message is a number (decimals as long as needed to tell doubles apart), a text (bytes as
-text, in whatever encoding), a list of numbers of one length, or a list of any length, whose
+text, in any encoding), a list of numbers of one length, or a list of any length, whose
 order counts. Both sides write one line at a time, and the program ends when its input does.
-It runs without a shell, in a process group of its own, which is killed at the end, whatever
-became of it. What it writes to its error output is shown if it fails.
+It runs without a shell, in a process group of its own, which is always killed at the end.
+Its error output is shown if it fails.
 """
 
 import json
@@ -26,27 +26,27 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, Any
 
-from shuffledp.audit.messages import Messages, as_messages
+from shuffledp.audit.audit_messages import Messages, as_messages
 from shuffledp.audit.target import Target, Values
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats
 
-# Values per question, and seconds until an answer is given up.
+# Values per request, and seconds until an answer is given up.
 _MOST_VALUES, _SECONDS = 1000, 60.0
 _CHUNK, _LONGEST_ANSWER = 1 << 16, 1 << 28
 _SHOWN = 300
-# Seconds in which a program that closed its pipes is gone.
+# Seconds that a program has to end after it closed its pipes.
 _SECONDS_TO_END = 2.0
 
 
 @dataclass(frozen=True)
 class ProcessTarget:
-    """A command that is started when the audit is.
+    """A command that the audit starts as a black box.
 
     Attributes:
-        command: As in a shell, but nothing is expanded.
-        seconds: How long an answer may take.
+        command: Program and arguments, split as in a shell without expansion.
+        seconds: The time limit of one answer.
     """
 
     command: str
@@ -67,7 +67,7 @@ class ProcessTarget:
         return self.command
 
     def draw(self, values: Values, levels: Floats, *, rng: Rng) -> Messages:
-        """Starts the program for one question."""
+        """Starts the program for one request."""
         with self.started() as running:
             return running.draw(values, levels, rng=rng)
 
@@ -77,14 +77,14 @@ class ProcessTarget:
 
 
 @dataclass(frozen=True)
-class _Running:
+class _RunningProcess:
     name: str
     process: subprocess.Popen[bytes]
     errors: IO[bytes]
     seconds: float
 
     def draw(self, values: Values, levels: Floats, *, rng: Rng) -> Messages:
-        """Asks for all values, some at a time; the randomness is the program's own."""
+        """Sends all values in batches; the program has its own randomness."""
         del rng
         answers: list[Any] = []
         for begin in range(0, len(values), _MOST_VALUES):
@@ -95,7 +95,7 @@ class _Running:
         return as_messages(answers)
 
     def started(self) -> AbstractContextManager[Target]:
-        """Raises InvalidInputError: it runs."""
+        """Raises InvalidInputError: the program runs already."""
         raise InvalidInputError("Expected a command that does not run yet.")
 
     def _ask(self, question: dict[str, Any], size: int) -> list[Any]:
@@ -106,16 +106,16 @@ class _Running:
         except (ValueError, TypeError, KeyError, RecursionError):
             messages = None
         if not isinstance(messages, list) or len(messages) != size:
-            shown = line[:_SHOWN].decode("utf-8", "replace")
+            excerpt = line[:_SHOWN].decode("utf-8", "replace")
             number = f"{len(messages)}: " if isinstance(messages, list) else ""
             raise InvalidInputError(
                 f'Expected {{"messages": [...]}} with {size} messages on one line from '
-                f"{self.name}, got {number}{shown!r}."
+                f"{self.name}, got {number}{excerpt!r}."
             )
         return messages
 
     def _answer(self, question: bytes) -> bytes:
-        """Writes and reads at once: neither side can wait for the other for ever."""
+        """Writes the request and reads the answer at once: neither side blocks."""
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -160,12 +160,12 @@ class _Running:
 
     def _failed(self, expected: str, end: str = "") -> InvalidInputError:
         self.errors.seek(0)
-        said = self.errors.read()[-_SHOWN:].decode("utf-8", "replace").strip()
-        did = " and ".join(filter(None, [end, said and f"says: {said}"]))
+        error_text = self.errors.read()[-_SHOWN:].decode("utf-8", "replace").strip()
+        did = " and ".join(filter(None, [end, error_text and f"says: {error_text}"]))
         return InvalidInputError(
             f"Expected {expected} from {self.name}"
             + (f", which {did}" if did else "")
-            + ("" if said else ".")
+            + ("" if error_text else ".")
         )
 
 
@@ -204,8 +204,8 @@ def _running(target: ProcessTarget) -> Iterator[Target]:
             try:
                 assert process.stdin is not None
                 os.set_blocking(process.stdin.fileno(), False)
-                yield _Running(target.command, process, errors, target.seconds)
+                yield _RunningProcess(target.command, process, errors, target.seconds)
             finally:
-                # Its group, too: a program may have started others.
+                # The whole group: the program may have started others.
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)

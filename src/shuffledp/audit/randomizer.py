@@ -1,21 +1,21 @@
-"""A black box against its promise: does any event tell two values apart too well?
+"""Audit of a black box against its promised local privacy.
 
 `audit_randomizer` draws messages about every value at every level, mixed in every batch;
-learns from a part of them, for each ordered pair of values, the event that looks most
-telling; counts how often it happens among the others; and derives from exact bounds of both
-chances the least epsilon, and the least delta, that can be promised (intervals.py). All
-bounds hold together with the stated confidence, by the union bound over levels, ordered
-pairs, two statements and two chances each.
+learns from a part of them, for each ordered pair of values, the event that seems to tell
+them apart best; counts it among the others; and derives from exact bounds of both
+probabilities the least epsilon, and the least delta, that can be promised
+(confidence_bounds.py). All bounds hold together with the stated confidence, by the union
+bound over levels, ordered pairs, two statements and two probabilities each.
 
-It assumes that messages are independent of each other, which is checked too, and that the
-box does the same when nobody looks. It never shows that a promise is kept.
+The audit assumes that messages are independent of each other, which is checked too, and
+that the box behaves the same outside the audit. It never shows that a promise is kept.
 """
 
 from collections.abc import Callable
 
+from shuffledp.audit.audit_plan import AuditPlan
 from shuffledp.audit.audit_result import RandomizerAudit
 from shuffledp.audit.pairs import audited_pairs
-from shuffledp.audit.plan import AuditPlan
 from shuffledp.audit.side_checks import side_checks
 from shuffledp.audit.target import Target
 from shuffledp.randomness import Rng
@@ -31,13 +31,13 @@ def audit_randomizer(
     """Audits a black box.
 
     Args:
-        target: What is audited.
+        target: The audited box.
         plan: From `plan_audit`.
-        rng: Given to boxes that take one; it also mixes values and levels.
-        on_share: Called with the share that is done.
+        rng: Passed to boxes that take one; it also mixes values and levels.
+        on_share: Called with the completed share.
 
     Raises:
-        InvalidInputError: If the box does not answer as it should.
+        InvalidInputError: If an answer of the box is not one message per value.
     """
     pairs = audited_pairs(target, plan, rng=rng, on_share=on_share)
     return RandomizerAudit(

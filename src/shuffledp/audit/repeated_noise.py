@@ -1,16 +1,15 @@
-"""Does a box draw the same again: called twice, started twice, or forked?
+"""Test for noise that repeats between calls, starts and forks.
 
-A generator with a fixed seed repeats itself after every start, one that is copied with its
-process in every copy, and one that is made anew for each call in every call. Two runs of
-such noise tell each other's values. So a box is asked for a row of messages about one
-value, twice in a process, in two processes, and in two forks of one; two rows that agree
-everywhere, though single messages vary, are no accident: if two messages about one value
-are alike with chance c, rows of m are with chance c^m. What c is at most, the row itself
-says, by Clopper and Pearson; m grows until c^m is small enough.
+A generator with a fixed seed repeats after every start, one that is copied with its process
+in every fork, and one that is seeded in each call in every call. Two runs with the same
+noise reveal each other's values. So the test draws rows of messages about one value, twice
+in a process, in two processes, and in two forks of one. If two messages about one value are
+alike with probability c, rows of m agree everywhere with probability c^m. The row itself
+gives an upper bound of c, by Clopper and Pearson; m grows until c^m is small enough.
 
-What can be asked in another process is a command, which is started twice, what can be
-imported there as well, and a Python object that can be pickled; a command cannot be forked
-from outside. Boxes that take `rng` are given a NumPy generator with a fresh seed there.
+Other processes can run a command, which is started twice, an importable object, and a
+Python object that can be pickled; a command cannot be forked from outside. Boxes that take
+`rng` get a NumPy generator with a fresh seed there.
 """
 
 import os
@@ -23,9 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.audit.audit_plan import AuditPlan
 from shuffledp.audit.audit_result import SideCheck, SideCheckOutcome
 from shuffledp.audit.confidence_bounds import probability_upper_bound
-from shuffledp.audit.plan import AuditPlan
 from shuffledp.audit.target import CallableTarget, Target, as_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.extension_loading import expecting
@@ -48,16 +47,16 @@ def repeats(
     """Compares rows of messages that must not agree.
 
     Args:
-        target: What is audited.
-        plan: Its first value and smallest level are asked about.
+        target: The audited box.
+        plan: The rows are about its first value and smallest level.
         alpha: The probability of a false alarm, of all checks together.
-        rng: Given to boxes that take one, within this process.
+        rng: Passed to boxes that take one, within this process.
     """
     with target.started() as box:
         for size in _SIZES:
-            held = [plan.values[0]] * size
-            array = as_array(held)
-            asked = held if array is None else array
+            values = [plan.values[0]] * size
+            array = as_array(values)
+            asked = values if array is None else array
             levels = np.full(size, plan.levels[0])
             row = box.draw(asked, levels, rng=rng).codes()
             chance = _chance_of_agreement(row)
@@ -71,8 +70,8 @@ def repeats(
         again = box.draw(asked, levels, rng=rng).codes()
     yield _compared(AGAIN, row, again, chance)
     if not isinstance(target, CallableTarget):
-        with target.started() as one:
-            first = one.draw(asked, levels, rng=rng).codes()
+        with target.started() as running:
+            first = running.draw(asked, levels, rng=rng).codes()
         with target.started() as other:
             second = other.draw(asked, levels, rng=rng).codes()
         yield _compared(RESTART, first, second, chance)
@@ -88,26 +87,26 @@ def repeats(
         yield SideCheck(FORK, SideCheckOutcome.NOT_APPLICABLE, text)
         return
     yield _compared(RESTART, runs[0][0], runs[1][0], chance)
-    # The process that was forked goes on, as its copies do.
+    # The forked process draws on, too: any two of its row and its forks' may agree.
     forks = runs[0][1:]
     pairs = [(0, 1), (0, 2), (1, 2)]
     same = [pair for pair in pairs if np.array_equal(forks[pair[0]], forks[pair[1]])]
-    first, second = (forks[place] for place in (same or pairs)[0])
+    first, second = (forks[index] for index in (same or pairs)[0])
     yield _compared(FORK, first, second, chance)
 
 
 def _chance_of_agreement(row: NDArray[np.uint64]) -> float:
     pairs = row.reshape(-1, 2)
     alike = int(np.count_nonzero(pairs[:, 0] == pairs[:, 1]))
-    # That the bound itself fails is as rare as anything here is allowed to be.
+    # The added 1e-9 is the probability that the bound of c itself fails.
     return float(probability_upper_bound(alike, len(pairs), 1e-9) ** row.size) + 1e-9
 
 
 def _compared(
-    about: str, one: NDArray[np.uint64], other: NDArray[np.uint64], chance: float
+    about: str, row: NDArray[np.uint64], other: NDArray[np.uint64], chance: float
 ) -> SideCheck:
-    alike = float(np.mean(one == other))
-    text = f"{alike:.1%} of {one.size:,} messages agree"
+    alike = float(np.mean(row == other))
+    text = f"{alike:.1%} of {row.size:,} messages agree"
     if alike == 1.0:
         text += f"; all would by accident with chance {chance:.1g} at most"
     return SideCheck(
@@ -118,8 +117,8 @@ def _compared(
 def _elsewhere(
     target: CallableTarget, values: Any, levels: Floats
 ) -> list[NDArray[np.uint64]]:
-    """Returns rows of a new process: its first, those of two forks, and its next one."""
-    # Where modules are found is needed before the box can be read.
+    """Returns rows of a new process: its first, those of two forks, and its next."""
+    # The child needs the module path before it can unpickle the box.
     with expecting("a box that can be pickled"):
         question = pickle.dumps(sys.path) + pickle.dumps((target, values, levels))
     try:
@@ -133,9 +132,11 @@ def _elsewhere(
         )
     except subprocess.TimeoutExpired as error:
         raise InvalidInputError(f"it took more than {_SECONDS:g} seconds.") from error
-    # A box may end its process as if all was well.
+    # A box may end its process with exit code 0 and no output.
     if done.returncode or not done.stdout:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise InvalidInputError(said[-1] if said else "it ended without a word.")
+        error_lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise InvalidInputError(
+            error_lines[-1] if error_lines else "it ended without a word."
+        )
     rows: list[NDArray[np.uint64]] = pickle.loads(done.stdout)
     return rows

@@ -1,4 +1,4 @@
-"""Collections so small that everything that can happen is enumerated; and smaller ones."""
+"""Collections small enough to enumerate all outcomes, and their simplifications."""
 
 import math
 from collections.abc import Iterator
@@ -30,11 +30,11 @@ _LEVELS = (0.05, 8.0)
 
 @dataclass(frozen=True)
 class SmallCollection:
-    """A few people, what their devices run, and where the divergence is asked for.
+    """A few users, their randomizer, and the epsilon of the divergence.
 
     Attributes:
         device: The randomizer.
-        people: (level, people of it), ascending levels.
+        people: (level, number of users), ascending levels.
         epsilon: In nats, >= 0.
     """
 
@@ -44,12 +44,12 @@ class SmallCollection:
 
     @property
     def population(self) -> Population:
-        """The people."""
+        """The levels and counts of all users."""
         return Population.from_counts(dict(self.people))
 
     @property
     def size(self) -> tuple[int, int, int]:
-        """People, levels, and digits of all numbers: what is smaller is easier to read."""
+        """Numbers of users, levels and digits: the sort key of simplification."""
         numbers = [self.epsilon, *(level for level, _ in self.people)]
         numbers += [float(value) for value in self.device.parameters.values()]
         digits = sum(len(f"{number:.12g}") for number in numbers)
@@ -60,11 +60,11 @@ class SmallCollection:
         return f"{self.device!r}; {people}; epsilon {self.epsilon:g}"
 
     def truth(self) -> tuple[dict[float, float], bool] | None:
-        """Returns the divergence that each level's victims may suffer, over all data.
+        """Computes the exact divergence of each level's target users, over all data.
 
         Returns:
-            By level; and whether nothing was put together, which would show less. None if
-            there are too many outcomes.
+            The divergence by level; and whether no outcomes were merged, which would make
+            it smaller. None if there are too many outcomes.
         """
         levels = tuple(level for level, _ in self.people)
         counts = tuple(count for _, count in self.people)
@@ -79,7 +79,7 @@ class SmallCollection:
 
 
 def random_collection(rng: np.random.Generator) -> SmallCollection:
-    """Draws a collection of two to six people."""
+    """Draws a collection of two to six users."""
     size = int(rng.integers(2, _MOST_PEOPLE + 1))
     most = min(_MOST_LEVELS, size)
     low, high = np.log(_LEVELS).tolist()
@@ -88,30 +88,30 @@ def random_collection(rng: np.random.Generator) -> SmallCollection:
     counts = 1 + rng.multinomial(
         size - len(levels), rng.dirichlet(np.ones(len(levels)))
     )
-    # Beyond the largest budget nothing is left to show.
+    # Beyond the largest budget every divergence is 0.
     epsilon = float(f"{rng.uniform(0.0, 1.0) ** 2 * levels[-1]:.3g}")
     people = tuple(zip(levels, counts.tolist(), strict=True))
     return SmallCollection(_device(rng), people, epsilon)
 
 
 def simplifications(small: SmallCollection) -> Iterator[SmallCollection]:
-    """Yields collections that are easier to read, the most promising ones first."""
+    """Yields simpler collections, first with fewer users."""
     people = sum(count for _, count in small.people)
-    for place, (level, count) in enumerate(small.people):
-        rest = small.people[:place] + small.people[place + 1 :]
-        # Nobody can hide in a crowd of one.
+    for index, (level, count) in enumerate(small.people):
+        remaining = small.people[:index] + small.people[index + 1 :]
+        # A collection has at least two users.
         if people > 2 and count > 1:
-            fewer = (*rest, (level, count - 1))
+            fewer = (*remaining, (level, count - 1))
             yield replace(small, people=tuple(sorted(fewer)))
         elif people > 2 and len(small.people) > 1:
-            yield replace(small, people=rest)
-        for other, others in rest:
+            yield replace(small, people=remaining)
+        for other, others in remaining:
             # Users of two levels become users of one.
-            merged = dict(rest) | {other: others + count}
+            merged = dict(remaining) | {other: others + count}
             yield replace(small, people=tuple(sorted(merged.items())))
         for rounded in _rounder(level):
-            if rounded > 0.0 and rounded not in dict(rest):
-                changed = tuple(sorted((*rest, (rounded, count))))
+            if rounded > 0.0 and rounded not in dict(remaining):
+                changed = tuple(sorted((*remaining, (rounded, count))))
                 yield replace(small, people=changed)
     for device in _simpler(small.device):
         yield replace(small, device=device)
@@ -120,14 +120,14 @@ def simplifications(small: SmallCollection) -> Iterator[SmallCollection]:
 
 
 def _rounder(number: float) -> list[float]:
-    """Returns numbers near this one with fewer digits."""
-    found = [0.0, float(round(number))]
+    """Returns nearby numbers with fewer digits."""
+    candidates = [0.0, float(round(number))]
     for digits in (1, 2):
         if number > 0.0:
             step = 10.0 ** (math.floor(math.log10(number)) + 1 - digits)
             down = math.floor(number / step) * step
-            found += [float(f"{down:.12g}"), float(f"{down + step:.12g}")]
-    return [one for one in dict.fromkeys(found) if one != number]
+            candidates += [float(f"{down:.12g}"), float(f"{down + step:.12g}")]
+    return [candidate for candidate in dict.fromkeys(candidates) if candidate != number]
 
 
 def _device(rng: np.random.Generator) -> Any:
@@ -149,7 +149,7 @@ def _simpler(device: Any) -> Iterator[Any]:
     for name in ("num_categories", "cells", "subset_size"):
         number = getattr(device, name, None)
         if isinstance(number, int):
-            # Not every parameter goes with every other one.
+            # Constructors refuse some combinations of parameters.
             try:
                 yield replace(device, **{name: number - 1})
             except InvalidInputError:

@@ -1,13 +1,13 @@
-"""What is audited: anything that maps a value and a level to a message.
+"""Black boxes: objects that map a value and a level to a message.
 
-A black box is an object with one method, as our own devices have it:
+A black box is an object with one method, as the mechanisms of this library have it:
 
     messages = box.randomize(values, levels, rng=rng)
 
 values is a list of n values, or an array where they are numbers; levels an array of n local
-budgets; and messages are n, in the same order (`messages.as_messages`). A plain function of
-these arguments is a box, too, and need not take `rng` if it has randomness of its own. One
-that maps one value at a time is a box in one line:
+budgets; and messages are n, in the same order (`audit_messages.as_messages`). A plain
+function of these arguments is a box, too, and need not take `rng` if it has randomness of
+its own. One that maps one value at a time is a box in one line:
 
     def box(values, levels):
         return [client(value, level) for value, level in zip(values, levels)]
@@ -22,32 +22,32 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.audit.messages import Messages, as_messages
+from shuffledp.audit.audit_messages import Messages, as_messages
 from shuffledp.errors import InvalidInputError
 from shuffledp.extension_loading import expecting, load_named
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats
 
-# What people hold: numbers, or rows of them, in an array; anything else in a list.
+# Users' values: numbers, or rows of them, in an array; other values in a list.
 Values: TypeAlias = list[Any] | NDArray[Any]
 
 
 class Target(Protocol):
-    """A black box, however it is asked."""
+    """Interface of a black box, in this process or another."""
 
     @property
     def name(self) -> str:
-        """What it is called in reports."""
+        """The name in reports."""
 
     def draw(self, values: Values, levels: Floats, *, rng: Rng) -> Messages:
-        """Returns a message for each value, in their order.
+        """Draws a message for each value, in their order.
 
         Raises:
-            InvalidInputError: If it answers with something else, or not at all.
+            InvalidInputError: If the answer is not one message per value, or there is none.
         """
 
     def started(self) -> AbstractContextManager["Target"]:
-        """Returns the box ready for questions; whatever it runs is gone at the end."""
+        """Starts the box; the context ends the processes that it runs."""
 
 
 @dataclass(frozen=True)
@@ -56,22 +56,23 @@ class CallableTarget:
 
     Attributes:
         box: The function or the object.
-        name: What it is called in reports.
-        place: Where it is imported from, as "module:name"; None if it is at hand only.
+        name: The name in reports.
+        import_path: Import path, as "module:name"; None if it was not imported by name.
     """
 
     box: Any
     name: str
-    place: str | None = None
+    import_path: str | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process imports it anew, with no state of this one, if it can."""
-        if self.place is not None:
-            return callable_target, (self.place,)
+        """Pickles the import path, if there is one, instead of the object."""
+        # A fresh import in the other process has none of this process's state.
+        if self.import_path is not None:
+            return callable_target, (self.import_path,)
         return CallableTarget, (self.box, self.name)
 
     def draw(self, values: Values, levels: Floats, *, rng: Rng) -> Messages:
-        """Asks once for all values."""
+        """Draws the messages of all values in one call."""
         with expecting(f"{self.name} to answer"):
             call = _call_of(self.box)
             named = {"rng": rng} if _takes_rng(call) else {}
@@ -83,23 +84,25 @@ class CallableTarget:
         return messages
 
     def started(self) -> AbstractContextManager[Target]:
-        """Returns itself: there is nothing to start."""
+        """Returns the target itself, which needs no start."""
         return nullcontext(self)
 
 
-def callable_target(place: str) -> CallableTarget:
-    """Imports "module:name"; the working folder is looked into first.
+def callable_target(import_path: str) -> CallableTarget:
+    """Imports "module:name"; the working directory comes first.
 
     Raises:
         InvalidInputError: If there is no such module or name, or it cannot be called.
     """
-    box = load_named(place)
-    with expecting(f"{place!r} to be a function, an object or a class of devices"):
-        # A class of devices is asked as one of them is.
+    box = load_named(import_path)
+    with expecting(
+        f"{import_path!r} to be a function, an object or a class of devices"
+    ):
+        # A class is audited by an instance of it.
         if inspect.isclass(box):
             box = box()
         _call_of(box)
-    return CallableTarget(box, place, place)
+    return CallableTarget(box, import_path, import_path)
 
 
 def as_array(values: list[Any]) -> NDArray[Any] | None:
@@ -117,8 +120,8 @@ def _call_of(box: Any) -> Callable[..., Any]:
         raise InvalidInputError(
             f"Expected a function or an object with randomize, got {type(box).__name__}."
         )
-    found: Callable[..., Any] = call
-    return found
+    function: Callable[..., Any] = call
+    return function
 
 
 def _takes_rng(call: Callable[..., Any]) -> bool:

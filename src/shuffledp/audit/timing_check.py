@@ -1,18 +1,19 @@
-"""Does the time that an answer takes depend on the value? A warning, never a verdict.
+"""Timing check: warns if the time of an answer depends on the value. Never a verdict.
 
-Every round times one answer per value, in random order; rounds are compared within
-themselves, so that a machine that gets slower does not matter. The statistic is how far
-the medians of the values are apart. If values do not matter, times within a round may be
-exchanged, and the share of random exchanges that do at least as much is an exact p-value.
+Every round times one answer per value, in random order; times are compared within rounds,
+so that a machine that gets slower does not matter. The statistic is the range of the
+medians of the values. If the time does not depend on the value, times within a round are
+exchangeable, and the share of random permutations with at least this range is an exact
+p-value.
 """
 
 import time
 
 import numpy as np
 
+from shuffledp.audit.audit_messages import value_text
+from shuffledp.audit.audit_plan import AuditPlan
 from shuffledp.audit.audit_result import SideCheck, SideCheckOutcome
-from shuffledp.audit.messages import value_text
-from shuffledp.audit.plan import AuditPlan
 from shuffledp.audit.target import Target, as_array
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats
@@ -26,22 +27,22 @@ def timing(target: Target, plan: AuditPlan, *, rng: Rng) -> SideCheck:
     """Times answers about every value, at the largest level.
 
     Args:
-        target: What is audited.
+        target: The audited box.
         plan: Its values are compared.
-        rng: Given to boxes that take one; it also orders the answers.
+        rng: Passed to boxes that take one; it also orders the answers.
     """
     level = np.full(_BATCH, plan.levels[-1])
-    held = []
+    batches = []
     for value in plan.values:
         array = as_array([value] * _BATCH)
-        held.append([value] * _BATCH if array is None else array)
-    times = np.zeros((_ROUNDS, len(held)))
+        batches.append([value] * _BATCH if array is None else array)
+    times = np.zeros((_ROUNDS, len(batches)))
     with target.started() as box:
         for row in times:
-            for place in rng.permutation(len(held)).tolist():
+            for index in rng.permutation(len(batches)).tolist():
                 begin = time.perf_counter()
-                box.draw(held[place], level, rng=rng)
-                row[place] = time.perf_counter() - begin
+                box.draw(batches[index], level, rng=rng)
+                row[index] = time.perf_counter() - begin
     chance, effect = permutation_test(
         times, seed=int(rng.integers(0, 2**32, size=1)[0])
     )
@@ -60,7 +61,7 @@ def timing(target: Target, plan: AuditPlan, *, rng: Rng) -> SideCheck:
 
 
 def permutation_test(times: Floats, *, seed: int) -> tuple[float, float]:
-    """Returns the p-value, and how much longer the slowest value takes than the fastest.
+    """Returns the p-value, and the relative delay of the slowest value to the fastest.
 
     Args:
         times: Of every round and value, shape (rounds, values).
@@ -72,4 +73,5 @@ def permutation_test(times: Floats, *, seed: int) -> tuple[float, float]:
     mixed = np.random.default_rng(seed).permuted(many, axis=2)
     spreads = np.ptp(np.median(mixed, axis=1), axis=1)
     beyond = int(np.count_nonzero(spreads >= seen))
+    # The observed order counts as one permutation, which makes the p-value exact.
     return (beyond + 1) / (_EXCHANGES + 1), seen / float(medians.min())

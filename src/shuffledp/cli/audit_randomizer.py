@@ -9,10 +9,10 @@ from typing import Any
 import click
 import numpy as np
 
+from shuffledp.audit.audit_plan import plan_audit
 from shuffledp.audit.audit_result import AuditVerdict, RandomizerAudit
-from shuffledp.audit.devices import device_target, promised_delta, usual_values
+from shuffledp.audit.device_targets import device_target, promised_delta, usual_values
 from shuffledp.audit.isolated_process import Send, run_isolated
-from shuffledp.audit.plan import plan_audit
 from shuffledp.audit.process_target import ProcessTarget
 from shuffledp.audit.randomizer import audit_randomizer
 from shuffledp.audit.target import CallableTarget, Target, callable_target

@@ -6,14 +6,14 @@ from rich import box
 from rich.console import RenderableType
 from rich.table import Table
 
+from shuffledp.audit.audit_messages import value_text
+from shuffledp.audit.audit_plan import AuditPlan
 from shuffledp.audit.audit_result import (
     AuditVerdict,
     PairBounds,
     RandomizerAudit,
     SideCheckOutcome,
 )
-from shuffledp.audit.messages import value_text
-from shuffledp.audit.plan import AuditPlan
 
 
 def powers(plan: AuditPlan, name: str) -> Iterator[RenderableType]:

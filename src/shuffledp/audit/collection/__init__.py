@@ -1,1 +1,1 @@
-"""The audit of a running collection: canaries, what was seen of them, evidence."""
+"""The audit of a running collection: canaries, observations, evidence."""

@@ -15,12 +15,12 @@ from shuffledp.errors import InvalidInputError
 def run_all_tests(
     canaries: Canaries, seen: EpochView, *, promises: PrivacyProfiles
 ) -> EpochFindings:
-    """Returns what every test found in one epoch.
+    """Runs every test on one epoch.
 
     Args:
         canaries: The auditor's record.
-        seen: What came out of the same epoch of the same task.
-        promises: What the certificate states for every level of the canaries.
+        seen: The view of the same epoch of the same task.
+        promises: The certified profiles of every level of the canaries.
 
     Raises:
         InvalidInputError: If they are of different tasks or epochs, or do not fit.

@@ -1,8 +1,8 @@
-"""What an auditor notes of her canaries: what they hold, when they sang, and as what.
+"""Auditor's record of canaries: their values, levels, uploads and messages.
 
-A canary is a participant of the auditor's. It holds one of two values, which a fair secret
-coin chose; its device is the ordinary one. The record is written before anything is sent:
-whoever could change it afterwards could make up evidence.
+A canary is a participant of the auditor's. It holds one of two values, chosen by a fair
+secret bit; its device is the ordinary one. The record is written before anything is sent: a
+record that could change afterwards would be no evidence.
 """
 
 import json
@@ -39,11 +39,11 @@ class Canaries:
     Attributes:
         task: SHA-256 of the task, 64 hexadecimal digits.
         epoch: From 1.
-        levels: What each chose, a privacy level or target, > 0, shape (m,).
+        levels: The privacy level or target of each, > 0, shape (m,).
         pairs: The two different values of each, categories or numbers, shape (m, 2).
-        bits: Which of the two it holds, 0 or 1, by a fair secret coin, shape (m,).
-        places: When it was sent: places in the order of sending, distinct, shape (m,).
-        uploads: In which upload, from 0, shape (m,).
+        bits: Fair secret bits, 0 or 1: the index of the value held, shape (m,).
+        places: Positions in the order of sending, distinct, shape (m,).
+        uploads: The upload of each, from 0, shape (m,).
         hashes: SHA-256 of each of its sealed messages, shape (m, messages).
         receipts: Whether the shuffler signed that it keeps this report, shape (m,); none
             before anything is sent.
@@ -95,17 +95,17 @@ class Canaries:
             raise InvalidInputError("Expected true or false for each canary's receipt.")
 
     def __len__(self) -> int:
-        """How many there are, m."""
+        """Returns the number of canaries, m."""
         return int(self.levels.size)
 
     @property
     def values(self) -> Floats:
-        """What each holds, shape (m,)."""
-        held: Floats = self.pairs[np.arange(len(self)), self.bits]
-        return held
+        """The value of each, shape (m,)."""
+        values: Floats = self.pairs[np.arange(len(self)), self.bits]
+        return values
 
     def to_json(self) -> str:
-        """Returns the record as JSON. It has the secret bits: keep it to yourself."""
+        """Returns the record as JSON, which contains the secret bits."""
         value = {
             "format": FORMAT,
             "task": self.task,
@@ -117,7 +117,7 @@ class Canaries:
 
     @classmethod
     def from_json(cls, content: bytes | str) -> "Canaries":
-        """Reads what `to_json` gave.
+        """Parses the output of `to_json`.
 
         Raises:
             DataError: If it is anything else.
@@ -128,7 +128,7 @@ class Canaries:
         rows = {name: value[name] for name in _ROWS}
         if not all(isinstance(row, list) for row in rows.values()):
             raise DataError("Expected lists about canaries.")
-        if not all(type(held) is bool for held in rows["receipts"]):
+        if not all(type(receipt) is bool for receipt in rows["receipts"]):
             raise DataError("Expected true or false for each canary's receipt.")
         hashes = [from_texts(row, "messages of canaries") for row in rows["hashes"]]
         if len({len(row) for row in hashes}) > 1:
@@ -148,7 +148,7 @@ class Canaries:
 
 
 def checked_digest(task: object) -> str:
-    """Returns the digest of a task.
+    """Validates and returns the digest of a task.
 
     Raises:
         InvalidInputError: Unless it is 64 hexadecimal digits.
@@ -174,7 +174,7 @@ def _numbers(rows: list[Any], dimensions: int) -> Floats:
         raise DataError("Expected finite numbers about canaries.") from error
 
 
-def _integers(rows: list[Any], what: str) -> Ints:
+def _integers(rows: list[Any], name: str) -> Ints:
     if not all(type(number) is int and 0 <= number < 2**62 for number in rows):
-        raise DataError(f"Expected {what} as whole numbers from 0.")
+        raise DataError(f"Expected {name} as whole numbers from 0.")
     return np.array(rows, np.int64)

@@ -1,19 +1,16 @@
-"""Can canaries' secret bits be guessed better than their certificate allows?
+"""Guessing test: correct guesses of canaries' bits against the certificate.
 
-What is published tells each bit X_i a little. In one run all of them are guessed at once
-(Steinke, Nasr, Jagielski 2023), here with a bound that docs/theory/canaries.md proves: let
-each canary's record keep (eps_i, delta_i) under replacement, let guesses T be any function
-of what is published, of a fixed number of canaries at each level, and W the right ones.
-Then for every w and every lambda >= 0
+The published result depends on each bit X_i a little. In one run all bits are guessed at
+once (Steinke, Nasr, Jagielski 2023), here with a bound that docs/theory/canaries.md proves:
+let each canary's record keep (eps_i, delta_i) under replacement, let guesses T be any
+function of the published result, of a fixed number of canaries at each level, and W the
+number of correct guesses. Then for every w and every lambda >= 0
 
     P(W >= w) <= lambda D + E[min(1, max(0, 1 - lambda (w - B)))],
     D = sum_i delta_i / (1 + e^eps_i),
 
-with B a sum of independent coins that are 1 with probability e^eps_i / (1 + e^eps_i). The
-least over lambda is a knapsack: D buys right guesses, first where few are missing.
-
-The bound holds for every point of a privacy profile, and W is the same: so does the least
-of them, without any correction. That is where the whole trade-off counts, not one point.
+with B a sum of independent Bernoulli variables of mean e^eps_i / (1 + e^eps_i). The minimum
+over lambda is a knapsack: D buys correct guesses, first where few are missing.
 """
 
 import math
@@ -30,7 +27,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats, Ints
 
 SHARE = 0.5
-"""Of the canaries of a level, so many are guessed: those whose values differ most."""
+"""Share of a level's canaries that are guessed: those with the largest scores."""
 
 _ROUNDING = 1e-9
 
@@ -38,11 +35,11 @@ _ROUNDING = 1e-9
 def guesses_finding(
     canaries: Canaries, seen: EpochView, *, promises: PrivacyProfiles
 ) -> AuditFinding:
-    """Returns how well bits can be guessed from the published estimate.
+    """Tests the number of bits guessed correctly from the published estimate.
 
     Raises:
-        InvalidInputError: If a canary holds nothing that was estimated, or nothing is
-            promised to its level.
+        InvalidInputError: If a canary's value is no estimated category, or its level has no
+            promise.
     """
     if seen.estimate is None:
         sentence = "What is published does not tell values apart."
@@ -67,10 +64,10 @@ def guesses_finding(
 
 
 def guess_scores(canaries: Canaries, seen: EpochView) -> Floats:
-    """Returns by how much the second value of each canary seems likelier, shape (m,).
+    """Scores the second value of each canary against the first, shape (m,).
 
     Raises:
-        InvalidInputError: If a canary holds nothing that was estimated.
+        InvalidInputError: If a canary's value is no estimated category.
     """
     assert seen.estimate is not None
     if seen.estimate.size == 1:
@@ -89,16 +86,16 @@ def guess_scores(canaries: Canaries, seen: EpochView) -> Floats:
 
 
 def num_guesses(canaries: int) -> int:
-    """Returns how many of so many canaries of a level are guessed."""
+    """Returns the number of guesses at a level with this number of canaries."""
     return math.ceil(SHARE * canaries)
 
 
 def select_guesses(scores: Floats, levels: Ints) -> Ints:
-    """Returns which canaries are guessed: the same number whatever is published.
+    """Selects the canaries to guess, a fixed number per level.
 
     Args:
-        scores: Of each canary, shape (m,).
-        levels: The place of each one's level, shape (m,).
+        scores: The score of each canary, shape (m,).
+        levels: The index of each canary's level, shape (m,).
     """
     chosen = []
     for level in np.unique(levels).tolist():
@@ -111,18 +108,19 @@ def select_guesses(scores: Floats, levels: Ints) -> Ints:
 def guessing_p_value(
     correct: int, guessed: Ints, sent: Ints, *, promises: PrivacyProfiles
 ) -> float:
-    """Returns a bound of the chance that so many guesses are right.
+    """Bounds the probability of at least `correct` correct guesses.
 
     Args:
-        correct: How many were, at all levels together.
-        guessed: How many were guessed at each level, fixed beforehand, shape (levels,).
-        sent: How many canaries there are at each level, shape (levels,).
-        promises: What their certificate says.
+        correct: Correct guesses, at all levels together.
+        guessed: Guesses at each level, fixed beforehand, shape (levels,).
+        sent: Canaries at each level, shape (levels,).
+        promises: Their certified profiles.
 
     Returns:
         In (0, 1].
     """
     least = 1.0
+    # The bound holds for every point of the profile, so the least needs no correction.
     for epsilons, deltas in zip(promises.epsilons, promises.deltas, strict=True):
         law = np.ones(1)
         for epsilon, count in zip(epsilons.tolist(), guessed.tolist(), strict=True):
@@ -146,7 +144,7 @@ def knapsack(law: Floats, wanted: int, bought: float) -> float:
         bought: At least 0.
     """
     reached = math.fsum(law[wanted:].tolist())
-    # One is missing, two are missing, ...
+    # The j-th entry: j correct guesses are missing, which costs j times its probability.
     short = law[:wanted][::-1]
     missing = np.arange(1, wanted + 1)
     costs = np.cumsum(missing * short)
@@ -159,9 +157,9 @@ def knapsack(law: Floats, wanted: int, bought: float) -> float:
 
 
 def _levels(canaries: Canaries, promises: PrivacyProfiles) -> Ints:
-    """Returns the place of each canary's level among the promises, shape (m,)."""
-    places = np.searchsorted(promises.levels, canaries.levels)
-    places = np.minimum(places, promises.levels.size - 1)
-    if (promises.levels[places] != canaries.levels).any():
+    """Returns the index of each canary's level among the promises, shape (m,)."""
+    indices = np.searchsorted(promises.levels, canaries.levels)
+    indices = np.minimum(indices, promises.levels.size - 1)
+    if (promises.levels[indices] != canaries.levels).any():
         raise InvalidInputError("Expected a promise to the level of every canary.")
-    return places
+    return indices

@@ -1,23 +1,23 @@
-"""What an audit of a collection can see, said before anything is sent.
+"""Power of an audit of a collection, computed before anything is sent.
 
 "Seen" means: in one epoch, by one test, while all other tests of the epoch win nothing, the
 running e-value goes from 1 to 1 / alpha. That takes a p-value of 1e-5 or so at alpha = 1%;
 several epochs see less than that together.
 
-Budgets. How well bits can be guessed depends on how a system leaks, which nobody knows. Two
-are computed: "at best" each canary's bit comes out right as binary response has it, of
-which the messages of any mechanism with this epsilon can be computed (Kairouz, Oh,
-Viswanath 2014); "as noise" it comes with normal noise of the same (epsilon, delta), the
-half with the largest scores is guessed, and nothing else. Guesses are then independent, and
-in 90% of all audits at least as many are right as their 10% quantile.
+Budgets. The share of correct guesses depends on the unknown way in which a system leaks.
+Two cases are computed: "at best" each canary's bit is guessed as under binary response,
+from which the messages of any mechanism with this epsilon can be computed (Kairouz, Oh,
+Viswanath 2014); "as noise" it comes with normal noise of the same (epsilon, delta), and
+only the half with the largest scores is guessed. Guesses are then independent, and in 90%
+of all audits the number of correct ones reaches its 10% quantile.
 
 Losses. One canary of m that is missing with a receipt is enough: a share s is seen with
-chance 1 - (1 - s)^m.
+probability 1 - (1 - s)^m.
 
-Order. If messages stay in their place with chance s, and the others are put in random
-order, two of them are in order with chance (1 + tau) / 2, tau = s^2 + (2 / 3) s (1 - s).
-The number of inversions is taken to be normal there, with the spread it has at s = 0, which
-is an approximation; whether the audit accuses is not.
+Order. If messages keep their position with probability s, and the others are in random
+order, two of them are in order with probability (1 + tau) / 2, where
+tau = s^2 + (2 / 3) s (1 - s). The number of inversions is taken to be normal there, with
+the spread it has at s = 0. This is an approximation; the p-value of the audit is not.
 """
 
 import bisect
@@ -43,7 +43,7 @@ from shuffledp.types import Ints
 
 CHANCES = (0.5, 0.9)
 
-# More are sent by nobody; and so many points of a profile say nearly what all of them do.
+# No auditor sends more; and 16 points of a profile give nearly the power of all of them.
 _MOST = 100_000
 _POINTS = 16
 
@@ -53,12 +53,12 @@ class GuessPower:
     """How many canaries of one level show a budget that is larger than promised.
 
     Attributes:
-        level: What they choose.
-        epsilon: What is promised to it, at the delta that was asked for.
-        excess: By what share the true epsilon is larger.
-        at_best: Canaries, if it is as telling as binary response; None if not even
-            100,000 are enough.
-        as_noise: The same, if it is as telling as normal noise.
+        level: Their privacy level or target.
+        epsilon: The epsilon promised to it, at the requested delta.
+        excess: The relative excess of the true epsilon over the promise.
+        at_best: Canaries, if the system leaks as binary response; None if not even 100,000
+            are enough.
+        as_noise: The same, if it leaks as normal noise.
     """
 
     level: float
@@ -70,14 +70,14 @@ class GuessPower:
 
 @dataclass(frozen=True)
 class CollectionPower:
-    """What one epoch with so many canaries shows.
+    """Power of one epoch with a given number of canaries.
 
     Attributes:
-        canaries: How many there are.
+        canaries: The number of canaries.
         alpha: The probability of ever accusing a system that keeps its promises.
-        p_value: What one test alone must reach.
-        guesses: For each level, and each excess.
-        right: The least share of right guesses that accuses; None if not even all do.
+        p_value: The largest p-value with which one test alone accuses.
+        guesses: The power for each level, and each excess.
+        right: The least share of correct guesses that accuses; None if not even all do.
         losses: The share of lost reports that is seen with chances 1/2 and 9/10, if every
             canary has a receipt.
         kept: The share of messages that stay in order, seen with chances 1/2 and 9/10 in a
@@ -94,14 +94,14 @@ class CollectionPower:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Returns what can be seen, for people."""
+        """The power in sentences."""
         half, most = self.losses
-        said = [
+        sentences = [
             f"If the shuffler loses {half:.2%} of all reports after giving receipts, "
             f"{self.canaries:,} canaries show it with chance 50%, and {most:.2%} with 90%."
         ]
         some, more = self.kept
-        said.append(
+        sentences.append(
             f"{self.canaries:,} canaries cannot see that an order is kept, unless it must "
             "be that of hashes."
             if some is None or more is None
@@ -109,32 +109,32 @@ class CollectionPower:
             f"with chance 50%, and {more:.0%} with 90%."
         )
         if self.right is None:
-            said.append(
+            sentences.append(
                 "So few canaries cannot see a budget above the promise: not even if all "
                 "their values were guessed."
             )
-            return tuple(said)
-        said.append(f"If {self.right:.1%} of all guesses are right, that accuses.")
-        for level in dict.fromkeys(one.level for one in self.guesses):
-            said.append(_sentence([g for g in self.guesses if g.level == level]))
-        return tuple(said)
+            return tuple(sentences)
+        sentences.append(f"If {self.right:.1%} of all guesses are right, that accuses.")
+        for level in dict.fromkeys(guess.level for guess in self.guesses):
+            sentences.append(_sentence([g for g in self.guesses if g.level == level]))
+        return tuple(sentences)
 
 
 def _sentence(guesses: list[GuessPower]) -> str:
     first = guesses[0]
     about = f"Level {first.level:g}, promised epsilon {first.epsilon:.3g}:"
-    if all(one.at_best is None for one in guesses):
+    if all(guess.at_best is None for guess in guesses):
         return (
             f"{about} not even {_MOST:,} canaries see {guesses[-1].excess:.0%} more; what "
             "is seen is a leak."
         )
     needed = [
-        f"{one.excess:.0%} more takes "
+        f"{guess.excess:.0%} more takes "
         + " or ".join(
             f"{'more than ' if n is None else ''}{n or _MOST:,}"
-            for n in (one.at_best, one.as_noise)
+            for n in (guess.at_best, guess.as_noise)
         )
-        for one in guesses
+        for guess in guesses
     ]
     return f"{about} {'; '.join(needed)} canaries, at best or if it leaks as noise."
 
@@ -142,12 +142,12 @@ def _sentence(guesses: list[GuessPower]) -> str:
 def collection_power(
     sent: Ints, *, promises: PrivacyProfiles, delta: float, alpha: float = ALPHA
 ) -> CollectionPower:
-    """Returns what one epoch shows.
+    """Computes the power of one epoch.
 
     Args:
-        sent: How many canaries there are at each level of the promises, shape (levels,).
-        promises: What is promised to people like those expected.
-        delta: At which promises are compared, in (0, 1).
+        sent: Canaries at each level of the promises, shape (levels,).
+        promises: The profiles certified for the expected population.
+        delta: The delta at which promises are compared, in (0, 1).
         alpha: The probability of ever accusing a system that keeps its promises.
 
     Raises:
@@ -161,16 +161,18 @@ def collection_power(
     guessed = np.array([num_guesses(n) for n in sent.tolist()])
 
     def accuses(right: int) -> bool:
-        found = guessing_p_value(right, guessed, sent, promises=promises)
-        return found <= p_value
+        attained = guessing_p_value(right, guessed, sent, promises=promises)
+        return attained <= p_value
 
     right = bisect.bisect_left(range(int(guessed.sum()) + 1), True, key=accuses)
     guesses = [
-        _guess_power(place, excess, promises=promises, delta=delta, p_value=p_value)
-        for place in np.flatnonzero(sent).tolist()
+        _guess_power(
+            level_index, excess, promises=promises, delta=delta, p_value=p_value
+        )
+        for level_index in np.flatnonzero(sent).tolist()
         for excess in EXCESSES
     ]
-    kept = [_kept(count, chance, p_value) for chance in CHANCES]
+    order_shares = [_order_share(count, chance, p_value) for chance in CHANCES]
     losses = [-math.expm1(math.log1p(-chance) / count) for chance in CHANCES]
     return CollectionPower(
         count,
@@ -179,7 +181,7 @@ def collection_power(
         tuple(guesses),
         right / int(guessed.sum()) if right <= guessed.sum() else None,
         (losses[0], losses[1]),
-        (kept[0], kept[1]),
+        (order_shares[0], order_shares[1]),
     )
 
 
@@ -190,13 +192,13 @@ def single_test_p_value(alpha: float) -> float:
     '1.3e-05'
     """
     needed = len(EpochTest) / alpha
-    found = brentq(lambda log: calibrated(math.exp(log)) - needed, -600.0, 0.0)
-    # Rounding may leave it a little too large.
-    return math.exp(float(found)) * (1.0 - 1e-9)
+    root = brentq(lambda log: calibrated(math.exp(log)) - needed, -600.0, 0.0)
+    # The root may be rounded up; the smaller p-value is on the safe side.
+    return math.exp(float(root)) * (1.0 - 1e-9)
 
 
 def _guess_power(
-    place: int,
+    level_index: int,
     excess: float,
     *,
     promises: PrivacyProfiles,
@@ -204,17 +206,17 @@ def _guess_power(
     p_value: float,
 ) -> GuessPower:
     column = PrivacyProfiles(
-        promises.levels[place : place + 1],
-        promises.epsilons[:, place : place + 1],
-        promises.deltas[:, place : place + 1],
+        promises.levels[level_index : level_index + 1],
+        promises.epsilons[:, level_index : level_index + 1],
+        promises.deltas[:, level_index : level_index + 1],
     )
-    kept = column.epsilons[column.deltas <= delta]
-    # Fewer points see less, so that more canaries are said to be needed.
+    epsilons = column.epsilons[column.deltas <= delta]
+    # Fewer points have less power, so that the number of canaries is an upper bound.
     rows = slice(None, None, max(1, len(column.deltas) // _POINTS))
     column = PrivacyProfiles(column.levels, column.epsilons[rows], column.deltas[rows])
-    if not kept.size:
+    if not epsilons.size:
         raise InvalidInputError(f"Expected a promise at delta {delta:g}.")
-    epsilon = float(kept.min())
+    epsilon = float(epsilons.min())
     true = (1.0 + excess) * epsilon
     at_best = _needed(float(expit(true)), promises=column, p_value=p_value)
     as_noise = _needed(_as_noise(true, delta), promises=column, p_value=p_value)
@@ -223,7 +225,7 @@ def _guess_power(
 
 
 def _needed(right: float, *, promises: PrivacyProfiles, p_value: float) -> int | None:
-    """Returns how many canaries are enough if guesses are right with this chance."""
+    """Returns a sufficient number of canaries if guesses are right with this chance."""
 
     def enough(canaries: int) -> bool:
         guessed = num_guesses(canaries)
@@ -243,12 +245,10 @@ def _needed(right: float, *, promises: PrivacyProfiles, p_value: float) -> int |
 
 
 def _as_noise(epsilon: float, delta: float) -> float:
-    """Returns how often the better half of guesses is right, through normal noise.
+    """Returns the share of correct guesses in the better half, under normal noise."""
 
-    The noise has the distance between both means, in standard deviations, at which
-    (epsilon, delta) is what it keeps (Balle, Wang 2018).
-    """
-
+    # The distance of both means, in standard deviations, at which normal noise keeps
+    # exactly (epsilon, delta): Balle, Wang (2018).
     def excess(distance: float) -> float:
         away = epsilon / distance
         first = norm.cdf(distance / 2.0 - away)
@@ -265,16 +265,16 @@ def _as_noise(epsilon: float, delta: float) -> float:
     return sides(middle)[0] / sum(sides(middle))
 
 
-def _kept(count: int, chance: float, p_value: float) -> float | None:
-    """Returns the share of messages in order that is seen with this chance."""
+def _order_share(count: int, chance: float, p_value: float) -> float | None:
+    """Returns the share of messages in order that is detected with this chance."""
     pairs = count * (count - 1) // 2
     if pairs < 1 or two_sided_p_value(0, [count]) > p_value:
         return None
     low, high = 0, pairs // 2 + 1
     while high - low > 1:
         middle = (low + high) // 2
-        found = two_sided_p_value(middle, [count]) <= p_value
-        low, high = (middle, high) if found else (low, middle)
+        detected = two_sided_p_value(middle, [count]) <= p_value
+        low, high = (middle, high) if detected else (low, middle)
     spread = math.sqrt(2.0 * (2 * count + 5) / (9.0 * count * (count - 1)))
     tau = 1.0 - 2.0 * low / pairs + float(norm.ppf(chance)) * spread
     return math.sqrt(1.0 + 3.0 * tau) - 1.0 if tau < 1.0 else None

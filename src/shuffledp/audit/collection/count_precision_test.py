@@ -1,21 +1,21 @@
-"""Are counts closer to the truth than devices' coins allow?
+"""Precision test: counts closer to the truth than the devices' randomness allows.
 
-A category's count is a sum of independent coins, one of each honest person, each with a
-variance of at least v whatever she holds. The characteristic function of a coin with
-variance v is exp(-2 v sin(t / 2)^2) at most, so that with V the sum of variances, a count
-has every single value with probability at most
+A category's count is a sum of independent Bernoulli variables, one per honest user, each
+with a variance of at least v for every value. The characteristic function of a Bernoulli
+variable with variance v is exp(-2 v sin(t / 2)^2) at most, so that with V the sum of
+variances, a count has every single value with probability at most
 
     (1 / 2 pi) int exp(-2 V sin(t / 2)^2) dt = exp(-V) I_0(V),
 
 about 1 / sqrt(2 pi V), and lies within t of a number fixed beforehand with 2 t + 1 times
-that. The number is what is expected if canaries alone hold the category. If others hold it,
-too, the test loses power, never truth.
+that. The number is the expectation if canaries alone hold the category. If others hold it,
+too, the test loses power, not validity.
 
-Several categories are looked at one after the other. Given the former counts, and who is in
-them, the coins of the others are still independent where every message supports one
-category, and unchanged where categories are independent. So the number of categories whose
-probability is 5% at most is at most binomial; where nothing is known of categories
-together, the least probability counts, times their number.
+Categories are tested in sequence. Given the former counts and the users in them, the draws
+of the others are still independent where every message supports one category, and unchanged
+where categories are independent. So the number of categories whose probability is 5% at
+most is at most binomial; where the dependence is unknown, the p-value is the least
+probability times the number of categories.
 """
 
 import math
@@ -38,7 +38,7 @@ NEAR = 0.05
 
 
 def precision_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
-    """Returns whether counts of the canaries' categories have enough noise.
+    """Tests whether counts of the canaries' categories have enough noise.
 
     Raises:
         InvalidInputError: If a canary holds no category.
@@ -68,18 +68,18 @@ def precision_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
 
 
 def _chances(canaries: Canaries, seen: EpochView, categories: Ints) -> list[float]:
-    """Returns how likely each count is as near to the truth, given the former ones."""
+    """Bounds the probability of each distance to the truth, given former counts."""
     support, people = seen.support, seen.people
     assert support is not None
     level = np.searchsorted(seen.levels, canaries.levels) if people.size > 1 else 0
     more = np.broadcast_to((support.keep - support.flip)[level], len(canaries))
     chances, before = [], 0.0
     for number, category in enumerate(categories.tolist()):
-        held = float(more[canaries.values == category].sum())
-        expected = float(people @ support.flip) + held
+        from_canaries = float(more[canaries.values == category].sum())
+        expected = float(people @ support.flip) + from_canaries
         count = float(support.counts[category])
         each = _least_variances(support, number)
-        # Those who are absent, or in former counts, may be the ones whose coins vary most.
+        # Absent users, and those in former counts, may be those with the largest variance.
         away = seen.absent + (
             before if support.columns is SupportDependence.ONE else 0.0
         )
@@ -91,18 +91,18 @@ def _chances(canaries: Canaries, seen: EpochView, categories: Ints) -> list[floa
 
 
 def _least_variances(support: SupportCounts, former: int) -> Floats:
-    """Returns the least variance of a coin of each level, whatever its owner holds.
+    """Returns the least variance of a report's support at each level, over all values.
 
     Args:
-        support: Chances.
-        former: Of how many categories it is known that her message is in none.
+        support: The probabilities of support.
+        former: The number of former categories that the message does not support.
     """
     keep, flip = support.keep, support.flip
     if support.columns is not SupportDependence.ONE or not former:
         chances = np.stack([keep, flip])
     else:
         with np.errstate(divide="ignore", invalid="ignore"):
-            # She holds this category, one of the former, or another one.
+            # The user holds this category, one of the former, or another one.
             chances = np.stack(
                 [
                     keep / (1.0 - former * flip),

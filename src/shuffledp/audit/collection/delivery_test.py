@@ -1,10 +1,10 @@
-"""Was every canary counted once, in its own epoch, and no more?
+"""Delivery test: every canary is counted exactly once, in its own epoch.
 
-Who has the receipt of a report that is missing holds the proof: the shuffler signed that it
-keeps it. Of a report that a shuffler should have signed for and did not, nobody knows
-whether it arrived. A shuffler that never signs may lose as many as the task says are
-absent; if whoever loses them cannot tell canaries from people, the number of lost canaries
-is at most hypergeometric. Copies, and messages of earlier epochs, cannot come at all.
+The receipt of a missing report is a proof: the shuffler signed that it keeps it. Without a
+receipt it is unknown whether the report arrived. A shuffler that never signs may lose as
+many as the task says are absent; if the loss cannot depend on who is a canary, the number
+of lost canaries is at most hypergeometric. Copies, and messages of earlier epochs, must not
+occur at all.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from shuffledp.audit.collection.message_positions import message_positions
 
 
 def delivery_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
-    """Returns what became of the canaries' messages."""
+    """Tests whether the canaries' messages are missing, copied or replayed."""
     lists = [
         *([] if seen.included is None else [seen.included]),
         *([] if seen.batch is None else [seen.batch.hashes]),
@@ -41,7 +41,7 @@ def delivery_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
     if with_receipt or doubled or replayed:
         return AuditFinding.of_rule(EpochTest.DELIVERY, True, sentence=f"{sentence}.")
     if seen.gives_receipts or not seen.absent:
-        # Receipts alone decide; or nothing is known of how many may get lost.
+        # Receipts alone decide; or the number that may get lost is unknown.
         return AuditFinding.of_rule(EpochTest.DELIVERY, False, sentence=f"{sentence}.")
     sent = max(int(seen.people.sum()) + seen.absent, len(canaries))
     p_value = float(hypergeom.sf(without - 1, sent, seen.absent, len(canaries)))

@@ -1,12 +1,12 @@
-"""e-values: what a bet against a promise wins, 1 on average at most if it is kept.
+"""e-values: winnings of a bet against a promise, of mean at most 1 if it is kept.
 
-Of a p-value p they are made by a calibrator, a decreasing function f with integral 1 over
-[0, 1]: then f(p) has mean 1 at most for every p that is at most a with probability a at
-most (Vovk, Wang 2021). Here it is the mean of kappa p^(kappa - 1) over kappa in [0, 1],
+A calibrator turns a p-value p into an e-value. It is a decreasing function f with integral
+1 over [0, 1]: then f(p) has mean 1 at most for every p that is at most a with probability a
+at most (Vovk, Wang 2021). Here it is the mean of kappa p^(kappa - 1) over kappa in [0, 1],
 
     f(p) = (1 - p + p log p) / (p log(p)^2),
 
-as nobody knows beforehand how small p-values will be.
+as the size of p-values is not known beforehand.
 """
 
 import math
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from shuffledp.errors import InvalidInputError
 
-# Closer to 1 than this, differences of nearly equal numbers say nothing.
+# Closer to p = 1 than this, the difference cancels; a series is used instead.
 _NEAR = 1e-3
 
 
@@ -39,7 +39,7 @@ def calibrated(p_value: float) -> float:
         # With x = -log p: (e^x - 1 - x) / x^2.
         x = -log
         return 0.5 + x / 6.0 + x * x / 24.0
-    # Divided by p, so that nothing underflows.
+    # Numerator and denominator divided by p, so that a tiny p does not underflow.
     return (math.exp(min(-log, 709.0)) - 1.0 + log) / log**2
 
 

@@ -1,4 +1,4 @@
-"""What came out of one epoch, as far as an auditor is shown."""
+"""Auditor's view of one epoch: the published result, the batch and the counts."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -35,7 +35,7 @@ class MessageBatch:
 
 
 class SupportDependence(StrEnum):
-    """How the categories that one message supports depend on each other."""
+    """Dependence between the categories that one message supports."""
 
     ONE = "every message supports exactly one category"
     INDEPENDENT = "independent of each other, given the value"
@@ -44,13 +44,13 @@ class SupportDependence(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class SupportCounts:
-    """How many messages supported each category, as published with the estimate.
+    """Number of messages that support each category, published with the estimate.
 
     Attributes:
-        counts: Of all levels together, shape (k,).
-        keep: The chance that a message supports the value held, of the shape of `people`.
-        flip: That it supports a given other value, of the same shape.
-        columns: What is known of several categories together.
+        counts: Counts of all levels together, shape (k,).
+        keep: The probability that a message supports the value held, shape of `people`.
+        flip: The probability that it supports a given other value, of the same shape.
+        columns: The dependence between categories.
     """
 
     counts: Floats
@@ -73,28 +73,29 @@ class SupportCounts:
 
 @dataclass(frozen=True, eq=False)
 class EpochView:
-    """What was published of an epoch, and what was shown besides.
+    """Published result of an epoch, with the batch and counts shown to the auditor.
 
     Attributes:
         task: SHA-256 of the task, 64 hexadecimal digits.
         epoch: From 1.
-        levels: What people could choose, strictly increasing, shape (levels,).
-        people: How many took part, as published: at each level, shape (levels,); or all
-            together, shape (1,), where that is all that is counted.
-        minimum: How many the task asks for, of the shape of `people`.
-        absent: Of how many people the reports may get lost, by the task.
+        levels: The levels or targets of the task, strictly increasing, shape (levels,).
+        people: The published number of users at each level, shape (levels,); or of all
+            together, shape (1,), where levels are not counted.
+        minimum: The task's minimum number of users, of the shape of `people`.
+        absent: The number of reports that the task allows to get lost.
         hides_levels: Whether the batch must not tell levels of messages (agnostic mode).
-        sorted_by_hash: Whether the order of the batch is by SHA-256, as our services
-            promise; otherwise uniformly random.
-        estimate: What was published: of each category, in any unit, shape (k,), or the
-            mean of numbers, shape (1,); None if nothing tells values apart.
-        center: What the mean is compared with, fixed beforehand; categories have none.
+        sorted_by_hash: Whether the order of the batch is by SHA-256, as this
+            library's services promise; otherwise uniformly random.
+        estimate: The published estimate of each category, in any unit, shape (k,), or the
+            mean of numbers, shape (1,); None if no estimate depends on single values.
+        center: The number that the mean is compared with, fixed beforehand; not used for
+            categories.
         support: The counts that the estimate was computed from; None for other statistics.
         included: SHA-256 of all messages that were counted, in any order, shape (n,), as
             published or as in the batch; None if that is not known.
         batch: The batch, if it was shown.
         earlier: SHA-256 of messages of canaries of earlier epochs, shape (h,).
-        gives_receipts: Whether the shuffler signs which reports it keeps, as ours does.
+        gives_receipts: Whether the shuffler signs receipts of the reports it keeps.
     """
 
     task: str
@@ -130,8 +131,8 @@ class EpochView:
         if (people < 0).any() or (minimum < 0).any() or self.absent < 0:
             raise InvalidInputError("Expected numbers of people from 0.")
         if self.estimate is not None:
-            found = float_array(self.estimate, "an estimate")
-            if not found.size or not np.isfinite(found).all():
+            estimate = float_array(self.estimate, "an estimate")
+            if not estimate.size or not np.isfinite(estimate).all():
                 raise InvalidInputError("Expected finite estimates.")
         if not np.isfinite(self.center):
             raise InvalidInputError("Expected a finite center.")

@@ -1,9 +1,9 @@
-"""What an audit found, epoch by epoch, and what all of it is worth together.
+"""Evidence of an audit: findings of every epoch, and their combined e-value.
 
-A p-value is at most a with probability a at most, whatever happened before, if the system
-is what its certificate says; so the e-value made of it has mean 1 at most. The average of
-e-values of an epoch is one, and so is the product over epochs: it may be looked at after
-every one, and exceeds 1 / alpha, ever, with probability alpha at most (Ville 1939).
+If the system keeps its certificate, a p-value is at most a with probability a at most,
+given all former epochs; so its e-value has mean 1 at most. The average of the e-values of
+an epoch is an e-value, and so is the product over epochs: it may be inspected after every
+epoch, and ever exceeds 1 / alpha with probability alpha at most (Ville 1939).
 """
 
 import itertools
@@ -28,7 +28,7 @@ _FINDING = frozenset({"test", "p_value", "e_value", "certain", "sentence"})
 
 
 class EpochTest(StrEnum):
-    """What is tested in every epoch, always all of it."""
+    """Tests of an epoch; each epoch has all of them."""
 
     GUESSES = "guesses"
     ORDER = "order"
@@ -40,15 +40,15 @@ class EpochTest(StrEnum):
 
 @dataclass(frozen=True)
 class AuditFinding:
-    """What one test found; made by `of_p_value`, `of_rule` or `unseen`.
+    """Finding of one test; made by `of_p_value`, `of_rule` or `unseen`.
 
     Attributes:
-        test: Which.
-        p_value: Its false-alarm probability, in [0, 1]; 0 where what was seen cannot
-            happen, or only if SHA-256 or a signature fails. None where nothing could be
-            looked at.
-        e_value: What a bet against the promise won, > 0; infinite at p-value 0.
-        sentence: What was seen, for people.
+        test: The test.
+        p_value: Its false-alarm probability, in [0, 1]; 0 if the observation is impossible
+            while the promise is kept, unless SHA-256 or a signature fails. None if the test
+            could not be made.
+        e_value: The e-value of the p-value, > 0; infinite at p-value 0.
+        sentence: The observation as a sentence.
     """
 
     test: EpochTest
@@ -62,10 +62,12 @@ class AuditFinding:
             raise InvalidInputError(f"Expected a p-value in [0, 1], got {p!r}.")
         known = [1.0] if p is None else [calibrated(p)]
         if p == 1.0:
-            # Where only what is certain could be found, nothing was at stake.
+            # A test of a rule cannot lose a bet: without a violation its e-value is 1.
             known.append(1.0)
-        # Other machines' logarithms may differ in their last digits.
-        if not any(math.isclose(self.e_value, one, rel_tol=1e-9) for one in known):
+        # Logarithms of other machines may differ in their last digits.
+        if not any(
+            math.isclose(self.e_value, e_value, rel_tol=1e-9) for e_value in known
+        ):
             raise InvalidInputError(
                 "Expected an e-value that follows from its p-value."
             )
@@ -76,12 +78,12 @@ class AuditFinding:
     def of_p_value(
         cls, test: EpochTest, p_value: float, *, sentence: str
     ) -> "AuditFinding":
-        """Returns what a test found that gives any p-value."""
+        """Returns the finding of a test with a p-value."""
         return cls(test, p_value, calibrated(p_value), sentence)
 
     @classmethod
     def of_rule(cls, test: EpochTest, broken: bool, *, sentence: str) -> "AuditFinding":
-        """Returns what a test found that knew only "cannot happen" and "nothing"."""
+        """Returns the finding of a test that is certain if the rule is broken."""
         return (
             cls(test, 0.0, math.inf, sentence)
             if broken
@@ -90,16 +92,16 @@ class AuditFinding:
 
     @classmethod
     def unseen(cls, test: EpochTest, *, sentence: str) -> "AuditFinding":
-        """Returns that nothing could be looked at, and why."""
+        """Returns the finding of a test that could not be made, with the reason."""
         return cls(test, None, 1.0, sentence)
 
     @property
     def certain(self) -> bool:
-        """Whether what was seen cannot happen if the promise is kept."""
+        """Whether the observation is impossible while the promise is kept."""
         return self.p_value == 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns all of it as plain values; an infinite e-value is null."""
+        """Returns all fields as plain values; an infinite e-value is null."""
         return {
             "test": str(self.test),
             "p_value": self.p_value,
@@ -111,7 +113,7 @@ class AuditFinding:
 
 @dataclass(frozen=True)
 class EpochFindings:
-    """All tests of one epoch.
+    """Findings of all tests of one epoch.
 
     Attributes:
         epoch: From 1.
@@ -124,7 +126,7 @@ class EpochFindings:
     def __post_init__(self) -> None:
         if type(self.epoch) is not int or self.epoch < 1:
             raise InvalidInputError(f"Expected an epoch from 1, got {self.epoch!r}.")
-        # Whoever left out tests that said nothing would choose after looking.
+        # Leaving out tests without a result would be a choice after seeing the data.
         if [finding.test for finding in self.findings] != list(EpochTest):
             raise InvalidInputError("Expected a finding of every test, in order.")
 
@@ -136,7 +138,7 @@ class EpochFindings:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything that was found of one task.
+    """Findings of all audited epochs of one task.
 
     Attributes:
         task: SHA-256 of the task that canaries were first sent to, 64 hexadecimal digits.
@@ -152,21 +154,21 @@ class Evidence:
         checked_digest(self.task)
         if not 0.0 < self.alpha < 1.0:
             raise InvalidInputError(f"Expected 0 < alpha < 1, got {self.alpha!r}.")
-        numbers = [one.epoch for one in self.epochs]
+        numbers = [epoch.epoch for epoch in self.epochs]
         if any(a >= b for a, b in itertools.pairwise(numbers)):
             raise InvalidInputError("Expected every epoch once, oldest first.")
 
     @property
     def threshold(self) -> float:
-        """What the running e-value must reach."""
+        """The running e-value that accuses."""
         return 1.0 / self.alpha
 
     @property
     def running(self) -> tuple[float, ...]:
         """The product of e-values so far, after each epoch; it may be infinite."""
         products, product = [], 1.0
-        for one in self.epochs:
-            product *= one.e_value
+        for epoch in self.epochs:
+            product *= epoch.e_value
             products.append(product)
         return tuple(products)
 
@@ -174,11 +176,11 @@ class Evidence:
     def crossed_in(self) -> int | None:
         """The first epoch after which the threshold was reached, or None."""
         rows = zip(self.epochs, self.running, strict=True)
-        return next((one.epoch for one, e in rows if e >= self.threshold), None)
+        return next((epoch.epoch for epoch, e in rows if e >= self.threshold), None)
 
     @property
     def sentence(self) -> str:
-        """What all of it says, for people."""
+        """The conclusion as a sentence."""
         last = self.running[-1] if self.epochs else 1.0
         looks = (
             f"{len(self.epochs)} epoch{'' if len(self.epochs) == 1 else 's'} audited"
@@ -195,16 +197,16 @@ class Evidence:
             + ("; what was seen cannot happen then." if math.isinf(last) else ".")
         )
 
-    def with_epoch(self, found: EpochFindings) -> "Evidence":
-        """Returns the evidence with one epoch more.
+    def with_epoch(self, findings: EpochFindings) -> "Evidence":
+        """Returns the evidence with one more epoch.
 
         Raises:
-            InvalidInputError: If it is not later than all that are there.
+            InvalidInputError: If it is not later than all former epochs.
         """
-        return Evidence(self.task, self.alpha, (*self.epochs, found))
+        return Evidence(self.task, self.alpha, (*self.epochs, findings))
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns all of it as plain values; infinite e-values are null."""
+        """Returns all fields as plain values; infinite e-values are null."""
         return {
             "format": FORMAT,
             "task": self.task,
@@ -213,12 +215,12 @@ class Evidence:
             "crossed_in": self.crossed_in,
             "epochs": [
                 {
-                    "epoch": one.epoch,
-                    "e_value": _finite(one.e_value),
+                    "epoch": epoch.epoch,
+                    "e_value": _finite(epoch.e_value),
                     "running": _finite(e),
-                    "findings": [finding.to_dict() for finding in one.findings],
+                    "findings": [finding.to_dict() for finding in epoch.findings],
                 }
-                for one, e in zip(self.epochs, self.running, strict=True)
+                for epoch, e in zip(self.epochs, self.running, strict=True)
             ],
         }
 
@@ -228,7 +230,7 @@ class Evidence:
 
     @classmethod
     def from_json(cls, content: bytes | str) -> "Evidence":
-        """Reads what `to_json` gave; every number that follows from others must.
+        """Parses the output of `to_json`, and checks all derived numbers.
 
         Raises:
             DataError: If it is anything else.
@@ -240,12 +242,12 @@ class Evidence:
             raise DataError("Expected alpha and epochs of evidence.")
         try:
             epochs = tuple(_epoch(row) for row in value["epochs"])
-            found = cls(value["task"], value["alpha"], epochs)
+            evidence = cls(value["task"], value["alpha"], epochs)
         except InvalidInputError as error:
             raise DataError(str(error)) from error
-        if found.to_dict() != value:
+        if evidence.to_dict() != value:
             raise DataError("Expected e-values that follow from their p-values.")
-        return found
+        return evidence
 
 
 def _epoch(row: object) -> EpochFindings:

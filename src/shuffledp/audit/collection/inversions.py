@@ -1,15 +1,15 @@
-"""How unlikely a number of inversions is, exactly or bounded, if every order is as likely.
+"""P-values of the number of inversions of a uniformly random order, exact or bounded.
 
-Of n things in a uniformly random order, the j-th stands before a number of the j - 1 former
-ones that is uniform on {0, ..., j - 1}, independent of the rest. So the inversions I have
+Of n items in a uniformly random order, the j-th precedes a number of the j - 1 former ones
+that is uniform on {0, ..., j - 1}, independent of the others. So the inversions I have
 
     E[q^I] = [n]! / n!,    [n]! = prod_{j <= n} (1 + q + ... + q^(j-1)),
 
-the sum over groups that are ordered apart is a product, and with d_1, d_2, ... things that
+the sum over groups that are ordered apart is a product, and with d_1, d_2, ... items that
 are alike among the n, [n]! / ([d_1]! [d_2]! ...) counts orders by inversions (MacMahon
-1916): that is the law of Mann and Whitney (1947). It is symmetric about its middle.
+1916): the distribution of Mann and Whitney (1947). It is symmetric about its middle.
 
-Few things are counted in whole numbers. For many, with t the distance from the middle,
+Few items are counted in whole numbers. For many, with t the distance from the middle,
 P(I <= E[I] - t) <= E[exp(theta (E[I] - I))] exp(-theta t) for every theta >= 0 (Chernoff
 1952), where the expectation is known exactly: it is a product of sinh(j theta / 2) / j.
 """
@@ -24,7 +24,7 @@ from scipy.optimize import minimize_scalar
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats, Ints
 
-# So many additions of whole numbers take a tenth of a second.
+# This number of additions of whole numbers takes a tenth of a second.
 _FEW = 300_000
 # More than the rounding of a sum of 10^5 logarithms.
 _ROUNDING = 1e-6
@@ -32,13 +32,13 @@ _SMALLEST = 1e-300
 
 
 def inversions(first: Ints, second: Ints) -> int:
-    """Returns how many pairs are in different order in two lists without ties."""
+    """Counts the pairs in different order in two lists without ties."""
     before: list[int] = []
     count = 0
     for number in first[np.argsort(second)].tolist():
-        place = bisect.bisect(before, number)
-        count += len(before) - place
-        before.insert(place, number)
+        index = bisect.bisect(before, number)
+        count += len(before) - index
+        before.insert(index, number)
     return count
 
 
@@ -54,8 +54,8 @@ def two_sided_p_value(
 
     Args:
         count: Inversions, of all groups together.
-        sizes: How many things each group has.
-        alike: How many things are alike, for each kind of thing; none are if it is empty.
+        sizes: The number of items of each group.
+        alike: The number of items of each kind that are alike; empty if all are distinct.
 
     Returns:
         In (0, 1]; at most a with probability a at most if every order is as likely.
@@ -79,29 +79,29 @@ def _pairs(number: int) -> int:
 
 
 def _counted(low: int, sizes: Sequence[int], alike: Sequence[int]) -> float:
-    """Returns P(I <= low), from numbers of orders as Python's whole numbers."""
+    """Returns P(I <= low) by exact counting in Python integers."""
     orders = [1] + [0] * low
     for size in sizes:
         for j in range(2, size + 1):
             # Times 1 + q + ... + q^(j-1) = (1 - q^j) / (1 - q), up to q^low.
-            _minus(orders, j)
-            _sum(orders, 1)
+            _subtract_shifted(orders, j)
+            _add_shifted(orders, 1)
     for size in alike:
         for j in range(2, size + 1):
-            _minus(orders, 1)
-            _sum(orders, j)
+            _subtract_shifted(orders, 1)
+            _add_shifted(orders, j)
     whole = math.prod(map(math.factorial, sizes))
     return sum(orders) / (whole // math.prod(map(math.factorial, alike)))
 
 
-def _minus(orders: list[int], step: int) -> None:
-    for place in range(len(orders) - 1, step - 1, -1):
-        orders[place] -= orders[place - step]
+def _subtract_shifted(orders: list[int], step: int) -> None:
+    for index in range(len(orders) - 1, step - 1, -1):
+        orders[index] -= orders[index - step]
 
 
-def _sum(orders: list[int], step: int) -> None:
-    for place in range(step, len(orders)):
-        orders[place] += orders[place - step]
+def _add_shifted(orders: list[int], step: int) -> None:
+    for index in range(step, len(orders)):
+        orders[index] += orders[index - step]
 
 
 def _bounded(low: int, sizes: Sequence[int], alike: Sequence[int]) -> float:
@@ -119,10 +119,10 @@ def _bounded(low: int, sizes: Sequence[int], alike: Sequence[int]) -> float:
             - theta * away
         )
 
-    # Whatever is found is a bound; about the least where the law is like a normal one.
+    # Every theta gives a valid bound; `usual` is the best one of a normal distribution.
     usual = away / max(float(variance), 0.25)
-    found = minimize_scalar(log_bound, bounds=(0.0, 50.0 * usual), method="bounded")
-    least = min(float(found.fun), log_bound(usual))
+    minimum = minimize_scalar(log_bound, bounds=(0.0, 50.0 * usual), method="bounded")
+    least = min(float(minimum.fun), log_bound(usual))
     return math.exp(min(least + _ROUNDING, 0.0))
 
 

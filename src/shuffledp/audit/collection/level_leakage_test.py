@@ -1,11 +1,11 @@
-"""Do published numbers of people, and the batch, agree with what canaries know of levels?
+"""Level test: published numbers of users, and the batch, against canaries' levels.
 
-No level can have fewer people than canaries whose reports were kept, and none is published
-below the task's minimum. Where levels travel with messages, each canary is in its level's
-pile. Where they must not be told from messages, nothing of a message may go with its level:
-given which piles, sizes and places canaries' messages have, every assignment of them to
-the canaries is as likely. Each level is compared with all others: by places (Mann, Whitney
-1947), by each pile and size (Fisher 1935); the least p-value counts, times their number.
+No level can have fewer users than canaries with receipts, and none is published below the
+task's minimum. Where levels travel with messages, each canary is in its level's pile. Where
+messages must not tell levels, no property of a message may depend on its level: given the
+piles, sizes and positions of canaries' messages, every assignment of them to the canaries
+is equally likely. Each level is compared with all others: by positions (Mann, Whitney
+1947), by each pile and size (Fisher 1935); the p-value is the least times their number.
 """
 
 import numpy as np
@@ -21,18 +21,18 @@ from shuffledp.types import Ints
 
 
 def levels_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
-    """Returns what is known of levels.
+    """Tests whether numbers of users and the batch agree with the canaries' levels.
 
     Raises:
-        InvalidInputError: If a canary has a level that nobody can choose.
+        InvalidInputError: If a canary has a level that the task does not offer.
     """
     of_level = np.searchsorted(seen.levels, canaries.levels)
     known = np.minimum(of_level, seen.levels.size - 1)
     if (seen.levels[known] != canaries.levels).any():
         raise InvalidInputError("Expected canaries at levels of the task.")
     counted = known if seen.people.size > 1 else np.zeros_like(known)
-    kept = np.bincount(counted[canaries.receipts], minlength=seen.people.size)
-    few, below = seen.people < kept, seen.people < seen.minimum
+    acknowledged = np.bincount(counted[canaries.receipts], minlength=seen.people.size)
+    few, below = seen.people < acknowledged, seen.people < seen.minimum
     sentence = (
         f"Fewer people than canaries with receipts are published at {few.sum():,} of "
         f"{few.size:,} levels, and fewer than the minimum at {below.sum():,}"
@@ -40,16 +40,16 @@ def levels_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
     broken = bool(few.any() or below.any())
     if seen.batch is None:
         return AuditFinding.of_rule(EpochTest.LEVELS, broken, sentence=f"{sentence}.")
-    places = message_positions(canaries.hashes, seen.batch.hashes)[0]
+    positions = message_positions(canaries.hashes, seen.batch.hashes)[0]
     if not seen.hides_levels:
-        wrong = (places >= 0) & (seen.batch.piles[places] != known[:, None])
+        wrong = (positions >= 0) & (seen.batch.piles[positions] != known[:, None])
         broken = broken or bool(wrong.any())
         sentence = f"{sentence}; {wrong.sum():,} messages are in another level's pile."
         return AuditFinding.of_rule(EpochTest.LEVELS, broken, sentence=sentence)
-    found = _told(places, known, seen)
-    if broken or not found:
+    p_values = _level_p_values(positions, known, seen)
+    if broken or not p_values:
         return AuditFinding.of_rule(EpochTest.LEVELS, broken, sentence=f"{sentence}.")
-    p_value = min(len(found) * min(found), 1.0)
+    p_value = min(len(p_values) * min(p_values), 1.0)
     sentence = (
         f"{sentence}; that places, piles and sizes of canaries' messages go with their "
         f"levels as they do has a false-alarm probability of {p_value:.2g}."
@@ -57,37 +57,43 @@ def levels_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
     return AuditFinding.of_p_value(EpochTest.LEVELS, p_value, sentence=sentence)
 
 
-def _told(places: Ints, levels: Ints, seen: EpochView) -> list[float]:
-    """Returns a p-value of each comparison of a level with the others."""
+def _level_p_values(positions: Ints, levels: Ints, seen: EpochView) -> list[float]:
+    """Computes a p-value for each comparison of a level with the others."""
     assert seen.batch is not None
-    # One message of each: those of one report may be kept together.
-    there = places[:, 0] >= 0
-    places, levels = places[there, 0], levels[there]
-    kinds = np.stack([seen.batch.piles[places], seen.batch.sizes[places]])
+    # One message per canary: those of one report may stay together in the batch.
+    present = positions[:, 0] >= 0
+    positions, levels = positions[present, 0], levels[present]
+    kinds = np.stack([seen.batch.piles[positions], seen.batch.sizes[positions]])
     _, kind = np.unique(kinds, axis=1, return_inverse=True)
-    found = []
-    # Of two levels, the second says what the first says.
+    p_values = []
+    # With two levels, both comparisons are the same; one of them is enough.
     for level in np.unique(levels)[1 if np.unique(levels).size == 2 else 0 :].tolist():
-        here = levels == level
-        count, rest = int(here.sum()), int((~here).sum())
-        if not rest:
+        at_level = levels == level
+        count, num_others = int(at_level.sum()), int((~at_level).sum())
+        if not num_others:
             continue
         if not seen.sorted_by_hash:
-            ranks = np.argsort(np.argsort(places))
-            above = int(ranks[here].sum()) - count * (count - 1) // 2
-            found.append(two_sided_p_value(above, [count + rest], alike=[count, rest]))
+            ranks = np.argsort(np.argsort(positions))
+            above = int(ranks[at_level].sum()) - count * (count - 1) // 2
+            p_values.append(
+                two_sided_p_value(
+                    above, [count + num_others], alike=[count, num_others]
+                )
+            )
         if kind.max() == 0:
             continue
-        for one in range(int(kind.max()) + 1):
-            alike = kind.ravel() == one
-            found.append(
-                _fisher(int((here & alike).sum()), int(alike.sum()), count, rest)
+        for kind_index in range(int(kind.max()) + 1):
+            alike = kind.ravel() == kind_index
+            p_values.append(
+                _fisher(
+                    int((at_level & alike).sum()), int(alike.sum()), count, num_others
+                )
             )
-    return found
+    return p_values
 
 
-def _fisher(both: int, alike: int, count: int, rest: int) -> float:
-    """Returns twice the smaller tail: how many of `count` are among `alike`."""
-    law = count + rest, alike, count
+def _fisher(both: int, alike: int, count: int, num_others: int) -> float:
+    """Returns the two-sided p-value of Fisher's exact test: twice the smaller tail."""
+    law = count + num_others, alike, count
     tail = min(float(hypergeom.cdf(both, *law)), float(hypergeom.sf(both - 1, *law)))
     return min(max(2.0 * tail, 1e-300), 1.0)

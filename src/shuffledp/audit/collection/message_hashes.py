@@ -13,7 +13,7 @@ Hashes = NDArray[np.bytes_]
 
 
 def checked_hashes(hashes: Hashes, what: str, *, dimensions: int) -> Hashes:
-    """Returns hashes of 32 bytes each.
+    """Validates and returns hashes of 32 bytes each.
 
     Raises:
         InvalidInputError: If they are anything else, or of another shape.
@@ -30,8 +30,8 @@ def to_texts(hashes: Hashes) -> Any:
     """Returns hashes as hexadecimal texts, in lists as deep as the array."""
     if hashes.ndim > 1:
         return [to_texts(row) for row in hashes]
-    # NumPy leaves out zeros at the end.
-    return [one.ljust(SIZE, b"\0").hex() for one in hashes.tolist()]
+    # NumPy strips zero bytes at the end of fixed-size strings.
+    return [digest.ljust(SIZE, b"\0").hex() for digest in hashes.tolist()]
 
 
 def from_texts(value: object, what: str) -> list[bytes]:

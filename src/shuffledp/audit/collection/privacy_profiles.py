@@ -1,4 +1,4 @@
-"""What is promised to canaries: whole privacy profiles, one of each level."""
+"""Certified privacy profiles of the canaries' levels."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,10 +15,10 @@ from shuffledp.types import Floats
 class PrivacyProfiles:
     """Points (epsilon, delta) that hold for each level, under replacement of a value.
 
-    Every row is a promise to all levels at once. More rows see more, and cost nothing.
+    Every row is a promise to all levels at once; more rows give a test more power.
 
     Attributes:
-        levels: What canaries chose, strictly increasing, shape (levels,).
+        levels: The canaries' levels, strictly increasing, shape (levels,).
         epsilons: In nats, >= 0, shape (points, levels).
         deltas: In [0, 1], shape (points, levels).
     """
@@ -44,23 +44,23 @@ class PrivacyProfiles:
 def certified_profiles(
     protocol: Any, people: Population, *, absent: int = 0, num_points: int = 65
 ) -> PrivacyProfiles:
-    """Returns the whole certified profile of every level.
+    """Computes the whole certified profile of every level.
 
     Row by row, each level is at the same part of the way from epsilon 0 to where its delta
     is about 1e-12.
 
     Args:
-        protocol: What ran.
-        people: Levels and counts of those who took part.
-        absent: How many of the others hide nobody.
-        num_points: How many epsilons of each level, at least 2.
+        protocol: The protocol of the collection.
+        people: Levels and counts of the participants.
+        absent: The number of other users who give no cover.
+        num_points: The number of epsilons per level, at least 2.
     """
-    found = [
+    profiles = [
         privacy_profile(protocol, people, level, num_points=num_points, absent=absent)
         for level in people.epsilons.tolist()
     ]
     return PrivacyProfiles(
         people.epsilons,
-        np.array([one.epsilons for one in found]).T,
-        np.array([one.certified for one in found]).T,
+        np.array([profile.epsilons for profile in profiles]).T,
+        np.array([profile.certified for profile in profiles]).T,
     )

@@ -1,10 +1,10 @@
-"""Does the order of a batch tell when messages were sent?
+"""Order tests: the order of a batch must not depend on the order of sending.
 
-A batch that is sorted by SHA-256 has one order, which anybody can check. Of any other
-shuffler a uniformly random order is promised: then canaries of a pile are in every order
-with the same chance, whenever they were sent, and whatever the others did. So the number of
-pairs in the order in which they were sent has a known law (`inversions`); and so has that
-of pairs within uploads, which shows a shuffler that mixes uploads and not what is in them.
+A batch that is sorted by SHA-256 has one order, which every reader can check. Any other
+shuffler promises a uniformly random order: then all orders of a pile's canaries have the
+same probability, given the times of sending and all other messages. So the number of pairs
+in the order of sending has a known distribution (`inversions`); and so has that of pairs
+within uploads, which detects a shuffler that mixes uploads but not their messages.
 """
 
 import numpy as np
@@ -18,13 +18,13 @@ from shuffledp.types import Ints
 
 
 def order_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
-    """Returns what the order of the whole batch says."""
+    """Tests the order of the whole batch."""
     if seen.batch is None:
         return AuditFinding.unseen(EpochTest.ORDER, sentence="The batch was not shown.")
     if not seen.sorted_by_hash:
-        places, sent, piles, _ = _found(canaries, seen)
-        return _ranked(
-            EpochTest.ORDER, places, sent, piles, among="in the order of sending"
+        positions, sent, piles, _ = _canary_messages(canaries, seen)
+        return _inversions_finding(
+            EpochTest.ORDER, positions, sent, piles, among="in the order of sending"
         )
     hashes, piles = seen.batch.hashes, seen.batch.piles
     same = piles[1:] == piles[:-1]
@@ -37,7 +37,7 @@ def order_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
 
 
 def uploads_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
-    """Returns what the order of messages of the same upload says."""
+    """Tests the order of the messages within each upload."""
     if seen.batch is None:
         return AuditFinding.unseen(
             EpochTest.UPLOADS, sentence="The batch was not shown."
@@ -45,33 +45,37 @@ def uploads_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
     if seen.sorted_by_hash:
         sentence = "The order is by SHA-256, of which there is one."
         return AuditFinding.unseen(EpochTest.UPLOADS, sentence=sentence)
-    places, sent, piles, uploads = _found(canaries, seen)
+    positions, sent, piles, uploads = _canary_messages(canaries, seen)
     _, groups = np.unique(np.stack([piles, uploads]), axis=1, return_inverse=True)
     among = "of the same upload in the order of sending"
-    return _ranked(EpochTest.UPLOADS, places, sent, groups.ravel(), among=among)
+    return _inversions_finding(
+        EpochTest.UPLOADS, positions, sent, groups.ravel(), among=among
+    )
 
 
-def _found(canaries: Canaries, seen: EpochView) -> tuple[Ints, Ints, Ints, Ints]:
-    """Returns place in the batch, place of sending, pile and upload of what is there."""
+def _canary_messages(
+    canaries: Canaries, seen: EpochView
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """Returns batch position, sending position, pile and upload of present messages."""
     assert seen.batch is not None
     messages = canaries.hashes.shape[1]
-    places = message_positions(canaries.hashes, seen.batch.hashes)[0].ravel()
+    positions = message_positions(canaries.hashes, seen.batch.hashes)[0].ravel()
     sent = (canaries.places[:, None] * messages + np.arange(messages)).ravel()
     uploads = np.repeat(canaries.uploads, messages)
-    there = places >= 0
-    places = places[there]
-    return places, sent[there], seen.batch.piles[places], uploads[there]
+    present = positions >= 0
+    positions = positions[present]
+    return positions, sent[present], seen.batch.piles[positions], uploads[present]
 
 
-def _ranked(
-    check: EpochTest, places: Ints, sent: Ints, groups: Ints, *, among: str
+def _inversions_finding(
+    check: EpochTest, positions: Ints, sent: Ints, groups: Ints, *, among: str
 ) -> AuditFinding:
-    """Returns how unlikely it is that so many pairs of each group are in order."""
+    """Tests the number of pairs in order, over all groups."""
     count, sizes = 0, []
     for group in np.unique(groups).tolist():
         inside = groups == group
         sizes.append(int(inside.sum()))
-        count += inversions(places[inside], sent[inside])
+        count += inversions(positions[inside], sent[inside])
     pairs = sum(size * (size - 1) // 2 for size in sizes)
     if not pairs:
         sentence = "No two messages of canaries can be compared."

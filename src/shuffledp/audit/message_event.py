@@ -14,22 +14,22 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.audit.audit_messages import Messages
 from shuffledp.audit.confidence_bounds import (
     delta_lower_bound,
     epsilon_lower_bound,
     probability_lower_bound,
     probability_upper_bound,
 )
-from shuffledp.audit.messages import Messages
 from shuffledp.audit.score_learning import fit_scores
 from shuffledp.audit.scores import Score
 from shuffledp.types import Floats, Ints
 
-# (lower bounds of R(x)(S), upper bounds of R(x')(S)) -> what they prove.
+# (lower bounds of R(x)(S), upper bounds of R(x')(S)) -> least epsilon or delta.
 PromiseBound = Callable[[Floats, Floats], Floats]
 # Thresholds that are tried of each score; more of them in the tails.
 _THRESHOLDS = 200
-# What was seen no time comes about so often, in the median, by Jeffreys' prior.
+# Median count of an event that was not observed, under Jeffreys' prior.
 _UNSEEN = 0.23
 
 
@@ -38,8 +38,8 @@ class MessageEvent:
     """A set of messages: those whose score is on one side of a threshold.
 
     Attributes:
-        score: Of a message.
-        threshold: The last score that belongs to it.
+        score: The score of a message.
+        threshold: The last score that belongs to the event.
         above: Whether scores from the threshold upward belong to it, or downward.
     """
 
@@ -49,79 +49,79 @@ class MessageEvent:
 
     def contains(self, scores: Floats) -> NDArray[np.bool_]:
         """Returns which messages, given by their scores, belong to the event, (n,)."""
-        found: NDArray[np.bool_] = (
+        members: NDArray[np.bool_] = (
             scores >= self.threshold if self.above else scores <= self.threshold
         )
-        return found
+        return members
 
     def __str__(self) -> str:
         return self.score.words(self.threshold, above=self.above)
 
 
 def promise_bounds(epsilon: float, delta: float) -> tuple[PromiseBound, PromiseBound]:
-    """Returns what two chances prove of epsilon at this delta, and of delta at epsilon."""
+    """Returns the bounds of epsilon at this delta, and of delta at this epsilon."""
     return partial(epsilon_lower_bound, delta=delta), partial(
         delta_lower_bound, epsilon=epsilon
     )
 
 
-def learn_scores(here: Messages, there: Messages) -> list[Score]:
-    """Returns scores learned from the first half of what is there to learn from."""
-    return fit_scores(_first(here), _first(there))
+def learn_scores(messages: Messages, other_messages: Messages) -> list[Score]:
+    """Learns scores from the first half of the learning messages."""
+    return fit_scores(_first(messages), _first(other_messages))
 
 
 def choose_event(
     scores: list[Score],
-    here: Messages,
-    there: Messages,
+    messages: Messages,
+    other_messages: Messages,
     *,
     proves: PromiseBound,
     alpha: float,
     growth: float,
 ) -> MessageEvent:
-    """Returns the event that proves most for x against x', as it looks beforehand.
+    """Returns the event expected to prove most for x against x'.
 
     Args:
-        scores: That suspect x rather than x', or the other way round.
-        here: Messages about x, of which the second part is looked at.
-        there: The same about x'.
-        proves: What two chances prove.
-        alpha: The probability that each bound may be wrong with.
-        growth: How many messages will be counted for each of those looked at.
+        scores: Scores that favor x over x', or the reverse.
+        messages: Messages about x; the second half is used.
+        other_messages: The same about x'.
+        proves: The bound that two probabilities prove.
+        alpha: The error probability of each bound.
+        growth: Messages to be counted per message used to choose.
     """
-    parts = _rest(here), _rest(there)
-    best, found = -1.0, MessageEvent(scores[0], 0.0, True)
+    parts = _second(messages), _second(other_messages)
+    best, event = -1.0, MessageEvent(scores[0], 0.0, True)
     for score in scores:
-        one, other = (np.sort(score(part)) for part in parts)
-        tried = _thresholds(one, other)
+        first, other = (np.sort(score(part)) for part in parts)
+        tried = _thresholds(first, other)
         for above in (True, False):
-            hits, misses = (_hits(part, tried, above=above) for part in (one, other))
-            # A deviation less of what speaks for the event, and more of what does not: of
-            # many events some look better than they are, rare ones most of all.
+            hits, misses = (_hits(part, tried, above=above) for part in (first, other))
+            # One standard deviation to the cautious side of both counts: the best of many
+            # events looks better than it is, a rare one most of all.
             hits = np.maximum(hits - np.sqrt(hits), 0.0)
             more = misses + np.sqrt(misses) + _UNSEEN
             misses = np.minimum(more, float(other.size))
-            low = probability_lower_bound(hits * growth, one.size * growth, alpha)
+            low = probability_lower_bound(hits * growth, first.size * growth, alpha)
             high = probability_upper_bound(misses * growth, other.size * growth, alpha)
             proven = proves(low, high)
-            place = int(np.argmax(proven))
-            if proven[place] > best:
-                best = float(proven[place])
-                found = MessageEvent(score, float(tried[place]), above)
-    return found
+            index = int(np.argmax(proven))
+            if proven[index] > best:
+                best = float(proven[index])
+                event = MessageEvent(score, float(tried[index]), above)
+    return event
 
 
 def _first(messages: Messages) -> Messages:
     return messages.at(np.arange(len(messages) // 2))
 
 
-def _rest(messages: Messages) -> Messages:
+def _second(messages: Messages) -> Messages:
     return messages.at(np.arange(len(messages) // 2, len(messages)))
 
 
-def _thresholds(one: Floats, other: Floats) -> Floats:
-    """Returns scores between which few messages lie in the tails, and many inside."""
-    both = np.unique(np.concatenate([one, other]))
+def _thresholds(first: Floats, other: Floats) -> Floats:
+    """Returns thresholds at quantiles of the scores, denser in the tails."""
+    both = np.unique(np.concatenate([first, other]))
     if both.size <= _THRESHOLDS:
         return both
     half = _THRESHOLDS // 4

@@ -1,8 +1,8 @@
-"""Messages of any kind, as what a test can look at: a code for each, and columns.
+"""Messages of any kind, with a 64-bit code and numeric columns for tests.
 
 A black box answers with numbers, texts, bytes, vectors or sets. Two messages are the same
-if their codes are: 64 bits, the number's own or a hash. That two different ones share a
-code has chance 2^-64, and makes a test weaker, never wrong: an event is a set of codes.
+if their codes are: 64 bits, the number's own or a hash. Two different messages share a code
+with probability 2^-64, which makes a test weaker, never wrong: an event is a set of codes.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ _MOST_COLUMNS = 256
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """What a black box answered, in order.
+    """Messages of a black box, in order.
 
     Attributes:
         kind: Numbers, rows of numbers, texts (or bytes), or sets of any size.
@@ -42,18 +42,18 @@ class Messages:
 
     @property
     def real(self) -> bool:
-        """Are these numbers, or rows of them, that are not whole by their type?"""
+        """Whether these are floating-point numbers, or rows of them."""
         return isinstance(self.raw, np.ndarray) and bool(self.raw.dtype.kind == "f")
 
     @property
     def num_columns(self) -> int:
-        """How many columns there are at most."""
+        """The largest possible number of columns."""
         if isinstance(self.raw, np.ndarray):
             return int(self.raw.shape[1]) if self.raw.ndim == 2 else 1
         return _MOST_COLUMNS + 1
 
     def like(self, other: "Messages") -> "Messages":
-        """Returns these messages as they would be among others.
+        """Converts these messages to the kind that they have among others.
 
         Raises:
             InvalidInputError: If they are of another kind, or width.
@@ -62,15 +62,15 @@ class Messages:
             np.arange(len(other), len(other) + len(self))
         )
 
-    def at(self, places: NDArray[Any]) -> "Messages":
-        """Returns the messages at some places, or where a mask is True."""
+    def at(self, indices: NDArray[Any]) -> "Messages":
+        """Returns the messages at some indices, or where a mask is True."""
         if isinstance(self.raw, np.ndarray):
-            return Messages(self.kind, self.raw[places])
-        chosen = np.arange(len(self.raw))[places].tolist()
-        return Messages(self.kind, [self.raw[place] for place in chosen])
+            return Messages(self.kind, self.raw[indices])
+        chosen = np.arange(len(self.raw))[indices].tolist()
+        return Messages(self.kind, [self.raw[index] for index in chosen])
 
     def codes(self) -> NDArray[np.uint64]:
-        """Returns a number for each message, equal where messages are, shape (n,)."""
+        """Returns 64-bit codes, equal for equal messages, shape (n,)."""
         if self.kind == "numbers":
             return _bits(self.raw)
         if self.kind == "vectors":
@@ -80,21 +80,21 @@ class Messages:
                 # The upper half takes part in the lower one.
                 code ^= code >> np.uint64(29)
             return code
-        found = [_hash(message) for message in self.raw]
-        return np.array(found, dtype=np.uint64)
+        hashes = [_hash(message) for message in self.raw]
+        return np.array(hashes, dtype=np.uint64)
 
     def columns(self) -> Floats:
         """Returns numbers that a score may be linear in, shape (n, columns).
 
-        A vector's entries; the length of a text, and its first bytes; the size of a set,
-        and how often it has each of 256 kinds of elements: numbers below, or hashes.
+        The columns are a vector's entries; the length of a text and its first bytes; or
+        the size of a set and its count of each of 256 elements: numbers below, or hashes.
         """
         if self.kind == "numbers":
-            one: Floats = self.raw.astype(np.float64)[:, None]
-            return one
+            column: Floats = self.raw.astype(np.float64)[:, None]
+            return column
         if self.kind == "vectors":
-            found: Floats = self.raw.astype(np.float64)
-            return found
+            numbers: Floats = self.raw.astype(np.float64)
+            return numbers
         if self.kind == "texts":
             width = min(max(map(len, self.raw), default=0), _MOST_COLUMNS)
             padded = b"".join(text[:width].ljust(width, b"\0") for text in self.raw)
@@ -103,13 +103,13 @@ class Messages:
         else:
             rows = np.zeros((len(self.raw), _MOST_COLUMNS))
             for row, members in zip(rows, self.raw, strict=True):
-                np.add.at(row, [_place(one) for one in members], 1.0)
+                np.add.at(row, [_element_column(element) for element in members], 1.0)
         lengths = np.array([len(message) for message in self.raw], dtype=np.float64)
         return np.column_stack([lengths, rows])
 
-    def shown(self, place: int) -> str:
-        """Returns one message for people to read, cut where it is long."""
-        message = self.raw[place]
+    def text_of(self, index: int) -> str:
+        """Returns the text of one message, cut to 40 characters."""
+        message = self.raw[index]
         if isinstance(message, np.ndarray):
             text = str(message.tolist())
         elif isinstance(message, bytes):
@@ -122,14 +122,14 @@ class Messages:
 
 
 def concatenate(parts: Sequence[Messages]) -> Messages:
-    """Returns all messages of some batches as one.
+    """Concatenates the messages of several batches.
 
     Raises:
         InvalidInputError: If they are of different kinds, or widths.
     """
     kinds = {part.kind for part in parts}
     if kinds == {"vectors", "sets"}:
-        # Lists of one length in one batch, and of several in the next.
+        # A batch of lists of one length becomes vectors; lists of several lengths are sets.
         parts = [_as_sets(part) for part in parts]
         kinds = {"sets"}
     widths = {part.raw.shape[1:] for part in parts if isinstance(part.raw, np.ndarray)}
@@ -146,7 +146,7 @@ def concatenate(parts: Sequence[Messages]) -> Messages:
 
 
 def as_messages(answers: Any) -> Messages:
-    """Returns what a black box answered as messages.
+    """Converts the answers of a black box to messages.
 
     Args:
         answers: An array of numbers, shape (n,) or (n, width), or a sequence of n numbers,
@@ -162,18 +162,20 @@ def as_messages(answers: Any) -> Messages:
             f"Expected a message for each value, got {type(answers).__name__}."
         )
     listed = list(answers)
-    if all(isinstance(one, bool | int | float | np.generic) for one in listed):
+    if all(isinstance(answer, bool | int | float | np.generic) for answer in listed):
         return _of_array(_array(listed))
-    if all(isinstance(one, str | bytes) for one in listed):
-        texts = [one.encode() if isinstance(one, str) else one for one in listed]
+    if all(isinstance(answer, str | bytes) for answer in listed):
+        texts = [
+            answer.encode() if isinstance(answer, str) else answer for answer in listed
+        ]
         return Messages("texts", texts)
     rows = [
-        one.tolist() if isinstance(one, np.ndarray) else one
-        for one in listed
-        if isinstance(one, list | tuple | set | frozenset | np.ndarray)
+        answer.tolist() if isinstance(answer, np.ndarray) else answer
+        for answer in listed
+        if isinstance(answer, list | tuple | set | frozenset | np.ndarray)
     ]
     if len(rows) != len(listed) or not all(_hashable(row) for row in rows):
-        kinds = sorted({type(one).__name__ for one in listed})
+        kinds = sorted({type(answer).__name__ for answer in listed})
         raise InvalidInputError(
             "Expected numbers, texts, bytes, lists of numbers or sets as messages, all of "
             f"one kind, got {', '.join(kinds)}."
@@ -194,7 +196,7 @@ def _of_array(array: NDArray[Any]) -> Messages:
         )
     kind = np.float64 if array.dtype.kind == "f" else np.int64
     if array.dtype == np.uint64:
-        # Of the same bits: a code is all that a message is known by.
+        # Not converted to int64, which large numbers overflow: the code is their bits.
         return Messages("vectors" if array.ndim == 2 else "numbers", array)
     numbers = array.astype(kind, copy=False)
     if kind is np.float64 and not np.all(np.isfinite(numbers)):
@@ -210,7 +212,7 @@ def _array(listed: list[Any]) -> NDArray[Any]:
 
 
 def _bits(array: NDArray[Any]) -> NDArray[np.uint64]:
-    # 0 and -0 are two messages: somebody who sees them can tell them apart.
+    # 0 and -0 are two messages: an observer can tell them apart.
     return np.ascontiguousarray(array).view(np.uint64)
 
 
@@ -219,14 +221,14 @@ def _hash(message: bytes | tuple[Any, ...]) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
 
 
-def _place(element: Any) -> int:
+def _element_column(element: Any) -> int:
     if isinstance(element, int) and 0 <= element < _MOST_COLUMNS:
         return element
     return _hash((element,)) % _MOST_COLUMNS
 
 
 def _hashable(row: Iterable[Any]) -> bool:
-    return all(isinstance(one, bool | int | float | str | bytes) for one in row)
+    return all(isinstance(element, bool | int | float | str | bytes) for element in row)
 
 
 def _members(row: Iterable[Any]) -> tuple[Any, ...]:
@@ -242,5 +244,5 @@ def _as_sets(part: Messages) -> Messages:
 
 
 def value_text(value: Any) -> str:
-    """Returns a value that is asked about, as it is written."""
+    """Returns the text of a value in reports."""
     return value if isinstance(value, str) else json.dumps(value, default=str)

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shuffledp.audit.messages import as_messages, concatenate
+from shuffledp.audit.audit_messages import as_messages, concatenate
 from shuffledp.errors import InvalidInputError
 
 

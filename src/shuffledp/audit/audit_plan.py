@@ -1,4 +1,4 @@
-"""What is asked of a black box, and how sure the answers are to be."""
+"""Plan of an audit: values, levels, sample size and confidence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from shuffledp.arrays import as_number, level_array
+from shuffledp.audit.audit_messages import value_text
 from shuffledp.audit.audit_power import AuditPower, most_visible, powers
-from shuffledp.audit.messages import value_text
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
 
@@ -16,20 +16,20 @@ LEAST_SAMPLES = 200
 _MOST_SAMPLES = 10**9
 # Learned from at most, per value and level: more of them teach nothing new.
 MOST_LEARNED = 200_000
-# Of the chance to be wrong, the part that bounds may use; checks of behavior have the rest.
+# Share of the error probability for the bounds; checks of behavior have the remainder.
 _SHARE_OF_BOUNDS = 0.9
 
 
 @dataclass(frozen=True)
 class AuditPlan:
-    """What is asked of a black box, and how sure answers are to be.
+    """Values, levels, sample size and confidence of an audit.
 
     Attributes:
-        values: What people may hold, at least two.
+        values: Users' possible values, at least two.
         levels: Local budgets, > 0, ascending.
-        delta: What is promised with each.
+        delta: The delta promised with each level.
         samples: Messages per value and level.
-        confidence: Of everything that is said.
+        confidence: The confidence of all statements together.
     """
 
     values: tuple[Any, ...]
@@ -52,16 +52,17 @@ class AuditPlan:
     def intervals(self) -> int:
         """One-sided bounds in all: two statements of two chances per ordered pair."""
         pairs = len(self.values) * (len(self.values) - 1)
+        # Union bound: the error probability is divided among all of them.
         return 4 * pairs * len(self.levels)
 
     @property
     def alpha(self) -> float:
-        """The probability that one bound may be wrong with."""
+        """The error probability of one bound."""
         return _SHARE_OF_BOUNDS * (1.0 - self.confidence) / self.intervals
 
     @property
     def alpha_of_behavior(self) -> float:
-        """The probability that checks of behavior, all together, may be wrong with."""
+        """The error probability of all checks of behavior together."""
         return (1.0 - _SHARE_OF_BOUNDS) * (1.0 - self.confidence)
 
     @property
@@ -77,7 +78,7 @@ class AuditPlan:
 
     @property
     def most_visible(self) -> float:
-        """The largest epsilon that this audit can prove of anything."""
+        """The largest epsilon that this audit can prove."""
         return most_visible(self.counted, delta=self.delta, alpha=self.alpha)
 
 
@@ -89,17 +90,17 @@ def plan_audit(
     samples: int = 100_000,
     confidence: float = 0.99,
 ) -> AuditPlan:
-    """Returns what is going to be asked.
+    """Returns a validated plan.
 
     Args:
-        values: What people may hold: two or more different ones.
+        values: Users' possible values, two or more different ones.
         levels: The promised local budgets, > 0.
-        delta: What is promised with each, in [0, 1).
+        delta: The delta promised with each level, in [0, 1).
         samples: Messages per value and level, 200 to 10^9.
         confidence: In [0.5, 1).
 
     Raises:
-        InvalidInputError: If something is out of range, or twice there.
+        InvalidInputError: If an argument is out of range, or a value is repeated.
     """
     texts = [value_text(value) for value in values]
     if len(texts) < 2 or len(set(texts)) != len(texts):

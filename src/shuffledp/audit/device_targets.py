@@ -1,4 +1,4 @@
-"""Our own devices as black boxes, and which values to ask any device about."""
+"""Mechanisms of the library as black boxes, and the values a device is audited with."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from shuffledp.extension_loading import expecting
 
 
 def device_target(device: LocalRandomizer) -> CallableTarget:
-    """Returns a mechanism as a black box.
+    """Wraps a mechanism as a black box.
 
     Raises:
         InvalidInputError: If it draws no message from a value alone.
@@ -26,10 +26,10 @@ def device_target(device: LocalRandomizer) -> CallableTarget:
 
 @expecting("a box to say which values it takes, if it says that")
 def usual_values(box: Any) -> list[Any] | None:
-    """Returns values that a device is asked about, if it says which it takes.
+    """Returns the values to audit a device with; None if it states no domain.
 
-    Of categories the first two and the last; of a range of numbers both ends, and a number
-    off the middle.
+    Of categories the first two and the last; of an interval both ends, and a number off
+    the middle.
     """
     k = getattr(box, "num_categories", None)
     if isinstance(k, int):
@@ -37,7 +37,7 @@ def usual_values(box: Any) -> list[Any] | None:
     low, high = getattr(box, "low", None), getattr(box, "high", None)
     if isinstance(low, int | float) and isinstance(high, int | float):
         off = 0.65 * low + 0.35 * high
-        # As people would write it, unless that is out of range.
+        # Six digits are easier to read in a report, unless they leave the interval.
         short = float(f"{off:.6g}")
         return [float(low), short if low < short < high else off, float(high)]
     return None
@@ -45,5 +45,5 @@ def usual_values(box: Any) -> list[Any] | None:
 
 @expecting("a box to promise a number as delta_local, if it has one")
 def promised_delta(box: Any) -> float:
-    """Returns what a device promises with every level; 0 if it does not say."""
+    """Returns the delta that a device promises with every level; 0 without one."""
     return float(getattr(box, "delta_local", 0.0))
