@@ -18,7 +18,7 @@ def excess(values: Floats, masses: Floats, above: float) -> float:
 
 
 def loss(pair: DominatingPair, growth: float) -> Floats:
-    return pair.here - growth * pair.there
+    return pair.falling - growth * pair.rising
 
 
 def test_one_coin_and_its_mirror_image() -> None:
@@ -39,8 +39,8 @@ def test_sorted_pair_puts_the_largest_against_the_smallest() -> None:
     pair = sorted_pair(np.array([0.4, 2.0, 1.1]), np.array([0.5, 0.3, 0.2]))
 
     assert pair.masses == pytest.approx([0.3, 0.2, 0.2, 0.3])
-    assert pair.here == pytest.approx([2.0, 1.1, 0.4, 0.4], abs=1e-15)
-    assert pair.there == pytest.approx([0.4, 0.4, 1.1, 2.0], abs=1e-15)
+    assert pair.falling == pytest.approx([2.0, 1.1, 0.4, 0.4], abs=1e-15)
+    assert pair.rising == pytest.approx([0.4, 0.4, 1.1, 2.0], abs=1e-15)
     assert pair.spread == pytest.approx(0.6 * 1.6**2 + 0.4 * 0.7**2)
 
 
@@ -57,8 +57,8 @@ def test_it_dominates_every_pair_of_random_densities(seed: int, nodes: int) -> N
     pair = dominating_pair(densities, np.tile(omega, (rows, 1)), nodes=nodes)
 
     assert pair.masses.sum() == pytest.approx(1.0, abs=1e-12)
-    assert np.all(np.diff(pair.here) <= 0.0)
-    assert np.all(np.diff(pair.there) >= 0.0)
+    assert np.all(np.diff(pair.falling) <= 0.0)
+    assert np.all(np.diff(pair.rising) >= 0.0)
     for here in densities:
         for there in densities:
             for growth in (1.0, 1.0 + scale, 5.0):

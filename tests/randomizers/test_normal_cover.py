@@ -12,7 +12,7 @@ from oracles.noise import blanket_functional, excess, normal_chances, normal_den
 from shuffledp import Population, account
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.normal_cover import (
-    Shape,
+    NormalBlanket,
     cover_with,
     normal_cover,
 )
@@ -21,7 +21,7 @@ from shuffledp.types import Floats
 
 # Deviations from four values' distance to a tenth of it, and a width of omega.
 SHAPES = [
-    Shape(deviation, 1.0 + tail * deviation, 0.0, width * deviation, fold)
+    NormalBlanket(deviation, 1.0 + tail * deviation, 0.0, width * deviation, fold)
     for deviation, tail in [(8.0, 4.5), (2.0, 5.0), (0.6, 6.0), (0.2, 3.0)]
     for width, fold in [(1.0, 1.0), (1.5, 0.0), (1.2, 0.0), (5.0, 0.0)]
 ]
@@ -33,7 +33,7 @@ SHAPES = [
 ]
 
 
-def log_omega(shape: Shape, y: Floats) -> Floats:
+def log_omega(shape: NormalBlanket, y: Floats) -> Floats:
     """-h, from h' = (y + fold) / width^2 up to the joint and h'' = 1 / s^2 beyond."""
     inside, beyond = np.minimum(y, shape.joint), np.maximum(y - shape.joint, 0.0)
     curved = inside**2 / 2.0 + shape.fold * inside
@@ -42,7 +42,7 @@ def log_omega(shape: Shape, y: Floats) -> Floats:
     return result - slope * beyond - beyond**2 / (2.0 * shape.deviation**2)
 
 
-def omega_density(shape: Shape, y: Floats) -> Floats:
+def omega_density(shape: NormalBlanket, y: Floats) -> Floats:
     """The density at |y|, with the norm from a fine sum."""
     edges = np.linspace(0.0, shape.reach, 200_001)
     points = np.asarray((edges[:-1] + edges[1:]) / 2.0, dtype=np.float64)
@@ -53,7 +53,7 @@ def omega_density(shape: Shape, y: Floats) -> Floats:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_everybody_sends_the_blanket_whatever_she_holds(shape: Shape) -> None:
+def test_everybody_sends_the_blanket_whatever_she_holds(shape: NormalBlanket) -> None:
     deviations = shape.deviation * np.array([0.3, 0.9, 1.0, 1.1, 1.7, 4.0, 30.0])
 
     gammas = shape.blanket_probability(deviations)
@@ -72,7 +72,7 @@ def test_everybody_sends_the_blanket_whatever_she_holds(shape: Shape) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_cells_are_those_of_the_densities(shape: Shape) -> None:
+def test_cells_are_those_of_the_densities(shape: NormalBlanket) -> None:
     cover = cover_with(shape, np.ones(1))
 
     size = cover.masses.size // 2
@@ -104,7 +104,7 @@ def test_cells_are_those_of_the_densities(shape: Shape) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_what_is_uncovered_is_charged_at_every_epsilon(shape: Shape) -> None:
+def test_what_is_uncovered_is_charged_at_every_epsilon(shape: NormalBlanket) -> None:
     cover = cover_with(shape, np.ones(1))
 
     edges = shape.reach + shape.deviation * np.linspace(0.0, 15.0, 20_001)
@@ -121,19 +121,21 @@ values = st.integers(-1000, 1000).map(lambda number: number / 1000.0)
 
 
 @st.composite
-def drawn_shapes(draw: st.DrawFn) -> Shape:
+def drawn_shapes(draw: st.DrawFn) -> NormalBlanket:
     deviation = 2.0 / math.exp(draw(st.floats(-3.0, 1.5)))
     reach = 1.0 + draw(st.floats(0.01, 4.0)) * deviation
     if draw(st.booleans()):
-        return Shape(deviation, reach, reach, deviation, 1.0)
+        return NormalBlanket(deviation, reach, reach, deviation, 1.0)
     joint = reach * draw(st.floats(0.05, 1.0))
-    return Shape(deviation, reach, joint, deviation * draw(st.floats(1.0, 9.0)), 0.0)
+    return NormalBlanket(
+        deviation, reach, joint, deviation * draw(st.floats(1.0, 9.0)), 0.0
+    )
 
 
 class Line:
     """omega and the victim's densities on fine cells of the whole line."""
 
-    def __init__(self, shape: Shape, half: int) -> None:
+    def __init__(self, shape: NormalBlanket, half: int) -> None:
         self.shape = shape
         right = np.linspace(0.0, shape.reach, half + 1)
         self.edges = np.concatenate([-right[:0:-1], right])
@@ -173,7 +175,7 @@ class Line:
     height=st.floats(-3.0, 3.0),
 )
 def test_no_loss_exceeds_that_of_the_ends_in_the_convex_order(
-    shape: Shape, x: float, other: float, part: float, height: float
+    shape: NormalBlanket, x: float, other: float, part: float, height: float
 ) -> None:
     line, epsilon = Line(shape, 4000), part * 2.0 / shape.deviation
     growth = math.exp(epsilon)
@@ -200,7 +202,7 @@ def test_no_loss_exceeds_that_of_the_ends_in_the_convex_order(
     part=st.one_of(st.just(0.0), st.floats(0.0, 2.0)),
 )
 def test_ends_are_the_worst_pair(
-    messages: int, shape: Shape, x: float, other: float, part: float
+    messages: int, shape: NormalBlanket, x: float, other: float, part: float
 ) -> None:
     half = {1: 1000, 2: 500, 3: 80, 6: 80}[messages]
     line, epsilon = Line(shape, half), part * 2.0 / shape.deviation

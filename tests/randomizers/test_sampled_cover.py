@@ -7,7 +7,7 @@ import pytest
 
 from shuffledp import Population, account
 from shuffledp.cover import Cover
-from shuffledp.randomizers.exponential_cover import Shape
+from shuffledp.randomizers.exponential_cover import ExponentialBlanket
 from shuffledp.randomizers.sampled_clip_laplace import SampledClipLaplace
 from shuffledp.randomizers.sampled_cover import best_kappa, cover_with_kappa
 from shuffledp.types import Floats
@@ -47,7 +47,7 @@ def test_everybody_sends_omega_whatever_the_value_is(
 
     for level in (1e-6, 0.1, 1.0, 8.0):
         (gamma,) = device.blanket_probability(
-            np.array([level / 2.0]), Shape(kappa, 2.0, 1.0)
+            np.array([level / 2.0]), ExponentialBlanket(kappa, 2.0, 1.0)
         ).tolist()
 
         largest = min(float((sent(level, p, share) / omega).min()) for p in POINTS)

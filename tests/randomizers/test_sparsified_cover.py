@@ -9,7 +9,7 @@ from shuffledp import Population
 from shuffledp.cover import Cover
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
 from shuffledp.randomizers.sparsified_cover import (
-    Shape,
+    TwoPieceBlanket,
     best_shape,
     blanket_probability,
     worst_pair,
@@ -36,7 +36,7 @@ def sent(level: float, point: int, threshold: int) -> Floats:
     return result
 
 
-def omega_of(shape: Shape) -> Floats:
+def omega_of(shape: TwoPieceBlanket) -> Floats:
     """Masses of all cells, by Simpson's rule, good to (rate / 4096)^4."""
     rates = np.where(round(shape.threshold * HALF) <= AWAY, shape.outer, shape.inner)
     steps = np.where(round(shape.threshold * HALF) <= AWAY, shape.step, 0.0)
@@ -50,15 +50,15 @@ def omega_of(shape: Shape) -> Floats:
 
 
 SHAPES = [
-    Shape(0.4, 0.3, 0.8, 1638 / HALF),
-    Shape(0.0, 0.0, 0.0, 1000 / HALF),
-    Shape(3.0, -1.0, 4.0, 200 / HALF),
-    Shape(-0.5, 2.0, -1.0, 2040 / HALF),
+    TwoPieceBlanket(0.4, 0.3, 0.8, 1638 / HALF),
+    TwoPieceBlanket(0.0, 0.0, 0.0, 1000 / HALF),
+    TwoPieceBlanket(3.0, -1.0, 4.0, 200 / HALF),
+    TwoPieceBlanket(-0.5, 2.0, -1.0, 2040 / HALF),
 ]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_everybody_sends_the_blanket_whatever_her_value(shape: Shape) -> None:
+def test_everybody_sends_the_blanket_whatever_her_value(shape: TwoPieceBlanket) -> None:
     omega, threshold = omega_of(shape), round(shape.threshold * HALF)
     points = [0, 1, 700, HALF - threshold, HALF, HALF + threshold, 3900, STEPS]
     points += np.random.default_rng(1).integers(0, STEPS, 60).tolist()

@@ -134,7 +134,7 @@ class BitChannel(ABC):
         alike = np.array_equal(others.lost, others.stray)
         # A changed value turns as many bits off as on, at most.
         half = self.changes // 2
-        found: list[tuple[Cover, ...]] = []
+        covers: list[tuple[Cover, ...]] = []
         for victim in victims:
             own = self.promised(np.array([victim]))
             lost, stray, gap = (float(c[0]) for c in (own.lost, own.stray, own.gap))
@@ -145,22 +145,24 @@ class BitChannel(ABC):
                 bases = np.array([low, low + high, low])
                 change = np.array([high, -high, 0.0])
                 bits = TwoMessages(least, gap, stray)
-                found.append((Cover(gammas, masses, change, bases, bits=bits),))
+                covers.append((Cover(gammas, masses, change, bases, bits=bits),))
                 continue
             masses = np.array([share, 1.0 - share])
             change = np.array([gap, -gap]) / masses
-            zero = np.array([stray, lost + gap]) / masses
-            one = np.array([stray + gap, lost]) / masses
+            base_zero = np.array([stray, lost + gap]) / masses
+            base_one = np.array([stray + gap, lost]) / masses
             bits = TwoMessages(least, gap, stray)
             # The other way round, what the victim is more likely to send is a 0.
             turned = TwoMessages(least[::-1], gap, lost)
-            found.append(
+            covers.append(
                 (
-                    Cover(gammas, masses, change, zero, bits=bits, shuffles=half),
-                    Cover(gammas, masses, -change, one, bits=turned, shuffles=half),
+                    Cover(gammas, masses, change, base_zero, bits=bits, shuffles=half),
+                    Cover(
+                        gammas, masses, -change, base_one, bits=turned, shuffles=half
+                    ),
                 )
             )
-        return found
+        return covers
 
     def attacks(
         self, victims: Sequence[float], crowd: Population
@@ -173,12 +175,15 @@ class BitChannel(ABC):
         alike = np.allclose(others.lost, others.stray, rtol=1e-9, atol=0.0)
         if not (self.has_third_value or alike):
             return two_value_attacks((others.lost, others.stray), chances, crowd.counts)
-        one, zero = (1.0 - others.lost, others.lost), (others.stray, 1.0 - others.stray)
-        rows = pair_scores(one if alike else zero, zero, (1, 1))
+        bit_one, bit_zero = (
+            (1.0 - others.lost, others.lost),
+            (others.stray, 1.0 - others.stray),
+        )
+        rows = pair_scores(bit_one if alike else bit_zero, bit_zero, (1, 1))
         most = self.changes // 2
         sizes = sorted({most, min(most, _FEW_PAIRS), 1})
         crowds = {pairs: power(rows, pairs) for pairs in sizes}
-        found: list[tuple[Attack, ...]] = [
+        attacks: list[tuple[Attack, ...]] = [
             tuple(
                 pairs_attack(scores, victim, weights=(1, 1), pairs=pairs)
                 for pairs, scores in crowds.items()
@@ -188,7 +193,7 @@ class BitChannel(ABC):
         noise_of_ones = crowd.counts @ (others.lost * (1.0 - others.lost))
         noise_of_zeros = crowd.counts @ (others.stray * (1.0 - others.stray))
         if alike or noise_of_ones >= noise_of_zeros:
-            return found
+            return attacks
         stronger = attacks_among_holders(
             (others.lost, others.stray),
             chances,
@@ -196,7 +201,7 @@ class BitChannel(ABC):
             # Weights make tables of many pairs too wide.
             [(pairs, pairs <= _FEW_PAIRS) for pairs in sizes],
         )
-        return [a + b for a, b in zip(found, stronger, strict=True)]
+        return [a + b for a, b in zip(attacks, stronger, strict=True)]
 
 
 def _share_of_ones(chances: BitChances, crowd: Population) -> float:

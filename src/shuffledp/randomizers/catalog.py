@@ -13,7 +13,7 @@ from shuffledp.randomizers.number_randomizer import NumberRandomizer
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogEntry:
     """Where a mechanism is, and what its messages estimate.
 
     Attributes:
@@ -28,21 +28,25 @@ class Entry:
 
 
 # The first of each kind is the usual one.
-CATALOG: dict[str, Entry] = {
-    "kary-response": Entry("kary_response", "KRandomizedResponse", "categories"),
-    "one-bit": Entry("one_bit", "OneBit", "numbers"),
-    "subset-selection": Entry("subset_selection", "SubsetSelection", "categories"),
-    "hadamard-response": Entry("hadamard_response", "HadamardResponse", "categories"),
-    "local-hashing": Entry("local_hashing", "LocalHashing", "categories"),
-    "unary-encoding": Entry("unary_encoding", "UnaryEncoding", "categories"),
-    "rappor": Entry("rappor", "Rappor"),
-    "laplace": Entry("laplace", "Laplace", "numbers"),
-    "clip-laplace": Entry("clip_laplace", "ClipLaplace", "numbers"),
-    "sparsified-clip-laplace": Entry(
+CATALOG: dict[str, CatalogEntry] = {
+    "kary-response": CatalogEntry("kary_response", "KRandomizedResponse", "categories"),
+    "one-bit": CatalogEntry("one_bit", "OneBit", "numbers"),
+    "subset-selection": CatalogEntry(
+        "subset_selection", "SubsetSelection", "categories"
+    ),
+    "hadamard-response": CatalogEntry(
+        "hadamard_response", "HadamardResponse", "categories"
+    ),
+    "local-hashing": CatalogEntry("local_hashing", "LocalHashing", "categories"),
+    "unary-encoding": CatalogEntry("unary_encoding", "UnaryEncoding", "categories"),
+    "rappor": CatalogEntry("rappor", "Rappor"),
+    "laplace": CatalogEntry("laplace", "Laplace", "numbers"),
+    "clip-laplace": CatalogEntry("clip_laplace", "ClipLaplace", "numbers"),
+    "sparsified-clip-laplace": CatalogEntry(
         "sparsified_clip_laplace", "SparsifiedClipLaplace"
     ),
-    "gaussian": Entry("gaussian", "Gaussian", "numbers"),
-    "declared-ratios": Entry("declared_ratios", "DeclaredRatios"),
+    "gaussian": CatalogEntry("gaussian", "Gaussian", "numbers"),
+    "declared-ratios": CatalogEntry("declared_ratios", "DeclaredRatios"),
 }
 MECHANISMS = tuple(CATALOG)
 
@@ -67,8 +71,8 @@ def mechanism_class(mechanism: str) -> type[Any]:
         )
     entry = CATALOG[mechanism]
     module = import_module(f"shuffledp.randomizers.{entry.module}")
-    found: type[Any] = getattr(module, entry.kind)
-    return found
+    randomizer_class: type[Any] = getattr(module, entry.kind)
+    return randomizer_class
 
 
 def build(
@@ -132,10 +136,10 @@ def number_randomizer(
             f"its range is that of the values; got {', '.join(given)}."
         )
     if "low" in _signature(kind):
-        found: NumberRandomizer = kind(low=low, high=high, **given)
-        return found
-    around: NumberRandomizer = kind(clip=value_range(low, high), **given)
-    return around
+        ranged: NumberRandomizer = kind(low=low, high=high, **given)
+        return ranged
+    centered: NumberRandomizer = kind(clip=value_range(low, high), **given)
+    return centered
 
 
 def _signature(kind: type[Any]) -> Mapping[str, inspect.Parameter]:

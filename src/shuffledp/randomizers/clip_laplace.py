@@ -164,14 +164,14 @@ class ClipLaplace(ClippedNoise):
         """
         clip, rates = float(self.clip), epsilons[:, None] / 2.0
         shares = values / clip
-        places = positions(values, -clip, clip, self.cells)
-        below = np.minimum(np.floor(places), self.cells - 1.0)
+        grid_positions = positions(values, -clip, clip, self.cells)
+        below = np.minimum(np.floor(grid_positions), self.cells - 1.0)
         mean, square = np.zeros((2, epsilons.size, values.size))
-        for place, weight in (
-            (below, below + 1.0 - places),
-            (below + 1.0, places - below),
+        for grid_point, weight in (
+            (below, below + 1.0 - grid_positions),
+            (below + 1.0, grid_positions - below),
         ):
-            point = 2.0 * place / self.cells - 1.0
+            point = 2.0 * grid_point / self.cells - 1.0
             average, spread = self._moments_at(rates, point[None, :])
             mean += weight * average
             # Around the value: of two large squares little might be left.
@@ -218,10 +218,10 @@ class ClipLaplace(ClippedNoise):
         on_left = under <= below
         # What lies between message and value, 1 - e^{-rate distance}, and its complement.
         between = np.where(on_left, below - under, above - over)
-        rest = np.where(on_left, np.exp(-left) + under, np.exp(-right) + over)
+        complement = np.where(on_left, np.exp(-left) + under, np.exp(-right) + over)
         with np.errstate(divide="ignore"):
             distance = np.where(
-                between > 0.5, -np.log(rest), -np.log1p(-np.minimum(between, 0.5))
+                between > 0.5, -np.log(complement), -np.log1p(-np.minimum(between, 0.5))
             )
         message = share + np.where(on_left, -distance, distance) / rate
         bounded: Floats = np.clip(message, -1.0, 1.0) * self.clip

@@ -102,7 +102,7 @@ class DeclaredRatios:
     ) -> list[tuple[Cover, ...]]:
         """Returns one cover per victim."""
         del delta
-        found: list[tuple[Cover, ...]] = []
+        covers: list[tuple[Cover, ...]] = []
         for budget in victims:
             victim = max(budget, _SMALLEST)
             beta = self._distance(victim)
@@ -117,8 +117,8 @@ class DeclaredRatios:
                 np.array([gap, -gap, 0.0]),
                 np.array([low, low + gap, 1.0 + beta]),
             )
-            found.append((cover,))
-        return found
+            covers.append((cover,))
+        return covers
 
     def attacks(
         self, victims: Sequence[float], crowd: Population

@@ -38,25 +38,25 @@ class DominatingPair:
 
     Attributes:
         masses: omega's mass of each cell, shape (cells,).
-        here: The density on x, which falls from cell to cell.
-        there: The density on x', which grows.
+        falling: The density on x, which falls from cell to cell.
+        rising: The density on x', which grows.
     """
 
     masses: Floats
-    here: Floats
-    there: Floats
+    falling: Floats
+    rising: Floats
 
     @property
     def spread(self) -> float:
         """The mean square of the difference of the two densities."""
-        return float(self.masses @ (self.here - self.there) ** 2)
+        return float(self.masses @ (self.falling - self.rising) ** 2)
 
 
 def sorted_pair(values: Floats, masses: Floats) -> DominatingPair:
     """Returns the pair that one distribution makes, sorted downward and upward.
 
     >>> pair = sorted_pair(np.array([0.5, 1.5]), np.array([0.5, 0.5]))
-    >>> pair.masses, pair.here, pair.there
+    >>> pair.masses, pair.falling, pair.rising
     (array([0.5, 0.5]), array([1.5, 0.5]), array([0.5, 1.5]))
 
     Args:
@@ -127,13 +127,17 @@ def _stop_loss(values: Floats, masses: Floats, points: Floats) -> Floats:
 
 def _lower_hull(points: Floats, heights: Floats) -> tuple[Floats, Floats]:
     """Returns the corners of the largest convex function below these points."""
-    kept: list[int] = []
+    hull: list[int] = []
     for new in range(points.size):
-        while len(kept) > 1:
-            one, two = kept[-2], kept[-1]
-            rise = (heights[two] - heights[one]) * (points[new] - points[one])
-            if rise < (heights[new] - heights[one]) * (points[two] - points[one]):
+        while len(hull) > 1:
+            second_last, last = hull[-2], hull[-1]
+            rise = (heights[last] - heights[second_last]) * (
+                points[new] - points[second_last]
+            )
+            if rise < (heights[new] - heights[second_last]) * (
+                points[last] - points[second_last]
+            ):
                 break
-            kept.pop()
-        kept.append(new)
-    return points[kept], heights[kept]
+            hull.pop()
+        hull.append(new)
+    return points[hull], heights[hull]

@@ -33,7 +33,7 @@ _DEVIATIONS = 10.0
 
 
 def points_of_crowd(
-    places: Floats, counts: Ints, num_cells: int, *, rng: np.random.Generator
+    grid_positions: Floats, counts: Ints, num_cells: int, *, rng: np.random.Generator
 ) -> Ints:
     """Draws how many people are moved to each point of the grid.
 
@@ -46,14 +46,14 @@ def points_of_crowd(
     Returns:
         Shape (levels, N + 1).
     """
-    below = np.floor(places)
-    up = rng.binomial(counts, places - below)
+    below = np.floor(grid_positions)
+    up = rng.binomial(counts, grid_positions - below)
     points = np.zeros((len(counts), num_cells + 1), dtype=np.int64)
-    place = below.astype(np.int64)
+    left_point = below.astype(np.int64)
     for row, stay, move in zip(points, counts - up, up, strict=True):
-        np.add.at(row, place, stay)
+        np.add.at(row, left_point, stay)
         # Who is at the last point has nowhere to move.
-        np.add.at(row, np.minimum(place + 1, num_cells), move)
+        np.add.at(row, np.minimum(left_point + 1, num_cells), move)
     return points
 
 
@@ -70,17 +70,17 @@ def landed(
     Returns:
         How many stayed in each cell, shape (cells,), and how many went beyond the last.
     """
-    found, on_the_way = np.zeros(starts.size, dtype=np.int64), 0
+    stayed, on_the_way = np.zeros(starts.size, dtype=np.int64), 0
     setting_out, chances = np.flatnonzero(starts).tolist(), stays.tolist()
     for first, further in itertools.pairwise([*setting_out, starts.size]):
         on_the_way += int(starts[first])
         for cell in range(first, further):
             if not on_the_way:
                 break
-            here = int(rng.binomial(on_the_way, chances[cell]))
-            found[cell] = here
-            on_the_way -= here
-    return found, on_the_way
+            staying = int(rng.binomial(on_the_way, chances[cell]))
+            stayed[cell] = staying
+            on_the_way -= staying
+    return stayed, on_the_way
 
 
 def geometric_crowd(

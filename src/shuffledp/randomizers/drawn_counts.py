@@ -113,10 +113,10 @@ def exact_sums(messages: Ints, counts: Ints) -> tuple[int, int, int]:
     # Digits so short that no sum of two of them, over all messages, exceeds 63 bits.
     bits = (62 - number.bit_length()) // 2
     least, digits = int(messages.min()), []
-    rest = messages.astype(np.int64) - least
-    while rest.any():
-        digits.append(rest & ((1 << bits) - 1))
-        rest = rest >> bits
+    remaining = messages.astype(np.int64) - least
+    while remaining.any():
+        digits.append(remaining & ((1 << bits) - 1))
+        remaining = remaining >> bits
     total = squares = 0
     for i, digit in enumerate(digits):
         often = counts * digit

@@ -36,7 +36,7 @@ def exponential_coins(
     """
     return settled_coins(
         np.exp(-exponents / parts),
-        lambda place: lambda _: around((-_quotient(exponents[place], parts)).exp()),
+        lambda index: lambda _: around((-_quotient(exponents[index], parts)).exp()),
         rng=rng,
     )
 
@@ -45,8 +45,8 @@ def logistic_coins(exponents: Floats, *, parts: int = 1, rng: Rng) -> NDArray[np
     """Draws coins with chances 1 / (1 + e^(a / parts)), each a >= 0, shape as they."""
     decay = np.exp(-exponents / parts)
 
-    def bounds(place: int) -> Bounds:
-        return lambda _: around(1 / (1 + _quotient(exponents[place], parts).exp()))
+    def bounds(index: int) -> Bounds:
+        return lambda _: around(1 / (1 + _quotient(exponents[index], parts).exp()))
 
     return settled_coins(decay / (1.0 + decay), bounds, rng=rng)
 
@@ -65,9 +65,9 @@ def settled_coins(
     hits: NDArray[np.bool_] = drawn + 2.0**-_WORD <= chances * (1.0 - _DOUBT)
     # Chances that underflowed to 0 are not 0.
     most = np.maximum(chances * (1.0 + _DOUBT), 1e-300)
-    for place in np.flatnonzero(~hits & (drawn < most)).tolist():
-        own = stream_of(rng, np.array([place]))
-        hits[place] = _settle(int(drawn[place] * 2.0**_WORD), bounds(place), rng=own)
+    for index in np.flatnonzero(~hits & (drawn < most)).tolist():
+        own = stream_of(rng, np.array([index]))
+        hits[index] = _settle(int(drawn[index] * 2.0**_WORD), bounds(index), rng=own)
     return hits
 
 

@@ -33,7 +33,7 @@ _ROUNDING = 4e-15
 
 
 @dataclass(frozen=True)
-class Shape:
+class ExponentialBlanket:
     """omega's parameters: its rates inside and outside, and where it ends (maybe inf)."""
 
     kappa: float
@@ -55,7 +55,9 @@ class Shape:
         return -self.kappa * min(y, 1.0) - self.rate * beyond - math.log(self.norm)
 
 
-def blanket_probability(rates: Floats, shape: Shape, *, clipped: bool) -> Floats:
+def blanket_probability(
+    rates: Floats, shape: ExponentialBlanket, *, clipped: bool
+) -> Floats:
     """Returns gamma for people whose noise has these rates, shape as `rates`."""
     # A rate of 0 is the uniform distribution within the range, and nothing on the line.
     with np.errstate(divide="ignore"):
@@ -88,16 +90,18 @@ def exponential_cover(
     rates = crowd.epsilons[::stride] / 2.0
     counts = np.add.reduceat(crowd.counts, np.arange(0, crowd.num_levels, stride))
 
-    def with_reach(reach: float) -> tuple[float, Shape]:
+    def with_reach(reach: float) -> tuple[float, ExponentialBlanket]:
         def spread(kappa: float) -> float:
-            shape = Shape(kappa, rate, reach)
+            shape = ExponentialBlanket(kappa, rate, reach)
             people = counts @ blanket_probability(rates, shape, clipped=clipped)
             return divergence(shape, clipped=clipped) / max(float(people), 1e-300)
 
         best = minimize_scalar(
             spread, bounds=(0.0, rate), method="bounded", options={"xatol": rate / 500}
         )
-        shapes = [Shape(kappa, rate, reach) for kappa in (float(best.x), rate)]
+        shapes = [
+            ExponentialBlanket(kappa, rate, reach) for kappa in (float(best.x), rate)
+        ]
         return min(((spread(s.kappa), s) for s in shapes), key=lambda pair: pair[0])
 
     if clipped:
@@ -114,7 +118,7 @@ def exponential_cover(
     return cover_in_shape(shape, gamma, clipped=clipped)
 
 
-def cover_in_shape(shape: Shape, gamma: Floats, *, clipped: bool) -> Cover:
+def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -> Cover:
     """Returns a victim's cells: the right half, the outer right, and their mirrors.
 
     Args:
@@ -142,18 +146,18 @@ def cover_in_shape(shape: Shape, gamma: Floats, *, clipped: bool) -> Cover:
     high = np.maximum(ends[:, :-1], ends[:, 1:])
     uncovered = None
     if shape.reach > 1.0:
-        kept = -math.expm1(-rate * (shape.reach - 1.0))
-        outer = math.exp(-kappa) * kept / rate / norm
+        tail_share = -math.expm1(-rate * (shape.reach - 1.0))
+        outer = math.exp(-kappa) * tail_share / rate / norm
         masses = np.append(masses, outer)
-        far = np.append(far, 0.5 * math.exp(-2.0 * rate) * kept)
-        near = np.append(near, 0.5 * kept)
-        less = np.append(less, 0.5 * math.expm1(-2.0 * rate) * kept)
+        far = np.append(far, 0.5 * math.exp(-2.0 * rate) * tail_share)
+        near = np.append(near, 0.5 * tail_share)
+        less = np.append(less, 0.5 * math.expm1(-2.0 * rate) * tail_share)
         flat = np.array([far[-1], near[-1]])[:, None] / outer
         low, high = np.hstack([low, flat]), np.hstack([high, flat])
         if math.isfinite(shape.reach):
-            beyond = 0.5 * math.exp(-rate * (shape.reach - 1.0))
-            there = beyond * math.exp(-2.0 * rate)
-            uncovered = np.array([[beyond, there], [there, beyond]])
+            nearer = 0.5 * math.exp(-rate * (shape.reach - 1.0))
+            farther = nearer * math.exp(-2.0 * rate)
+            uncovered = np.array([[nearer, farther], [farther, nearer]])
     base, other, less = (
         scale * near / masses,
         scale * far / masses,
@@ -175,13 +179,13 @@ def cover_in_shape(shape: Shape, gamma: Floats, *, clipped: bool) -> Cover:
     )
 
 
-def divergence(shape: Shape, *, clipped: bool) -> float:
+def divergence(shape: ExponentialBlanket, *, clipped: bool) -> float:
     """Computes about the integral of (R(-1) - R(1))^2 / omega: what cover must hide."""
     rate, kappa, norm = shape.rate, shape.kappa, shape.norm
     y = (np.arange(64) + 0.5) / 64
     # Densities e^{-rate} 2 sinh(rate y), squared, against e^{-kappa y}.
-    here = np.exp(rate * (y - 1.0)) * -np.expm1(-2.0 * rate * y)
-    total = float(np.mean(here**2 * np.exp(kappa * y)))
+    difference = np.exp(rate * (y - 1.0)) * -np.expm1(-2.0 * rate * y)
+    total = float(np.mean(difference**2 * np.exp(kappa * y)))
     if shape.reach > 1.0:
         edge = math.expm1(-2.0 * rate) ** 2 * math.exp(kappa) / rate
         total += edge * -math.expm1(-rate * (shape.reach - 1.0))

@@ -91,8 +91,8 @@ class FiniteCategories(FiniteChannel):
             InvalidInputError: If they are not the same for all values.
         """
         support = self.drawn(epsilons) @ self.supports.astype(np.float64)
-        held = np.eye(self.num_values, dtype=np.bool_)
-        keep, flip = support[:, held], support[:, ~held]
+        same_value = np.eye(self.num_values, dtype=np.bool_)
+        keep, flip = support[:, same_value], support[:, ~same_value]
         for chances in (keep, flip):
             if np.ptp(chances, axis=1).max() > _ALIKE:
                 raise InvalidInputError(

@@ -155,10 +155,12 @@ class FiniteChannel(ABC):
         kind = np.min_scalar_type(self.num_messages - 1)
         messages: Ints = np.empty(values.size, dtype=kind)
         for people in batches(values.size, width=self.num_values * self.num_messages):
-            levels, places = np.unique(epsilons[people], return_inverse=True)
+            levels, level_indices = np.unique(epsilons[people], return_inverse=True)
             table = self.drawn(levels)
             own = stream_of(rng, people)
-            messages[people] = _drawn_messages(table, places, values[people], rng=own)
+            messages[people] = _drawn_messages(
+                table, level_indices, values[people], rng=own
+            )
         return messages
 
     def check_messages(self, messages: Ints) -> None:
@@ -182,8 +184,8 @@ class FiniteChannel(ABC):
             epsilon: A level.
             value: One of `law_values`.
         """
-        place = self.law_values.index(value)
-        return np.arange(self.num_messages), self.drawn(np.array([epsilon]))[0, place]
+        index = self.law_values.index(value)
+        return np.arange(self.num_messages), self.drawn(np.array([epsilon]))[0, index]
 
     def local_delta(self, level: float, epsilon: float) -> float:
         """Returns the divergence of one message alone, measured from the densities."""
@@ -192,8 +194,8 @@ class FiniteChannel(ABC):
         (rows,) = self.drawn(np.array([level]))
         growth = math.exp(epsilon) * (1.0 - _SAFE)
         excess = rows[:, None] * (1.0 + _SAFE) - growth * rows[None, :]
-        found = np.maximum(excess, 0.0).sum(axis=2).max() * (1.0 + _SAFE)
-        return min(float(found), 1.0)
+        divergence = np.maximum(excess, 0.0).sum(axis=2).max() * (1.0 + _SAFE)
+        return min(float(divergence), 1.0)
 
     def covers(
         self, victims: Sequence[float], crowd: Population, *, delta: float
@@ -264,12 +266,12 @@ def _drawn_messages(table: Floats, levels: Ints, values: Ints, *, rng: Rng) -> I
     left = np.cumsum(ranked[:, :, ::-1], axis=2)[:, :, ::-1]
     heads = np.divide(ranked, left, out=np.zeros_like(ranked), where=left > 0.0)
     last = table.shape[2] - 1
-    found: Ints = order[levels, values, last]
+    messages: Ints = order[levels, values, last]
     waiting = np.arange(values.size)
     for step in range(last):
         chance = heads[levels[waiting], values[waiting], step]
         hits = coins(chance, rng=stream_of(rng, waiting))
-        here = waiting[hits]
-        found[here] = order[levels[here], values[here], step]
+        settled = waiting[hits]
+        messages[settled] = order[levels[settled], values[settled], step]
         waiting = waiting[~hits]
-    return found
+    return messages

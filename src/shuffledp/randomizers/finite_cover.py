@@ -44,15 +44,15 @@ def blanket(least: Floats, crowd: Population) -> tuple[Floats, Floats]:
     middle = int(np.searchsorted(np.cumsum(shares), 0.5))
     common = np.all(least > 0.0, axis=0)
     shapes = [shares @ least, least[min(middle, len(least) - 1)]]
-    found = []
+    candidates = []
     for shape in [*shapes, *(shape * common for shape in shapes)]:
         if not shape.sum() > 0.0:
             continue
         omega = shape / shape.sum()
         sent = omega > 0.0
         gamma = np.minimum((least[:, sent] / omega[sent]).min(axis=1), 1.0)
-        found.append((float(crowd.counts @ gamma), omega, gamma * (1.0 - _ALIKE)))
-    _, omega, gamma = max(found, key=lambda one: one[0])
+        candidates.append((float(crowd.counts @ gamma), omega, gamma * (1.0 - _ALIKE)))
+    _, omega, gamma = max(candidates, key=lambda candidate: candidate[0])
     return omega, gamma
 
 
@@ -60,10 +60,10 @@ def covers_of_table(rows: Floats, omega: Floats, gamma: Floats) -> tuple[Cover, 
     """Returns the covers of a victim with these chances, shape (values, messages)."""
     sent = omega > 0.0
     alike: dict[bytes, list[tuple[Floats, Floats]]] = {}
-    for here, there in itertools.permutations(rows, 2):
-        densities = np.array([omega, here, there])[:, sent]
+    for row_x, row_y in itertools.permutations(rows, 2):
+        densities = np.array([omega, row_x, row_y])[:, sent]
         densities[1:] /= omega[sent]
-        alone = np.array([here, there])[:, ~sent]
+        alone = np.array([row_x, row_y])[:, ~sent]
         key = _sorted_columns(densities) + _sorted_columns(alone)
         alike.setdefault(key, []).append((densities, alone[:, alone.any(axis=0)]))
     if len(alike) > _FEW and sent.all():
@@ -74,7 +74,7 @@ def covers_of_table(rows: Floats, omega: Floats, gamma: Floats) -> tuple[Cover, 
         change = ratios[:, None] - ratios[None, :]
         spread = float((change**2 @ omega).max())
         if len(alike) > _MANY or worst.spread <= _HARDLY * spread:
-            pair = np.array([worst.masses, worst.here, worst.there])
+            pair = np.array([worst.masses, worst.falling, worst.rising])
             return (_cover(pair, np.zeros((2, 0)), gamma, False),)
     return tuple(_cover(*pairs[0], gamma, len(pairs) > 1) for pairs in alike.values())
 
@@ -121,7 +121,7 @@ def attacks_on_table(rows: Floats, others: Floats, counts: Ints) -> tuple[Attack
     falls = np.tensordot(counts.astype(np.float64), others, axes=1)
     pairs = list(itertools.permutations(range(len(rows)), 2))
     # By pair and by the value that the others hold.
-    told = np.array(
+    information = np.array(
         [
             np.sum((rows[x] - rows[y]) ** 2 / np.maximum(falls, 1e-300), axis=1)
             for x, y in pairs
@@ -130,24 +130,26 @@ def attacks_on_table(rows: Floats, others: Floats, counts: Ints) -> tuple[Attack
     apart = [float(np.abs(rows[x] - rows[y]).sum()) for x, y in pairs]
     if max(apart) <= 1e-12:
         return ()
-    best, far = int(np.argmax(told.max(axis=1))), int(np.argmax(apart))
-    found: list[Attack] = []
+    best, far = int(np.argmax(information.max(axis=1))), int(np.argmax(apart))
+    attacks: list[Attack] = []
     for pair in dict.fromkeys((best, far)):
         x, y = pairs[pair]
-        held = int(np.argmax(told[pair]))
+        others_value = int(np.argmax(information[pair]))
         change = rows[x] - rows[y]
         sent = rows[x] > 0.0
         ratio = np.zeros(sent.size)
         ratio[sent] = np.log(rows[x][sent]) - np.log(rows[y][sent])
-        evidence = change / np.maximum(falls[held], 1e-300)
+        evidence = change / np.maximum(falls[others_value], 1e-300)
         for telling in (ratio, evidence):
             scores = _whole(telling)
             groups = np.zeros((scores.size, int(scores.max()) + 1))
             groups[np.arange(scores.size), scores] = 1.0
-            found.append(
-                ScoreAttack(others[:, held] @ groups, rows[y] @ groups, change @ groups)
+            attacks.append(
+                ScoreAttack(
+                    others[:, others_value] @ groups, rows[y] @ groups, change @ groups
+                )
             )
-    return tuple(found)
+    return tuple(attacks)
 
 
 def _whole(telling: Floats) -> Ints:

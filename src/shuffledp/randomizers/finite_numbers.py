@@ -35,8 +35,8 @@ class FiniteNumbers(FiniteChannel):
     def unit(self) -> Self:
         """The same mechanism for values from -1 to 1; the messages are the same."""
         this: Any = self
-        found: Self = dataclasses.replace(this, low=-1.0, high=1.0)
-        return found
+        rescaled: Self = dataclasses.replace(this, low=-1.0, high=1.0)
+        return rescaled
 
     @property
     def unbiased(self) -> bool:
@@ -61,7 +61,7 @@ class FiniteNumbers(FiniteChannel):
         check_rng(rng)
         numbers, budgets = one_number_each(values, epsilons)
         check_budgets(budgets)
-        below, share = self._places(numbers)
+        below, share = self._grid_position(numbers)
         return self.draw(below + coins(share, rng=rng), budgets, rng=rng)
 
     def draw_sums(
@@ -92,16 +92,16 @@ class FiniteNumbers(FiniteChannel):
         people, budgets = check_crowd(
             counts, epsilons, num_values=numbers.size, rng=rng
         )
-        below, share = self._places(numbers)
+        below, share = self._grid_position(numbers)
         up = rng.binomial(people, share)
         sums = np.zeros((budgets.size, 3), dtype=np.object_)
         messages = np.arange(self.num_messages)
         for level, table in enumerate(self.drawn(budgets)):
-            held = np.zeros(self.num_values, dtype=np.int64)
-            np.add.at(held, below, people[level] - up[level])
-            np.add.at(held, np.minimum(below + 1, held.size - 1), up[level])
+            holders = np.zeros(self.num_values, dtype=np.int64)
+            np.add.at(holders, below, people[level] - up[level])
+            np.add.at(holders, np.minimum(below + 1, holders.size - 1), up[level])
             for point, chances in enumerate(table):
-                sent = scattered(held[point : point + 1], chances, rng=rng)[0]
+                sent = scattered(holders[point : point + 1], chances, rng=rng)[0]
                 sums[level] += np.array(exact_sums(messages, sent), dtype=np.object_)
         return sums
 
@@ -121,7 +121,7 @@ class FiniteNumbers(FiniteChannel):
         Returns:
             Both of shape (levels, values).
         """
-        below, share = self._places(np.asarray(values, dtype=np.float64))
+        below, share = self._grid_position(np.asarray(values, dtype=np.float64))
         above = np.minimum(below + 1, self.num_values - 1)
         table = self.drawn(np.asarray(epsilons, dtype=np.float64))
         laws = (1.0 - share)[:, None] * table[:, below] + share[:, None] * table[
@@ -137,7 +137,7 @@ class FiniteNumbers(FiniteChannel):
         """The evenly spaced numbers: the law of every other value mixes two of theirs."""
         return tuple(np.linspace(self.low, self.high, self.num_values).tolist())
 
-    def _places(self, numbers: Floats) -> tuple[Ints, Floats]:
+    def _grid_position(self, numbers: Floats) -> tuple[Ints, Floats]:
         """Returns the point at or below each number, and how far on it is to the next."""
         # Written this way round, it refuses NaN, too.
         if not np.all((numbers >= self.low) & (numbers <= self.high)):
@@ -146,6 +146,6 @@ class FiniteNumbers(FiniteChannel):
             )
         # Halves, as high - low may be more than the largest double.
         part = (numbers / 2.0 - self.low / 2.0) / value_range(self.low, self.high)
-        place = np.clip(part, 0.0, 1.0) * (self.num_values - 1)
-        below = np.floor(place)
-        return below.astype(np.int64), place - below
+        position = np.clip(part, 0.0, 1.0) * (self.num_values - 1)
+        below = np.floor(position)
+        return below.astype(np.int64), position - below

@@ -147,20 +147,20 @@ class DensityRandomizer:
         """
         densities, widths, slack, mean_error = self._cells(level)
         logs = np.log(densities)
-        shown = float((logs.max(axis=0) - logs.min(axis=0)).max())
-        if shown > level * (1.0 + 1e-9) + 1e-12:
+        largest_ratio = float((logs.max(axis=0) - logs.min(axis=0)).max())
+        if largest_ratio > level * (1.0 + 1e-9) + 1e-12:
             raise InvalidInputError(
                 f"Expected densities that keep a local budget of {level:g}, but they "
-                f"show {shown:g}."
+                f"show {largest_ratio:g}."
             )
         if epsilon >= level:
             return 0.0
-        here = densities[:, None, :] * (1.0 + mean_error)
-        there = (
+        first = densities[:, None, :] * (1.0 + mean_error)
+        second = (
             densities[None, :, :] * (1.0 - mean_error) * math.exp(min(epsilon, 709.0))
         )
         # Within a cell the ratio varies by e^{2 slack}.
-        excess = np.maximum(here * np.exp(2.0 * slack) - there, 0.0) @ widths
+        excess = np.maximum(first * np.exp(2.0 * slack) - second, 0.0) @ widths
         return min(float(excess.max()), 1.0)
 
     def covers(
@@ -181,16 +181,16 @@ class DensityRandomizer:
         shape = crowd.counts @ lowest
         omega = shape / (shape @ widths)
         gamma = np.minimum((lowest / omega).min(axis=1) * (1.0 - 1e-12), 1.0)
-        found = []
+        covers = []
         for victim in victims:
             densities, widths, slack, mean_error = self._cells(victim)
-            found.append(
+            covers.append(
                 tuple(
-                    _cover(here, there, omega, widths, slack, mean_error, gamma)
-                    for here, there in itertools.permutations(densities, 2)
+                    _cover(first, second, omega, widths, slack, mean_error, gamma)
+                    for first, second in itertools.permutations(densities, 2)
                 )
             )
-        return found
+        return covers
 
     def attacks(
         self, victims: Sequence[float], crowd: Population
@@ -262,8 +262,8 @@ class DensityRandomizer:
 
 
 def _cover(
-    here: Floats,
-    there: Floats,
+    density_x: Floats,
+    density_y: Floats,
     omega: Floats,
     widths: Floats,
     slack: Floats,
@@ -276,9 +276,12 @@ def _cover(
     # Differences are rounded up, bases down: either only raises the loss.
     first, second = (
         np.add.reduceat(row * widths * factor, starts) / masses
-        for row, factor in ((here, 1.0 + mean_error), (there, 1.0 - mean_error))
+        for row, factor in (
+            (density_x, 1.0 + mean_error),
+            (density_y, 1.0 - mean_error),
+        )
     )
-    both = np.array([here, there]) / omega
+    both = np.array([density_x, density_y]) / omega
     wide = np.exp(slack)
     return Cover(
         blanket_probabilities=gamma,

@@ -201,10 +201,10 @@ class Gaussian(AddedNoise):
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws the cells of normal messages, shape (n,)."""
-        levels, places = np.unique(epsilons, return_inverse=True)
-        mu = self._sensitivities(levels)[places]
-        found = normal_cells(points, mu, parts=self.cells, rng=rng)
-        return within_bounds(found, self.cells)
+        levels, level_indices = np.unique(epsilons, return_inverse=True)
+        mu = self._sensitivities(levels)[level_indices]
+        cells = normal_cells(points, mu, parts=self.cells, rng=rng)
+        return within_bounds(cells, self.cells)
 
     def draw_crowd(
         self, points: Ints, level: float, *, rng: np.random.Generator
@@ -232,10 +232,12 @@ class Gaussian(AddedNoise):
             Both of shape (levels, values).
         """
         half = value_range(self.low, self.high)
-        places = positions(values, self.low, self.high, self.cells)
+        grid_positions = positions(values, self.low, self.high, self.cells)
         lengths = self._sensitivities(epsilons) / self.cells
         with np.errstate(over="ignore"):
-            variance = variance_of_cells(lengths)[:, None] + rounding_variances(places)
+            variance = variance_of_cells(lengths)[:, None] + rounding_variances(
+                grid_positions
+            )
             variance *= (half / (self.cells / 2.0)) ** 2
         return np.broadcast_to(values, variance.shape), variance
 

@@ -70,10 +70,10 @@ def positions(values: Floats, low: float, high: float, num_cells: int) -> Floats
     return np.clip(share, 0.0, 1.0) * num_cells
 
 
-def grid_points(places: Floats, *, rng: Rng) -> Ints:
+def grid_points(grid_positions: Floats, *, rng: Rng) -> Ints:
     """Draws one of the two grid points next to each position, without bias."""
-    below = np.floor(places)
-    points: Ints = below.astype(np.int64) + coins(places - below, rng=rng)
+    below = np.floor(grid_positions)
+    points: Ints = below.astype(np.int64) + coins(grid_positions - below, rng=rng)
     return points
 
 
@@ -165,9 +165,9 @@ def check_cells(messages: Ints, num_cells: int, beyond: int) -> None:
         )
 
 
-def rounding_variances(places: Floats) -> Floats:
+def rounding_variances(grid_positions: Floats) -> Floats:
     """Returns the variance of moving a value to a grid point, in cells squared."""
-    share = places - np.floor(places)
+    share = grid_positions - np.floor(grid_positions)
     variances: Floats = share * (1.0 - share)
     return variances
 

@@ -124,28 +124,28 @@ class ItemsRandomizer:
                 set holds an item twice.
         """
         check_rng(rng)
-        held, chances = self.check_sets(sets), float_array(rates, "sampling rates")
-        if chances.size != held.shape[0]:
+        item_sets, chances = self.check_sets(sets), float_array(rates, "sampling rates")
+        if chances.size != item_sets.shape[0]:
             raise InvalidInputError("Expected as many sampling rates as sets.")
         if not np.all((chances >= 0.0) & (chances <= 1.0)):
             raise InvalidInputError("Expected sampling rates from 0 to 1.")
         d, s = self.num_items, self.set_size
-        reports = np.full((held.shape[0], self.report_size), d, dtype=np.int32)
+        reports = np.full((item_sets.shape[0], self.report_size), d, dtype=np.int32)
         stop, go = self._stop_and_go()
-        for people in batches(held.shape[0], width=s):
+        for people in batches(item_sets.shape[0], width=s):
             rows, own = reports[people], stream_of(rng, people)
             rate = np.broadcast_to(chances[people, None], (rows.shape[0], s))
             sent = coins(rate, rng=own)
-            rows[:, :s] = np.where(sent, held[people], d)
+            rows[:, :s] = np.where(sent, item_sets[people], d)
             more = np.arange(rows.shape[0])
-            for place in range(self.cap):
+            for j in range(self.cap):
                 theirs = stream_of(own, more)
-                goes = _coins_of(stop[place], go[place], more.size, rng=theirs)
+                goes = _coins_of(stop[j], go[j], more.size, rng=theirs)
                 more = more[goes]
                 if not more.size:
                     break
                 drawn = stream_of(own, more).integers(0, d, size=more.size)
-                rows[more, s + place] = drawn
+                rows[more, s + j] = drawn
         return reports
 
     def _stop_and_go(self) -> tuple[Floats, Floats]:
@@ -155,9 +155,9 @@ class ItemsRandomizer:
             # What is that far beyond both cap and mean is below 1e-20 of what is before.
             last = max(cap, math.ceil(m)) + 80 + 20 * math.ceil(math.sqrt(m))
             return stop_and_go(m / np.arange(1.0, last + 1.0))
-        left, rest = np.arange(cap, 0, -1), cap - m
+        left, complement = np.arange(cap, 0, -1), cap - m
         # All ceil(m) are sent if m is whole: the ratio is infinite, and N goes on.
-        ratios = left / left[::-1] * (m / rest if rest > 0.0 else np.inf)
+        ratios = left / left[::-1] * (m / complement if complement > 0.0 else np.inf)
         return stop_and_go(ratios)
 
     def check_sets(self, sets: Ints) -> Ints:
@@ -209,9 +209,9 @@ def poisson_cap(blanket: float, chance: float, *, noise: Noise = "poisson") -> i
     # Each go is at most m / (j + 1): tails fall at least that fast beyond the mean.
     while True:
         _, go = stop_and_go(m / np.arange(1.0, low + last + 1.0))
-        found = np.flatnonzero(np.cumprod(go) <= chance)
-        if found.size:
-            return int(found[0])
+        sufficient = np.flatnonzero(np.cumprod(go) <= chance)
+        if sufficient.size:
+            return int(sufficient[0])
         low += last
 
 

@@ -23,7 +23,7 @@ MAX_USERS = 10**10
 
 
 def holders_by_target(
-    sets: Ints, places: Ints, *, num_targets: int, num_items: int
+    sets: Ints, target_indices: Ints, *, num_targets: int, num_items: int
 ) -> NDArray[np.int64]:
     """Counts the people of each target who hold each item, shape (targets, d).
 
@@ -36,15 +36,15 @@ def holders_by_target(
     Raises:
         InvalidInputError: If there is not one target per set, or one is out of range.
     """
-    indices = int_array(places, "targets")
+    indices = int_array(target_indices, "targets")
     if sets.ndim != 2 or indices.size != sets.shape[0]:
         raise InvalidInputError("Expected one target per set.")
     if indices.size and (indices.min() < 0 or indices.max() >= num_targets):
         raise InvalidInputError(f"Expected targets in [0, {num_targets}).")
     counts = np.zeros((num_targets, num_items + 1), dtype=np.int64)
     rows = indices.astype(np.int64) * (num_items + 1)
-    for place in range(sets.shape[1]):
-        cells = np.bincount(rows + sets[:, place], minlength=counts.size)
+    for column in range(sets.shape[1]):
+        cells = np.bincount(rows + sets[:, column], minlength=counts.size)
         counts += cells.reshape(counts.shape)
     return counts[:, :num_items]
 

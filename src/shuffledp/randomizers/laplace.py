@@ -144,8 +144,8 @@ class Laplace(AddedNoise):
         right = rng.binomial(points, 0.5)
         left = (points - right)[::-1]
         for starts, ahead in ((right, cells), (left, cells[::-1])):
-            found, beyond = landed(starts[:-1], stays, rng=rng)
-            yield ahead, found
+            stayed, beyond = landed(starts[:-1], stays, rng=rng)
+            yield ahead, stayed
             beyond += int(starts[-1])
             for distance, often in geometric_crowd(beyond, exponent, rng=rng):
                 outward = size + distance
@@ -166,10 +166,10 @@ class Laplace(AddedNoise):
             Both of shape (levels, values).
         """
         half = value_range(self.low, self.high)
-        places = positions(values, self.low, self.high, self.cells)
+        grid_positions = positions(values, self.low, self.high, self.cells)
         with np.errstate(divide="ignore", over="ignore"):
             noise = 0.5 / np.sinh(epsilons / (2.0 * self.cells)) ** 2 + 0.25
-            variance = noise[:, None] + rounding_variances(places)
+            variance = noise[:, None] + rounding_variances(grid_positions)
             variance *= (half / (self.cells / 2.0)) ** 2
         return np.broadcast_to(values, variance.shape), variance
 

@@ -123,10 +123,10 @@ class LocalHashing(SetResponse):
         for people in batches(values.size):
             own, left = stream_of(rng, people), values[people].astype(np.int64)
             hashes = np.zeros_like(left)
-            for place in range(width - 1):
+            for column in range(width - 1):
                 drawn = own.integers(0, g, size=left.size)
-                messages[people, place] = drawn
-                hashes += drawn * (left % g) if place < width - 2 else drawn
+                messages[people, column] = drawn
+                hashes += drawn * (left % g) if column < width - 2 else drawn
                 left //= g
             uniform = own.integers(0, g, size=left.size)
             ignores_value = self.ignores_value(epsilons[people], rng=own)

@@ -42,7 +42,7 @@ def read_mechanism(text: str) -> MechanismText:
         InvalidInputError: If there is no such mechanism or parameter, one is given twice,
             or a value is not of its kind.
     """
-    name, opened, rest = text.strip().partition("(")
+    name, opened, arguments = text.strip().partition("(")
     name = name.rstrip()
     if name not in MECHANISMS:
         raise InvalidInputError(
@@ -51,7 +51,7 @@ def read_mechanism(text: str) -> MechanismText:
     if not opened:
         return MechanismText(name)
     known = {parameter.name: parameter for parameter in parameters_of(name)}
-    inside, closed, after = rest.partition(")")
+    inside, closed, after = arguments.partition(")")
     pairs = (
         [part.partition("=") for part in inside.split(",")] if inside.strip() else []
     )

@@ -126,11 +126,11 @@ class AddedNoise(ABC):
         kind = np.dtype(np.int64)
         if not self.cells_beyond:
             kind = np.min_scalar_type(self.cells - 1)
-        places = positions(numbers, self.low, self.high, self.cells)
+        grid_positions = positions(numbers, self.low, self.high, self.cells)
         messages: Ints = np.empty(numbers.size, dtype=kind)
         for people in batches(numbers.size):
             own = stream_of(rng, people)
-            points = grid_points(places[people], rng=own)
+            points = grid_points(grid_positions[people], rng=own)
             messages[people] = self.draw_cells(points, budgets[people], rng=own)
         return messages
 
@@ -163,8 +163,8 @@ class AddedNoise(ABC):
             counts, epsilons, num_values=numbers.size, rng=rng
         )
         self._check(numbers, budgets)
-        places = positions(numbers, self.low, self.high, self.cells)
-        points = points_of_crowd(places, people, self.cells, rng=rng)
+        grid_positions = positions(numbers, self.low, self.high, self.cells)
+        points = points_of_crowd(grid_positions, people, self.cells, rng=rng)
         sums = np.zeros((budgets.size, 3), dtype=np.object_)
         for row, (level, starts) in enumerate(
             zip(budgets.tolist(), points, strict=True)

@@ -90,40 +90,46 @@ def noise_attacks(
     # Groups of bins by score are the same for all victims with the same scores.
     rows: dict[bytes, Floats] = {}
 
-    def attack(value: float, scores: Ints, here: Floats, there: Floats) -> ScoreAttack:
+    def attack(
+        value: float, scores: Ints, density_x: Floats, density_y: Floats
+    ) -> ScoreAttack:
         key = scores.tobytes() + bytes(repr(value), "ascii")
         if key not in rows:
             rows[key] = _by_score(bins, crowd.epsilons, value, scores)
         size = int(scores.max()) + 1
         return ScoreAttack(
             rows[key],
-            np.bincount(scores, there, minlength=size).astype(np.float64),
-            np.bincount(scores, here - there, minlength=size).astype(np.float64),
+            np.bincount(scores, density_y, minlength=size).astype(np.float64),
+            np.bincount(scores, density_x - density_y, minlength=size).astype(
+                np.float64
+            ),
         )
 
-    found: list[tuple[Attack, ...]] = []
+    attacks_by_victim: list[tuple[Attack, ...]] = []
     for victim in victims:
-        here, there = (bins(np.array([victim]), value)[0] for value in (-1.0, 1.0))
-        change = here - there
+        density_x, density_y = (
+            bins(np.array([victim]), value)[0] for value in (-1.0, 1.0)
+        )
+        change = density_x - density_y
         if np.abs(change).sum() < _SILENT:
-            found.append(())
+            attacks_by_victim.append(())
             continue
         value = max(
             falls,
             key=lambda value: float(np.sum(change**2 / (falls[value] + _MANY))),
         )
-        attacks = [attack(value, _scores(change, falls[value]), here, there)]
+        attacks = [attack(value, _scores(change, falls[value]), density_x, density_y)]
         for many in _MORE_MANY if precise else ():
             if falls[1.0].max() >= many:
                 scores = _scores(change, falls[1.0], _MORE_SCORES, many)
-                attacks.append(attack(1.0, scores, here, there))
+                attacks.append(attack(1.0, scores, density_x, density_y))
         for few in _FEW:
             count = int(np.searchsorted(tail, few))
             region = (np.arange(tail.size) < count).astype(np.int64)
             if count and float(change[:count].sum()) > _SILENT:
-                attacks.append(attack(1.0, region, here, there))
-        found.append(tuple(attacks))
-    return found
+                attacks.append(attack(1.0, region, density_x, density_y))
+        attacks_by_victim.append(tuple(attacks))
+    return attacks_by_victim
 
 
 def _scores(

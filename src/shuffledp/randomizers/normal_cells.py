@@ -59,10 +59,10 @@ def accepted_cells(
     away = lengths / parts * (cells + offsets) - 1.0
     chances = np.exp(-(away**2) / 2.0 - lengths / parts * offsets)
 
-    def bounds(place: int) -> Bounds:
-        own = stream_of(rng, np.array([place]))
-        offset, known = int(offsets[place] * 2.0**53), 53
-        cell, whole = int(cells[place]), Decimal(float(lengths[place]))
+    def bounds(index: int) -> Bounds:
+        own = stream_of(rng, np.array([index]))
+        offset, known = int(offsets[index] * 2.0**53), 53
+        cell, whole = int(cells[index]), Decimal(float(lengths[index]))
 
         def between(bits: int) -> tuple[Decimal, Decimal]:
             nonlocal offset, known

@@ -39,7 +39,7 @@ _OUTER = 0.1 * np.arange(41)
 
 
 @dataclass(frozen=True)
-class Shape:
+class NormalBlanket:
     """omega's parameters, in units in which the values are 2 apart."""
 
     deviation: float
@@ -107,8 +107,10 @@ class Shape:
             (outer, joint, self.reach),
             (np.full(deviations.shape, self.reach), self.reach, self.reach),
         ):
-            place = np.clip(np.nan_to_num(y, nan=start), start, end)
-            ratio = -0.5 * ((place + 1.0) / deviations) ** 2 - self.log_density(place)
+            location = np.clip(np.nan_to_num(y, nan=start), start, end)
+            ratio = -0.5 * ((location + 1.0) / deviations) ** 2 - self.log_density(
+                location
+            )
             np.minimum(least, ratio, out=least)
         log_norm = math.log(self.norm / math.sqrt(2.0 * math.pi))
         logs = least + log_norm - np.log(deviations)
@@ -132,7 +134,7 @@ def normal_cover(
     stride = max(1, deviations.size // _SAMPLED)
     weights = np.add.reduceat(counts, np.arange(0, counts.size, stride))
 
-    def spread(shape: Shape) -> float:
+    def spread(shape: NormalBlanket) -> float:
         people = weights @ shape.blanket_probability(deviations[::stride])
         return math.sqrt(_divergence(shape) / max(float(people), 1e-300))
 
@@ -153,23 +155,23 @@ def normal_cover(
             low = middle
         else:
             high = middle
-    found = normal_divergence(np.array(spreads), np.full(len(spreads), high))
-    for place, shape in enumerate(shapes):
-        here, there = uncovered_by(shape)
-        found[place] += np.maximum(here - math.exp(high) * there, 0.0).sum()
-    shape = shapes[int(np.argmin(found))]
+    divergences = normal_divergence(np.array(spreads), np.full(len(spreads), high))
+    for index, shape in enumerate(shapes):
+        near, far = uncovered_by(shape)
+        divergences[index] += np.maximum(near - math.exp(high) * far, 0.0).sum()
+    shape = shapes[int(np.argmin(divergences))]
     return cover_with(shape, shape.blanket_probability(deviations))
 
 
 def shape_at(
     reach: float, deviation: float, form: tuple[float, int] | None = None
-) -> Shape:
+) -> NormalBlanket:
     """Returns the shape of the victim's own noise, or one of a width and a joint."""
     edges = np.linspace(0.0, reach, _CELLS + 1).tolist()
     if form is None:
-        return Shape(deviation, edges[-1], edges[-1], deviation, 1.0)
+        return NormalBlanket(deviation, edges[-1], edges[-1], deviation, 1.0)
     width, joint = form
-    return Shape(deviation, edges[-1], edges[joint], width * deviation, 0.0)
+    return NormalBlanket(deviation, edges[-1], edges[joint], width * deviation, 0.0)
 
 
 def _nothing(num_levels: int) -> Cover:
@@ -185,26 +187,26 @@ def _reach(deviation: float, charge: float) -> float:
     low, high = 1.0, _FARTHEST * deviation - 1.0
     for _ in range(60):
         middle = 0.5 * (low + high)
-        here, there = (
+        log_near, log_far = (
             float(log_ndtr((value - middle) / deviation)) for value in (1.0, -1.0)
         )
-        if here + math.log(-math.expm1(there - here)) > math.log(charge):
+        if log_near + math.log(-math.expm1(log_far - log_near)) > math.log(charge):
             low = middle
         else:
             high = middle
     return high
 
 
-def _divergence(shape: Shape) -> float:
+def _divergence(shape: NormalBlanket) -> float:
     """Returns about the integral of (R(1) - R(-1))^2 / omega: what cover must hide."""
     y = shape.reach * (np.arange(64) + 0.5) / 64
-    here = -((y - 1.0) ** 2) / shape.deviation**2 - shape.log_density(y)
-    squares = np.exp(here) * np.expm1(-2.0 * y / shape.deviation**2) ** 2
+    logs = -((y - 1.0) ** 2) / shape.deviation**2 - shape.log_density(y)
+    squares = np.exp(logs) * np.expm1(-2.0 * y / shape.deviation**2) ** 2
     total = 2.0 * shape.reach * float(squares.mean()) * shape.norm
     return total / (2.0 * math.pi * shape.deviation**2)
 
 
-def cover_with(shape: Shape, gamma: Floats) -> Cover:
+def cover_with(shape: NormalBlanket, gamma: Floats) -> Cover:
     """Returns the victim's cells: the right half and its mirror."""
     s, norm = shape.deviation, shape.norm
     edges = np.linspace(0.0, shape.reach, _CELLS + 1)
@@ -262,7 +264,7 @@ def _ends(values: Floats, slopes: Floats, edges: Floats) -> tuple[Floats, Floats
     return low, np.where(peaked, tangent, high)
 
 
-def uncovered_by(shape: Shape) -> Floats:
+def uncovered_by(shape: NormalBlanket) -> Floats:
     """Returns what the victim's ends show beyond omega, on one side, from above.
 
     In each cell the density of the farther end is replaced by its smallest part of the
@@ -270,10 +272,10 @@ def uncovered_by(shape: Shape) -> Floats:
     """
     edges = shape.reach + shape.deviation * _OUTER
     tails = ndtr((1.0 - edges) / shape.deviation)
-    here = np.append(tails[:-1] - tails[1:], tails[-1]) * (1.0 + _ROUNDING)
+    near = np.append(tails[:-1] - tails[1:], tails[-1]) * (1.0 + _ROUNDING)
     parts = np.exp(-2.0 * edges[1:] / shape.deviation**2)
-    there = np.append(here[:-1] * parts, 0.0) * (1.0 - _ROUNDING)
-    return np.stack([here, there])
+    far = np.append(near[:-1] * parts, 0.0) * (1.0 - _ROUNDING)
+    return np.stack([near, far])
 
 
 def _normal_masses(edges: Floats) -> Floats:

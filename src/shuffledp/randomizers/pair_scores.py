@@ -13,7 +13,7 @@ from shuffledp.types import Floats
 Bit = tuple[Floats, Floats]
 
 
-def pair_scores(here: Bit, there: Bit, weights: tuple[int, int]) -> Floats:
+def pair_scores(bit_for_x: Bit, bit_for_y: Bit, weights: tuple[int, int]) -> Floats:
     """Returns the chances of all scores of a pair, shape (levels, w + w' + 1).
 
     Args:
@@ -22,9 +22,9 @@ def pair_scores(here: Bit, there: Bit, weights: tuple[int, int]) -> Floats:
         weights: w and w'.
     """
     own, other = weights
-    scores = np.zeros((here[0].size, own + other + 1))
-    for bit, mine in ((1, here[0]), (0, here[1])):
-        for another, its in ((1, there[0]), (0, there[1])):
+    scores = np.zeros((bit_for_x[0].size, own + other + 1))
+    for bit, mine in ((1, bit_for_x[0]), (0, bit_for_x[1])):
+        for another, its in ((1, bit_for_y[0]), (0, bit_for_y[1])):
             scores[:, own * bit + other * (1 - another)] += mine * its
     return scores
 

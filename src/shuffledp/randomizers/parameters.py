@@ -30,7 +30,7 @@ def parameters_of(mechanism: str) -> tuple[Parameter, ...]:
     """
     kind = mechanism_class(mechanism)
     explained = _explanations(kind)
-    found = []
+    parameters = []
     for field in fields(kind):
         plain = _plain_type(field.type)
         if field.name not in explained or plain not in _KINDS:
@@ -41,8 +41,8 @@ def parameters_of(mechanism: str) -> tuple[Parameter, ...]:
         default = None if field.default is MISSING else field.default
         name = field.name.removeprefix("num_")
         text = explained[field.name].removesuffix(".")
-        found.append(Parameter(name, _KINDS[plain], text, default=default))
-    return tuple(found)
+        parameters.append(Parameter(name, _KINDS[plain], text, default=default))
+    return tuple(parameters)
 
 
 def _plain_type(annotation: Any) -> object:
@@ -68,14 +68,14 @@ def _explanations(kind: type[Any]) -> dict[str, str]:
 def _attributes(docstring: str) -> dict[str, str]:
     """Returns what the section `Attributes:` says of each, on one line."""
     _, _, section = docstring.partition("Attributes:\n")
-    found: dict[str, str] = {}
+    explanations: dict[str, str] = {}
     for line in section.splitlines():
         begun = re.match(r"    (\w+): (.*)", line)
         if begun:
             name = begun[1]
-            found[name] = begun[2].strip()
-        elif line.startswith("        ") and found:
-            found[name] += f" {line.strip()}"
+            explanations[name] = begun[2].strip()
+        elif line.startswith("        ") and explanations:
+            explanations[name] += f" {line.strip()}"
         elif line.strip():
             break
-    return found
+    return explanations

@@ -189,12 +189,12 @@ class Rappor(BitChannel):
                 f"Expected filters with at most {self.num_hashes} ones."
             )
         check_budgets(levels)
-        kept = bits.copy()
+        response = bits.copy()
         for part in self._batches(bits.shape[0]):
             # The chance of a flip, not of a one: 1 - 1e-20 is not a number of its own.
             flips = np.broadcast_to(self._flip(levels[part])[:, None], bits[part].shape)
-            kept[part] ^= coins(flips, rng=stream_of(rng, part))
-        return kept
+            response[part] ^= coins(flips, rng=stream_of(rng, part))
+        return response
 
     def instantaneous_response(
         self, permanent: NDArray[np.bool_], *, rng: Rng

@@ -32,7 +32,11 @@ from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.clipped_noise import ClippedNoise
 from shuffledp.randomizers.drawn_cells import Sent
-from shuffledp.randomizers.exponential_cover import Shape, cover_in_shape, end_density
+from shuffledp.randomizers.exponential_cover import (
+    ExponentialBlanket,
+    cover_in_shape,
+    end_density,
+)
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomizers.noise import pure_local_delta
 from shuffledp.randomizers.sampled_cover import best_kappa, cover_with_kappa
@@ -120,12 +124,14 @@ class SampledClipLaplace(ClippedNoise):
         )
         if kappa is None:
             return best
-        gammas = self.blanket_probability(crowd.epsilons / 2.0, Shape(kappa, rate, 1.0))
+        gammas = self.blanket_probability(
+            crowd.epsilons / 2.0, ExponentialBlanket(kappa, rate, 1.0)
+        )
         return cover_with_kappa(kappa, rate=rate, share=share, gammas=gammas)
 
     def _sampled(self, rate: float, crowd: Population) -> Cover:
         """Returns the cover of a victim whose noise has this rate, with omega = f_0."""
-        share, shape = float(self.share), Shape(rate, rate, 1.0)
+        share, shape = float(self.share), ExponentialBlanket(rate, rate, 1.0)
         gammas = self.blanket_probability(crowd.epsilons / 2.0, shape)
         about = cover_in_shape(shape, gammas, clipped=True)
         cells = about.cells
@@ -137,7 +143,7 @@ class SampledClipLaplace(ClippedNoise):
         bases = (share * about.bases + (1.0 - share)) * (1.0 - _ROUNDING)
         return Cover(gammas, about.masses, share * about.differences, bases, cells)
 
-    def blanket_probability(self, rates: Floats, shape: Shape) -> Floats:
+    def blanket_probability(self, rates: Floats, shape: ExponentialBlanket) -> Floats:
         """Returns gamma for people whose noise has these rates, shape as `rates`."""
         share = float(self.share)
         # At 0, where noise around 0 is as high as at the ends of a range half as wide.

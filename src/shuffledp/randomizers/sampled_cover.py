@@ -25,10 +25,9 @@ from scipy.optimize import minimize_scalar
 
 from shuffledp.cover import Cover
 from shuffledp.population import Population
-from shuffledp.randomizers.exponential_cover import Shape, divergence
+from shuffledp.randomizers.exponential_cover import ExponentialBlanket, divergence
 from shuffledp.randomizers.grid import STEPS
-from shuffledp.randomizers.sparsified_cover import Shape as TwoPieces
-from shuffledp.randomizers.sparsified_cover import worst_pair
+from shuffledp.randomizers.sparsified_cover import TwoPieceBlanket, worst_pair
 from shuffledp.types import Floats
 
 _HALF = STEPS // 2
@@ -49,7 +48,7 @@ def best_kappa(
     crowd: Population,
     share: float,
     *,
-    blanket_probability: Callable[[Floats, Shape], Floats],
+    blanket_probability: Callable[[Floats, ExponentialBlanket], Floats],
     least: float,
 ) -> float | None:
     """Returns the kappa with the least mean square of the loss, or None if it is no gain.
@@ -66,7 +65,7 @@ def best_kappa(
     counts = np.add.reduceat(crowd.counts, np.arange(0, crowd.num_levels, stride))
 
     def spread(kappa: float) -> float:
-        shape = Shape(kappa, rate, 1.0)
+        shape = ExponentialBlanket(kappa, rate, 1.0)
         messages = float(counts @ blanket_probability(rates, shape))
         # Of the two ends of the range: about what the dominating pair has.
         ends = divergence(shape, clipped=True)
@@ -93,7 +92,7 @@ def cover_with_kappa(
         share: s, in (0, 1].
         gammas: Blanket probabilities of the crowd for this omega, shape (levels,).
     """
-    shape = TwoPieces(kappa, kappa, 0.0, 0.0)
+    shape = TwoPieceBlanket(kappa, kappa, 0.0, 0.0)
     cells = 80 + int(min(80.0 * rate, 400.0))
     points = np.arange(_HALF + 1) / _HALF
     pair = worst_pair(rate, shape, points, cells=cells, nodes=_NODES)
@@ -104,12 +103,12 @@ def cover_with_kappa(
     edges = edges[(edges >= 0.0) & (edges <= 1.0)]
     middle = (edges[:-1] + edges[1:]) / 2.0
     part = np.searchsorted(ends, middle)
-    common = (1.0 - share) * around.there[np.searchsorted(others, middle)]
-    here, there = share * pair.here[part], share * pair.there[part]
-    slack = _ROUNDING * (here + there + common)
+    common = (1.0 - share) * around.rising[np.searchsorted(others, middle)]
+    density_x, density_y = share * pair.falling[part], share * pair.rising[part]
+    slack = _ROUNDING * (density_x + density_y + common)
     return Cover(
         blanket_probabilities=gammas,
         masses=np.diff(edges),
-        differences=here - there + slack,
-        bases=(there + common) * (1.0 - _ROUNDING),
+        differences=density_x - density_y + slack,
+        bases=(density_y + common) * (1.0 - _ROUNDING),
     )

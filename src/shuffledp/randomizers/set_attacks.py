@@ -105,16 +105,16 @@ class SetAttacks:
     def on(self, least: float, gap: float) -> tuple[Attack, ...]:
         """Returns the attacks on a victim who draws these densities, low and high - low."""
         strays, stray = self._strays, self._stray
-        found: list[Attack] = [
+        attacks: list[Attack] = [
             TwoCountAttack(hits, least * share, gap * share, strays, stray * least)
             for share, hits in self._counts
         ]
         for each in self._sums:
-            here, there = each.shares
-            second = least * here + (least + gap) * there
+            share_x, share_y = each.shares
+            second = least * share_x + (least + gap) * share_y
             second[each.middle] += least * self._neither + (least + gap) * self._both
-            found.append(ScoreAttack(each.others, second, gap * (here - there)))
-        return tuple(found)
+            attacks.append(ScoreAttack(each.others, second, gap * (share_x - share_y)))
+        return tuple(attacks)
 
     @functools.cached_property
     def _strays(self) -> Floats | None:
@@ -146,11 +146,11 @@ class SetAttacks:
         ]
         self._sums.append(self._sum(kinds, favored=_share(self._inside - 2.0 * often)))
 
-    def _holding(self, here: int, there: int, *, x: bool) -> _Sum:
+    def _holding(self, score_x: int, score_y: int, *, x: bool) -> _Sum:
         """Returns the sum where the others hold x, or x', and messages score this."""
         kinds = [
-            _Kind(here, self._only, for_x=True, favored=x),
-            _Kind(there, self._only, for_x=False, favored=not x),
+            _Kind(score_x, self._only, for_x=True, favored=x),
+            _Kind(score_y, self._only, for_x=False, favored=not x),
         ]
         return self._sum(kinds, favored=self._both)
 
@@ -166,8 +166,8 @@ class SetAttacks:
             others[:, middle + kind.score] += density
             shares[0 if kind.for_x else 1, middle + kind.score] += kind.share
         # Not what is left of 1: a small chance would be mostly rounding.
-        rest = _share(self._both + self._neither)
-        neither = self._low * rest
+        neutral_share = _share(self._both + self._neither)
+        neither = self._low * neutral_share
         neither += self._gap * favored
         others[:, middle] += neither
         return _Sum(others, shares, middle)

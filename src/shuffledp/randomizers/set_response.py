@@ -184,7 +184,7 @@ class SetResponse(ABC):
         only = sets.inside - sets.both
         neither = 1.0 - 2.0 * only - sets.both
         gamma = lowest_density(crowd.epsilons, sets.inside)
-        found: list[tuple[Cover, ...]] = []
+        covers: list[tuple[Cover, ...]] = []
         for victim in victims:
             low, gap = (float(d[0]) for d in promised(np.array([victim]), sets.inside))
             masses = [only, only, max(neither, 0.0)]
@@ -197,8 +197,8 @@ class SetResponse(ABC):
             if _tells_only_sides(sets):
                 bits = TwoMessages(np.stack([gamma, gamma]) / 2.0, gap / 2.0, low / 2.0)
             mass, change, base = np.array([masses, differences, bases])
-            found.append((Cover(gamma, mass, change, base, bits=bits),))
-        return found
+            covers.append((Cover(gamma, mass, change, base, bits=bits),))
+        return covers
 
     def attacks(
         self, victims: Sequence[float], crowd: Population
@@ -208,15 +208,15 @@ class SetResponse(ABC):
         shares = sets.inside, sets.both, sets.third
         low, gaps = self.drawn(crowd.epsilons)
         crowded = SetAttacks(shares, low, gaps, crowd.counts)
-        found: list[tuple[Attack, ...]] = []
+        attacks_by_victim: list[tuple[Attack, ...]] = []
         for victim in victims:
             (least,), (gap,) = self.drawn(np.array([victim]))
             attacks = crowded.on(float(least), float(gap))
             if _tells_only_sides(sets):
                 sides = TwoMessages(np.stack([low, low]) / 2.0, gap / 2.0, least / 2.0)
                 attacks = (sides, *attacks)
-            found.append(attacks)
-        return found
+            attacks_by_victim.append(attacks)
+        return attacks_by_victim
 
 
 def _tells_only_sides(sets: Overlaps) -> bool:

@@ -111,8 +111,8 @@ class SparsifiedClipLaplace(ClippedNoise):
     def keeps(self, cells: Ints) -> NDArray[np.bool_]:
         """Returns which cells are far enough from the middle to be sent, same shape."""
         right, left = _HALF + self._threshold, _HALF - self._threshold
-        kept: NDArray[np.bool_] = (cells >= right) | (cells < left)
-        return kept
+        is_kept: NDArray[np.bool_] = (cells >= right) | (cells < left)
+        return is_kept
 
     def local_delta(self, level: float, epsilon: float) -> float:
         """Returns that of the Clip-Laplace message from which this one is made."""
@@ -141,9 +141,12 @@ class SparsifiedClipLaplace(ClippedNoise):
         """Draws Clip-Laplace cells, and once more around 0 for those not kept."""
         device = ClipLaplace()
         cells = device.draw_cells(points, epsilons, rng=rng)
-        rest = np.flatnonzero(~self.keeps(cells))
-        middle, own = np.full(rest.size, _HALF, dtype=np.int64), stream_of(rng, rest)
-        cells[rest] = device.draw_cells(middle, epsilons[rest], rng=own)
+        replaced = np.flatnonzero(~self.keeps(cells))
+        middle, own = (
+            np.full(replaced.size, _HALF, dtype=np.int64),
+            stream_of(rng, replaced),
+        )
+        cells[replaced] = device.draw_cells(middle, epsilons[replaced], rng=own)
         return cells
 
     def draw_crowd(
@@ -152,9 +155,9 @@ class SparsifiedClipLaplace(ClippedNoise):
         """Draws which cells a crowd's messages fall into, part by part."""
         device, dummies = ClipLaplace(), np.zeros_like(points)
         for cells, often in device.draw_crowd(points, level, rng=rng):
-            kept = self.keeps(cells)
-            dummies[_HALF] += int(often[~kept].sum())
-            yield cells[kept], often[kept]
+            is_kept = self.keeps(cells)
+            dummies[_HALF] += int(often[~is_kept].sum())
+            yield cells[is_kept], often[is_kept]
         yield from device.draw_crowd(dummies, level, rng=rng)
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
@@ -174,7 +177,7 @@ class SparsifiedClipLaplace(ClippedNoise):
         position = (np.clip(values / clip, -1.0, 1.0) + 1.0) * _HALF
         below = np.minimum(np.floor(position), STEPS - 1.0)
         share = position - below
-        kept, first, second = (
+        chance_kept, first, second = (
             (1.0 - share) * left + share * right
             for left, right in zip(
                 self._kept(rates, below / _HALF - 1.0),
@@ -183,7 +186,7 @@ class SparsifiedClipLaplace(ClippedNoise):
             )
         )
         dummy = cell_powers(rates, np.zeros(1), np.ones(1), _WIDTH)
-        second = second + (1.0 - kept) * dummy[2] / dummy[0]
+        second = second + (1.0 - chance_kept) * dummy[2] / dummy[0]
         return clip * first, clip**2 * (second - first**2)
 
     def _kept(self, rates: Floats, points: Floats) -> tuple[Floats, Floats, Floats]:

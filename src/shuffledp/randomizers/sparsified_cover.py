@@ -45,7 +45,7 @@ _ROUNDING = 4e-14
 
 
 @dataclass(frozen=True)
-class Shape:
+class TwoPieceBlanket:
     """omega's parameters: rates inside and outside, log of the step at the threshold."""
 
     inner: float
@@ -108,14 +108,19 @@ def noise_chances(rates: Floats, values: Floats, left: Floats, right: Floats) ->
     return chances
 
 
-def blanket_probability(rates: Floats, shape: Shape) -> Floats:
+def blanket_probability(rates: Floats, shape: TwoPieceBlanket) -> Floats:
     """Returns gamma for people whose noise has these rates, shape as `rates`."""
     rates = np.maximum(rates, _SMALLEST)
     edge, middle = np.ones(rates.shape), np.zeros(rates.shape)
-    dummy = middle_chances(rates, edge, shape.threshold) / normalizers(rates, middle)
-    kept = np.exp(-rates) / normalizers(rates, edge)
+    dummy_density = middle_chances(rates, edge, shape.threshold) / normalizers(
+        rates, middle
+    )
+    kept_density = np.exp(-rates) / normalizers(rates, edge)
     gamma = np.full(rates.shape, np.inf)
-    for least, outside in ((dummy, False), (dummy + kept, True)):
+    for least, outside in (
+        (dummy_density, False),
+        (dummy_density + kept_density, True),
+    ):
         ends = (shape.threshold, 1.0) if outside else (0.0, shape.threshold)
         for away in ends:
             (log,) = shape.logs(np.array([away]), outside=outside)
@@ -137,16 +142,16 @@ def sparsified_cover(epsilon: float, crowd: Population, threshold: int) -> Cover
     points = np.arange(_HALF + 1) / _HALF
     cells = 40 + int(min(40.0 * rate, 200.0))
     pair = worst_pair(rate, shape, points, cells=cells, nodes=_NODES)
-    slack = 4e-16 * (pair.here + pair.there)
+    slack = 4e-16 * (pair.falling + pair.rising)
     return Cover(
         blanket_probabilities=blanket_probability(crowd.epsilons / 2.0, shape),
         masses=pair.masses,
-        differences=pair.here - pair.there + slack,
-        bases=pair.there,
+        differences=pair.falling - pair.rising + slack,
+        bases=pair.rising,
     )
 
 
-def best_shape(rate: float, crowd: Population, threshold: float) -> Shape:
+def best_shape(rate: float, crowd: Population, threshold: float) -> TwoPieceBlanket:
     """Returns the shape with the least mean square of the loss per blanket message.
 
     Args:
@@ -160,10 +165,10 @@ def best_shape(rate: float, crowd: Population, threshold: float) -> Shape:
     # Of all values these matter most.
     points = np.array([0.0, threshold, 1.0])
 
-    def shape_of(parameters: Floats) -> Shape:
+    def shape_of(parameters: Floats) -> TwoPieceBlanket:
         inner, outer, step = np.clip(parameters, -2.0, 3.0).tolist()
         unit = min(rate, _STEEPEST)
-        return Shape(unit * inner, unit * outer, step, threshold)
+        return TwoPieceBlanket(unit * inner, unit * outer, step, threshold)
 
     def log_cost(parameters: Floats) -> float:
         shape = shape_of(parameters)
@@ -173,17 +178,17 @@ def best_shape(rate: float, crowd: Population, threshold: float) -> Shape:
 
     # What the victim's own dummies and kept messages are like.
     start = np.array([1.0, 1.0, 0.8])
-    found = minimize(
+    optimum = minimize(
         log_cost,
         start,
         method="Nelder-Mead",
         options={"maxfev": 200, "xatol": 3e-3, "fatol": 1e-4},
     )
-    return shape_of(found.x)
+    return shape_of(optimum.x)
 
 
 def worst_pair(
-    rate: float, shape: Shape, points: Floats, *, cells: int, nodes: int
+    rate: float, shape: TwoPieceBlanket, points: Floats, *, cells: int, nodes: int
 ) -> DominatingPair:
     """Returns the pair that dominates all pairs of these values and their mirror images.
 

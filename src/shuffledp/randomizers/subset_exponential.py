@@ -110,8 +110,8 @@ class SubsetExponential:
         """
         check_rng(rng)
         d, s, k = self.num_items, self.set_size, self.subset_size
-        held = ItemsRandomizer(d, s, 0.0, s, "bernoulli").check_sets(sets)
-        ordered = np.sort(held, axis=1).astype(np.int64)
+        checked = ItemsRandomizer(d, s, 0.0, s, "bernoulli").check_sets(sets)
+        ordered = np.sort(checked, axis=1).astype(np.int64)
         n = ordered.shape[0]
         common = np.zeros(n, dtype=np.int64)
         hits = coins(np.full(n, self.hit), rng=rng)
@@ -132,10 +132,10 @@ class SubsetExponential:
             # The r-th item that is not held: every smaller one that is held shifts it.
             ranks = uniform_subsets(who.size, k - shared, d - s, rng=theirs)
             shifts = own - np.arange(s)
-            for place in range(k - shared):
-                rank = ranks[:, place]
+            for column in range(k - shared):
+                rank = ranks[:, column]
                 before = (shifts <= rank[:, None]).sum(axis=1)
-                messages[who, shared + place] = rank + before
+                messages[who, shared + column] = rank + before
         return messages
 
     def shares(self, counts: Ints, num_users: int) -> Floats:
@@ -180,8 +180,8 @@ def _miss_share(num_items: int, num_held: int, size: int) -> float:
         return 0.0
     # A product of the smaller number of factors, each (d - h - i) / (d - i).
     few, many = sorted((h, k))
-    places = np.arange(few)
-    return float(np.prod((d - many - places) / (d - places)))
+    factors = np.arange(few)
+    return float(np.prod((d - many - factors) / (d - factors)))
 
 
 def _overlap_law(num_items: int, num_held: int, size: int) -> Floats:

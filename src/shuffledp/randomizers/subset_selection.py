@@ -108,11 +108,13 @@ class SubsetSelection(SetResponse):
             rows[ignores_value] = uniform_subsets(
                 anything.size, w, k, rng=stream_of(own, anything)
             )
-            held = values[people][~ignores_value, None].astype(np.int64)
-            kept = stream_of(own, np.flatnonzero(~ignores_value))
-            others = uniform_subsets(held.size, w - 1, k - 1, rng=kept)
+            own_category = values[people][~ignores_value, None].astype(np.int64)
+            own_stream = stream_of(own, np.flatnonzero(~ignores_value))
+            others = uniform_subsets(own_category.size, w - 1, k - 1, rng=own_stream)
             # The k - 1 others are numbered without a gap where the value was.
-            rows[~ignores_value] = np.hstack([held, others + (others >= held)])
+            rows[~ignores_value] = np.hstack(
+                [own_category, others + (others >= own_category)]
+            )
             rows.sort(axis=1)
         return messages
 
@@ -121,8 +123,8 @@ class SubsetSelection(SetResponse):
         k, w = self.num_categories, self.subset_size
         check_integers_below(messages, k, what="messages", width=w)
         # One person counts once for a category.
-        for place in range(1, w):
-            if not np.all(messages[:, place - 1] < messages[:, place]):
+        for column in range(1, w):
+            if not np.all(messages[:, column - 1] < messages[:, column]):
                 raise InvalidInputError(
                     "Expected messages to be sets in ascending order."
                 )

@@ -33,12 +33,12 @@ def uniform_subsets(num_sets: int, size: int, num_elements: int, *, rng: Rng) ->
             chosen[rows, np.where(chosen[rows, drawn], last, drawn)] = True
         elements: NDArray[np.int64] = np.nonzero(chosen)[1]
         return elements.reshape(num_sets, size)
-    found = np.empty((size, num_sets), dtype=np.int64)
-    for place, last in enumerate(range(num_elements - size, num_elements)):
+    columns = np.empty((size, num_sets), dtype=np.int64)
+    for row, last in enumerate(range(num_elements - size, num_elements)):
         drawn = rng.integers(0, last + 1, size=num_sets)
-        taken = (found[:place] == drawn).any(axis=0)
-        found[place] = np.where(taken, last, drawn)
-    return found.T
+        taken = (columns[:row] == drawn).any(axis=0)
+        columns[row] = np.where(taken, last, drawn)
+    return columns.T
 
 
 def contained(
@@ -64,18 +64,18 @@ def contained(
     free = np.zeros((groups, size + 1), dtype=np.int64)
     bound = np.zeros((groups, size + 1, k), dtype=np.int64)
     free[:, size], bound[:, size] = anyone, holders
-    lacks, found = np.arange(size + 1), np.empty((groups, k), dtype=np.int64)
+    lacks, counts = np.arange(size + 1), np.empty((groups, k), dtype=np.int64)
     for number in range(k):
         left, given = k - number, bound[:, :, 0]
         chance = np.minimum(lacks / left, 1.0)
         chosen = rng.binomial(free, chance)
         chance = np.clip((lacks - 1) / max(left - 1, 1), 0.0, 1.0)[:, None]
         ahead = bound[:, :, 1:]
-        kept = rng.binomial(ahead, chance)
-        found[:, number] = (chosen + given).sum(axis=1) + kept.sum(axis=(1, 2))
+        bound_chosen = rng.binomial(ahead, chance)
+        counts[:, number] = (chosen + given).sum(axis=1) + bound_chosen.sum(axis=(1, 2))
         free = free - chosen + _one_less(chosen + given)
-        bound = ahead - kept + _one_less(kept)
-    return found
+        bound = ahead - bound_chosen + _one_less(bound_chosen)
+    return counts
 
 
 def _one_less(people: Ints) -> Ints:

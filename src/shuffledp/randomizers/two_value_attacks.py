@@ -64,13 +64,13 @@ def attacks_among_holders(
     """
     lost, stray = others
     weighted = whole_weights(lost * (1.0 - lost), stray * (1.0 - stray), people)
-    found: list[tuple[Attack, ...]] = [() for _ in victims]
+    attacks_by_victim: list[tuple[Attack, ...]] = [() for _ in victims]
     for pairs, by_noise in sizes:
         weights = weighted if by_noise else (1, 1)
         bits = (1.0 - lost, lost), (stray, 1.0 - stray)
         scores = power(pair_scores(*bits, weights), pairs)
-        found = [
-            (*attacks, pairs_attack(scores, victim, weights=weights, pairs=pairs))
-            for attacks, victim in zip(found, victims, strict=True)
+        attacks_by_victim = [
+            (*own_attacks, pairs_attack(scores, victim, weights=weights, pairs=pairs))
+            for own_attacks, victim in zip(attacks_by_victim, victims, strict=True)
         ]
-    return found
+    return attacks_by_victim

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from shuffledp import Population, account
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.randomizers.gaussian import Gaussian
-from shuffledp.randomizers.normal_cover import Shape, cover_with
+from shuffledp.randomizers.normal_cover import NormalBlanket, cover_with
 from shuffledp.statistics.single_message import SingleMessage
 
 
@@ -43,7 +43,7 @@ def test_steep_losses_are_integrated(level: float, people: int, epsilon: float) 
     (deviation,) = Gaussian().deviations(np.array([level])).tolist()
     reach = 1.0 + 5.6 * deviation
     cover = cover_with(
-        Shape(deviation, reach, reach, deviation, 1.0),
+        NormalBlanket(deviation, reach, reach, deviation, 1.0),
         np.full(
             1, 2.0 * float(ndtr(-1.0 / deviation) - ndtr(-(1.0 + reach) / deviation))
         ),
