@@ -38,7 +38,7 @@ def points_of_crowd(
     """Draws how many people are moved to each point of the grid.
 
     Args:
-        places: Where values lie on the grid, in [0, N], shape (values,).
+        grid_positions: Where values lie on the grid, in [0, N], shape (values,).
         counts: People who hold them, shape (levels, values).
         num_cells: N.
         rng: A simulation's.

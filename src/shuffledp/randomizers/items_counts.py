@@ -29,7 +29,7 @@ def holders_by_target(
 
     Args:
         sets: Items, d for none, shape (n, s).
-        places: Each person's target, in [0, num_targets), shape (n,).
+        target_indices: Each person's target, in [0, num_targets), shape (n,).
         num_targets: How many targets there are.
         num_items: d.
 

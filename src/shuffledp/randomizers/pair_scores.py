@@ -17,8 +17,8 @@ def pair_scores(bit_for_x: Bit, bit_for_y: Bit, weights: tuple[int, int]) -> Flo
     """Returns the chances of all scores of a pair, shape (levels, w + w' + 1).
 
     Args:
-        here: Chances of a 1 and of a 0 in the coordinate for x.
-        there: In that for x'.
+        bit_for_x: Probabilities of a 1 and of a 0 in the coordinate for x.
+        bit_for_y: In that for x'.
         weights: w and w'.
     """
     own, other = weights
