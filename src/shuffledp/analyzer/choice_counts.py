@@ -6,7 +6,8 @@ of their own. A response names the true choice with probability `keep`, each oth
 
     value_k = (r_k - n flip) / (keep - flip)
 
-is unbiased, adds up to n, and may come out below 0. Given who chose what, its covariance is
+is unbiased, adds up to n, and may come out below 0. Given the users' choices, its
+covariance is
 
     sum over choices l of n_l (diag(P_l) - P_l P_l') / (keep - flip)^2,
 

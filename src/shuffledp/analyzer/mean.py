@@ -51,7 +51,7 @@ class MeanEstimate:
         standard_error: About the mean of the people who took part: only the devices'
             noise counts. Where messages do not show the spread of values (one-bit), it is
             the largest that the mean allows, unless the spread was given.
-        population_error: About the mean of a population of which the participants are a
+        population_error: About the mean of a population from which the participants are a
             random sample: sampling is an error, too.
         bias_limit: Upper bound of the bias for all values; 0 if it is unbiased.
         num_users: People in the collection.

@@ -1,1 +1,1 @@
-"""Mechanisms: what a device runs, its exact densities, its cover, its moments."""
+"""Local randomizers, with their exact densities, covers and moments."""

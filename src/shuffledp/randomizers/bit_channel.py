@@ -1,22 +1,23 @@
-"""What all randomizers share that send a vector of bits, each of them flipped by chance.
+"""Base of the randomizers that send a vector of independently flipped bits.
 
-Every coordinate of a report is shuffled apart. A 1 is lost with a chance `lost`, a 0
-becomes a stray 1 with a chance `stray`; both depend on the level only. Given everybody's
-values the coordinates are independent, and one changed value turns at most c bits from 1 to
-0 and c from 0 to 1: what all coordinates show is a composition of 2 c shuffles of one bit.
+Every coordinate of a report is shuffled separately. A 1 is lost with probability `lost`, a
+0 becomes a stray 1 with probability `stray`; both depend on the level only. Given all
+users' values the coordinates are independent, and one changed value turns at most c bits
+from 1 to 0 and c from 0 to 1: all coordinates together are a composition of 2 c shuffles
+of one bit.
 
-*One bit.* Let omega send a 1 with probability w. Whatever bit she holds, a person of level
-j sends a 1 with probability >= stray_j and a 0 with probability >= lost_j, and hence a
-message from omega with probability
+*One bit.* Let omega send a 1 with probability w. For either value of the bit, a user of
+level j sends a 1 with probability >= stray_j and a 0 with probability >= lost_j, and hence
+a message from omega with probability
 
     gamma_j = min(stray_j / w, lost_j / (1 - w)).
 
-For large crowds the spread of a victim's loss is least where w (1 - w) sum_j gamma_j =
+For large populations the spread of a victim's loss is least where w (1 - w) sum_j gamma_j =
 sum_j min(stray_j (1 - w), lost_j w) is largest. That sum is concave and bends only at the
 levels' own w_j = stray_j / (stray_j + lost_j), and one of them is best: 1/2 if a 1 is as
 likely to be lost as to appear.
 
-*Attack.* A person's score is the number of ones in the c coordinates that speak for x,
+*Attack.* A user's score is the number of ones in the c coordinates that speak for x,
 less that in the c coordinates that speak for x', plus c. The sum of all scores can be read
 off the shuffled coordinates. If there is a third value whose bits are 0 in all of these
 coordinates, all others hold it. If ones are sent with less noise than zeros, or if there
@@ -53,11 +54,11 @@ UPWARD = 1.0 + 8e-16
 
 @dataclass(frozen=True, eq=False)
 class BitChances:
-    """What happens to one bit, per level.
+    """Flip probabilities of one bit, per level.
 
     Attributes:
-        lost: Chance that a 1 is sent as 0, shape (levels,).
-        stray: Chance that a 0 is sent as 1, shape (levels,).
+        lost: Probability that a 1 is sent as 0, shape (levels,).
+        stray: Probability that a 0 is sent as 1, shape (levels,).
         gap: 1 - lost - stray without the cancellation of tiny budgets, shape (levels,).
     """
 
@@ -96,7 +97,7 @@ class BitChannel(ABC):
 
     @abstractmethod
     def promised(self, epsilons: Floats) -> BitChances:
-        """Returns what a level allows, of which `drawn` is a noisier version.
+        """Returns the flip probabilities that a level allows; `drawn` is noisier.
 
         Args:
             epsilons: Budgets of whole reports, shape (levels,).
@@ -104,7 +105,7 @@ class BitChannel(ABC):
 
     @abstractmethod
     def drawn(self, epsilons: Floats) -> BitChances:
-        """Returns what a device really draws."""
+        """Returns the flip probabilities that a device uses."""
 
     @property
     def delta_local(self) -> float:

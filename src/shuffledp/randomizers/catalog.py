@@ -14,7 +14,7 @@ from shuffledp.randomizers.number_randomizer import NumberRandomizer
 
 @dataclass(frozen=True)
 class CatalogEntry:
-    """Where a mechanism is, and what its messages estimate.
+    """Module and class of a mechanism, and the statistic it estimates.
 
     Attributes:
         module: Its file in this folder.

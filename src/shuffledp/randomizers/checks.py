@@ -41,7 +41,7 @@ def value_range(low: float, high: float) -> float:
 def categories_and_budgets(
     values: Ints, epsilons: Floats, *, num_categories: int, rng: Rng
 ) -> tuple[Ints, Floats]:
-    """Returns what a device with categories is asked to randomize.
+    """Validates a device's categories and local budgets; returns them as arrays.
 
     Raises:
         InvalidInputError: If shapes differ, a value or a budget is out of range, or `rng`

@@ -5,7 +5,7 @@ the normalizers are equal, so that the ratio of densities reaches e^eps there an
 exceeds it.
 
 Devices send the cell of a public grid that the message falls into, drawn without any
-rounding (grid.py): the local budget of what is sent is exactly the one stated.
+rounding (grid.py): the local budget of the message is exactly the stated budget.
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Definition 4 and Theorem 1
 (for one coordinate; for several with a common L1 sensitivity the theorem fails).
@@ -181,7 +181,7 @@ class ClipLaplace(ClippedNoise):
     def _moments_at(self, rates: Floats, points: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of the cell's middle around points of the grid.
 
-        The mean is that of the density, eq. (1) of the source, and what the grid adds.
+        The mean is that of the density, eq. (1) of the source, plus the grid's share.
 
         Args:
             rates: b = eps / 2, shape (levels, 1).

@@ -1,4 +1,4 @@
-"""What all noise has in common that stays within the range of values, [-C, C]."""
+"""Base of noise mechanisms whose messages stay within the value range [-C, C]."""
 
 from abc import abstractmethod
 

@@ -1,13 +1,13 @@
-"""Any randomizers of which only three numbers per level are known.
+"""Covers for any randomizers, from three declared numbers per level.
 
-For a pair x, x' of the victim's values and everybody else's randomizers:
+For a pair x, x' of the victim's values and the other users' randomizers:
 
 * p: R(x) <= p R(x') and R(x') <= p R(x);
 * beta: the total variation distance of R(x) and R(x');
-* q: R(x) <= q R_i(z) and R(x') <= q R_i(z) for every value z of every other person i.
+* q: R(x) <= q R_i(z) and R(x') <= q R_i(z) for every value z of every other user i.
 
 Then omega = max(R(x), R(x')) / (1 + beta) is covered with weight (1 + beta) / q by each
-other person, and the victim's loss is, in the worst case, that of three kinds of
+other user, and the victim's loss is, in the worst case, that of three kinds of
 messages: p to 1 for x, p to 1 for x', and neutral. With a = beta / (p - 1), their
 probabilities under x are p a, a and 1 - a - p a. No smaller bound follows from p, beta
 and q alone. The numbers are those of the variation ratio of Wang et al. (2024,
@@ -41,7 +41,7 @@ class DeclaredRatios:
     Attributes:
         q: The largest of the ratios called q above, for all pairs of people; >= 1.
         beta: Total variation distance of a victim's two messages; None for the largest
-            that her budget allows, (e^eps - 1) / (e^eps + 1).
+            that their budget allows, (e^eps - 1) / (e^eps + 1).
     """
 
     q: float
@@ -71,7 +71,7 @@ class DeclaredRatios:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What was declared."""
+        """The declared numbers."""
         distance = "any" if self.beta is None else f"at most {self.beta:g}"
         return (
             "Declared, not measured: every level keeps its local budget; a person's two "

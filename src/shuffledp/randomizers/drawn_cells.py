@@ -1,10 +1,10 @@
-"""Cells of the grid that many people's noise falls into, without drawing it for each.
+"""Simulated counts per grid cell of many users' noise, without one draw per user.
 
-What is left of a geometric number when it exceeds a bound is geometric again. So people who
-set out to the right from different grid points need not be told apart once they have come
-to the same cell: of all who are there, each stays with the same chance, and the others go
-on to the next cell. Where nobody sets out any more, a number's binary digits are
-independent coins, and everybody is sorted by the highest digit first.
+The excess of a geometric number over a bound that it exceeds is geometric again. So users
+who start to the right from different grid points can be merged once they have reached the
+same cell: each of them stays with the same probability, and the others go on to the next
+cell. Beyond the last starting point, a number's binary digits are independent Bernoulli
+draws, and all remaining users are sorted by the highest digit first.
 """
 
 import itertools
@@ -60,11 +60,11 @@ def points_of_crowd(
 def landed(
     starts: Ints, stays: Floats, *, rng: np.random.Generator
 ) -> tuple[Ints, int]:
-    """Draws in which cells people stay who go from left to right.
+    """Draws the number of users who stay in each cell, going from left to right.
 
     Args:
-        starts: How many set out at the left edge of each cell, shape (cells,).
-        stays: The chance to stay in each, whoever has come so far, shape (cells,).
+        starts: How many start at the left edge of each cell, shape (cells,).
+        stays: Probability of staying in a cell once it is reached, shape (cells,).
         rng: A simulation's.
 
     Returns:
@@ -122,19 +122,19 @@ def normal_crowd(
     *,
     rng: np.random.Generator,
 ) -> Iterator[Sent]:
-    """Draws how many people's normal messages fall into each cell.
+    """Draws the number of normal messages that fall into each cell.
 
     Noise of more than 10 deviations is left out: it is rarer than one in 10^22.
 
     Args:
-        points: How many people are at each point of the grid, shape (N + 1,).
+        points: How many users are at each point of the grid, shape (N + 1,).
         length: Of a cell, in deviations.
         draw: Draws the cells of people at these points, one by one.
         rng: A simulation's.
 
     Raises:
-        InvalidInputError: If cells are so many, for so many points, that it would take
-            minutes.
+        InvalidInputError: If the numbers of cells and points are so large that it would
+            take minutes.
     """
     num_cells = _DEVIATIONS / length
     few = points <= num_cells / _PER_PERSON

@@ -1,9 +1,9 @@
-"""How many of many people send what, drawn without drawing for each of them.
+"""Simulated message counts of large populations, without one draw per user.
 
-Ten billion people take milliseconds: people who hold the same value at the same level send
-independent messages of one law, and of such people only counts matter, which are binomial
-or multinomial. Nothing is approximated; but this is for simulations: a binomial number is
-drawn from chances rounded to doubles, where a device's coins are exact.
+Ten billion users take milliseconds: users who hold the same value at the same level send
+independent messages of one distribution, so that only their counts matter, which are
+binomial or multinomial. Nothing is approximated; but this is for simulations: a binomial
+number is drawn from probabilities rounded to doubles, whereas a device's draws are exact.
 """
 
 import numpy as np
@@ -19,10 +19,10 @@ from shuffledp.types import Floats, Ints
 def check_crowd(
     counts: Ints, epsilons: Floats, *, num_values: int, rng: Rng
 ) -> tuple[NDArray[np.int64], Floats]:
-    """Returns how many people of each level hold each value, and the levels.
+    """Validates and returns counts per level and value, and the levels' budgets.
 
     Args:
-        counts: What the caller passed, to be of shape (levels, values).
+        counts: Unvalidated counts; expected shape (levels, values).
         epsilons: Local budgets, shape (levels,).
         num_values: How many values there are.
         rng: To be a NumPy generator.
@@ -98,7 +98,7 @@ def halves(
 
 
 def exact_sums(messages: Ints, counts: Ints) -> tuple[int, int, int]:
-    """Returns number, sum and sum of squares of messages that were sent so many times.
+    """Returns number, sum and sum of squares of messages with given counts.
 
     >>> exact_sums(np.array([-1, 10**12]), np.array([3, 10**9]))
     (1000000003, 999999999999999999997, 1000000000000000000000000000000003)

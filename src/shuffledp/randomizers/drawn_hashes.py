@@ -1,11 +1,11 @@
-"""Hash functions that a crowd sends, counted one function at a time.
+"""Simulated support counts of local hashing, summed over all hash functions.
 
 A message of local hashing, a function h and a bucket, supports v if h(v) is the bucket.
-With h(v) = a_1 v_1 + ... + a_t v_t + b modulo g that is a question about the a's and about
-c = b - bucket only: is a_1 v_1 + ... + a_t v_t + c zero? Somebody who holds v and keeps to
-it sends uniform a's, and the c that makes it zero. So people are sorted by one digit of a
-after the other, and all that matters of what they hold is the digits to come and the sum so
-far; and supporters are added up the same way, in whole numbers.
+With h(v) = a_1 v_1 + ... + a_t v_t + b modulo g this depends on the a's and on c = b -
+bucket only: v is supported if a_1 v_1 + ... + a_t v_t + c is zero. A user who holds v and
+sends a message that supports it draws uniform a's, and c follows. So users are sorted by
+one digit of a after the other, and only the remaining digits of their values and the
+partial sum matter; supporters are added up the same way, in whole numbers.
 """
 
 import numpy as np

@@ -54,11 +54,11 @@ def logistic_coins(exponents: Floats, *, parts: int = 1, rng: Rng) -> NDArray[np
 def settled_coins(
     chances: Floats, bounds: Callable[[int], Bounds], *, rng: Rng
 ) -> NDArray[np.bool_]:
-    """Draws coins whose chances can be known as precisely as it takes.
+    """Draws Bernoulli variables whose probabilities have bounds of any precision.
 
     Args:
         chances: In double precision, to a relative 5e-14 if above 2^-53, shape (n,).
-        bounds: What a coin's chance is, given its place.
+        bounds: Returns bounds on a draw's probability, given its index.
         rng: The only source of randomness.
     """
     drawn = rng.random(chances.size)
@@ -72,7 +72,7 @@ def settled_coins(
 
 
 def around(number: Decimal) -> tuple[Decimal, Decimal]:
-    """Returns bounds on what a few roundings have made into this number."""
+    """Returns bounds on the exact value behind a number after a few roundings."""
     slack = Decimal(10) ** (15 - getcontext().prec)
     return number * (1 - slack), number * (1 + slack)
 

@@ -1,10 +1,10 @@
 """The cover of two-sided exponential noise, on the whole line or within the value range.
 
-Values are scaled to [-1, 1]; a person at level eps sends y with density proportional to
-e^{-b |y - v|}, b = eps / 2, on the line (Laplace) or on [-1, 1] (Clip-Laplace). Whatever v
-is, her density is at least that of the farther end, c e^{-b (1 + |y|)}: on the line since
-nothing is farther; within the range since -b |y - v| - log(normalizer(v)) grows as v moves
-inward. omega is taken proportional to
+Values are scaled to [-1, 1]; a user at level eps sends y with density proportional to e^{-b
+|y - v|}, b = eps / 2, on the line (Laplace) or on [-1, 1] (Clip-Laplace). For every v the
+density is at least that of the farther end, c e^{-b (1 + |y|)}: on the line since nothing
+is farther; within the range since -b |y - v| - log(normalizer(v)) grows as v moves inward.
+omega is taken proportional to
 
     e^{-kappa |y|} for |y| <= 1,    e^{-kappa - b_v (|y| - 1)} for 1 < |y| <= reach,
 
@@ -77,11 +77,11 @@ def blanket_probability(
 def exponential_cover(
     epsilon: float, crowd: Population, *, clipped: bool, delta: float
 ) -> Cover:
-    """Returns the cover for a victim at this level, with the best shape found.
+    """Returns the cover for a victim at this level, with the best omega of the family.
 
     Args:
         epsilon: The victim's local budget, > 0.
-        crowd: The people among whom she hides.
+        crowd: The other users.
         clipped: Clip-Laplace, and not Laplace.
         delta: About the size of the divergence that is asked for, in (0, 1).
     """
@@ -180,7 +180,7 @@ def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -
 
 
 def divergence(shape: ExponentialBlanket, *, clipped: bool) -> float:
-    """Computes about the integral of (R(-1) - R(1))^2 / omega: what cover must hide."""
+    """Computes approximately the integral of (R(-1) - R(1))^2 / omega."""
     rate, kappa, norm = shape.rate, shape.kappa, shape.norm
     y = (np.arange(64) + 0.5) / 64
     # Densities e^{-rate} 2 sinh(rate y), squared, against e^{-kappa y}.

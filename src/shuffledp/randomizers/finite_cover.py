@@ -1,16 +1,17 @@
-"""The cover and the attacks of a table of chances.
+"""The cover and the attacks of a table of message probabilities.
 
-*Cover.* omega is proportional to the least chance of each message over all values, of the
-average person or of one in the middle, on all messages or on those that everybody may
-send: whichever covers most people. gamma_i is the smallest ratio of level i's least
-chances and omega, lowered by more than its rounding. Messages outside of omega's support
-are uncovered. There is one cover per ordered pair of the victim's values, and pairs that
-are alike up to the names of messages share one. Where omega sends every message, one pair
-that is worse than all of them (dominating_pair.py) takes their place if it is hardly worse
-than the worst, or if they are very many: bounds take time.
+*Cover.* omega is proportional to the least probability of each message over all values, of
+the average or the median user, on all messages or on those that every user may send:
+whichever covers most users. gamma_i is the smallest ratio of level i's least probabilities
+and omega, lowered by more than its rounding. Messages outside of omega's support are
+uncovered. There is one cover per ordered pair of the victim's values, and pairs that are
+alike up to the names of messages share one. Where omega sends every message, one pair that
+is worse than all of them (dominating_pair.py) takes their place if it is hardly worse than
+the worst, or if they are very many: bounds take time.
 
-*Attack.* Messages get scores: the logarithm of the victim's ratio, or her difference over
-what the others send, in whole numbers. The others hold the value for which this tells most.
+*Attack.* Messages get scores: the logarithm of the victim's likelihood ratio, or the
+difference of their probabilities divided by the others' probability, in whole numbers. The
+others hold the value for which this attack is strongest.
 """
 
 import itertools
@@ -86,7 +87,8 @@ def _cover(densities: Floats, alone: Floats, gamma: Floats, shared: bool) -> Cov
 
     Args:
         densities: omega, and the pair's densities against it, shape (3, messages).
-        alone: The pair's chances of what omega never sends, shape (2, kinds).
+        alone: The pair's probabilities of messages outside omega's support, shape
+            (2, kinds).
         gamma: Of every level.
         shared: Whether it stands for other pairs, whose numbers agree to twelve digits.
             With omega's masses in the order of theirs, gamma has room for it.
@@ -111,11 +113,11 @@ def _sorted_columns(parts: Floats) -> bytes:
 
 
 def attacks_on_table(rows: Floats, others: Floats, counts: Ints) -> tuple[Attack, ...]:
-    """Returns attacks on the pair of values that tells most, and on the farthest one.
+    """Returns attacks on the most distinguishable pair of values, and on the farthest.
 
     Args:
-        rows: The victim's chances, shape (values, messages).
-        others: Everybody's, shape (levels, values, messages).
+        rows: The victim's probabilities, shape (values, messages).
+        others: The other users', shape (levels, values, messages).
         counts: People of each level, shape (levels,).
     """
     falls = np.tensordot(counts.astype(np.float64), others, axes=1)

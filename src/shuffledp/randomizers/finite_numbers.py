@@ -40,7 +40,7 @@ class FiniteNumbers(FiniteChannel):
 
     @property
     def unbiased(self) -> bool:
-        """No, unless a subclass has it: tables draw what they say toward the middle."""
+        """False unless a subclass overrides it: tables shift means toward the middle."""
         return False
 
     def randomize(self, values: ArrayLike, epsilons: ArrayLike, *, rng: Rng) -> Ints:
@@ -72,7 +72,7 @@ class FiniteNumbers(FiniteChannel):
         *,
         rng: np.random.Generator,
     ) -> NDArray[np.object_]:
-        """Draws what all messages of a crowd add up to, without any people.
+        """Draws the sums of all messages of a population, without one draw per user.
 
         Args:
             values: Numbers in [low, high], shape (values,).

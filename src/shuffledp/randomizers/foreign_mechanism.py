@@ -1,4 +1,4 @@
-"""Makes a mechanism of others again, from its class and what a certificate states."""
+"""Rebuilds a third party's mechanism from its class and a certificate's parameters."""
 
 import inspect
 from collections.abc import Mapping
@@ -13,8 +13,7 @@ from shuffledp.stored_state import class_name, is_ours
 def rebuild(mechanism: str, parameters: Mapping[str, Any], given: Any = None) -> Any:
     """Returns the randomizer that a certificate states.
 
-    Whether it is the same in everything that it stores shows when its identity is compared
-    with that of the certificate.
+    Comparing its identity with the certificate's shows whether all stored state agrees.
 
     Args:
         mechanism: Its name.
@@ -23,7 +22,7 @@ def rebuild(mechanism: str, parameters: Mapping[str, Any], given: Any = None) ->
 
     Raises:
         DataError: If the certificate states another class than that of `given`, or if the
-            class cannot be called with what the certificate states.
+            class cannot be called with the certificate's parameters.
         InvalidInputError: If this library has no such mechanism.
     """
     stated = parameters.get("class")

@@ -1,4 +1,4 @@
-"""What a randomizer of categories must offer, so that frequencies can be estimated."""
+"""The interface of a randomizer of categories, for the estimation of frequencies."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -42,9 +42,9 @@ class FrequencyOracle(LocalRandomizer, Protocol):
     def draw_support_counts(
         self, holders: Ints, epsilons: Floats, *, rng: np.random.Generator
     ) -> Ints:
-        """Draws the support counts of a crowd, without any people.
+        """Draws the support counts of a population, without one draw per user.
 
-        The law is that of `support_counts` of what people `randomize` one by one.
+        The distribution is that of `support_counts` on the output of `randomize`.
 
         Args:
             holders: How many people of each level hold each value, shape (levels, k).

@@ -4,8 +4,8 @@ The range of messages is cut into cells of width h. With |(log f)'| <= S and |(l
 K within a cell, |f''| <= (S^2 + K) f, so that the midpoint rule gives a cell's mass up to a
 factor of 1 + (S^2 + K) h^2 e^{S h} / 24, and every value in the cell lies within a factor
 of e^{S h / 2} of the middle. The cover's omega is constant on each cell: proportional to
-the smallest density, over everybody's values, of the average person. All ordered pairs of
-a victim's values are tried.
+the smallest density, over all values, of the average user. All ordered pairs of a
+victim's values are tried.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ _MOST_LEVELS = 1_000
 
 @dataclass(frozen=True, eq=False)
 class DensityRandomizer:
-    """A density on an interval, for finitely many values a person may hold.
+    """A density on an interval, for finitely many possible values of a user.
 
     >>> import numpy as np
     >>> import shuffledp as sdp
@@ -49,7 +49,7 @@ class DensityRandomizer:
 
     Attributes:
         density: Returns densities of messages, for a value and a local budget.
-        values: What a person may hold: 2 to 16 numbers.
+        values: The possible values of a user: 2 to 16 numbers.
         low: Smallest possible message.
         high: Largest possible message.
         log_slope: S, largest |d log f / dy| between breakpoints, at every level.
@@ -121,7 +121,7 @@ class DensityRandomizer:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What was declared."""
+        """The declared bounds on the density."""
         return (
             "Declared, not measured: messages have the given density on the given "
             "interval, every level keeps its budget there, and between breakpoints its "

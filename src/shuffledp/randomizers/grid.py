@@ -17,7 +17,7 @@ its chance is exactly that of the cell under the mechanism's density:
    and u is e^(-eps / N). The coins are settled by real numbers (exponential_coins.py), so
    that eps / N need not be a double: any number of cells is as exact as any other.
 
-Reporting the cell is a function of the real-valued message: what is certified for the
+Reporting the cell is a function of the real-valued message: a guarantee for the
 real-valued message holds for the cell. There is no rounding to allow for.
 
 Sources: Mironov (2012), "On significance of the least significant bits for differential
@@ -48,7 +48,7 @@ _LAST = 32.0
 
 
 def check_num_cells(cells: int) -> None:
-    """Raises InvalidInputError unless the range can be cut into so many cells."""
+    """Raises InvalidInputError unless the number of cells is in the supported range."""
     whole_number(cells, "cells", least=2, most=MOST_CELLS)
 
 
@@ -87,11 +87,11 @@ def midpoints(messages: Ints, low: float, high: float, num_cells: int) -> Floats
 
 
 def geometric_numbers(exponents: Floats, *, parts: int = 1, rng: Rng) -> Ints:
-    """Draws d = 0, 1, ... with chances proportional to e^(-a d / parts), shape (n,).
+    """Draws d = 0, 1, ... with probability proportional to e^(-a d / parts), shape (n,).
 
     Args:
         exponents: a > 0, shape (n,).
-        parts: What all of them are divided by, with no rounding.
+        parts: Common divisor of the exponents, applied without rounding.
         rng: The only source of randomness.
     """
     if not exponents.size:
@@ -116,12 +116,12 @@ def last_digit(exponent: float) -> int:
 def geometric_digits(
     exponents: Floats, num_digits: int, *, parts: int = 1, rng: Rng
 ) -> Ints:
-    """Draws d < 2^num_digits with chances proportional to e^(-a d / parts), shape (n,).
+    """Draws d < 2^num_digits, probability proportional to e^(-a d / parts), shape (n,).
 
     Args:
         exponents: a >= 0, shape (n,).
         num_digits: How many binary digits d has.
-        parts: What all exponents are divided by, with no rounding.
+        parts: Common divisor of the exponents, applied without rounding.
         rng: The only source of randomness.
     """
     numbers = np.zeros(exponents.size, dtype=np.int64)
@@ -152,7 +152,7 @@ def check_cells(messages: Ints, num_cells: int, beyond: int) -> None:
     """Raises InvalidInputError unless these are cells of the grid, shape (n,).
 
     Args:
-        messages: What the caller passed.
+        messages: Unvalidated messages.
         num_cells: How many there are across the range of values.
         beyond: How many cells they may be off the range of values.
     """
@@ -173,6 +173,6 @@ def rounding_variances(grid_positions: Floats) -> Floats:
 
 
 def bits_for(distance: float, num_cells: int) -> float:
-    """Returns the bits of an integer that holds all cells up to so far off the range."""
+    """Returns the bits of an integer for all cells within a distance of the range."""
     outermost = min(float(math.ceil(distance)), float(FARTHEST))
     return float(math.ceil(math.log2(num_cells + 2.0 * outermost)))

@@ -1,11 +1,11 @@
-"""Sets of items: what is held is sent with some chance, among uniform blanket messages.
+"""Item sets: each held item is sent with some probability, among blanket messages.
 
-A person holds s of d items. Her report consists of
+A user holds s of d items. Their report consists of
 
-* every item she holds, with probability lambda, which her target sets;
-* N blanket messages, each an item drawn uniformly from all d, whatever she holds;
+* every item of the user, with probability lambda, which the user's target sets;
+* N blanket messages, each an item drawn uniformly from all d, independent of the set;
 * dummies, up to `report_size` messages: the analyst drops them, and the number of
-  messages tells nobody anything.
+  messages reveals nothing.
 
     noise        N
     "poisson"    min(Poisson(m), cap): without the cap, blanket counts of items would be
@@ -13,11 +13,11 @@ A person holds s of d items. Her report consists of
     "bernoulli"  Binomial(ceil(m), m / ceil(m)), as published
 
 Where N is Poisson, an entry d of a set means "no item": less is sent, nothing else. As
-published, everybody must hold exactly s.
+published, every user must hold exactly s items.
 
-Law of the draws: N is found by asking, for j = 0, 1, ..., whether it stops at j, with a
-coin of chance P(N = j) / P(N >= j), at most `cap` coins in all. Coins are exact
-(`randomness.coins`), and so are those of lambda; with Poisson noise, chances and their
+Drawing N: for j = 0, 1, ..., a Bernoulli draw with probability P(N = j) / P(N >= j)
+decides whether N = j, at most `cap` draws in all. Bernoulli draws are exact
+(`randomness.coins`), also those of lambda; with Poisson noise, probabilities and their
 complements are rounded by at most 7e-16 (m + 1) of themselves, which certificates account
 for.
 
@@ -161,7 +161,7 @@ class ItemsRandomizer:
         return stop_and_go(ratios)
 
     def check_sets(self, sets: Ints) -> Ints:
-        """Returns what people hold; raises InvalidInputError unless these are sets."""
+        """Returns the sets as an array; raises InvalidInputError unless these are sets."""
         array = np.asarray(sets)
         d, s = self.num_items, self.set_size
         if array.ndim != 2 or array.shape[1] != s or array.dtype.kind not in "iu":
@@ -219,7 +219,7 @@ def stop_and_go(ratios: Floats) -> tuple[Floats, Floats]:
     """Returns P(N = j) / P(N >= j) and P(N > j) / P(N >= j), each to some 14 digits.
 
     Args:
-        ratios: P(N = j + 1) / P(N = j) for j = 0, 1, ..., until what follows is nothing.
+        ratios: P(N = j + 1) / P(N = j) for j = 0, 1, ..., until the remaining terms are 0.
     """
     # tails[j] = P(N >= j) / P(N = j), a sum of positive terms: nothing cancels.
     tails = np.ones(ratios.size + 1)

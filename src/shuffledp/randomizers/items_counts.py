@@ -1,13 +1,14 @@
 """The analyst's counts of a collection of sets, drawn without drawing any message.
 
-Given how many people of each target hold each item, the number of messages per item is
+Given the number of users of each target who hold each item, the number of messages per item
+is
 
     sum over targets of Binomial(holders, lambda)  +  blanket messages,
 
-all items' binomials independent: whoever holds several items sends each of them by a coin
-of its own. The blanket messages, of n people with N each, are as many as N sums to, dealt
-evenly to d items; without a cap on N ~ Poisson(m), they are independent Poisson(n m / d).
-It is exactly the law of the messages, at a cost of d instead of n.
+all items' binomials independent, as a user with several items makes one Bernoulli draw for
+each. The number of blanket messages is a sum of n draws of N, and each is uniform over d
+items; without a cap on N ~ Poisson(m), they are independent Poisson(n m / d).
+This is exactly the distribution of the counts, at a cost of d instead of n.
 """
 
 import numpy as np
@@ -60,7 +61,7 @@ def draw_counts(
     """Draws the number of messages per item, shape (d,).
 
     Args:
-        randomizer: What the devices run.
+        randomizer: The devices' randomizer.
         holders: People of each target who hold each item, shape (targets, d).
         rates: lambda of each target, in [0, 1], shape (targets,).
         num_users: How many people send blanket messages, n.

@@ -1,10 +1,10 @@
-"""k-ary randomized response with one privacy level per person.
+"""k-ary randomized response with one privacy level per user.
 
-Person i holds x_i in {0, ..., k-1} and a local budget eps_i. With probability
+User i holds x_i in {0, ..., k-1} and a local budget eps_i. With probability
 
     gamma_i = k / (exp(eps_i) + k - 1)
 
-her message is uniform over the k categories; otherwise it is x_i. Changing x_i changes
+the message is uniform over the k categories; otherwise it is x_i. Changing x_i changes
 the probability of a message by a factor of exp(eps_i) at most: eps_i-local privacy.
 
 The uniform part does not depend on x_i: it is the blanket, and gamma_i is its weight.

@@ -1,12 +1,12 @@
 """Laplace noise: the message is the value plus noise of scale (high - low) / eps.
 
 Changing the value within [low, high] changes the density of a message by a factor of
-e^eps at most. Messages spread over the whole line: a person with a small budget gives
-little cover, and may find herself where nobody else is. Mechanisms with finitely many
+e^eps at most. Messages spread over the whole line: a user with a small budget gives
+little cover, and may send a message far from all others. Mechanisms with finitely many
 messages have neither problem.
 
 Devices send the cell of a public grid that the message falls into, drawn without any
-rounding (grid.py): the local budget of what is sent is exactly the one stated.
+rounding (grid.py): the local budget of the message is exactly the stated budget.
 
 Source: Dwork, McSherry, Nissim, Smith (2006), "Calibrating noise to sensitivity".
 """

@@ -214,7 +214,7 @@ class LocalHashing(SetResponse):
         return supported(functions, g, digits)[:, :k]
 
     def _steps(self, rows: Ints) -> tuple[list[NDArray[np.uint32]], NDArray[np.uint32]]:
-        """Returns what changes h(v) - bucket when v goes up by one, and its start at 0.
+        """Returns the steps of h(v) - bucket as v goes up by one, and its value at 0.
 
         The change depends on the number of digits that are carried: then their sum is
         a_1 + ... + a_i, modulo g.

@@ -20,8 +20,8 @@ class MechanismText:
 
     Attributes:
         name: One of `MECHANISMS`.
-        parameters: By their names; those that are missing have their defaults, or follow
-            from what is asked.
+        parameters: By their names; missing ones take their defaults, or follow from the
+            rest of the query.
     """
 
     name: str

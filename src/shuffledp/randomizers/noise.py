@@ -1,4 +1,4 @@
-"""What randomizers that add noise to a number share."""
+"""Base of the randomizers that add noise to a number."""
 
 import math
 from abc import ABC, abstractmethod
@@ -34,11 +34,11 @@ class AddedNoise(ABC):
 
     @abstractmethod
     def bins(self, epsilons: Floats, value: float) -> Floats:
-        """Chances that the message falls into each bin, shape (levels, bins).
+        """Returns probabilities of the message's bins, shape (levels, bins).
 
         Args:
             epsilons: Local budgets, shape (levels,).
-            value: What all these people hold, in [-1, 1].
+            value: Common value of these users, in [-1, 1].
         """
 
     @property
@@ -68,10 +68,10 @@ class AddedNoise(ABC):
 
     @abstractmethod
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
-        """Draws the cell of the grid that each person's message falls into, shape (n,).
+        """Draws the grid cell of each user's message, shape (n,).
 
         Args:
-            points: What people hold, as points of the grid in 0, ..., N, shape (n,).
+            points: Users' values as points of the grid in 0, ..., N, shape (n,).
             epsilons: Their local budgets, shape (n,).
             rng: The only source of randomness.
         """
@@ -99,7 +99,7 @@ class AddedNoise(ABC):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the densities assume."""
+        """The assumptions behind the densities."""
         return (
             "Devices send the cell of a public grid that a number with the stated density "
             "falls into, as `randomize` does without rounding: noise added in floating "
@@ -142,7 +142,7 @@ class AddedNoise(ABC):
         *,
         rng: np.random.Generator,
     ) -> NDArray[np.object_]:
-        """Draws what all messages of a crowd add up to, without any people.
+        """Draws the sums of all messages of a population, without one draw per user.
 
         Args:
             values: Numbers in [low, high], shape (values,).

@@ -1,14 +1,14 @@
-"""Normal noise in whole cells, each with exactly its chance under the normal density.
+"""Normal noise in whole cells, each with exactly its probability under the density.
 
-A normal number of unit deviation is found by rejection: z >= 0 with density e^-z is
-accepted with chance e^{-(z - 1)^2 / 2}, and gets a fair sign. With cells of length h,
+A normal number of unit deviation is drawn by rejection: z >= 0 with density e^-z is
+accepted with probability e^{-(z - 1)^2 / 2}, and gets a fair sign. With cells of length h,
 z = h (d + t): d is geometric with ratio e^-h, and given d the point t of the cell has
-density proportional to e^{-h t} on [0, 1). So a uniform t is accepted with chance
+density proportional to e^{-h t} on [0, 1). So a uniform t is accepted with probability
 
     e^{-(z - 1)^2 / 2 - h t},    z = h (d + t),
 
-which never increases in t. Of t as many bits are drawn as the decision takes: the cell d
-is that of a real normal number, although nobody ever computes one.
+which never increases in t. Bits of t are drawn only until the decision is certain: the
+cell d is that of a real normal number, which is never computed itself.
 """
 
 from decimal import Decimal
@@ -52,7 +52,7 @@ def accepted_cells(
     Args:
         cells: d, shape (n,).
         lengths: h times `parts`, shape (n,).
-        parts: What all lengths are divided by, with no rounding.
+        parts: Common divisor of the lengths, applied without rounding.
         rng: The only source of randomness.
     """
     offsets = rng.random(cells.size)

@@ -1,15 +1,15 @@
-"""The cover of normal noise whose deviations differ from person to person.
+"""The cover of normal noise whose deviations differ from user to user.
 
-Values are scaled to [-1, 1]; s_i is person i's deviation, s the victim's. Whatever she
-holds, person i's density at y is at least that of the farther end, the normal density of
+Values are scaled to [-1, 1]; s_i is user i's deviation, s the victim's. For every
+value, user i's density at y is at least that of the farther end, the normal density of
 deviation s_i at |y| + 1. omega is proportional to e^{-h(|y|)} on [-reach, reach], with
 
     h'(y) = (y + fold) / width^2 up to `joint`, and h'' = 1 / s^2 beyond,
 
 fold = 1 and width = s (that least density of the victim's own deviation), or fold = 0 and
 width >= s. For both the ends are the worst pair (docs/theory/covers.md). gamma_i is a
-smallest ratio of exponentials of quadratic functions. What lies beyond `reach` is charged
-to the victim, and so is what stays uncovered.
+smallest ratio of exponentials of quadratic functions. Messages beyond `reach` are charged
+to the victim, and so are uncovered ones.
 """
 
 import itertools
@@ -121,10 +121,10 @@ class NormalBlanket:
 def normal_cover(
     deviation: float, deviations: Floats, counts: Ints, *, delta: float
 ) -> Cover:
-    """Returns the cover for one victim, with the best shape found.
+    """Returns the cover for one victim, with the best omega of the family.
 
     Args:
-        deviation: Of her noise.
+        deviation: Of the victim's noise.
         deviations: Of the noise at each level of the crowd, shape (levels,).
         counts: People at each level, shape (levels,).
         delta: About the size of the divergence that is asked for, in (0, 1).
@@ -198,7 +198,7 @@ def _reach(deviation: float, charge: float) -> float:
 
 
 def _divergence(shape: NormalBlanket) -> float:
-    """Returns about the integral of (R(1) - R(-1))^2 / omega: what cover must hide."""
+    """Returns approximately the integral of (R(1) - R(-1))^2 / omega."""
     y = shape.reach * (np.arange(64) + 0.5) / 64
     logs = -((y - 1.0) ** 2) / shape.deviation**2 - shape.log_density(y)
     squares = np.exp(logs) * np.expm1(-2.0 * y / shape.deviation**2) ** 2
@@ -265,7 +265,7 @@ def _ends(values: Floats, slopes: Floats, edges: Floats) -> tuple[Floats, Floats
 
 
 def uncovered_by(shape: NormalBlanket) -> Floats:
-    """Returns what the victim's ends show beyond omega, on one side, from above.
+    """Returns both ends' masses beyond omega's reach, on one side, on the safe side.
 
     In each cell the density of the farther end is replaced by its smallest part of the
     nearer one's, so that the divergence of the cells is at least that of all messages.

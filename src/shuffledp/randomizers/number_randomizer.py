@@ -1,4 +1,4 @@
-"""What a randomizer of numbers must offer, so that a mean can be estimated."""
+"""The interface of a randomizer of numbers, for the estimation of means."""
 
 from typing import Protocol, runtime_checkable
 
@@ -42,8 +42,8 @@ class NumberRandomizer(LocalRandomizer, Protocol):
     def decode(self, messages: Ints) -> Floats:
         """Returns the number that each message stands for, in the units of the values.
 
-        It is affine, a + b m of the message m, so that sums of messages tell the sum of
-        what they stand for.
+        It is affine, a + b m of the message m, so that the sum of the messages determines
+        the sum of the decoded numbers.
         """
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
@@ -57,9 +57,9 @@ class NumberRandomizer(LocalRandomizer, Protocol):
         *,
         rng: np.random.Generator,
     ) -> NDArray[np.object_]:
-        """Draws what all messages of a crowd add up to, without any people.
+        """Draws the sums of all messages of a population, without one draw per user.
 
-        The law is that of `randomize` for people one by one.
+        The distribution is that of `randomize` for every user separately.
 
         Args:
             values: Numbers in [low, high], shape (values,).

@@ -111,7 +111,7 @@ class OneBit(SetResponse):
         *,
         rng: np.random.Generator,
     ) -> NDArray[np.object_]:
-        """Draws what all messages of a crowd add up to, without any people.
+        """Draws the sums of all messages of a population, without one draw per user.
 
         Args:
             values: Numbers in [low, high], shape (values,).

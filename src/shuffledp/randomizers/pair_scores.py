@@ -1,4 +1,4 @@
-"""Distributions of scores of pairs of bits, of which one speaks for x and one for x'.
+"""Distributions of scores of pairs of bits: one bit speaks for x, the other for x'.
 
 A pair's score is w (bit for x) - w' (bit for x') + w', a whole number from 0 to w + w'; the
 score of a report is the sum over its pairs.
@@ -36,15 +36,15 @@ def pairs_attack(
     weights: tuple[int, int],
     pairs: int,
 ) -> ScoreAttack:
-    """Returns the attack on the sum of the scores of so many pairs.
+    """Returns the attack on the sum of the scores of a number of pairs.
 
     Args:
-        others: Chances of the scores of all pairs together, for everybody else, shape
+        others: Probabilities of the scores of all pairs, for the other users, shape
             (levels, pairs (w + w') + 1).
-        victim: Her chances that a 1 is lost and that a 0 becomes a stray 1, and 1 less
-            both.
+        victim: Their probabilities that a 1 is lost and that a 0 becomes a stray 1, and
+            1 less both.
         weights: w and w'.
-        pairs: How many pairs are looked at, >= 1.
+        pairs: Number of pairs, >= 1.
     """
     lost, stray, gap = victim
     with_one = np.array([1.0 - lost]), np.array([lost])
@@ -63,7 +63,7 @@ def pairs_attack(
 
 
 def power(rows: Floats, times: int) -> Floats:
-    """Returns the distribution of the sum of so many independent draws from each row."""
+    """Returns the distribution of a sum of independent draws from each row."""
     result: Floats = np.ones((rows.shape[0], 1))
     for _ in range(times):
         result = convolved(result, rows)

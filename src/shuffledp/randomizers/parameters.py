@@ -1,4 +1,4 @@
-"""What a mechanism's parameters are called and mean, read off its class.
+"""Names, types and explanations of a mechanism's parameters, read off its class.
 
 A mechanism is a frozen dataclass whose docstring explains its attributes; certificates,
 options of the command line and their help texts follow from that. `python -OO` removes
@@ -59,14 +59,14 @@ def _plain_type(annotation: Any) -> object:
 
 
 def _explanations(kind: type[Any]) -> dict[str, str]:
-    """Returns what the class says of each attribute."""
+    """Returns the explanation of each attribute, from the class docstring."""
     if sys.flags.optimize >= 2:  # Dataclasses fill the gap with their signature.
         return {field.name: field.name.removeprefix("num_") for field in fields(kind)}
     return _attributes(inspect.getdoc(kind) or "")
 
 
 def _attributes(docstring: str) -> dict[str, str]:
-    """Returns what the section `Attributes:` says of each, on one line."""
+    """Returns the entries of the section `Attributes:`, each on one line."""
     _, _, section = docstring.partition("Attributes:\n")
     explanations: dict[str, str] = {}
     for line in section.splitlines():

@@ -1,24 +1,25 @@
-"""RAPPOR: a noisy Bloom filter that a person keeps, and noisier copies that she sends.
+"""RAPPOR: a noisy Bloom filter that a user stores, and noisier copies that are sent.
 
-A value sets at most h of m bits. Once for every value, a person at level eps draws her
+A value sets at most h of m bits. Once for every value, a user at level eps draws a
 *permanent* response: each bit of the filter, flipped with probability f / 2,
 
     f = 2 / (1 + e^{eps / (2 h)}).
 
 Every *report* is drawn from it: a 1 stays 1 with probability q, a 0 becomes 1 with
-probability p, the same for everybody. Two values differ in 2 h bits at most, and their
-permanent responses by a factor of at most ((1 - f/2) / (f/2))^{2h} = e^eps, whatever is
-sent of them later: eps is a lifetime's budget. One report alone has a 1 with probability
+probability p, the same for all users. Two values differ in 2 h bits at most, and their
+permanent responses by a factor of at most ((1 - f/2) / (f/2))^{2h} = e^eps, for any number
+of reports drawn from them: eps is a lifetime's budget. One report alone has a 1 with
+probability
 
     q* = f (p + q) / 2 + (1 - f) q  for a 1 of the filter,
     p* = f (p + q) / 2 + (1 - f) p  for a 0.
 
 *Any number of reports.* With q = 1 and p = 0 the report is the permanent response. Suppose
-the same people send T reports each, every coordinate shuffled apart in each collection.
-From the shuffled permanent bits of one coordinate anybody can draw T noisy copies of each,
-as the noise does not depend on whose bit it is, and shuffle each copy apart: exactly what
-T collections show. So a guarantee for `permanent` holds for all reports on one value
-together, however many, as long as the same people send all of them.
+the same users send T reports each, every coordinate shuffled separately in each collection.
+From the shuffled permanent bits of one coordinate anyone can draw T noisy copies of each,
+as the noise does not depend on whose bit it is, and shuffle each copy separately: this is
+exactly the distribution of T collections. So a guarantee for `permanent` holds for all
+reports on one value together, however many, as long as the same users send all of them.
 
 Source: Erlingsson, Pihur, Korolova (2014), "RAPPOR: Randomized aggregatable
 privacy-preserving ordinal response".
@@ -108,7 +109,7 @@ class Rappor(BitChannel):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What is taken for granted of hashes, and of permanent responses."""
+        """The assumptions about hashes and permanent responses."""
         hashes = (
             "Lower bounds are for two values that set different bits, and a third one "
             "that sets none of them."
@@ -144,12 +145,12 @@ class Rappor(BitChannel):
         return float(self.num_bits)
 
     def promised(self, epsilons: Floats) -> BitChances:
-        """Returns what a level allows in one report, shape (levels,) each."""
+        """Returns the flip probabilities allowed in one report, shape (levels,) each."""
         flips = symmetric_flips(epsilons / self.changes)
         return self._reported(flips.lost, flips.gap)
 
     def drawn(self, epsilons: Floats) -> BitChances:
-        """Returns what a device really draws in one report, shape (levels,) each."""
+        """Returns the flip probabilities used in one report, shape (levels,) each."""
         flip = self._flip(epsilons)
         return self._reported(flip, 1.0 - 2.0 * flip)
 
@@ -202,7 +203,7 @@ class Rappor(BitChannel):
         """Draws one report from permanent responses, shape (n, m) as they.
 
         Args:
-            permanent: What `permanent_response` returned, shape (n, m).
+            permanent: Output of `permanent_response`, shape (n, m).
             rng: The only source of randomness.
 
         Raises:

@@ -1,20 +1,20 @@
-"""Clip-Laplace that speaks of its value by chance only, and else of 0.
+"""Clip-Laplace around the value with a public probability, and otherwise around 0.
 
-With a public chance s a device draws a Clip-Laplace message around its value, otherwise one
-around 0. With f_v the Clip-Laplace density at v, what is sent has the density
+With a public probability s a device draws a Clip-Laplace message around its value,
+otherwise one around 0. With f_v the Clip-Laplace density at v, a message has the density
 
     R_v = s f_v + (1 - s) f_0.
 
-Nobody sees which of the two it was. So a victim's two densities differ by s times as much,
-and what others send covers her better than Clip-Laplace does, as most of it is drawn around
-the middle: with b = eps / 2 and P = b / (1 - e^{-2b}), whatever v is,
+The choice stays hidden. So a victim's two densities differ by s times as much, and other
+users' messages give better cover than those of Clip-Laplace, as most are drawn around the
+middle: with b = eps / 2 and P = b / (1 - e^{-2b}), for every v,
 
     R_v(y) >= s P e^{-b (1 + |y|)} + (1 - s) b / (2 (1 - e^{-b})) e^{-b |y|}.
 
 *Cover.* omega is the victim's own f_0. Then (1 - s) f_0 adds the same to the loss of every
 pair of values everywhere, and the ends of the range are the worst pair, as they are for
 Clip-Laplace (docs/theory/covers.md). Where s is nearly 1 the cover of Clip-Laplace may be
-better, and for a victim among more careful people a flatter omega (sampled_cover.py).
+better, and for a victim among more careful users a flatter omega (sampled_cover.py).
 
 The local budget of Clip-Laplace stands; here it is not reached.
 """

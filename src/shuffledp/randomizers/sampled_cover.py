@@ -1,9 +1,9 @@
-"""The cover of Clip-Laplace drawn by chance, for a victim among more careful people.
+"""The cover of sampled Clip-Laplace, for a victim among more careful users.
 
 Values and messages are scaled to [-1, 1]; b = eps / 2, f_v is the Clip-Laplace density. A
-person who holds v sends y with density R_v = s f_v + (1 - s) f_0. omega is proportional to
-e^{-kappa |y|}. With kappa = b of a liberal victim, omega is much steeper than what careful
-people send, and their gamma is small. A flatter omega suits them: kappa is searched.
+user who holds v sends y with density R_v = s f_v + (1 - s) f_0. omega is proportional to
+e^{-kappa |y|}. With kappa = b of a liberal victim, omega is much steeper than careful
+users' densities, and their gamma is small. A flatter omega suits them: kappa is searched.
 
 *Worst pair.* No pair of values is singled out. Let H(u) bound f_v(A) for every value v and
 every set A with omega(A) = u, as in dominating_pair.py, and H_0(u) bound f_0(A). Then

@@ -1,4 +1,4 @@
-"""How much two kinds of messages count in a sum of scores, which are whole numbers."""
+"""Whole-number weights of two kinds of messages in a sum of scores."""
 
 from fractions import Fraction
 
@@ -14,7 +14,7 @@ def whole_weights(less: Floats, more: Floats, people: Ints) -> tuple[int, int]:
     """Returns scores in inverse proportion to two variances, in small whole numbers.
 
     Args:
-        less: What a person of each level adds to that of the rarer kind, shape (levels,).
+        less: Each user's part in that of the rarer kind, by level, shape (levels,).
         more: To that of the other, at least as much.
         people: How many chose each level, shape (levels,).
     """

@@ -1,16 +1,16 @@
 """Attacks on randomizers that favor a set of messages per value (set_response.py).
 
-Messages in S_x only speak for x, those in S_x' only for x'. What the others hold decides
+Messages in S_x only speak for x, those in S_x' only for x'. The others' value determines
 how often they send them: with density `low`, or `high` if the message is in the set of
 their own value, too. Where it is rare it tells more: in a sum of scores a message should
-count as much as the victim's difference over the others' chance, 1 / low or 1 / high.
+count as much as the victim's difference over the others' probability, 1 / low or 1 / high.
 
 * *The others hold a third value z.* Messages that speak are in S_z, and frequent, or not,
   and rare. The adversary looks at two counts, for x and for x', of the rare messages or of
-  all of them; or she adds up scores.
-* *They hold x, or x'.* What speaks for that value is frequent, and what speaks for the
-  other is rare. This tells more where most messages of S_x are in S_z, too, and where so
-  few people send anything rare that one message, or none, is enough.
+  all of them, or at a sum of scores.
+* *They hold x, or x'.* Messages that speak for that value are frequent, and those for the
+  other are rare. This tells more where most messages of S_x are in S_z, too, and where so
+  few users send anything rare that one message, or none, is enough.
 """
 
 import functools
@@ -32,7 +32,7 @@ class _Kind:
     """Messages that speak for x, or for x', and are alike to the adversary.
 
     Attributes:
-        score: What each of them adds to the sum, beside that of other messages.
+        score: The contribution of each to the sum, beside those of other messages.
         share: Of all messages.
         for_x: Whether they speak for x.
         favored: Whether the value that the others hold favors them.
@@ -46,10 +46,10 @@ class _Kind:
 
 @dataclass(frozen=True, eq=False)
 class _Sum:
-    """A sum of scores, whoever the victim is.
+    """A sum of scores, for any victim.
 
     Attributes:
-        others: Chance of each score for a person of each level, shape (levels, scores).
+        others: Probability of each score for a user of each level, shape (levels, scores).
         shares: Of the messages of each score that speak for x, and for x', shape
             (2, scores).
         middle: The score of messages that speak for neither.
@@ -61,7 +61,7 @@ class _Sum:
 
 
 class SetAttacks:
-    """The attacks on people of one crowd; what victims share is computed once."""
+    """The attacks on users of one population; their common part is computed once."""
 
     def __init__(
         self,
@@ -70,12 +70,12 @@ class SetAttacks:
         gap: Floats,
         people: Ints,
     ) -> None:
-        """Prepares what does not depend on the victim.
+        """Computes the part that does not depend on the victim.
 
         Args:
             shares: Of messages in S_x; in S_x and S_x'; in S_x and S_z, but not in S_x'.
                 The latter is None if there are two values.
-            low: Density of messages that a person does not favor, shape (levels,).
+            low: Density of messages that a user does not favor, shape (levels,).
             gap: By how much that of the others is higher, shape (levels,).
             people: How many chose each level, shape (levels,).
         """
@@ -155,7 +155,7 @@ class SetAttacks:
         return self._sum(kinds, favored=self._both)
 
     def _sum(self, kinds: Sequence[_Kind], *, favored: float) -> _Sum:
-        """Returns a sum; `favored` is the others' share of what speaks for neither."""
+        """Returns a sum; `favored` is the others' favored share of neutral messages."""
         middle = -min(kind.score for kind in kinds)
         size = middle + max(kind.score for kind in kinds) + 1
         others = np.zeros((self._low.size, size))
@@ -174,5 +174,5 @@ class SetAttacks:
 
 
 def _share(part: float) -> float:
-    """Returns 0 instead of what is only rounding."""
+    """Returns a share, or 0 if it is only rounding error."""
     return part if part > _NOTHING else 0.0

@@ -1,18 +1,18 @@
-"""What all randomizers share that favor a set of messages, e^eps to 1.
+"""Base of the randomizers that favor a set of messages, e^eps to 1.
 
 Every value x has a set S_x of messages, of the same share of omega for all x, where omega
-is uniform over all messages. A person at level eps who holds x sends each message of S_x
+is uniform over all messages. A user at level eps who holds x sends each message of S_x
 e^eps times as often as each other message:
 
     density against omega:   high = e^eps low on S_x, low elsewhere,
     low = 1 / (1 + |S| (e^eps - 1)),
 
 so that the local budget is exactly eps, and the blanket weight, the smallest density, is
-low. To draw it: with chance low, any message; otherwise, one of S_x; all equally likely.
-For two values x and x' the messages fall into four kinds: in S_x only, in S_x' only,
-in both, in neither. Members of the family are k-ary response (S_x = {x}), subset selection
-(Ye and Barg 2018; Wang et al. 2019), Hadamard response (Acharya, Sun, Zhang 2019) and
-local hashing (Wang, Blocki, Li, Jha 2017).
+low. To draw it: with probability low, any message; otherwise, one of S_x; all equally
+likely. For two values x and x' the messages fall into four kinds: in S_x only, in S_x'
+only, in both, in neither. Members of the family are k-ary response (S_x = {x}), subset
+selection (Ye and Barg 2018; Wang et al. 2019), Hadamard response (Acharya, Sun, Zhang 2019)
+and local hashing (Wang, Blocki, Li, Jha 2017).
 """
 
 import math
@@ -85,7 +85,7 @@ class SetResponse(ABC):
         """How the sets of two or three values overlap."""
 
     def drawn(self, epsilons: Floats) -> tuple[Floats, Floats]:
-        """Returns low, and high - low, of what a device really draws.
+        """Returns low, and high - low, of the distribution that a device uses.
 
         Args:
             epsilons: Local budgets, shape (levels,).
@@ -95,7 +95,7 @@ class SetResponse(ABC):
         return gamma, (1.0 - gamma) / inside
 
     def ignores_value(self, epsilons: Floats, *, rng: Rng) -> NDArray[np.bool_]:
-        """Draws who sends a uniform message, and who a uniform one of her own set.
+        """Draws which users send a uniform message, and not one of their own set.
 
         Args:
             epsilons: Each person's local budget, shape (n,).
@@ -112,7 +112,7 @@ class SetResponse(ABC):
         num_categories: int,
         rng: np.random.Generator,
     ) -> tuple[Ints, Ints]:
-        """Draws how many of a crowd send a uniform message, and who one of her own set.
+        """Draws how many users send a uniform message, or one of their own set.
 
         Args:
             holders: How many people of each level hold each value, shape (levels, k).
@@ -121,8 +121,8 @@ class SetResponse(ABC):
             rng: A simulation's.
 
         Returns:
-            Ignoring people of each level, shape (levels,), and the others by the value
-            they hold, shape (levels, k).
+            Users of each level who ignore their value, shape (levels,), and the others
+            by value, shape (levels, k).
 
         Raises:
             InvalidInputError: If shapes differ, or a count or a budget is out of range.
@@ -203,7 +203,7 @@ class SetResponse(ABC):
     def attacks(
         self, victims: Sequence[float], crowd: Population
     ) -> list[tuple[Attack, ...]]:
-        """Returns attacks on each victim, by what the messages of others hide least."""
+        """Returns attacks on each victim, with the other users' weakest cover."""
         sets = self.overlaps
         shares = sets.inside, sets.both, sets.third
         low, gaps = self.drawn(crowd.epsilons)

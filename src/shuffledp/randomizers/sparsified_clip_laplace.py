@@ -2,7 +2,7 @@
 
 A device draws a Clip-Laplace message. If it lies outside of the middle of the range, it is
 sent; if not, a *dummy* is sent in its place, an independent Clip-Laplace message around 0.
-Of a vector of many numbers, most of them near 0, few messages speak of their values, and
+Of a vector of many numbers, most of them near 0, few messages depend on their values, and
 all others are cover.
 
 The threshold is public and the same for every value and every privacy level. So whether a
@@ -10,7 +10,7 @@ message is kept depends on the message alone, the local budget is that of Clip-L
 messages about different numbers stay independent. Keeping the b largest of d messages
 instead has none of this: which are kept depends on all values.
 
-With f_v the Clip-Laplace density at v and M the middle, the density of what is sent is
+With f_v the Clip-Laplace density at v and M the middle, the density of a message is
 
     R_v(z) = f_v(z) 1[z not in M] + P_v(M) f_0(z).
 

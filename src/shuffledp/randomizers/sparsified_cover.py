@@ -60,13 +60,13 @@ class TwoPieceBlanket:
         return 2.0 * float(self.integrals(edges).sum())
 
     def logs(self, away: Floats, *, outside: bool) -> Floats:
-        """Returns log omega, but for its norm, at distances from the middle."""
+        """Returns log omega without its norm, at distances from the middle."""
         if not outside:
             return -self.inner * away
         return self.step - self.outer * away
 
     def integrals(self, edges: Floats) -> Floats:
-        """Returns the integrals between distances, of which the threshold is one."""
+        """Returns the integrals between distances; these include the threshold."""
         left, width = edges[:-1], np.diff(edges)
         outside = left >= self.threshold
         rate = np.where(outside, self.outer, self.inner)
@@ -130,12 +130,12 @@ def blanket_probability(rates: Floats, shape: TwoPieceBlanket) -> Floats:
 
 
 def sparsified_cover(epsilon: float, crowd: Population, threshold: int) -> Cover:
-    """Returns the cover for a victim at this level, with the best shape found.
+    """Returns the cover for a victim at this level, with the best omega of the family.
 
     Args:
         epsilon: The victim's local budget.
-        crowd: The people among whom she hides.
-        threshold: From how many cells off the middle messages are kept, for everybody.
+        crowd: The other users.
+        threshold: Distance from the middle, in cells, from which messages are sent.
     """
     rate = max(epsilon / 2.0, _SMALLEST)
     shape = best_shape(rate, crowd, threshold / _HALF)
@@ -156,7 +156,7 @@ def best_shape(rate: float, crowd: Population, threshold: float) -> TwoPieceBlan
 
     Args:
         rate: The victim's b.
-        crowd: The people among whom she hides.
+        crowd: The other users.
         threshold: t, a whole number of cells, in units of half the range.
     """
     stride = max(1, crowd.num_levels // _SAMPLED)
@@ -196,7 +196,7 @@ def worst_pair(
         rate: b.
         shape: omega's.
         points: Values in [0, 1].
-        cells: At most so many from the threshold to 1, and half as many below.
+        cells: Largest number of cells from the threshold to 1; half as many below.
         nodes: Of `dominating_pair`.
     """
     edges = _edges(shape.threshold, cells)

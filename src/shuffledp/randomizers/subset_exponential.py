@@ -1,21 +1,23 @@
 """Subset exponential mechanism (PrivSet): the message is a set of k of the d items.
 
-A person holds s items. Message sets that meet hers are e^eps times as likely as those that
-do not. With one item per person it is subset selection.
+A user holds s items. Message sets that intersect the user's set are e^eps times as likely
+as those that do not. With one item per user it is subset selection.
 
-With M = C(d - s, k) / C(d, k), the share of sets that miss hers, a message meets hers with
+With M = C(d - s, k) / C(d, k), the share of disjoint sets, a message intersects with
+probability
 
     hit = (1 - M) / (1 - M + M e^-eps),
 
-and is otherwise uniform on the sets of its kind. It contains an item that is held, or one
-that is not, with
+and is uniform given whether it intersects. It contains an item of the user's set, or
+one outside of it, with probability
 
     keep = hit (k / d) / (1 - M),
     flip = keep (1 - M') + (1 - hit) k / (d - s),
 
-where M' = C(d - s - 1, k - 1) / C(d - 1, k - 1) is the share of misses among the sets with
-one given item that is not held. Of n people, the sum over items of squared errors is
-(s keep (1 - keep) + (d - s) flip (1 - flip)) / (n (keep - flip)^2), whatever they hold.
+where M' = C(d - s - 1, k - 1) / C(d - 1, k - 1) is the share of disjoint sets among those
+with one given item outside the user's set. For n users, the sum over items of squared
+errors is (s keep (1 - keep) + (d - s) flip (1 - flip)) / (n (keep - flip)^2), for all
+values.
 
 Source: Wang, Huang, Nie, Wang, Xu, Yang (2018), "PrivSet: Set-valued data analyses with
 local differential privacy", INFOCOM.
@@ -45,7 +47,7 @@ class SubsetExponential:
 
     Attributes:
         num_items: d, at least 2.
-        set_size: s, from 1 to d - 1: how many items everybody holds.
+        set_size: s, from 1 to d - 1: how many items each user holds.
         subset_size: k, from 1 to d - s: how many items a message names.
         epsilon: The local budget, from 0 to 700.
     """

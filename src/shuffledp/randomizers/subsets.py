@@ -79,7 +79,7 @@ def contained(
 
 
 def _one_less(people: Ints) -> Ints:
-    """Returns people whose sets have got one of what they lacked, by what they lack."""
+    """Returns counts by missing elements, once each set has got one of them."""
     moved = np.zeros_like(people)
     moved[:, :-1] = people[:, 1:]
     return moved

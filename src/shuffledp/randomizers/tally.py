@@ -1,4 +1,4 @@
-"""Going through people in batches, and counting what they sent."""
+"""Batches of users, and counts of their messages by group."""
 
 from collections.abc import Iterator
 
@@ -18,12 +18,12 @@ def batches(num_people: int, *, width: int = 1) -> Iterator[slice]:
 
 
 def tally(entries: Ints, num_kinds: int, groups: Ints | None, num_groups: int) -> Ints:
-    """Counts how many people of each group sent each kind.
+    """Counts the users of each group who sent each kind of message.
 
     Args:
-        entries: What each person sent, in [0, num_kinds), shape (n,).
+        entries: Each user's message, in [0, num_kinds), shape (n,).
         num_kinds: How many kinds there are.
-        groups: Each person's group, in [0, num_groups), shape (n,); None if there is one
+        groups: Each user's group, in [0, num_groups), shape (n,); None if there is one
             group only.
         num_groups: How many groups there are.
 

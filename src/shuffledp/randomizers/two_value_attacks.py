@@ -28,14 +28,14 @@ def two_value_attacks(
     """
     lost, stray = others
     rare, frequent = whole_weights(stray * (1.0 - stray), lost * (1.0 - lost), people)
-    one, zero = (1.0 - lost, lost), (stray, 1.0 - stray)
+    on_one, on_zero = (1.0 - lost, lost), (stray, 1.0 - stray)
     # Of few people, skewness may matter more than noise: then both bits count alike.
     scores = [
         (weights, pair_scores(*bits, weights))
         for bits, weights in (
-            ((one, zero), (frequent, rare)),
-            ((one, zero), (1, 1)),
-            ((zero, one), (rare, frequent)),
+            ((on_one, on_zero), (frequent, rare)),
+            ((on_one, on_zero), (1, 1)),
+            ((on_zero, on_one), (rare, frequent)),
         )
     ]
     return [

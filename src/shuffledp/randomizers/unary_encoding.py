@@ -1,8 +1,8 @@
 """Unary encoding: one bit per value, each randomized and shuffled on its own.
 
-A person who holds x_i in {0, ..., k-1} writes k bits, of which only number x_i is 1, and
-sends every bit after a coin flip of its own. With `lost` the chance that the 1 is sent as
-0, and `stray` the chance that a 0 is sent as 1, two values differ in two bits, and
+A user who holds x_i in {0, ..., k-1} writes k bits, all 0 except number x_i, and
+randomizes every bit independently. With `lost` the probability that the 1 is sent as 0,
+and `stray` the probability that a 0 is sent as 1, two values differ in two bits, and
 
     eps = log((1 - lost) / stray) + log((1 - stray) / lost).
 
@@ -98,16 +98,16 @@ class UnaryEncoding(BitChannel):
         return float(self.num_categories)
 
     def promised(self, epsilons: Floats) -> BitChances:
-        """Returns what a level allows, shape (levels,) each."""
+        """Returns the flip probabilities a level allows, shape (levels,) each."""
         if self.variant == "symmetric":
             return symmetric_flips(epsilons / 2.0)
         stray = symmetric_flips(epsilons).stray
         return BitChances(np.full_like(stray, 0.5), stray, np.tanh(epsilons / 2.0) / 2)
 
     def drawn(self, epsilons: Floats) -> BitChances:
-        """Returns what `randomize` draws: the chances of flips, rounded upward.
+        """Returns the flip probabilities that `randomize` uses, rounded upward.
 
-        A real device is a little more private than promised, never less.
+        A device is slightly more private than `promised`, never less.
         """
         exact = self.promised(epsilons)
         stray = np.minimum(exact.stray * UPWARD, 0.5)
