@@ -172,16 +172,14 @@ class Channel:
 def _two_values(
     mean: float, spread: float, low: float, high: float
 ) -> tuple[Floats, Floats]:
-    """Returns two values of that mean and standard deviation, and the share of each.
-
-    If the range allows, both are `spread` away from the mean; otherwise one of them is an
-    end of the range. A spread that no values of this mean can have is cut down.
-    """
+    """Returns two values of that mean and standard deviation, and the share of each."""
     below, above = max(mean - low, 0.0), max(high - mean, 0.0)
     if not (below and above and spread):
         at = min(max(mean, low), high)
         return np.array([at, at]), np.array([0.5, 0.5])
+    # The largest deviation that values in the range can have at this mean.
     spread = min(spread, below**0.5 * above**0.5)
+    # Both are `spread` away from the mean, unless an end of the range is nearer.
     down = up = spread
     if down > below:
         down, up = below, min(spread * (spread / below), above)

@@ -140,14 +140,14 @@ class ClipLaplace(ClippedNoise):
         self, points: Ints, level: float, *, rng: np.random.Generator
     ) -> Iterator[Sent]:
         """Draws which cells a crowd's messages fall into, part by part."""
-        # What is proportional to the chance that noise ends within so many cells.
+        # Proportional to the probability that noise ends within that many cells.
         rate, size = max(level / self.cells, 1e-300), int(self.cells)
         within = -np.expm1(-rate * np.arange(size + 1))
         right = rng.binomial(points, within[::-1] / (within + within[::-1]))
         stays = within[1] / within[:0:-1]
         cells, left = np.arange(size), (points - right)[::-1]
         for starts, ahead in ((right, cells), (left, cells[::-1])):
-            # Nobody sets out beyond the last cell, and there everybody stays.
+            # No walk starts beyond the last cell, where all remaining users stay.
             yield ahead, landed(starts[:-1], stays, rng=rng)[0]
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:

@@ -79,9 +79,6 @@ def sorted_pair(values: Floats, masses: Floats) -> DominatingPair:
 def dominating_pair(values: Floats, masses: Floats, *, nodes: int) -> DominatingPair:
     """Returns the pair that dominates all pairs of these distributions.
 
-    S is computed at some nodes and connected by straight lines, which lie above it: the
-    cost is of second order in their distance.
-
     Args:
         values: Of the densities, one row for each value x, shape (x, n).
         masses: omega's mass of each; every row adds up to 1, shape (x, n).
@@ -104,6 +101,8 @@ def dominating_pair(values: Floats, masses: Floats, *, nodes: int) -> Dominating
     points = np.unique(np.concatenate([ends, inner]))
     heights = np.maximum(_stop_loss(values, masses, points), 1.0 - points) + _SLACK
     heights[0], heights[-1] = 1.0 - points[0], 0.0
+    # Lines between the nodes lie above the convex S, so that the pair still dominates; the
+    # loss is of second order in the distance of the nodes.
     points, heights = _lower_hull(points, heights)
     slopes = np.diff(heights) / np.diff(points)
     parts = np.maximum(np.diff(np.concatenate([[-1.0], slopes, [0.0]])), 0.0)

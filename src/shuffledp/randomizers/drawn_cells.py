@@ -28,7 +28,7 @@ _FEW, _PER_PERSON = 1 << 12, 32
 # More people, or cells, take minutes.
 _MOST_ALONE = 1 << 21
 _MOST_DIGITS, _MOST_CELLS = 24, 1 << 26
-# Noise of so many deviations is rarer than one in 10^22.
+# Noise beyond this many deviations is rarer than one in 10^22.
 _DEVIATIONS = 10.0
 
 
@@ -124,18 +124,17 @@ def normal_crowd(
 ) -> Iterator[Sent]:
     """Draws the number of normal messages that fall into each cell.
 
-    Noise of more than 10 deviations is left out: it is rarer than one in 10^22.
-
     Args:
         points: How many users are at each point of the grid, shape (N + 1,).
         length: Of a cell, in deviations.
-        draw: Draws the cells of people at these points, one by one.
+        draw: Draws the cells of users at these points, separately.
         rng: A simulation's.
 
     Raises:
         InvalidInputError: If the numbers of cells and points are so large that it would
             take minutes.
     """
+    # Noise of more than 10 deviations is left out: it is rarer than one in 10^22.
     num_cells = _DEVIATIONS / length
     few = points <= num_cells / _PER_PERSON
     many = np.flatnonzero(~few)

@@ -55,19 +55,18 @@ def check_crowd(
 
 
 def scattered(counts: Ints, weights: Floats, *, rng: np.random.Generator) -> Ints:
-    """Draws how many people of each group are where, each independently of the others.
-
-    Groups are split in halves, and the halves again: the sums of weights that this takes
-    have all their digits, wherever weights are tiny.
+    """Draws multinomial counts for each group, with the same probabilities.
 
     Args:
-        counts: People of each group, shape (groups,).
-        weights: Chances of each place, up to a factor, shape (places,).
+        counts: Users of each group, shape (groups,).
+        weights: Probabilities of the outcomes, up to a factor, shape (outcomes,).
         rng: A simulation's.
 
     Returns:
-        Shape (groups, places).
+        Shape (groups, outcomes).
     """
+    # Groups are split in halves, and the halves again. Sums of neighboring weights keep all
+    # digits of tiny weights, unlike 1 minus the sum of those already drawn.
     sums = [np.append(weights, np.zeros(-weights.size % _power_of_two(weights.size)))]
     while sums[-1].size > 1:
         sums.append(sums[-1][::2] + sums[-1][1::2])
@@ -82,11 +81,11 @@ def scattered(counts: Ints, weights: Floats, *, rng: np.random.Generator) -> Int
 def halves(
     nodes: Ints, share: Floats | float, *, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draws who of each node goes into the first of its halves, and who into the second.
+    """Splits the users of each node into two halves by binomial draws.
 
     Args:
-        nodes: People in each, shape (..., nodes).
-        share: The chance of the first half, a number or of shape (nodes,).
+        nodes: Users in each, shape (..., nodes).
+        share: Probability of the first half, a number or of shape (nodes,).
         rng: A simulation's.
 
     Returns:

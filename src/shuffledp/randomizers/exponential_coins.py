@@ -30,10 +30,8 @@ _WORD = 53
 def exponential_coins(
     exponents: Floats, *, parts: int = 1, rng: Rng
 ) -> NDArray[np.bool_]:
-    """Draws coins with chances e^(-a / parts), shape as `exponents`, each >= 0.
-
-    The quotient is that of real numbers: it need not be a double.
-    """
+    """Draws Bernoulli variables of probability e^(-a / parts), a >= 0, same shape."""
+    # Bounds are on the quotient of real numbers, which need not be a double.
     return settled_coins(
         np.exp(-exponents / parts),
         lambda index: lambda _: around((-_quotient(exponents[index], parts)).exp()),

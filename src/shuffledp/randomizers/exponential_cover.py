@@ -1,10 +1,10 @@
 """The cover of two-sided exponential noise, on the whole line or within the value range.
 
-Values are scaled to [-1, 1]; a user at level eps sends y with density proportional to e^{-b
-|y - v|}, b = eps / 2, on the line (Laplace) or on [-1, 1] (Clip-Laplace). For every v the
-density is at least that of the farther end, c e^{-b (1 + |y|)}: on the line since nothing
-is farther; within the range since -b |y - v| - log(normalizer(v)) grows as v moves inward.
-omega is taken proportional to
+Values are scaled to [-1, 1]; a user at level eps sends y with density proportional to
+e^{-b |y - v|}, b = eps / 2, on the line (Laplace) or on [-1, 1] (Clip-Laplace). For every v
+the density is at least that of the farther end, c e^{-b (1 + |y|)}: on the line since
+nothing is farther; within the range since -b |y - v| - log(normalizer(v)) grows as v moves
+inward. omega is taken proportional to
 
     e^{-kappa |y|} for |y| <= 1,    e^{-kappa - b_v (|y| - 1)} for 1 < |y| <= reach,
 

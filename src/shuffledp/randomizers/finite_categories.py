@@ -11,7 +11,7 @@ from shuffledp.randomizers.finite_channel import FiniteChannel
 from shuffledp.randomizers.tally import tally
 from shuffledp.types import Floats, Ints
 
-# Chances that differ by no more are the same, but for rounding.
+# Probabilities that differ by no more are equal up to rounding.
 _ALIKE = 1e-9
 
 

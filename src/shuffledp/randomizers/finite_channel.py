@@ -4,16 +4,16 @@ A subclass states the probability of every message, for every value, at every le
 base derives from this table the device and everything the accountant needs.
 
 *Draws.* In double precision no table keeps a budget to the last bit. With B the blanket of
-a level, the least probability of each message over all values, scaled to 1, devices draw (1
-- t) P + t B for the table P. If P keeps a budget of eps + eta, this keeps eps where
+a level, the least probability of each message over all values, scaled to 1, devices draw
+(1 - t) P + t B for the table P. If P keeps a budget of eps + eta, this keeps eps where
 
     t >= eta gamma e^eps / (e^eps - 1),    gamma the sum of all least probabilities,
 
 as P(x) <= e^eps gamma B wherever P keeps eps. eta is the measured excess over eps, if
 any, plus a bound on all rounding; if the excess is more than rounding, the level is
-refused. A message is drawn by one coin after the other, the rarest message first: a coin
-comes up with chance 1/2 at most, so that neither its chance nor its complement loses
-digits, and coins are exact.
+refused. A message is drawn by one Bernoulli draw after the other, the rarest message
+first: each succeeds with probability 1/2 at most, so that neither this probability nor its
+complement loses digits, and the draws are exact.
 
 The cover and the attacks are derived in finite_cover.py.
 """

@@ -83,8 +83,6 @@ def covers_of_table(rows: Floats, omega: Floats, gamma: Floats) -> tuple[Cover, 
 def _cover(densities: Floats, alone: Floats, gamma: Floats, shared: bool) -> Cover:
     """Returns the cover of a pair, differences rounded up and bases down.
 
-    Either only raises the loss.
-
     Args:
         densities: omega, and the pair's densities against it, shape (3, messages).
         alone: The pair's probabilities of messages outside omega's support, shape
@@ -94,9 +92,10 @@ def _cover(densities: Floats, alone: Floats, gamma: Floats, shared: bool) -> Cov
             With omega's masses in the order of theirs, gamma has room for it.
     """
     omega, first, second = densities
-    # What coins and quotients lose.
+    # Rounding of draws and quotients.
     rounding = 8.0 * (omega.size + alone.shape[1] + 8) * _UNIT + shared * _ALIKE
     factors = np.array([[1.0 + rounding], [1.0 - rounding]])
+    # A larger difference and a smaller base only raise the loss: the safe side.
     return Cover(
         gamma,
         omega,

@@ -115,7 +115,7 @@ class DensityRandomizer:
             for value in self.values
             for level in (0.5, 1.0)
         ]
-        # Nine digits are the same on every machine, but for a rare rounding.
+        # Nine digits are the same on every machine, up to a rare rounding.
         text = " ".join(f"{number:.9e}" for number in np.ravel(rows).tolist())
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 

@@ -221,9 +221,6 @@ class Gaussian(AddedNoise):
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of a decoded message.
 
-        The mean is the value itself. The variance is exactly that of the cells' middles,
-        and the way to a grid point.
-
         Args:
             epsilons: Local budgets, shape (levels,).
             values: Numbers in [low, high], shape (values,).
@@ -234,11 +231,13 @@ class Gaussian(AddedNoise):
         half = value_range(self.low, self.high)
         grid_positions = positions(values, self.low, self.high, self.cells)
         lengths = self._sensitivities(epsilons) / self.cells
+        # Exact: the variance of the cells' middles, plus that of moving to a grid point.
         with np.errstate(over="ignore"):
             variance = variance_of_cells(lengths)[:, None] + rounding_variances(
                 grid_positions
             )
             variance *= (half / (self.cells / 2.0)) ** 2
+        # Noise and rounding are unbiased: the mean is the value itself.
         return np.broadcast_to(values, variance.shape), variance
 
     def bits_per_person(self, epsilons: Floats) -> float:

@@ -36,14 +36,14 @@ from shuffledp.randomizers.exponential_coins import exponential_coins, logistic_
 from shuffledp.randomness import Rng, coins, stream_of
 from shuffledp.types import Floats, Ints
 
-# Cells across the range of values, where nobody asks for another number: a public fact.
+# Cells across the range of values, unless another number is given; the number is public.
 STEPS = 4096
 MOST_CELLS = 2**20
 # Cells beyond the range on either side; messages farther out are sent as the outermost one.
 FARTHEST = 2**40
 # Below it, unbounded noise is so wide that messages are worth nothing.
 SMALLEST_LEVEL = 1e-6
-# Where a geometric number's remaining digits are all 0, but for a chance of e^-32.
+# Beyond it a geometric number's remaining digits are 0 except with probability e^-32.
 _LAST = 32.0
 
 

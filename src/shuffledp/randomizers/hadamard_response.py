@@ -165,21 +165,19 @@ class HadamardResponse(SetResponse):
 
 
 def _columns_of(rows: Ints, *, rng: np.random.Generator) -> Ints:
-    """Draws how often each column is sent by people who favor given rows.
-
-    A column's bits are drawn one by one, the highest first. Each is a fair coin, but where
-    the row has its lowest one: there the bit makes the number of ones in common even. So
-    only the bits of the column so far, the rest of the row and the parity matter.
+    """Draws how often each column is sent by users who favor given rows.
 
     Args:
-        rows: How many people favor each row, shape (groups, K).
+        rows: How many users favor each row, shape (groups, K).
         rng: A simulation's.
 
     Returns:
         Shape (groups, K).
     """
     groups = len(rows)
-    # By column so far, parity, and rest of the row.
+    # A column's bits are drawn from the highest on, each a fair draw except at the row's
+    # lowest one: there the bit makes the number of common ones even. So users are sorted
+    # by the column so far, the parity, and the remaining bits of the row.
     states = np.stack([rows, np.zeros_like(rows)], axis=1)[:, None]
     while (size := states.shape[-1]) > 1:
         # Rows with a 0 and with a 1 in this bit, by the rest of their bits.

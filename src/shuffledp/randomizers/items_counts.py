@@ -1,7 +1,6 @@
 """The analyst's counts of a collection of sets, drawn without drawing any message.
 
-Given the number of users of each target who hold each item, the number of messages per item
-is
+Given the users of each target who hold each item, the number of messages per item is
 
     sum over targets of Binomial(holders, lambda)  +  blanket messages,
 

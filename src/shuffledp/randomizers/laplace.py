@@ -154,10 +154,6 @@ class Laplace(AddedNoise):
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of a decoded message.
 
-        The mean is the value itself. The variance is exactly that of the cells' middles:
-        a geometric number of cells and half of one more, and the way to a grid point. For
-        small cells it is that of the noise, 2 (range / eps)^2.
-
         Args:
             epsilons: Local budgets, shape (levels,).
             values: Numbers in [low, high], shape (values,).
@@ -168,9 +164,12 @@ class Laplace(AddedNoise):
         half = value_range(self.low, self.high)
         grid_positions = positions(values, self.low, self.high, self.cells)
         with np.errstate(divide="ignore", over="ignore"):
+            # Exact for the cells' middles: a geometric number of cells and half a cell; in
+            # small cells it tends to the noise's own variance, 2 (range / eps)^2.
             noise = 0.5 / np.sinh(epsilons / (2.0 * self.cells)) ** 2 + 0.25
             variance = noise[:, None] + rounding_variances(grid_positions)
             variance *= (half / (self.cells / 2.0)) ** 2
+        # Noise and rounding are unbiased: the mean is the value itself.
         return np.broadcast_to(values, variance.shape), variance
 
     def bits_per_person(self, epsilons: Floats) -> float:

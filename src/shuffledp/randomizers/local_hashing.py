@@ -83,7 +83,7 @@ class LocalHashing(SetResponse):
         g = int(self.num_buckets)
         third = None
         if self.num_categories > 2:
-            # Values 0, 1, 2 are on a line, but for g = 2, where no three values are.
+            # Values 0, 1, 2 are on a line, except for g = 2, where no three values are.
             third = 0.125 if g == 2 else 0.0
         return Overlaps(1.0 / g, 1.0 / g**2, third)
 
@@ -214,12 +214,10 @@ class LocalHashing(SetResponse):
         return supported(functions, g, digits)[:, :k]
 
     def _steps(self, rows: Ints) -> tuple[list[NDArray[np.uint32]], NDArray[np.uint32]]:
-        """Returns the steps of h(v) - bucket as v goes up by one, and its value at 0.
-
-        The change depends on the number of digits that are carried: then their sum is
-        a_1 + ... + a_i, modulo g.
-        """
+        """Returns the steps of h(v) - bucket as v goes up by one, and its value at 0."""
         g = int(self.num_buckets)
+        # A step that carries i - 1 digits, g - 1 to 0, changes the hash by a_1 + ... + a_i
+        # modulo g.
         sums = np.cumsum(rows[:, : self.num_digits].T, axis=0, dtype=np.int64) % g
         start = (rows[:, -2].astype(np.int64) - rows[:, -1]) % g
         return [step.astype(np.uint32) for step in sums], start.astype(np.uint32)

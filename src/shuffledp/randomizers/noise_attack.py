@@ -48,11 +48,10 @@ Bins = Callable[[Floats, float], Floats]
 def inner_edges(num_cells: int) -> Floats:
     """Returns the edges of bins within the range of values, [-1, 1].
 
-    Messages are cells of a grid: an adversary sees no finer edges than theirs.
-
     Args:
         num_cells: Across that range.
     """
+    # Messages are cells of a grid: an adversary sees no finer edges than theirs.
     return np.unique(on_grid(_INWARD, num_cells))
 
 

@@ -265,14 +265,12 @@ def _ends(values: Floats, slopes: Floats, edges: Floats) -> tuple[Floats, Floats
 
 
 def uncovered_by(shape: NormalBlanket) -> Floats:
-    """Returns both ends' masses beyond omega's reach, on one side, on the safe side.
-
-    In each cell the density of the farther end is replaced by its smallest part of the
-    nearer one's, so that the divergence of the cells is at least that of all messages.
-    """
+    """Returns both ends' masses beyond omega's reach, on one side, on the safe side."""
     edges = shape.reach + shape.deviation * _OUTER
     tails = ndtr((1.0 - edges) / shape.deviation)
     near = np.append(tails[:-1] - tails[1:], tails[-1]) * (1.0 + _ROUNDING)
+    # The farther end gets its smallest ratio to the nearer one within each cell, so that
+    # the divergence of the cells is at least that of all messages.
     parts = np.exp(-2.0 * edges[1:] / shape.deviation**2)
     far = np.append(near[:-1] * parts, 0.0) * (1.0 - _ROUNDING)
     return np.stack([near, far])

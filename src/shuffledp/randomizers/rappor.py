@@ -219,7 +219,7 @@ class Rappor(BitChannel):
 
     def _flip(self, epsilons: Floats) -> Floats:
         """Returns f / 2 as it is drawn, rounded upward: more private, never less."""
-        # A quotient rounded upward would be a budget that nobody granted.
+        # A quotient rounded upward would be a budget larger than the granted one.
         exact = symmetric_flips(np.nextafter(epsilons / self.changes, 0.0)).lost
         return np.minimum(exact * UPWARD, 0.5)
 

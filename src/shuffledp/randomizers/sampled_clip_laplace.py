@@ -109,7 +109,7 @@ class SampledClipLaplace(ClippedNoise):
 
     def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
         """Returns the best of three covers of one victim."""
-        # Valid, too: whoever sees that she speaks of her value sees no less.
+        # Also valid: the message alone reveals less than message and choice together.
         always = ClipLaplace().cover_of(victim, crowd, delta=delta)
         rate = max(victim, _SMALLEST) / 2.0
         covers = self._sampled(rate, crowd), always

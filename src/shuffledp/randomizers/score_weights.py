@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from shuffledp.types import Floats, Ints
 
-# In larger crowds somebody sends what is rare.
+# In larger populations some user sends a rare message.
 FEW_PEOPLE = 300
 # The score of a rare message, at most.
 _FINEST = 16
@@ -21,6 +21,6 @@ def whole_weights(less: Floats, more: Floats, people: Ints) -> tuple[int, int]:
     share = Fraction(float(less @ people) / float(more @ people))
     share = share.limit_denominator(_FINEST)
     if people.sum() <= FEW_PEOPLE:
-        # That all of them send what is frequent must not be overlooked.
+        # All users may send only frequent messages: these must keep a weight.
         share = max(share, Fraction(1, _FINEST))
     return share.denominator, share.numerator

@@ -60,11 +60,9 @@ def lowest_density(epsilons: Floats, inside: float) -> Floats:
 
 
 def drawn_blanket_probability(epsilons: Floats, inside: float) -> Floats:
-    """Returns the chance that a message ignores its value, as devices draw it.
-
-    The 8e-16 on top cover the rounding of low: a device is a hair more private than
-    promised, never less. Its coins have exactly the chance that is returned here.
-    """
+    """Returns the probability, as devices use it, that a message ignores its value."""
+    # The 8e-16 on top cover the rounding of low: a device is slightly more private than
+    # promised, never less, as Bernoulli draws have exactly the probability returned.
     low = lowest_density(epsilons, inside)
     return np.minimum(low * (1.0 + 8e-16), 1.0)
 

@@ -98,14 +98,13 @@ class SparsifiedClipLaplace(ClippedNoise):
         return round((1.0 - float(self.share)) * _HALF)
 
     def thresholds(self, epsilons: Floats) -> Ints:
-        """Returns how far from the middle kept messages are, in cells, per level.
-
-        The same for all levels: if it grew with the budget, the people of larger budgets
-        would stand out where the others send dummies only.
+        """Returns the distance from the middle of sent messages, in cells, per level.
 
         Args:
             epsilons: Local budgets, shape (levels,).
         """
+        # If it grew with the budget, users of larger budgets would stand out where the
+        # others send dummies only.
         return np.full(epsilons.shape, self._threshold, dtype=np.int64)
 
     def keeps(self, cells: Ints) -> NDArray[np.bool_]:

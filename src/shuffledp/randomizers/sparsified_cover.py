@@ -95,10 +95,8 @@ def middle_chances(rates: Floats, values: Floats, threshold: float) -> Floats:
 
 
 def noise_chances(rates: Floats, values: Floats, left: Floats, right: Floats) -> Floats:
-    """Returns the chances of a Clip-Laplace message between `left` and `right`.
-
-    Each to all its digits; arguments of any shapes that go together.
-    """
+    """Returns probabilities of Clip-Laplace messages in [left, right], by broadcasting."""
+    # Both parts of the area are >= 0 and from expm1: no digits are lost to cancellation.
     after = np.maximum(right - np.maximum(left, values), 0.0)
     before = np.maximum(np.minimum(right, values) - left, 0.0)
     area = np.exp(-rates * np.maximum(left - values, 0.0)) * -np.expm1(-rates * after)

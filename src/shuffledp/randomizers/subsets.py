@@ -44,15 +44,11 @@ def uniform_subsets(num_sets: int, size: int, num_elements: int, *, rng: Rng) ->
 def contained(
     anyone: Ints, holders: Ints, size: int, *, rng: np.random.Generator
 ) -> Ints:
-    """Draws how many people's uniform sets contain each of the numbers 0, ..., k - 1.
-
-    The numbers are gone through. Of m that are left, a set that lacks r contains the next
-    one with chance r / m; if it must contain a given later one, (r - 1) / (m - 1). People
-    who lack as many, and whose given number is the same or past, need not be told apart.
+    """Draws how many users' uniform sets contain each of the numbers 0, ..., k - 1.
 
     Args:
-        anyone: How many people's sets are any of this size, shape (groups,).
-        holders: How many people's sets must contain each number, shape (groups, k).
+        anyone: How many users' sets are any of this size, shape (groups,).
+        holders: How many users' sets must contain each number, shape (groups, k).
         size: Of all sets, from 1 to k.
         rng: A simulation's.
 
@@ -60,13 +56,15 @@ def contained(
         Shape (groups, k).
     """
     groups, k = holders.shape
-    # By what the set lacks, and by the given number, if it is ahead.
+    # By the number of missing elements, and by the given number, if it is ahead.
     free = np.zeros((groups, size + 1), dtype=np.int64)
     bound = np.zeros((groups, size + 1, k), dtype=np.int64)
     free[:, size], bound[:, size] = anyone, holders
     lacks, counts = np.arange(size + 1), np.empty((groups, k), dtype=np.int64)
     for number in range(k):
         left, given = k - number, bound[:, :, 0]
+        # Of m remaining numbers, a set that lacks r contains the next with probability
+        # r / m; if it must contain a given later number, (r - 1) / (m - 1).
         chance = np.minimum(lacks / left, 1.0)
         chosen = rng.binomial(free, chance)
         chance = np.clip((lacks - 1) / max(left - 1, 1), 0.0, 1.0)[:, None]

@@ -212,7 +212,7 @@ class UnaryEncoding(BitChannel):
         chances = self.drawn(budgets)
         lost = rng.binomial(people, chances.lost[:, None])
         others = people.sum(axis=1, keepdims=True) - people
-        # Given everybody's values, the bits of a report are independent.
+        # Given all users' values, the bits of a report are independent.
         return people - lost + rng.binomial(others, chances.stray[:, None])
 
     def check_messages(self, messages: Any) -> NDArray[np.bool_]:
