@@ -93,7 +93,7 @@ class BitChannel(ABC):
     @property
     @abstractmethod
     def has_third_value(self) -> bool:
-        """Is there a value with zeros wherever the bits of two others differ?"""
+        """True if a third value has zeros wherever the bits of two others differ."""
 
     @abstractmethod
     def promised(self, epsilons: Floats) -> BitChances:

@@ -87,7 +87,7 @@ class ClipLaplace(ClippedNoise):
 
     @property
     def unbiased(self) -> bool:
-        """No: messages about values near an end are drawn toward the middle."""
+        """False: messages about values near an end are drawn toward the middle."""
         return False
 
     def local_delta(self, level: float, epsilon: float) -> float:

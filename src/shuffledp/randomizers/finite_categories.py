@@ -27,11 +27,11 @@ class FiniteCategories(FiniteChannel):
     @property
     @abstractmethod
     def supports(self) -> NDArray[np.bool_]:
-        """Which messages support which categories, shape (messages, values)."""
+        """True where a message supports a category, shape (messages, values)."""
 
     @property
     def num_categories(self) -> int:
-        """How many values there are, k."""
+        """The number of values, k."""
         return self.num_values
 
     def support_counts(

@@ -68,12 +68,12 @@ class FiniteChannel(ABC):
     @property
     @abstractmethod
     def num_values(self) -> int:
-        """How many values a person may hold, from 2 to 32."""
+        """The number of possible values of a user, from 2 to 32."""
 
     @property
     @abstractmethod
     def num_messages(self) -> int:
-        """How many messages there are, from 2 to 256."""
+        """The number of messages, from 2 to 256."""
 
     @abstractmethod
     def chances(self, epsilons: Floats) -> Floats:

@@ -16,7 +16,7 @@ class FrequencyOracle(LocalRandomizer, Protocol):
 
     @property
     def num_categories(self) -> int:
-        """How many values there are, k."""
+        """The number of values, k."""
 
     def randomize(self, values: Ints, epsilons: Floats, *, rng: Rng) -> NDArray[Any]:
         """Draws one message per person, shape (n,) or (n, width)."""

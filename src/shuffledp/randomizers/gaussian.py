@@ -150,7 +150,7 @@ class Gaussian(AddedNoise):
 
     @property
     def unbiased(self) -> bool:
-        """Yes: the mean of a decoded message is the value."""
+        """True: the mean of a decoded message is the value."""
         return True
 
     @property

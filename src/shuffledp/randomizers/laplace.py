@@ -92,7 +92,7 @@ class Laplace(AddedNoise):
 
     @property
     def unbiased(self) -> bool:
-        """Yes: the mean of a decoded message is the value."""
+        """True: the mean of a decoded message is the value."""
         return True
 
     @property

@@ -54,7 +54,7 @@ class AddedNoise(ABC):
     @property
     @abstractmethod
     def cells(self) -> int:
-        """How many cells the range of values is cut into, N."""
+        """The number of cells of the range of values, N."""
 
     @property
     @abstractmethod
@@ -64,7 +64,7 @@ class AddedNoise(ABC):
     @property
     @abstractmethod
     def cells_beyond(self) -> int:
-        """How many cells of the grid messages may be off the range of values."""
+        """The largest distance of a message from the range of values, in cells."""
 
     @abstractmethod
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:

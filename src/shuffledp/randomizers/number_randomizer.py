@@ -28,7 +28,7 @@ class NumberRandomizer(LocalRandomizer, Protocol):
 
     @property
     def unbiased(self) -> bool:
-        """Is the mean of a decoded message the value a + b, for a and b of the level?
+        """True if the mean of a decoded message is affine in the value, at each level.
 
         If not, the mean of messages depends on more than the mean of the values.
         """

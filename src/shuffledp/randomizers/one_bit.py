@@ -70,7 +70,7 @@ class OneBit(SetResponse):
 
     @property
     def unbiased(self) -> bool:
-        """Yes: the chance of a 1 is a straight line."""
+        """True: the probability of a 1 is affine in the value."""
         return True
 
     @property

@@ -136,7 +136,7 @@ class Rappor(BitChannel):
 
     @property
     def has_third_value(self) -> bool:
-        """Yes: filters have room for one."""
+        """True: filters have room for one."""
         return True
 
     def bits_per_person(self, epsilons: Floats) -> float:

@@ -80,7 +80,7 @@ class SetResponse(ABC):
     @property
     @abstractmethod
     def overlaps(self) -> Overlaps:
-        """How the sets of two or three values overlap."""
+        """The overlaps of the sets of two or three values."""
 
     def drawn(self, epsilons: Floats) -> tuple[Floats, Floats]:
         """Returns low, and high - low, of the distribution that a device uses.
@@ -218,5 +218,5 @@ class SetResponse(ABC):
 
 
 def _tells_only_sides(sets: Overlaps) -> bool:
-    """Whether a message speaks for one of two values, and tells nothing else."""
+    """Returns whether messages only reveal which of two values they speak for."""
     return sets.third is None and sets.both == 0.0 and sets.inside == 0.5

@@ -85,7 +85,7 @@ class SparsifiedClipLaplace(ClippedNoise):
 
     @property
     def unbiased(self) -> bool:
-        """No: messages about values near 0 are replaced by noise around it."""
+        """False: messages about values near 0 are replaced by noise around it."""
         return False
 
     @property
