@@ -43,7 +43,7 @@ _CLEAR = 1.01
 
 
 @dataclass(frozen=True)
-class Counterexample:
+class WrongBound:
     """A collection for which an accountant states a wrong bound.
 
     Attributes:
@@ -74,7 +74,7 @@ class Counterexample:
 @dataclass(frozen=True)
 class _Comparison:
     stated: bool
-    wrong: Counterexample | None
+    wrong: WrongBound | None
     tightest: float | None
 
 
@@ -99,7 +99,7 @@ class AccountantAudit:
     refused: int
     wrong: int
     tightest: float | None
-    smallest: Counterexample | None
+    smallest: WrongBound | None
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all fields as values that JSON can represent."""
@@ -148,7 +148,7 @@ def audit_accountant(
         raise InvalidInputError(f"Expected seconds > 0, got {seconds:g}.")
     start, trial, trials, refused, wrong = time.monotonic(), 0, 0, 0, 0
     tightest: float | None = None
-    smallest: Counterexample | None = None
+    smallest: WrongBound | None = None
     while trials == 0 or time.monotonic() - start < seconds:
         small = random_collection(np.random.default_rng([seed, trial]))
         trial += 1
@@ -172,8 +172,8 @@ def audit_accountant(
 
 
 def shrink(
-    accountant: Accountant, example: Counterexample, *, seconds: float
-) -> Counterexample:
+    accountant: Accountant, example: WrongBound, *, seconds: float
+) -> WrongBound:
     """Simplifies a counterexample one change at a time, for as long as it stays one."""
     end = time.monotonic() + seconds
     going = True
@@ -228,8 +228,8 @@ def _compare(
             ratios.append(upper / truth)
         # Written this way round, the comparison counts NaN as wrong, too.
         if not upper >= truth * (1.0 - _RELATIVE) - _ABSOLUTE:
-            examples.append(Counterexample(small, budget, "upper", upper, truth, trial))
+            examples.append(WrongBound(small, budget, "upper", upper, truth, trial))
         if whole and not lower <= truth * (1.0 + _RELATIVE) + _ABSOLUTE:
-            examples.append(Counterexample(small, budget, "lower", lower, truth, trial))
+            examples.append(WrongBound(small, budget, "lower", lower, truth, trial))
     worst = max(examples, key=lambda example: example.ratio, default=None)
     return _Comparison(bool(stated), worst, min(ratios, default=None))

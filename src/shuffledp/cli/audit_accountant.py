@@ -11,7 +11,7 @@ from shuffledp.accounting.account import account
 from shuffledp.audit.accountant import (
     Accountant,
     AccountantAudit,
-    Counterexample,
+    WrongBound,
     audit_accountant,
 )
 from shuffledp.audit.isolated_process import Send, run_isolated
@@ -147,7 +147,7 @@ def _lines(audit: AccountantAudit) -> list[str]:
     return [*lines, "", *_program(audit.smallest, audit.name)]
 
 
-def _program(wrong: Counterexample, name: str) -> list[str]:
+def _program(wrong: WrongBound, name: str) -> list[str]:
     small = wrong.small
     people = ", ".join(f"{count} at {level:g}" for level, count in small.people)
     side = "at least" if wrong.wrong == "upper" else "at most"

@@ -1,1 +1,1 @@
-"""What papers state: their bounds, tables and figures, and a court that tries them."""
+"""Statements of papers: bounds, tables and figures, and checks of their claims."""
