@@ -23,6 +23,7 @@ class Paper:
     contents: tuple[PaperItem, ...]
 
 
+# In the order of the sections of the page.
 PAPERS = tuple(
     read_table(Paper, folder, "contents.toml")
     for folder in ("eapes", "apes", "lecture_notes", "hypothesis_testing", "segmented")

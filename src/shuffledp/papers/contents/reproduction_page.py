@@ -54,6 +54,7 @@ def document(folder: Path, *, page: Path) -> str:
         for entry in paper.contents
         if entry.result
     }
+    # Relative to the page, so that links hold wherever both folders stand.
     pictures = Path(os.path.relpath(folder, page.parent)).as_posix()
     parts = [_headline(results), _HEAD, _summary(results)]
     parts += [_section(paper, results, pictures) for paper in PAPERS]
@@ -87,6 +88,7 @@ def state_of(entry: PaperItem, results: Mapping[str, Mapping[str, Any]]) -> Stat
 def counts_of_states(results: Mapping[str, Mapping[str, Any]]) -> dict[State, int]:
     """Returns the number of items of all papers in each state."""
     states = [state_of(entry, results) for paper in PAPERS for entry in paper.contents]
+    # A state without items stays, with 0: the headline names every state.
     return {state: states.count(state) for state in State}
 
 
@@ -113,6 +115,7 @@ def _section(
     lines += ["|---|---|---|---|---|"]
     lines += [_row(entry, results) for entry in paper.contents]
     lines.append("")
+    # Several items may share a result; its numbers are printed once.
     named = dict.fromkeys(entry.result for entry in paper.contents if entry.result)
     for name in named:
         lines += _numbers(name, results[name])
