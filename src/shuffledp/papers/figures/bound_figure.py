@@ -35,7 +35,7 @@ class BoundFigure:
         delta_times_n: delta = this / n; or, if `delta` is given, None.
         delta: The same delta for all sizes.
         elsewhere: Legend label -> (bound, its randomizer): claims about other randomizers
-            with these budgets, not compared with the attack.
+            with these budgets.
         bounds: Legend label with the paper -> bound.
         mechanism: The randomizer of claims, certificate and attack.
         notes: Notes below the figure.
@@ -110,10 +110,12 @@ class BoundFigure:
             for cell in self._claim(bound, people, delta, interval)
         ]
         ends = (interval.attack, interval.certified)
+        # Not compared: the attack is on the randomizer of the figure.
         others = [
             stated(bound, _about(people, device), delta=delta).number
             for bound, device in self.elsewhere.values()
         ]
+        # Budget distributions are named paper/distribution; the title has the paper.
         return (name.split("/")[1], n, delta, *ends, *claims, *others)
 
     def _claim(

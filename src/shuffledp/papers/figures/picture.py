@@ -1,7 +1,6 @@
 """Pictures of experiments, readable in print and by color-blind readers.
 
-Every curve has a marker and a dash of its own. Curves that this library proves,
-certificates and attacks, are drawn thick and in one blue.
+Every curve has a marker and a dash of its own.
 """
 
 import textwrap
@@ -18,6 +17,7 @@ from shuffledp.types import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Curves that this library proves, certificates and attacks, are thick and in one blue.
 _OURS = "#0072b2"
 # Okabe and Ito (2008), in an order in which neighbors differ in lightness as well.
 _COLORS = ("#d55e00", "#000000", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
@@ -99,6 +99,7 @@ def draw(
     height = (4.2 if columns == 1 else 3.1 * lines) + 0.7 + 0.2 * legend_lines
     figure = new_figure(width, height)
     axes = np.ravel(figure.subplots(lines, columns, squeeze=False))
+    # The last row may have fewer panels than columns.
     for empty in axes[len(panels) :]:
         figure.delaxes(empty)
     styles = _styles(panels)
@@ -117,6 +118,7 @@ def draw(
         # Panels of one row share the label of their vertical axis, if it is the same.
         if index % columns == 0 or panel.vertical != panels[index - 1].vertical:
             pair.set_ylabel(panel.vertical)
+    # One entry per label: it looks the same in every panel.
     handles = {
         label: handle
         for pair in axes[: len(panels)]

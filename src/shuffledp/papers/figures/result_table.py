@@ -32,6 +32,7 @@ def result_table(result: Result, *, width: int) -> RenderableType:
     used = taken
     for column in others:
         needed = _BETWEEN + _width(column)
+        # A part has a column even if that is wider than the terminal: no digit is cut.
         if parts[-1] and used + needed > width:
             parts.append([])
             used = taken
@@ -50,13 +51,11 @@ def result_table(result: Result, *, width: int) -> RenderableType:
 
 
 def _columns(result: Result) -> list[list[str]]:
-    """Returns columns of texts, each with its name first; flags joined to numbers.
-
-    A flag of the column "x" is called "x: " and its meaning.
-    """
+    """Returns columns of texts, each with its name first; flags joined to numbers."""
     columns: list[list[str]] = []
     for index, name in enumerate(result.columns):
         cells = [row[index] for row in result.rows]
+        # A flag of the column "x" is called "x: " and its meaning.
         if columns and name.startswith(f"{columns[-1][0]}: "):
             marks = [FLAG if cell else "" for cell in cells]
             texts = zip(columns[-1][1:], marks, strict=True)
