@@ -1,9 +1,8 @@
 """Search for the number of blanket messages of least error.
 
 The error of a collection as a function of m, blanket messages per user, is smooth except at
-kinks, where another target may send everything; often the minimum is at a kink. The error
-is evaluated on a grid and at all kinks; Brent's method then searches on both sides of the
-best point, to four digits of m.
+kinks. It is evaluated on a grid and at all kinks; Brent's method then searches on both
+sides of the best point, to four digits of m.
 
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
 Model", section 5.2, which proposes a grid.
@@ -50,6 +49,7 @@ def best_blanket(
         )
     # In log(m): the useful range spans orders of magnitude.
     evenly = np.linspace(min(logs) + math.log(below), max(logs), _GRID).tolist()
+    # At a kink another target may begin to send everything; often it is the minimum.
     grid = sorted({*evenly, *logs})
     errors = [error(math.exp(log)) for log in grid]
     at = int(np.argmin(errors))

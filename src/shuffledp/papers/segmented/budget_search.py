@@ -1,8 +1,7 @@
 """Step 2 of Algorithm 1 for families of randomizers: the largest budgets, the best m.
 
 For a given m every target takes the largest local budget at which its users keep their
-target; by Lemma 2 that does not depend on the others' budgets. m is then chosen for the
-least predicted error. Two families:
+target. m is then chosen for the least predicted error. Two families:
 
 * k-ary response, blanket messages uniform: shares of categories;
 * numbers in [0, 1] on a grid, two-sided geometric noise (Laplace noise on the grid),
@@ -66,6 +65,7 @@ def kary_family(num_categories: int) -> RandomizerFamily:
         response: Floats = weights / weights.sum(axis=1, keepdims=True)
         return response
 
+    # A message scores 1 in its own category: means of scores are shares.
     scores = MessageScores(np.eye(k), np.eye(k))
     return RandomizerFamily(
         f"{k}-ary response", table, np.full(k, 1.0 / k), scores, 1e-3
@@ -84,6 +84,7 @@ def noise_family(
     """
     size = whole_number(cells, "cells", least=2, most=64)
     far = whole_number(reach, "reach", least=1, most=64) * size
+    # From 20 on, noise that `reach` clips has weights below e^-20 of the largest.
     if size % 2 or not blanket_budget * reach >= 20.0:
         raise InvalidInputError(
             "Expected an even number of cells, and blanket_budget * reach >= 20."
@@ -136,6 +137,7 @@ def largest_budget(
     target = float(people.epsilons[level])
 
     def is_kept(budget: float) -> bool:
+        # Both deltas read this level's table only; the others fill the shape.
         tables = (family.table(budget),) * people.num_levels
         protocol = SegmentedMessages(people, tables, family.omega, blanket)
         if privacy == "stated":
@@ -170,6 +172,7 @@ def segmented_messages(
     Raises:
         CertificationError: If a target cannot be kept.
     """
+    # By Lemma 2 a target's budget does not depend on the others': each is found alone.
     budgets = tuple(
         largest_budget(
             family, people, level, blanket=blanket, delta=delta, privacy=privacy
@@ -213,6 +216,7 @@ def best_messages(
         try:
             return family.scores.error(at(blanket), shares)
         except CertificationError:
+            # An m at which a target is missed is never the best one.
             return math.inf
 
     # Errors are as coarse as budgets, which are found to a thousandth.

@@ -118,6 +118,7 @@ class SegmentedPrivacy(PublishedBound):
         # Group privacy: one item at epsilon / s.
         one_item = divergence(
             equal_clones(blanket, hit),
+            # p = infinity: the item is sent with probability lambda on x, never on x'.
             same=self.sampling_rate,
             other=0.0,
             epsilon=epsilon / self.items_per_user,
@@ -213,6 +214,7 @@ def largest_sampling_rate(
     if excess(1.0) <= 0.0:
         return 1.0
     low = 0.5
+    # excess grows with the rate: it changes sign between low and 2 low.
     while excess(low) > 0.0:
         low /= 2.0
         # No rate above 0 is stated: nothing may be sent.

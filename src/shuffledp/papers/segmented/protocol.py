@@ -9,10 +9,8 @@ target for a rate of 1, such that the bound
 on the sum of squared errors is least. Nothing of this is certified, and Theorem 3 is false
 as stated: see `papers.segmented.privacy`. All other steps are those of `ItemsFramework`.
 
-Errata. m lies between m_K and m_1, which are exchanged in the text: the strictest target
-needs the most blanket messages. Printed denominators sum over people i where targets k are
-meant; the sum of variances has a factor d too many inside, while its result n m is right.
-E_0 and L_2, L_3 of section 6 are E_1 and S_2, S_3.
+Errata. E_0 and L_2, L_3 of section 6 are E_1 and S_2, S_3; others stand beside the lines
+that they are about.
 
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
 Model", section 5.2 and Algorithm 1.
@@ -62,7 +60,9 @@ def published_mse(
 ) -> float:
     """Returns the paper's bound on the sum of squared errors about a population."""
     # sum_k n_k lambda_k, the expected number of senders of an item that all users hold.
+    # Printed denominators sum over people i where targets k are meant.
     signal = float(people.counts @ np.array(rates))
+    # The printed sum of variances has a factor d too many; its result n m is right.
     return (people.num_users * blanket + set_size * signal) / signal**2
 
 
@@ -104,6 +104,8 @@ def published_items(
             )
             for target in people.epsilons.tolist()
         ]
+        # From m_K to m_1, which the text exchanges: the strictest target needs the
+        # most.
         blanket = best_blanket(error, kinks)
     # The paper draws blanket messages as Bernoulli draws, not as Poisson numbers.
     return Items(

@@ -92,6 +92,7 @@ class PublishedItemsPlan:
                 }
                 for guarantee in self.guarantees
             ],
+            # Theorem 3, by which the rates were chosen, is false below rate 1.
             "certified": False,
         }
 

@@ -6,10 +6,9 @@ together. Messages are 0, 1, ...; R_(k) is a table of their probabilities for ev
 and a message outside the support of omega, such as the empty one of the Poisson randomizer,
 is allowed.
 
-*Privacy, as printed.* By Lemma 2 the others' messages about their own values may be left
-out. Theorem 2 bounds the divergence by the variation ratio with p and beta of R_(k), the
-ratio q of R_(k) to omega over gamma = m / ceil(m), and n ceil(m) blanket messages. The
-variation ratio of Theorem 1 is false in general, so this is no certificate.
+*Privacy, as printed.* Theorem 2 bounds the divergence by the variation ratio with p and
+beta of R_(k), the ratio q of R_(k) to omega over gamma = m / ceil(m), and n ceil(m) blanket
+messages. The variation ratio of Theorem 1 is false in general, so this is no certificate.
 
 *Privacy, certified.* The number of messages from omega is a sum of n ceil(m) Bernoulli
 draws of probability gamma, whatever the values: the theorem of the accountant
@@ -21,11 +20,11 @@ probability min R_(j) / omega.
 
     (sum over messages of g - n m E g(omega) - sum_k n_k a_k) / sum_k n_k b_k
 
-is unbiased for the mean of v, if levels and values are independent; for sets, v says
-whether an item is held, a = 0 and b_k = lambda_k.
+is unbiased for the mean of v; for sets, v says whether an item is held, a = 0 and
+b_k = lambda_k.
 
-Errata. The list of levels ends with E_K, not E_n; in the printed denominators the sum is
-over levels k, not over people i; property I of the variation ratio is about R_v, not R_1.
+Errata. The list of levels ends with E_K, not E_n; property I of the variation ratio is
+about R_v, not R_1.
 
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
 Model", Algorithm 1, Lemma 2, Theorem 2 and section 5.2.
@@ -129,7 +128,8 @@ class SegmentedMessages:
             p=p,
             beta=beta,
             q=q / self.blanket_probability,
-            # n ceil(m) blanket messages, and the message of the target user.
+            # n ceil(m) blanket messages, and the message of the target user; by Lemma 2
+            # the others' messages about their own values may be left out.
             num_users=self.blanket_draws + 1,
         )
 
@@ -147,7 +147,8 @@ class SegmentedMessages:
         """
         epsilon, tail = check_epsilon(epsilon), check_delta(delta) * 1e-12
         rows = self.tables[level]
-        # Without any blanket: the message itself, rounded to the safe side.
+        # Without any blanket: the message itself, rounded to the safe side. exp overflows
+        # beyond 709; a smaller factor only raises delta.
         growth = math.exp(min(epsilon, 700.0)) * (1.0 - _SAFE)
         excess = rows[:, None] * (1.0 + _SAFE) - growth * rows[None, :]
         alone = float(np.maximum(excess, 0.0).sum(axis=2).max()) * (1.0 + _SAFE)
@@ -243,6 +244,7 @@ class MessageScores:
         blanket = protocol.people.num_users * protocol.blanket
         # The expected score of all blanket messages, n m E g(omega).
         noise = blanket * (protocol.omega @ self.messages)
+        # Unbiased if levels and values are independent.
         estimate: Floats = (np.asarray(counts) @ self.messages - noise - a) / b
         return estimate
 
@@ -272,6 +274,7 @@ class MessageScores:
 
     def _sums(self, protocol: SegmentedMessages) -> tuple[float, float]:
         """Returns sum_k n_k a_k and sum_k n_k b_k."""
+        # Erratum: the printed sums of the denominators are over people i, not levels k.
         lines = np.array([self.slopes(table) for table in protocol.tables])
         a, b = (protocol.people.counts @ lines).tolist()
         return float(a), float(b)

@@ -11,17 +11,10 @@
                             plain average of the levels' estimates
     Weighted SepMM, shuffle the same, averaged with weights              each level its own
 
-The paper leaves some of it open; here, throughout:
+The paper leaves some of it open; our choices stand beside the lines that make them. The
+paper's weights are
 
-* Balls into bins needs m blanket messages per user, as Algorithm 2 does where lambda = 1:
-  variation ratio with p = infinity, beta = 1, q = d, and group privacy for s items (the
-  paper's error bound grows with s^2). It is drawn with ceil(m) Bernoulli draws, as there.
-* A level that collects alone has n_k users: its blanket messages hide these only, and n_k
-  is also the n of the paper's weights,
-
-      w_k ~ 1 / sqrt(d s^2 ln(1/delta) / (n_k eps_k)^2 + s / n_k).
-
-* Message sizes of the subset exponential mechanism are those of the least error.
+    w_k ~ 1 / sqrt(d s^2 ln(1/delta) / (n_k eps_k)^2 + s / n_k).
 
 Errors are sums over items of squared errors about the participants; those about a
 population that the participants are drawn from are larger by the sum of f (1 - f) / n.
@@ -171,6 +164,7 @@ class BallsIntoBins:
 
     def _randomizer(self, group: int) -> ItemsRandomizer:
         m = float(self.blankets[group])
+        # ceil(m) Bernoulli draws, as in Algorithm 2.
         size = self.set_size + math.ceil(m)
         return ItemsRandomizer(self.num_items, self.set_size, m, size, "bernoulli")
 
@@ -213,6 +207,7 @@ def subexp_shuffle(
 
     best: SubsetExponential | None = None
     worse = 0
+    # The paper leaves the message size open: here it is that of the least error.
     for size in range(1, d - s + 1):
         mechanism = stated(size)
         if mechanism is not None and (
@@ -265,10 +260,12 @@ def separate_balls_into_bins(
     """
     d, s, n = num_items, set_size, people.counts.astype(np.float64)
     pairs = zip(people.counts.tolist(), people.epsilons.tolist(), strict=True)
+    # A level alone has n_k users: its blanket hides these only.
     blankets = np.array([_blanket(k, d, s, level, delta) for k, level in pairs])
     if weights == "equal":
         raw = np.ones(n.size)
     elif weights == "published":
+        # n_k is also the n of the weights of the paper.
         bound = d * s**2 * math.log(1.0 / delta) / (n * people.epsilons) ** 2 + s / n
         # w_k as printed, one over the root of a bound of the squared error.
         raw = 1.0 / np.sqrt(bound)
@@ -290,6 +287,8 @@ def separate_balls_into_bins(
 
 
 def _blanket(n: int, d: int, s: int, epsilon: float, delta: float) -> float:
+    # As Algorithm 2 where lambda = 1: p = infinity, beta = 1, q = d, and group privacy
+    # for s items, as the error bound of the paper grows with s^2.
     return smallest_blanket(
         n, num_items=d, epsilon=epsilon, delta=delta, items_per_user=s
     )

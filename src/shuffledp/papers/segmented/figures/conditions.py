@@ -80,6 +80,7 @@ class Condition:
     set_size: int
     shares: str
     num_users: int
+    # Sets are padded with pages not opened: the paper's 17 items allow no other way.
     padding: Padding = "items"
 
     @property
@@ -91,6 +92,7 @@ class Condition:
     def people(self) -> Population:
         """Central targets, and the number of users who choose each."""
         shares = np.array(_TABLE.shares[self.shares])
+        # Whole up to the rounding of floats: quarters and halves of 5,000 and 50,000.
         counts = np.rint(shares * self.num_users).astype(int)
         return Population.from_counts(dict(zip(TARGETS, counts.tolist(), strict=True)))
 

@@ -5,12 +5,8 @@ delta = 0.01 / n; 5,000 and 50,000 users. Errors are sums over items of squared 
 the participants. On the horizontal axis is the number m of blanket messages, for the
 published protocol, at the sampling rates that its Theorem 3 states, and for ours, at the
 largest rates that are *certified*; a line is the prediction, a point the mean of simulated
-collections. Both stand at their best m as well: the published one at that of the least
-error for these very data, ours at the one that `plan items` chooses without the data. The
-competitors do not depend on m; each has its own accounting, as described in `competitors`.
-
-MSNBC sets are padded to 4 pages with pages that the visitor did not open: the paper's 17
-items allow no other padding.
+collections. Both stand at their best m as well. The competitors do not depend on m; each
+has its own accounting, as described in `competitors`.
 """
 
 from collections.abc import Callable, Sequence

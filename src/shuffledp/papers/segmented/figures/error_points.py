@@ -102,6 +102,7 @@ def best_blanket_comparisons(points: Sequence[ErrorPoint]) -> list[Comparison]:
     """Returns the best m of a setting beside the one in the text, if there is one."""
     condition, published = points[0].condition, least_of(points, PUBLISHED)
     key = (condition.data, condition.set_size, condition.num_users)
+    # The text calls an m the best for shares S1 only.
     if condition.shares != "S1" or key not in BEST_BLANKETS:
         return []
     printed = BEST_BLANKETS[key]

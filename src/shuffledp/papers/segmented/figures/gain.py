@@ -100,6 +100,7 @@ def run(effort: Effort) -> Result:
     rows: list[tuple[Cell, ...]] = []
     for index, condition in enumerate(CONDITIONS):
         for reading in READINGS:
+            # Synthetic sets all have s items: there is nothing to pad.
             if reading == "dummies" and condition.data != "msnbc":
                 continue
             errors = errors_of(condition, reading, seed=effort.seed)
@@ -160,11 +161,13 @@ def _in_runs(
     together = rival.counts.size == 1
     # A collection of all levels together keeps the smallest target.
     targets = people.epsilons[:1] if together else people.epsilons
+    # Every run has its own blanket: a user sends s times as many messages.
     blankets = [
         s
         * smallest_blanket(
             count,
             num_items=num_items,
+            # Simple composition of s runs: each has eps / s and delta / s.
             epsilon=target / s,
             delta=condition.delta / s,
         )

@@ -92,6 +92,7 @@ def _row(
     # Too few blanket messages for a target: the row stays empty.
     except CertificationError:
         return (None,) * (2 * len(TARGETS) + 2)
+    # The others' own messages count, too, which the search leaves out by Lemma 2.
     proven = [
         protocol.certified_delta(level, target, delta=DELTA, own=True)
         for level, target in enumerate(TARGETS)
@@ -100,6 +101,8 @@ def _row(
     truth = shares @ family.scores.values
     errors = []
     for _ in range(repetitions):
+        # Values are drawn each time: `error` is about a population, not about its
+        # users.
         holders = np.array([rng.multinomial(n, shares) for n in people.counts.tolist()])
         counts = protocol.draw_counts(holders, rng=rng)
         estimate = family.scores.estimate(protocol, counts)

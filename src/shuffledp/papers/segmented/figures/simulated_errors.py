@@ -104,6 +104,7 @@ def published_at_best(condition: Condition, num_items: int, truth: Floats) -> It
         )
         for target in TARGETS
     ]
+    # For these very data, which favors the published protocol.
     best = best_blanket(error, kinks, below=_BELOW)
     return published_at(condition, num_items, best)
 
@@ -145,6 +146,7 @@ def _certified_protocols(condition: Condition, num_items: int) -> list[Items]:
             for target in TARGETS
         )
         protocols.append(Items(num_items, condition.set_size, TARGETS, rates, blanket))
+    # The m that `plan items` chooses, which does not see the data.
     planned = optimize_items(
         condition.people,
         num_items=num_items,
