@@ -136,6 +136,7 @@ class ApesClosed(PublishedBound):
         probabilities, counts = echoes(setting, as_printed=self.as_printed)
         # Theorem 4 has the largest budget; corrected, it has the target user's.
         largest = setting.largest_budget if self.as_printed else victim_budget(setting)
+        # S leaves out the target user: the counts are those of the others.
         return largest, float(counts @ probabilities)
 
 
@@ -230,6 +231,7 @@ def _check_clip_laplace(setting: Setting) -> None:
     require(setting.num_users >= 2, "at least 2 people", f"{setting.num_users}")
     name = setting.mechanism_name
     require(name == "clip-laplace", "the mechanism clip-laplace", f"{name}")
+    # p_ij is 0 / 0 at a budget of 0.
     smallest = float(setting.people.epsilons[0])
     require(smallest > 0.0, "every budget > 0", f"{smallest:g}")
 

@@ -37,6 +37,7 @@ def clone_probability(imitator: Floats, victim: float, *, reach: float = 1.0) ->
     # h = eps / S: p_ij is h_i / h_j times a function of hi times one of lo.
     ratio = _height(imitator, reach) / _height(np.array([victim]), reach)
     if math.isinf(reach):
+        # Laplace densities of different scales have no bounded ratio.
         return np.where(high > low, 0.0, np.exp(-high))
     result: Floats = ratio * _of_high(high, reach) * _of_low(low, reach)
     return result
@@ -64,6 +65,7 @@ def mean_clone_probabilities(
     # budget, and users with a larger one. All terms are positive: no cancellation.
     smaller = np.cumsum(weights * low)
     larger = np.cumsum((weights * high)[::-1])[::-1] - 0.0
+    # Users of the same budget are in the first sum already.
     larger = np.append(larger[1:], 0.0)
     means: Floats = height * (high * smaller + low * larger) / float(counts.sum())
     return means

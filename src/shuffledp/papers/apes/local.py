@@ -2,12 +2,11 @@
 
 Theorem 1 states that Clip-Laplace noise of scale D / eps on [-D/2, D/2], D being the
 sensitivity in the sum of absolute values, keeps eps in any number d of coordinates. It
-does for d = 1. For more, normalizers change, too: `clip_laplace_loss` is the loss of one
-pair of values. Theorem 3, with a scale of its own for each coordinate, states d eps.
+does for d = 1: `clip_laplace_loss` is the loss of one pair of values for more. Theorem 3,
+with a scale of its own for each coordinate, states d eps.
 
 S-APES sends the b largest of d noisy coordinates and fresh noise in place of the others;
-it states b eps. The choice of coordinates depends on the data, so that all d leak: at
-d = 7850, b = 1570 and eps = 1 the loss reaches 2205.
+it states b eps. At d = 7850, b = 1570 and eps = 1 the loss reaches 2205.
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Theorems 1 and 3, Table 3.
 """
@@ -37,7 +36,8 @@ def clip_laplace_loss(epsilon: float, *, coordinates: int) -> float:
     require(coordinates >= 1, "at least 1 coordinate", f"{coordinates}")
     # The pair differs by D / d in every coordinate, away from a corner of the range.
     step = epsilon / coordinates
-    # Twice the normalizers after the step and in the corner.
+    # Twice the normalizers after the step and in the corner. They differ beyond d = 1,
+    # which Theorem 1 omits.
     inside = -math.expm1(-step) - math.expm1(step - epsilon)
     return epsilon + coordinates * math.log(inside / -math.expm1(-epsilon))
 
@@ -63,4 +63,5 @@ def selection_loss(epsilon: float, *, coordinates: int) -> float:
 def report_budget(epsilon: float, *, coordinates: int) -> float:
     """Returns d eps (Theorem 3), or b eps for the b coordinates that S-APES selects."""
     require(coordinates >= 1, "at least 1 coordinate", f"{coordinates}")
+    # The selection depends on the data, so that all d coordinates leak, and not b.
     return coordinates * check_epsilon(epsilon)

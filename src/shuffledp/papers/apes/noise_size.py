@@ -14,9 +14,7 @@ left, at budgets up to 2 the largest at C and -C:
 
     4 C^2 / e^2 - 4 C^2 q - 4 C^2 q^2.
 
-All fall with e: the smallest budget bounds all others. The mean of n users' noise
-has no larger mean square d coordinates have d times as much, and E|eta| is
-at most its root (27), (29).
+All fall with e. The mean of n users' noise has no larger mean square.
 
 Erratum. (26) to (29) have "=" between expectations where "<=" holds, and are about one
 coordinate.
@@ -42,6 +40,7 @@ def squared_noise(clip: float, epsilon: float, *, as_printed: bool = False) -> f
         epsilon: The smallest budget, > 0.
         as_printed: With the erratum.
     """
+    # (26) falls with epsilon: the smallest budget bounds the noise of all others.
     square, q = _checked(clip, epsilon)
     # Printed with 8 C / e, which makes the bound negative for small C; the final bound also
     # has 2 C^2 / e^2 for 8 C^2 / e^2.
@@ -84,7 +83,7 @@ def noise_length(square: float, *, coordinates: int = 1) -> float:
     """
     require(coordinates >= 1, "at least 1 coordinate", f"{coordinates}")
     require(square >= 0.0, "a mean square >= 0", f"{square:g}")
-    # Jensen: E|eta| is at most the root of E|eta|^2.
+    # Jensen: E|eta| is at most the root of E|eta|^2, which d coordinates have d times.
     return math.sqrt(coordinates * square)
 
 

@@ -5,7 +5,6 @@ over budgets (APES) or with all users at the largest budget (UniS); without a sh
 local budget. For a whole update: advanced composition, over 2 b coordinates for S-APES.
 At 10,000 users of Uniform2 and delta 3.6e-5 Table 3 prints 57.6 (APES), 25.6 (S-APES),
 76.9 (UniS) and 40.1 (LDP-Min); from the same formulas we get 57.1, 25.4, 75.6 and 40.2.
-The difference is the coarse grid of the authors' program (tables_program.py).
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Lemmas 2 and 6,
 Proposition 1, Table 3.
@@ -92,14 +91,18 @@ def stated_by_apes(
         counted = 2 * max(1, round(share * coordinates)) * rounds
     # The two counts' delta, which the largest budget is stated to reduce by tanh(e / 2).
     scale = math.tanh(float(people.epsilons[-1]) / 2.0)
+    # 2 b may exceed d.
     most = max(times, counted)
     inner = min(_COUNTS_PART * scale, 1.0 - _LEAST_PART) * delta / most
     slack = delta - counted * inner
     counts_delta = inner / scale if scale > 0.0 else 1.0
+    # Exact counts: the tables' are coarser, and up to 2 percent larger
+    # (`tables_program`).
     bound = ApesNumerical(crowd="uniform" if framework == "unis" else "personal")
     try:
         epsilon = bound.epsilon(Setting(people, ClipLaplace()), counts_delta)
         user = composed_epsilon(epsilon, times=counted, slack=slack)
+    # Where a premise fails, the paper states nothing.
     except (InvalidInputError, OutsidePreconditions):
         return lambda _: nothing
     return lambda _: StatedTraining(epsilon, user)

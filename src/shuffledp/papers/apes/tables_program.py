@@ -3,7 +3,7 @@
 The epsilons of Tables 3 and 4 are not Theorem 4 but the two counts behind it, apparently
 evaluated by the program of Feldman, McMillan, Talwar (2021): C ~ Binomial(n - 1, p),
 p = S / (n - 1), whose values are taken in blocks of 100, from the mean to both ends; and 10
-halvings between 0 and the closed form find epsilon. Both round up, by about 1 percent. With
+halvings between 0 and the closed form find epsilon. With
 
     delta_s = 1e-8,   delta_c = tanh(e / 2) delta_s,   delta' = 3.6e-5 - k delta_c,
 
@@ -26,6 +26,7 @@ from shuffledp.papers.apes.user_level import composed_epsilon
 from shuffledp.papers.bounds.bound import check_delta, require
 from shuffledp.papers.bounds.two_counts import CloneCount, divergence
 
+# Blocks and halvings both round epsilon up, by about 1 percent.
 BLOCK = 100
 HALVINGS = 10
 DELTA_SHUFFLE = 1e-8

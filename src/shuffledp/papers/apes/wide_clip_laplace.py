@@ -118,6 +118,7 @@ def wide_epsilon(
     delta = check_delta(delta)
     _, counts = others(setting)
     people = setting.people
+    # As printed: averaged over the budgets that the target user might have.
     probabilities = mean_clone_probabilities(
         people.epsilons, people.counts, reach=reach
     )
@@ -141,6 +142,7 @@ def _rate(epsilon: float, reach: float) -> float:
 def _powers(rate: float, far: float) -> tuple[float, float, float]:
     """Returns integrals of 1, t and t^2 times e^{-rate t} for t from 0 to far."""
     x = rate * far
+    # Below, the closed forms are differences of nearly equal numbers.
     if x < 1e-2:
         # Eight terms of the series; the remainder is below 1e-17 of the first.
         terms = [(-x) ** k / math.factorial(k) for k in range(8)]

@@ -1,7 +1,6 @@
 """APES (Liu et al. 2023), Figures 2, 7 and 8: bounds against the number of users.
 
-The baselines are the paper's, under its names; all of them replace every budget with the
-largest. The paper's own bound is EoN. Curves that the paper does not have are called ours.
+The paper's own bound is EoN. Curves that the paper does not have are called ours.
 """
 
 from collections.abc import Iterable
@@ -29,6 +28,7 @@ from shuffledp.randomizers.clip_laplace import ClipLaplace
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
 DELTA = 1e-8
 EON = "EoN numerical"
+# Under their names in the paper; all replace every budget with the largest.
 BASELINES = ("Erlingson19", "BBGN19 Hoeffding", "BBGN19 Bennett", "FMT22", "GDDTK21")
 _BOUNDS: dict[str, PublishedBound] = {
     # At any budget, though its theorem ends at 1/2.
@@ -96,6 +96,7 @@ def order_notes(result: Result) -> tuple[str, ...]:
 
     def below(name: str, others: Iterable[str]) -> str:
         lower = sum(
+            # A bound that states nothing is infinite here, and never below another.
             number(row[name]) < min(number(row[other]) for other in others)
             for row in rows
         )

@@ -3,7 +3,7 @@
 Algorithm 1 trains softmax regression on pictures, with real messages, and the quantities of
 the theorem are measured in every round: the length G of the gradient of the mean loss f,
 the dissimilarity B of users' gradients, the inexactness alpha of their minimization, and
-the noise eta. The loss is convex, k = 0.
+the noise eta.
 """
 
 from dataclasses import dataclass, replace
@@ -116,6 +116,7 @@ def largest_smoothness(clients: Clients) -> float:
     """Returns an upper bound of every user's L."""
     # Half the largest eigenvalue of a user's mean outer product of examples.
     examples = clients.features.astype(np.float64)
+    # The bias is a feature that is 1 in every example.
     products = np.matmul(examples, examples.transpose(0, 2, 1)) + 1.0
     # diag(p) - p p^T, in the second derivative of cross-entropy, is at most 1/2.
     largest = float(np.linalg.eigvalsh(products)[:, -1].max())
@@ -134,6 +135,7 @@ def measured(
         rng: Draws levels and noise.
     """
     model = SoftmaxRegression(clients.features.shape[2])
+    # 2 over the sum of the least and the largest curvature of h_i, mu and mu + L.
     rate = 1.0 / (mu + 0.5 * smoothness)
     local = LocalTraining(steps=STEPS, learning_rate=rate, proximal=mu)
     protocol = TrainingRound(ClipLaplaceVectors(CLIP), model.num_parameters)
@@ -191,6 +193,7 @@ def _rows(
     mu: float, smoothness: float, trained: list[list[Round]]
 ) -> list[tuple[Cell, ...]]:
     every = [each for rounds in trained for each in rounds]
+    # The loss is convex: k = 0.
     worst = Landscape(
         smoothness,
         mu,

@@ -68,6 +68,7 @@ def exact(setting: Setting, framework: str) -> float:
 def by_program(setting: Setting, framework: str) -> float:
     """Returns epsilon of the two counts on the program's coarse grid."""
     largest = setting.largest_budget
+    # UniS, eq. (2): each of the others is a clone with probability e^-eps.
     total = (setting.num_users - 1) * math.exp(-largest)
     if framework != "unis":
         probabilities, counts = echoes(setting)

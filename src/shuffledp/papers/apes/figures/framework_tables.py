@@ -172,6 +172,7 @@ def _picture(
         chosen = [row for row in rows if row.distribution == name]
         ends = [row.epsilon for row in chosen if row.epsilon is not None]
         curves = [
+            # Without privacy there is no epsilon: a horizontal line.
             level_curve(NAMES[row.training.framework], ends, row.accuracy)
             if row.epsilon is None
             else mean_curve(row.label, [row.epsilon], [row.accuracy], joined=False)

@@ -1,13 +1,11 @@
 """Trainings that tables and figures of APES (Liu et al. 2023) share.
 
-The data are QMNIST, as in the paper, if its files are in the data folder; else MNIST, which
-QMNIST extends. Each training draws the messages of all coordinates of all users, once per
-repetition and for all of its names: PLDP and UniS send the same messages and differ in
-their accounting only. A round of 10,000 users takes half a second to two seconds on two
+Each training draws the messages of all coordinates of all users, once per repetition and
+for all of its names. A round of 10,000 users takes half a second to two seconds on two
 cores.
 
 Levels are drawn once from the seed. The assignment of pictures to users, and all noise, are
-drawn in each repetition; all frameworks get the same assignment.
+drawn in each repetition.
 """
 
 from collections.abc import Iterable
@@ -38,6 +36,7 @@ from shuffledp.types import Floats
 
 def load_images() -> LabeledImages:
     """Returns QMNIST if its files exist, else MNIST, which may be downloaded."""
+    # The paper has QMNIST, which extends MNIST.
     return load_qmnist() if has_qmnist() else load_mnist()
 
 
@@ -56,6 +55,7 @@ class Training:
     @property
     def simulated(self) -> "Training":
         """The training that is run for this one, with the same messages and model."""
+        # PLDP and UniS send the same messages: only their accounting differs.
         if self.framework == "pldp":
             return Training("unis", self.setting)
         if self.framework in ("non-private", "ldp-min"):

@@ -50,6 +50,7 @@ def run(effort: Effort) -> Result:
         notes=figure_notes("apes", "apes-local"),
         svg=draw(_TITLE, setting, [panel], description=_TITLE),
         comparisons=tuple(
+            # Budgets of Uniform2 are from 0.05 to 1.
             Comparison(f"local epsilon of a report, Table 3, {name}", printed, budget)
             for name, printed, budget in (
                 ("LDP-Min", "392.5", report_budget(0.05, coordinates=COORDINATES)),

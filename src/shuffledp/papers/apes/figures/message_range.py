@@ -22,6 +22,7 @@ from shuffledp.population import Population
 REACHES = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0)
 _DELTA = 1e-8
 _BUDGET = 0.5
+# Imitated and imitator: both ends of U(0.05, 1).
 _PAIR = (1.0, 0.05)
 _TITLE = "APES (Liu et al. 2023), Definition 4: messages wider than values"
 _COLUMNS = (

@@ -28,6 +28,7 @@ def run(effort: Effort) -> Result:
     for budget in BUDGETS:
         cells: list[Cell] = []
         for formula, exact in zip(_FORMULAS.values(), _exact(budget), strict=True):
+            # Stated as upper bounds: below the exact size they are refuted.
             stated = formula(CLIP, budget, as_printed=True)
             cells += [stated, stated < exact, formula(CLIP, budget), exact]
         rows.append((budget, *cells))
