@@ -3,10 +3,7 @@
 Users take the places 1, ..., n in a secret random order; messages are published in the
 order of places. With attached="place" the user at place t runs randomizer R_t, as in
 Definition 4; with attached="person" each user runs their own randomizer, as in Algorithms 2
-and 3. Either may depend on all earlier messages.
-
-The paper does not distinguish the two. Budgets of places are not budgets of users: a user
-who chose 0.1 and gets a place at 5 has sent a message that is 5-private.
+and 3. Either may depend on all earlier messages. The paper does not distinguish the two.
 
 Source: Chen, Cao, Ge (2023), E-APES, Definition 4.
 """
@@ -47,6 +44,7 @@ class AdaptiveProcess:
             raise InvalidInputError(
                 f"Expected attached to place or person, got {self.attached!r}."
             )
+        # 2^n sets of users, each with at most cells^n histories.
         outcomes = (2 * self.cells) ** len(self.randomizers)
         if not self.randomizers or self.cells < 2 or outcomes > _LARGEST:
             raise InvalidInputError(
@@ -69,6 +67,8 @@ class AdaptiveProcess:
             longer: dict[frozenset[int], Floats] = {}
             for gone, law in laws.items():
                 for person in set(range(n)) - gone:
+                    # Budgets of places are not budgets of users: a user who chose 0.1
+                    # and gets a place at 5 sends a message that is 5-private.
                     chosen = position if self.attached == "place" else person
                     sent = self._after(chosen, position, values[person])
                     # The next user is uniform over the n - position others.

@@ -9,8 +9,8 @@ for an unknown constant C > 0, which the paper's own figures set to 0. Corollari
 state mu-GDP with all delta_i = 0 for the noisy average (Laplace noise) and for the
 frequency of one bit (randomized response).
 
-Errata. The term with C is of the same order as delta itself where epsilon is about mu.
-Theorem 1, on which Theorem 3 rests, is false where budgets differ (`process`, `slots`).
+Erratum. Theorem 1, on which Theorem 3 rests, is false where budgets differ (`process`,
+`slots`).
 
 Source: Chen, Cao, Ge (2023), "Enhancing Privacy in Personalized Differential Privacy under
 the Shuffle Model", Theorems 1 to 3, Corollaries 1 and 2.
@@ -101,6 +101,7 @@ class EapesTheorem(PublishedBound):
         """Returns the delta that the paper states for this epsilon."""
         marked = _delta_local(setting)
         mu = gdp_parameter(setting, delta_local=marked)
+        # Where epsilon is about mu, this term is of the same order as delta itself.
         shift = self.constant / math.sqrt(setting.num_users - 1)
         # With probability d the target user's report is marked, which reveals them: that
         # part of the trade-off is 0, printed as 1 - alpha.
@@ -149,9 +150,10 @@ def _shifted_delta(mu: float, slope: float, shift: float) -> float:
     """Returns the supremum over alpha of 1 - e^slope alpha - G_mu(alpha + g) + g."""
     if shift == 0.0:
         return gaussian_delta(mu, slope)
+    # G_mu takes errors up to 1: from here on alpha + g has left its range.
     if shift >= 1.0:
         return 1.0
-    # Where G_mu has the slope -e^slope.
+    # Where G_mu has the slope -e^slope; exp overflows beyond 709.
     if float(ndtr(-slope / mu - mu / 2.0)) >= shift:
         return gaussian_delta(mu, slope) + shift * (1.0 + math.exp(min(slope, 700.0)))
     # G is convex: beyond the optimum, alpha = 0 is best.

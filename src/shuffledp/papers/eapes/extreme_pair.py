@@ -6,8 +6,6 @@ with probability delta each; otherwise the world is reported truthfully with pro
 e^epsilon / (1 + e^epsilon). So T(R(x), R(x')) is at least the trade-off function of this
 pair, which is f_{epsilon, delta}.
 
-The proof of Lemma 2 in the paper exchanges the two distributions. Lemma 1 is right.
-
 Source: Kairouz, Oh, Viswanath (2015), "The composition theorem for differential privacy",
 Theorem 3.1; quoted by Chen, Cao, Ge (2023), E-APES, Lemma 1.
 """
@@ -38,4 +36,5 @@ def extreme_pair(epsilon: float, delta: float) -> tuple[Floats, Floats]:
     # e^-epsilon in place of e^epsilon: no overflow.
     lie = (1.0 - delta) * math.exp(-epsilon) / (1.0 + math.exp(-epsilon))
     truth = (1.0 - delta) / (1.0 + math.exp(-epsilon))
+    # Lemma 1 is right; the proof of Lemma 2 exchanges the two distributions.
     return np.array([delta, truth, lie, 0.0]), np.array([0.0, lie, truth, delta])

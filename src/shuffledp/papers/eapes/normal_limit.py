@@ -8,9 +8,8 @@ C / sqrt(m), and eq. (15) computes it as
     sup over (k0, k1) of |P(X0 = k0, X1 = k1) - h(k0, k1)|,
     h = the normal probability of [k0, k0 + 1/2] x [k1, k1 + 1/2].
 
-Erratum. Counts are whole numbers and a normal distribution has no atoms: their total
-variation distance is 1. Lemma 3 holds for the distribution functions, and for the normal
-distribution rounded to whole numbers.
+Erratum. The total variation distance is 1. Lemma 3 holds for the distribution functions,
+and for the normal distribution rounded to whole numbers.
 
 Source: Chen, Cao, Ge (2023), E-APES, Lemma 3 and eq. (15).
 """
@@ -84,6 +83,8 @@ def normal_distances(people: int, epsilon: float, *, delta: float) -> NormalDist
         # Eq. (15) has cells of sides 1/2, and the largest difference in place of half the
         # sum: about half of the largest probability, of order 1 / n for any distribution.
         printed=float(np.abs(joint - cells[:, 1, :, 1]).max()),
+        # Counts are whole numbers and a normal distribution has no atoms: unless it is
+        # rounded, their total variation distance is 1.
         rounded=0.5 * float(np.abs(differences).sum()),
         kolmogorov=float(np.abs(functions).max()),
         mode=float(joint.max()),

@@ -35,6 +35,7 @@ def chances(epsilon: float, delta: float = 0.0) -> Floats:
     >>> chances(0.0, 0.5)
     array([0.25, 0.25, 0.5 ])
     """
+    # p_i / 2 by e^-eps, which does not overflow.
     half = (1.0 - delta) * math.exp(-epsilon) / (1.0 + math.exp(-epsilon))
     return np.array([half, half, 1.0 - 2.0 * half])
 

@@ -2,9 +2,7 @@
 
 In every epoch each client makes one step, in a random order. The paper states that an epoch
 is mu-GDP, with the mu of Theorem 3 at the clients' budgets and without its error term, and
-that T epochs compose to sqrt(T) mu. Every step depends on the model after the earlier
-ones. Theorem 3 is stated for such sequences if budgets belong to places; here they are the
-clients' own, and steps may fail with probability delta. No part of it is proven.
+that T epochs compose to sqrt(T) mu. No part of it is proven.
 
 Source: Chen, Cao, Ge (2023), "Enhancing Privacy in Personalized Differential Privacy under
 the Shuffle Model", Algorithm 1 and Theorem 4.
@@ -57,11 +55,14 @@ def stated_by_eapes(people: Population, *, epochs: int, delta: float) -> StatedD
     # A single client has no others in the shuffle.
     if people.num_users < 2:
         return StatedDescent(math.inf, math.inf, EapesTheorem.proven)
+    # Steps depend on the model after earlier ones. Theorem 3 is stated for such
+    # sequences if budgets belong to places; here they are the clients' own.
     mu = gdp_parameter(Setting(people, delta_local=delta), delta_local=delta)
     # Composition of Gaussian differential privacy: squares of mu add up.
     total = math.sqrt(epochs) * mu
     try:
         epsilon = epsilon_at(lambda epsilon: gaussian_delta(total, epsilon), delta)
     except OutsidePreconditions:
+        # The search for epsilon ends at 1,000.
         epsilon = math.inf
     return StatedDescent(mu, epsilon, EapesTheorem.proven)

@@ -29,6 +29,7 @@ from shuffledp.types import Floats
 # The paper does not print sigma.
 LOW, HIGH, CENTER, SIGMA = 20.0, 80.0, 50.0, 10.0
 _TITLE = f"E-APES Figures 6 and 7: average of {NUM_USERS:,} values in [20, 80]"
+# C, M and L are the conservative, the moderate and the liberal users.
 _COLUMNS = (
     "varied", "at", "mu", "eps(mu)", "cert. C", "cert. M", "cert. L",
     "Laplace", "Laplace predicted", "one bit", "one bit predicted", "ratio",
@@ -118,6 +119,7 @@ def _published(people: Population, values: Floats, rng: np.random.Generator) -> 
 def _one_bit(
     protocol: Mean, fitted: Population, values: Floats, rng: np.random.Generator
 ) -> float:
+    # Budgets are dealt at random: they tell nothing of the values.
     levels = rng.permutation(fitted.budgets())
     shuffled = shuffle(protocol.randomize(values, levels, rng=rng), rng=rng)
     return protocol.estimate(shuffled, fitted).value - float(values.mean())

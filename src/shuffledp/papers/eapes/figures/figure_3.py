@@ -50,7 +50,8 @@ def run(effort: Effort) -> Result:
     """Returns the curves; nothing is drawn at random."""
     alpha = np.linspace(0.0, 1.0, 101)
     exact = ten_times()
-    # The epsilon at which the exact curve has this delta.
+    # The epsilon at which the exact curve has this delta; at the sum of the ten epsilons,
+    # sqrt(10), delta is 0.
     epsilon = brentq(lambda x: exact.delta(x) - DELTA, 0.0, math.sqrt(TIMES), xtol=1e-9)
     alone, together = failing()
     effort.on_share(1.0)

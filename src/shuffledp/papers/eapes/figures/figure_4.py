@@ -116,6 +116,7 @@ def _row(draws: Sequence[tuple[list[float], list[float | None]]]) -> list[Cell]:
 
 
 def _panel(name: str, rows: Sequence[Sequence[Cell]]) -> Panel:
+    # The first three columns are distribution, people and delta.
     columns = dict(zip(_columns(), range(3, 99), strict=False))
     at = [row[1] for row in rows]
 
@@ -142,6 +143,7 @@ def _panel(name: str, rows: Sequence[Sequence[Cell]]) -> Panel:
 
 def _notes(rows: Sequence[Sequence[Cell]], repetitions: int) -> tuple[str, ...]:
     columns = dict(zip(_columns(), range(3, 99), strict=False))
+    # As floats, None is NaN, which nanmin and nanmax leave out.
     own, closed, numbers = (
         np.array([row[columns[name]] for row in rows], dtype=float) for name in STATED
     )

@@ -21,6 +21,7 @@ from shuffledp.statistics.frequency.protocol import Frequency
 
 DENSITY = 0.3
 _TITLE = f"E-APES Figure 8: share of a bit among {NUM_USERS:,} people"
+# C, M and L are the conservative, the moderate and the liberal users.
 _COLUMNS = (
     "varied", "at", "mu", "eps(mu)", "cert. C", "cert. M", "cert. L",
     "Algorithm 3", "Frequency", "predicted", "in interval",

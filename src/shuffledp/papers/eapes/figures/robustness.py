@@ -25,6 +25,7 @@ BOUNDS: dict[str, PublishedBound] = {
     "E-APES, Theorem 3 with C = 0": EapesCorollary(),
     "APES, Theorem 4 in closed form": ApesClosed(),
     "APES, Theorem 4 as numbers": ApesNumerical(),
+    # The target user's own p_i1 in place of a mean over budgets.
     "APES, repaired": ApesNumerical(as_printed=False),
 }
 _TITLE = "E-APES, claim (i): 100 extreme budgets among 10,000"

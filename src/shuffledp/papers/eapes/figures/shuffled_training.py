@@ -1,8 +1,7 @@
 """E-APES (Chen, Cao, Ge 2023), Figure 5: noisy training, one client after the other.
 
 MNIST, 100 clients with 600 pictures each, 50 epochs, C = 2, steps of 0.05, delta = 1e-5,
-and the five budget distributions of its Table 3. Levels are drawn once per distribution;
-clients' pictures, orders and noise are drawn in each repetition.
+and the five budget distributions of its Table 3.
 """
 
 from dataclasses import dataclass
@@ -126,6 +125,7 @@ def _trained(
     on_share: OnShare,
 ) -> tuple[Floats, Floats, SgdGuarantee]:
     """Returns training accuracies, shape (repetitions, epochs), and last test ones."""
+    # Once per distribution; clients' pictures, orders and noise in each repetition.
     levels = draw_budgets(
         f"e-apes/{variant.distribution}", NUM_CLIENTS, rng=np.random.default_rng(seed)
     )
@@ -154,6 +154,7 @@ def _trained(
         )
     trained: Floats = 100.0 * np.array([each.train_accuracy for each in results])
     tests: Floats = 100.0 * np.array([each.test_accuracy[-1] for each in results])
+    # Guarantees depend on the levels, which all repetitions share.
     return trained, tests, results[0].guarantee
 
 

@@ -68,10 +68,7 @@ READINGS = read_table(_ReadingsTable, "eapes", "training_readings.toml").reading
 
 
 def levels_of(reading: TrainingReading, *, rng: np.random.Generator) -> Floats:
-    """Returns local budgets at which the exact calibration has the reading's noise.
-
-    The printed sigma is that of the classical formula, which is a little too large.
-    """
+    """Returns local budgets at which the exact calibration has the reading's noise."""
     if reading.budget is None:
         name = f"e-apes/{reading.distribution}"
         budgets = draw_budgets(name, reading.clients, rng=rng)
@@ -81,6 +78,7 @@ def levels_of(reading: TrainingReading, *, rng: np.random.Generator) -> Floats:
         return budgets
     # Sensitivity over standard deviation of the printed noise: mu of one step.
     mu = budgets / (math.sqrt(2.0 * math.log(1.25 / DELTA)) * reading.noise)
+    # The printed sigma is that of the classical formula, a little too large.
     return smallest_epsilons(mu, DELTA)
 
 
