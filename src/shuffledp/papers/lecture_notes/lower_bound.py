@@ -10,7 +10,7 @@ so that the mean squared error of any estimator, about the mean of the bits, is 
 
     e^eps / ((e^eps + 1)^2 n),
 
-and some data set has at least the average's. Randomized response attains it for every n.
+which randomized response attains for every n.
 At eps = 1 these probabilities lie in [0.269, 0.731], within the printed [1/4, 3/4].
 
 Source: Wang, lecture notes, Theorem 9.2, after Chan, Shi, Song (2012), "Optimal lower bound
@@ -39,6 +39,7 @@ def least_error(num_users: int, epsilon: float) -> float:
     """
     people, budget = checked(num_users, epsilon)
     # e^eps / (e^eps + 1)^2 = 1 / (4 cosh(eps / 2)^2), without overflow.
+    # A mean over data sets: some data set has at least that error.
     return 0.5 / math.cosh(budget / 2.0) / math.sqrt(people)
 
 

@@ -9,9 +9,7 @@ and the analyst, from the shuffled y_1, ..., y_n, estimates the mean of the bits
     printed (9.5)   (sum y - p / 2) / (n (1 - p)),
     right           (sum y - n p / 2) / (n (1 - p)).
 
-Theorem 9.6 states an expected error of
-O(sqrt(ln(1 / delta)) / (n eps)) for the right one; the constant in p is left open there,
-and certified here (`BinarySum.calibrate`).
+Theorem 9.6 states an expected error of O(sqrt(ln(1 / delta)) / (n eps)) for the right one.
 
 Source: Wang, lecture notes, Theorem 9.6, eq. (9.4) and (9.5), after Cheu, Smith, Ullman,
 Zeber, Zhilyaev (2019), arXiv:1808.01394.
@@ -39,6 +37,7 @@ def printed_share(num_users: int, epsilon: float, delta: float) -> float:
             "Expected 0 < epsilon <= 1 and delta >= 2^(-epsilon n), got epsilon = "
             f"{target:g}, delta = {chance:g} and n = {people}."
         )
+    # The theorem leaves the constant open.
     share = math.log(1.0 / chance) / (people * target**2)
     if share >= 1.0:
         raise OutsidePreconditions(
@@ -75,6 +74,7 @@ def unbiased_estimate(total: float, *, num_users: int, share: float) -> float:
         share: p, in (0, 1).
     """
     people, p = _checked(num_users, share)
+    # n users send n p / 2 ones of noise in the mean, and not p / 2.
     return (total - people * p / 2.0) / (people * (1.0 - p))
 
 

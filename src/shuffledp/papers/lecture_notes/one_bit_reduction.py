@@ -6,12 +6,8 @@ drawn from mu, in public; the user sends one bit, 1 with probability
 
     c Q(z | x) / mu(z),    c = 1 / (e^eps + 1),
 
-and the analyst keeps z where the bit is 1. Then
-
-    P(kept, z) = mu(z) c Q(z | x) / mu(z) = c Q(z | x):
-
-a kept message, of probability c at every value, has exactly the distribution of Q, and the
-analyst of Q goes on with some c n users.
+and the analyst keeps z where the bit is 1. A kept message, of probability c at every value,
+has exactly the distribution of Q, and the analyst of Q goes on with some c n users.
 
 Source: Wang, lecture notes, section 9.1, item 4, stated without a formula; Bassily,
 Smith (2015), "Local, private, efficient protocols for succinct histograms".
@@ -100,12 +96,14 @@ class OneBitReduction:
 
     def kept_chances(self) -> Floats:
         """Returns the probability that each message is kept, shape (values, messages)."""
+        # P(kept, z) = mu(z) c Q(z | x) / mu(z) = c Q(z | x).
         probabilities: Floats = self.public * self.bit_chances()
         return probabilities
 
     def level(self) -> float:
         """Returns the exact local level of a bit, given its public message."""
         ones = self.bit_chances()
+        # A bit of 0 is a message, too.
         ratios = [
             np.log(row.max(axis=0) / row.min(axis=0)) for row in (ones, 1.0 - ones)
         ]

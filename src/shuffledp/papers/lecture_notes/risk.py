@@ -62,6 +62,7 @@ def private_mean(
     # Written this way round, it refuses NaN, too.
     if not np.all(np.abs(vectors) * math.sqrt(d) <= 1.0 + _ROUNDING):
         raise InvalidInputError("Expected entries from -1 / sqrt(d) to 1 / sqrt(d).")
+    # Drawn in public: only the bit about the entry is private.
     coordinates = rng.integers(d, size=n)
     # In [-1, 1] up to rounding, the range of the one-bit randomizer.
     entries = np.clip(vectors[np.arange(n), coordinates] * math.sqrt(d), -1.0, 1.0)

@@ -88,6 +88,7 @@ def exact_delta(
     ):
         raise InvalidInputError("Expected data sets that differ in one person.")
     first, second = answer_law(tables, values), answer_law(tables, changed)
+    # Either of two neighboring data sets may be the true one.
     return max(
         float(np.maximum(first - growth * second, 0.0).sum()),
         float(np.maximum(second - growth * first, 0.0).sum()),

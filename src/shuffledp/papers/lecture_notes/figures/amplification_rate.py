@@ -1,8 +1,6 @@
 """Theorem 9.4: its rate, the theorem with constants, and a certificate.
 
-The rate has its constant set to 1. The certificate is that of binary randomized response,
-one randomizer for all; the numerical clones hold for any randomizers, also those that
-depend on earlier answers.
+The rate has its constant set to 1. The certificate is that of binary randomized response.
 """
 
 import numpy as np
@@ -40,6 +38,7 @@ def run(effort: Effort) -> Result:
     for budget in BUDGETS:
         for n in PEOPLE:
             people = Population.from_counts({budget: n})
+            # One randomizer for all; numerical clones also hold for adaptive ones.
             guarantee = account(OneBit(), people, delta=DELTA)
             rows.append(
                 (

@@ -1,7 +1,6 @@
 """Excess empirical risk under local privacy, against users, dimensions and budget.
 
-Vectors are corners of the cube. For the linear loss their mean is as long as the noise,
-where the noise costs most; labels of the logistic loss follow a linear model.
+Vectors are corners of the cube; labels of the logistic loss follow a linear model.
 """
 
 import math
@@ -100,14 +99,16 @@ def run(effort: Effort) -> Result:
 
 def _risks(n: int, d: int, budget: float, *, rng: np.random.Generator) -> Floats:
     """Returns the excess risk of every loss in one run."""
-    # As long as the noise, sqrt(d) / (tanh(eps / 2) sqrt(n)), if that fits into the ball.
+    # As long as the noise, sqrt(d) / (tanh(eps / 2) sqrt(n)), if that fits into the ball:
+    # there noise costs most under the linear loss.
     length = min(math.sqrt(d / n) / math.tanh(budget / 2.0), 1.0)
     signs = np.where(rng.random((n, d)) < 0.5 + 0.5 * length, 1.0, -1.0)
     vectors = signs / math.sqrt(d)
     mean = vectors.mean(axis=0)
     estimate = private_mean(vectors, budget, rng=rng)
     squared = 0.5 * float(np.sum((on_ball(estimate) - mean) ** 2))
-    # -<theta, mean> is least in the ball at mean / |mean|.
+    # -<theta, mean> is least in the ball at mean / |mean|; the private minimizer is the
+    # estimate, normalized.
     linear = float(np.linalg.norm(mean) - mean @ estimate / np.linalg.norm(estimate))
     return np.array([squared, linear, _logistic(n, d, budget, rng=rng)])
 

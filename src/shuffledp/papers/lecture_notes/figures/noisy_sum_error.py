@@ -30,6 +30,7 @@ def run(effort: Effort) -> Result:
     for index, n in enumerate(PEOPLE):
         share = printed_share(n, EPSILON, DELTA)
         people = Population.from_counts({local_budget(share): n})
+        # Every user has the local budget of this p.
         (stated,) = account(OneBit(), people, delta=DELTA).levels
         largest = largest_budgets(Promise(OneBit(), DELTA), {EPSILON: n})
         # The largest local budget has the smallest p, 2 / (e^budget + 1).

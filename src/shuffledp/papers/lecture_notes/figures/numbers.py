@@ -119,6 +119,7 @@ def run(effort: Effort) -> Result:
             Comparison(
                 "error of one bit over that of Laplace noise, at epsilon 0.1",
                 "1",
+                # The second budget is 0.1.
                 _ratio(rows[1]),
                 within=math.sqrt(2.0),
             ),

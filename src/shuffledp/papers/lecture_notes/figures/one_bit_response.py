@@ -18,6 +18,7 @@ def run(effort: Effort) -> Result:
     """Returns errors of both at every budget."""
     rng = np.random.default_rng(effort.seed)
     k = NUM_CATEGORIES
+    # Squares modulo k: shares that differ, and the same values in every run.
     values = np.arange(NUM_USERS) * np.arange(NUM_USERS) % k
     truth = np.bincount(values, minlength=k) / NUM_USERS
     rows: list[tuple[Cell, ...]] = []

@@ -93,6 +93,7 @@ def run(effort: Effort) -> Result:
                             DAYS,
                             [r[3] for r in rows[:-2]],
                         ),
+                        # A stored first answer reveals no more on later days.
                         Curve(
                             "first response kept, truth no", DAYS, [0.25] * len(DAYS)
                         ),

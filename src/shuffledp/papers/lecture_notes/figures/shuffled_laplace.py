@@ -2,7 +2,7 @@
 
 Every user adds Lap(sqrt(ln(1 / delta)) / (eps sqrt(n))), the noise of the local budget
 eps sqrt(n) / sqrt(ln(1 / delta)), at eps = share sqrt(ln(1 / delta)) / sqrt(n) with a share
-below 1, so that the local budget is that share.
+below 1.
 """
 
 import math
@@ -17,6 +17,7 @@ from shuffledp.randomizers.laplace import Laplace
 
 PEOPLE = (1_000, 3_000, 10_000, 30_000, 100_000)
 DELTAS = (1e-4, 1e-6, 1e-8, 1e-10)
+# The local budget is the example's share.
 BUDGET, DELTA = 0.5, 1e-6
 _TITLE = "Lecture notes, after Theorem 9.4: shuffled Laplace noise on bits"
 
