@@ -2,7 +2,7 @@
 
 Theorem 1 states that Clip-Laplace noise of scale D / eps on [-D/2, D/2], D being the
 sensitivity in the sum of absolute values, keeps eps in any number d of coordinates. It
-does for d = 1: `clip_laplace_loss` is the loss of one pair of values for more. Theorem 3,
+does for d = 1; for more, `clip_laplace_loss` is the loss of one pair of values. Theorem 3,
 with a scale of its own for each coordinate, states d eps.
 
 S-APES sends the b largest of d noisy coordinates and fresh noise in place of the others;

@@ -50,9 +50,9 @@ def run(effort: Effort) -> Result:
         notes=figure_notes("apes", "apes-local"),
         svg=draw(_TITLE, setting, [panel], description=_TITLE),
         comparisons=tuple(
-            # Budgets of Uniform2 are from 0.05 to 1.
             Comparison(f"local epsilon of a report, Table 3, {name}", printed, budget)
             for name, printed, budget in (
+                # Budgets of Uniform2 are from 0.05 to 1.
                 ("LDP-Min", "392.5", report_budget(0.05, coordinates=COORDINATES)),
                 ("APES, most", "7850", report_budget(1.0, coordinates=COORDINATES)),
                 ("S-APES, least", "78.5", report_budget(0.05, coordinates=SELECTED)),
