@@ -32,6 +32,7 @@ class AnalystHost:
     def __post_init__(self) -> None:
         task = self.task
         identities = (task.suite, task.analyst_key, task.analyst_signing_key)
+        # With other keys no message could be opened, and no result signed for the task.
         if (self.secrets.suite, *self.secrets.public_keys()) != identities:
             raise InvalidInputError("Expected the secret keys that belong to the task.")
 
@@ -51,6 +52,7 @@ def with_evidence(
     """
     hosts = dict(tasks)
     for evidence_file in audits:
+        # Only the task is needed here: every page reads the file again.
         about = evidence_file.read()[0].task
         identities = [i for i, host in tasks.items() if host.task.fingerprint == about]
         if not identities:
@@ -58,6 +60,7 @@ def with_evidence(
                 "Expected evidence about a task of this service in "
                 f"{evidence_file.path}, got {about}."
             )
+        # A second file would silently take the place of the first.
         if hosts[identities[0]].evidence is not None:
             raise InvalidInputError("Expected one file of evidence for each task.")
         hosts[identities[0]] = replace(hosts[identities[0]], evidence=evidence_file)

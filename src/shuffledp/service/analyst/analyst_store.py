@@ -188,6 +188,7 @@ def write_state(state: AnalystState) -> str:
             "chosen": state.chosen and state.chosen.to_dict(),
             "enrolment": state.enrolment and state.enrolment.to_dict(),
         },
+        # Python would write NaN, which is no JSON.
         allow_nan=False,
     )
 
@@ -215,12 +216,14 @@ def read_state(text: str, task: Task) -> AnalystState:
             None if chosen is None else Tally.from_dict(chosen),
             None if enrolment is None else Enrolment.read(enrolment, task),
         )
+    # This service wrote the text: any error means a damaged database.
     except (Refusal, ValueError, KeyError, TypeError) as error:
         raise DataError("Expected the state of a task in the database.") from error
 
 
 def waiting_batch(text: str) -> bytes | None:
     """Returns the id of the batch that waits to be counted in a state of any task."""
+    # Without `read_state`, which needs the task: it may not be served any more.
     value = json.loads(text)
     if value["phase"] != AnalystPhase.RECEIVED.value:
         return None

@@ -75,7 +75,7 @@ class EvidenceFile:
 
         Args:
             task: Served task.
-            published: Epochs with a result: no evidence about others is possible.
+            published: Epochs with a result.
 
         Raises:
             DataError: As `read`, or if the evidence is about another task or epoch.
@@ -86,6 +86,7 @@ class EvidenceFile:
                 f"Expected evidence about the task {task.fingerprint}, got "
                 f"{evidence.task}."
             )
+        # Without a result there is nothing that canaries could be compared with.
         for findings in evidence.epochs:
             if findings.epoch not in published:
                 raise DataError(
@@ -115,6 +116,7 @@ def evidence_part(
     part = {"auditor": evidence_file.auditor, "evidence": None}
     try:
         evidence, digest = evidence_file.read_about(task, published=published)
+    # The page then tells that the auditor's file cannot be shown.
     except DataError:
         return part
     audited = {findings.epoch for findings in evidence.epochs}
@@ -194,6 +196,7 @@ def picture_of(evidence: Evidence) -> EvidencePicture:
         min(0.0, *finite, threshold_log),
         max(1.25 * threshold_log, *finite, 0.0),
     )
+    # A single dot leaves room for the next one.
     width = (_RIGHT - _LEFT) / max(len(logs), 2)
 
     def y(log: float) -> float:

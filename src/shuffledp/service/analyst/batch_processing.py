@@ -222,16 +222,13 @@ def _failure_text(problem: str, error: Exception) -> str:
 
 
 def _cost_without_proof(state: AnalystState) -> tuple[float, ...]:
-    """Returns the cost of an epoch that was opened without a certificate.
-
-    A privacy level pays its local epsilon, even beyond its allowance: a local guarantee is
-    pure, composes over epochs, and needs no other participants. A target gives no local
-    guarantee, so it pays its whole remaining allowance.
-    """
+    """Returns the cost of an epoch that was opened without a certificate."""
     task = state.task
     if not task.question.survey.central:
-        # A level is its local epsilon.
+        # A level is its local epsilon, paid even beyond the allowance: a local guarantee
+        # is pure, composes over epochs, and needs no other participants.
         return task.choices
+    # A target gives no local guarantee: it pays its whole remaining allowance.
     return tuple(
         max(allowance - spent, promise)
         for allowance, spent, promise in zip(

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send  # noqa: E402
 
 HEADERS = {
     "content-security-policy": (
+        # Pages have no scripts, and no pictures or styles of other services.
         "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; "
         "form-action 'none'; frame-ancestors 'none'"
     ),
@@ -32,6 +33,7 @@ class SecurityHeaders:
         """Serves one request."""
 
         async def with_headers(message: Message) -> None:
+            # Headers are in the first message of an answer.
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(self._headers)
             await send(message)

@@ -1,7 +1,6 @@
 """Intake of manifests and shards from the network to the disk, with little memory.
 
-Only the task's shuffler can make this service store anything: others are refused after the
-manifest. A shard is stored only if it is complete and matches the manifest.
+A shard is stored only if it is complete and matches the manifest.
 """
 
 import asyncio
@@ -65,6 +64,7 @@ class Manifests:
             header = await asyncio.to_thread(read_manifest, content, task)
         finally:
             body.release()
+        # Only the task's shuffler gets here, and can make this service store anything.
         mark_authenticated(request.scope)
         return content, header
 

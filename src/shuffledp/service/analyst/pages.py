@@ -37,7 +37,9 @@ class Pages:
         jinja2 = require("jinja2", extra="service", what="The dashboard")
         self._environment = jinja2.Environment(
             loader=jinja2.PackageLoader(_PACKAGE, _FOLDER),
+            # Names and questions are not trusted: they are text, and never HTML.
             autoescape=True,
+            # A misspelled name must fail, and not leave a gap in a page.
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
@@ -92,6 +94,7 @@ class Pages:
             audit: Evidence of an auditor, from `evidence_part`; None if there is none.
         """
         task = state.task
+        # Delivered and skipped steps get no more reports.
         collecting = progress is not None and progress.phase in (
             "open",
             "waiting",
@@ -103,6 +106,7 @@ class Pages:
             asked=task.question.survey.words.asked,
             mode=_MODES[task.question.survey.mode],
             status=status_of(state),
+            # Without scripts, the browser itself reloads a page.
             refresh=_COUNTING
             if state.phase is AnalystPhase.RECEIVED
             else _COLLECTING
@@ -115,6 +119,7 @@ class Pages:
             people=None if progress is None else people_of(task, progress),
             record=record,
             records=records,
+            # Links to other epochs stay among the pages of the dashboard.
             path="dashboard",
             audit=audit,
             height=HEIGHT,
@@ -143,6 +148,7 @@ class Pages:
             refresh=None,
             record=record,
             records=records,
+            # Links stay among the pages for visitors from outside.
             path="results",
             **_result_part(task, record),
         )
@@ -170,6 +176,7 @@ def _result_part(task: Task, record: EpochRecord | None) -> dict[str, Any]:
 def status_of(state: AnalystState) -> dict[str, str]:
     """Returns the status of a task: a class for its color, a sign and a text."""
     epoch = f"epoch {state.epoch:,}"
+    # Signs differ as well as colors, for readers who cannot tell these apart.
     if state.phase is AnalystPhase.PUBLISHED:
         return {"kind": "good", "sign": "✓", "words": f"Published: {epoch}"}
     if state.phase is AnalystPhase.WITHHELD:
@@ -183,6 +190,7 @@ def status_of(state: AnalystState) -> dict[str, str]:
 
 def people_of(task: Task, progress: Progress) -> list[dict[str, Any]]:
     """Returns the current and the needed number of participants, by choice or in total."""
+    # If choices are not named, only their total is counted.
     needed = task.minimum[: len(task.counted)]
     return [
         {
@@ -239,6 +247,7 @@ def upward(number: float) -> str:
     number = float(f"{number:.12g}")
     if number <= 0.0 or float(f"{number:.6g}") >= number:
         return plain(float(f"{number:.6g}"))
+    # One unit of the sixth digit.
     step = 10.0 ** (math.floor(math.log10(number)) - 5)
     return plain(float(f"{float(f'{number:.6g}') + step:.6g}"))
 
@@ -249,6 +258,7 @@ def downward(number: float) -> str:
     >>> downward(0.361200000001), downward(5.0), downward(0.12345678)
     ('0.3612', '5', '0.123456')
     """
+    # From the shortest decimal: the exact value of a float may lie below it.
     context = Context(prec=6, rounding=ROUND_FLOOR)
     return plain(float(context.create_decimal(repr(number))))
 

@@ -50,8 +50,6 @@ class Progress:
 class ShufflerProgress:
     """Queries the shuffler for visitors of the dashboard, once for concurrent ones.
 
-    A query costs more than the rest of a page: a few milliseconds of processor time.
-
     Args:
         url: URL of the shuffler; None to query none.
         ca: As in `trusted_certificates`.
@@ -69,6 +67,8 @@ class ShufflerProgress:
         """Returns the current progress; None if the answer is missing, late or invalid."""
         if self._url is None:
             return None
+        # Concurrent visitors share a query, which costs more than the rest of a page: a
+        # few milliseconds of processor time.
         refresh = self._refreshes.get(task.digest)
         if refresh is None:
             refresh = self._refreshes[task.digest] = CoalescedRefresh(
@@ -98,14 +98,17 @@ class ShufflerProgress:
                 answer.raise_for_status()
                 async for part in answer.aiter_bytes():
                     content += part
+                    # While it arrives: a larger answer must not fill the memory.
                     if len(content) > MAX_ANSWER:
                         return None
             return self._read_once(bytes(content), task)
+        # Whatever fails, the page is shown, without progress.
         except (httpx.HTTPError, httpx.InvalidURL, Refusal, DataError):
             return None
 
     def _read_once(self, content: bytes, task: Task) -> Progress:
         known = self._read.get(task.digest)
+        # The same bytes were parsed and checked before.
         if known is None or known[0] != content:
             progress = read_progress(read_object(content, "progress"), task)
             known = self._read[task.digest] = content, progress
@@ -133,6 +136,7 @@ def _read(value: dict[str, Any], task: Task) -> Progress:
     if not isinstance(refused, dict):
         raise ValueError("Expected counts by reason.")
     numbers = [value["epoch"], *people, *refused.values()]
+    # A bool is an int in Python, and no count.
     if any(type(number) is not int or number < 0 for number in numbers):
         raise ValueError("Expected whole numbers from 0.")
     stage, phase = value["stage"], value["phase"]

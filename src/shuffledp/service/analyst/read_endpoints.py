@@ -43,6 +43,7 @@ class ReadEndpoints:
         self._shuffler_named = shuffler_url is not None
         self._shuffler = ShufflerProgress(shuffler_url, ca)
         self._pages, self._encoded = Pages(), EncodedPages()
+        # The style sheet does not change while the service runs.
         self._style = self._pages.style.encode()
 
     async def close(self) -> None:
@@ -153,6 +154,7 @@ class ReadEndpoints:
             tasks = [hosted.task for hosted in self._tasks.values()]
             return self._pages.tasks([(await self._read(task))[0] for task in tasks])
 
+        # No inputs beside the store, whose version `_page` adds.
         return await self._page("tasks", (), render)
 
     async def show_task(self, request: Request) -> Response:
@@ -163,6 +165,7 @@ class ReadEndpoints:
         progress = await self._shuffler.ask(hosted.task)
         audit: bytes | None = None
         if hosted.evidence is not None:
+            # The file may be replaced at any time, which its digest shows.
             audit = await run_in_threadpool(hosted.evidence.digest)
 
         async def render() -> str:
@@ -198,8 +201,8 @@ class ReadEndpoints:
         self, name: Hashable, inputs: Hashable, render: Callable[[], Awaitable[str]]
     ) -> Response:
         """Returns a page that depends on the store and on further inputs."""
-        # The version changes with every write, so that no page is served from an old
-        # state.
+        # The version changes with every write, and is read before the data: no page is
+        # served from an old state.
         inputs = (self._store.version, inputs)
         return HTMLResponse(await self._encoded.get(name, inputs, render))
 

@@ -215,6 +215,7 @@ class _Sheet:
         if named:
             # A long name gets several lines, centered beside its bar.
             names = list(wrapped(printable(bar.name), (_BARS[0] - _LEFT - 14) / 15))
+            # Each further line, 18 high, moves the first one up by half of that.
             first = middle + 5 - 9 * (len(names) - 1)
             for index, words in enumerate(names):
                 self.lines.append(Line(_LEFT, first + 18 * index, 15, words, "ink"))
@@ -265,6 +266,7 @@ def wrapped(text: str, width: float) -> Iterator[str]:
         if line:
             yield line
         line = ""
+        # A word that is wider than a line is broken between letters.
         for letter in word:
             if text_width(line + letter) > width:
                 yield line

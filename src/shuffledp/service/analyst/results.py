@@ -60,6 +60,7 @@ def result_of(
         "chosen": None if chosen is None else chosen.to_dict(),
         "tally": tally.to_dict(),
         "certificate": certificate.to_dict(),
+        # Verification computes these again from the members above, and compares.
         **derived_values(
             state.task,
             people,

@@ -156,6 +156,7 @@ def retain(batch: SealedBatch, folder: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
     sync_folder(incoming)
+    # Complete once it has this name, at which it is not copied again.
     incoming.rename(folder)
     sync_folder(folder.parent)
 

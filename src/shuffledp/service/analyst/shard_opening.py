@@ -1,10 +1,7 @@
 """Opening of sealed shards: decrypts and counts messages on all cores of this machine.
 
-Tallies of parts add up to that of the whole, exactly and in any order. If a process is
-killed, the batch is opened again from the beginning: counts are only in memory.
-
-The private key reaches the processes through a pipe, and is in no argument, environment or
-file. They end with the process that started them, however that ends.
+If a process is killed, the batch is opened again from the beginning: counts are only in
+memory.
 """
 
 import multiprocessing
@@ -114,17 +111,22 @@ def open_on_all_cores(
         # A forked copy of this process would hold its locks and its connections.
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_begin,
+        # Through a pipe: the key is in no argument, environment or file.
         initargs=(step, private_key),
     )
     pending: deque[Future[MessageCounter]] = deque()
     try:
         for part in _parts(shards):
             pending.append(pool.submit(_count, part))
+            # Enough to keep all processes busy; a batch may have millions of messages.
             if len(pending) > 2 * processes:
+                # Counts of parts add up to those of the whole, exactly and in any
+                # order.
                 counting.merge(_result(pending.popleft(), stopped))
         while pending:
             counting.merge(_result(pending.popleft(), stopped))
     finally:
+        # After an interruption, parts that wait are dropped.
         pool.shutdown(cancel_futures=True)
     return counting
 
@@ -180,6 +182,7 @@ def _begin(step: Step, private_key: bytes) -> None:
 def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
+        # However the parent ends, even if it is killed.
         parent.join()
         os._exit(1)
 

@@ -1,8 +1,4 @@
-"""Analyst's store in one SQLite file, with sealed batches in folders beside it.
-
-A batch is completely on the disk before the database names it, and is deleted only after
-the database has dropped its name.
-"""
+"""Analyst's store in one SQLite file, with sealed batches in folders beside it."""
 
 import json
 import sqlite3
@@ -122,6 +118,7 @@ class SqliteAnalystStore:
         """Stores a manifest; deletes a begun batch of the same task with another one."""
         with self._lock:
             state = self._state(task)
+            # Another request completed this batch meanwhile.
             if state.receive(header) is state:
                 return None
             try:
@@ -147,6 +144,7 @@ class SqliteAnalystStore:
             if after is before:
                 return
             try:
+                # The batch is on the disk before the database names it.
                 sync_folder(batch.folder)
                 with self._open_file.transaction() as database:
                     database.execute("INSERT INTO batches VALUES (?, ?, ?, ?)", row)
@@ -196,6 +194,7 @@ class SqliteAnalystStore:
                     "WHERE task = ? AND batch_id = ?",
                     (acknowledged, state.task.identity, state.batch_id),
                 )
+            # Only after the database has dropped its name.
             delete_batch(self._folder.sealed(state))
 
     def finish(self, state: AnalystState, record: EpochRecord) -> None:
@@ -204,6 +203,7 @@ class SqliteAnalystStore:
             with self._open_file.transaction():
                 self._write_state(state)
                 self._write_record(state.task, record)
+            # Only after the transaction that drops its name.
             delete_batch(self._folder.sealed(state))
 
     def epochs(self, task: Task) -> list[EpochRecord]:
@@ -275,6 +275,7 @@ class SqliteAnalystStore:
         return read_state(row[0], task)
 
     def _write_state(self, state: AnalystState) -> None:
+        # The lock is held: readers of the new version wait for the new data.
         self.version += 1
         self._open_database.execute(
             "INSERT OR REPLACE INTO states VALUES (?, ?, ?)",

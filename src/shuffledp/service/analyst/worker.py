@@ -30,6 +30,7 @@ class Worker:
         self._store, self._open_shards, self._reached = store, open_shards, reached
         self._stop = threading.Event()
         self._later: dict[str, threading.Timer] = {}
+        # One batch at a time: opening it uses all cores.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="count")
 
     def submit(self, hosted: AnalystHost) -> Future[None]:
@@ -78,5 +79,6 @@ class Worker:
             earlier.cancel()
         self._later[hosted.task.identity] = timer
         timer.start()
+        # `stop` may have looked for timers before this one was there.
         if self._stop.is_set():
             timer.cancel()
