@@ -113,9 +113,6 @@ def canary_record(
 def with_receipts(canaries: Canaries, lines: Sequence[bytes], task: Task) -> Canaries:
     """Returns the canaries for which the shuffler signed a receipt.
 
-    The others may never have been sent: if they counted, an auditor whose own connection
-    broke would accuse the shuffler. The selection is independent of the secret bits.
-
     Args:
         canaries: Record written by `canary_record`.
         lines: Lines of the file of receipts, as `keep_receipt` writes them.
@@ -137,6 +134,8 @@ def with_receipts(canaries: Canaries, lines: Sequence[bytes], task: Task) -> Can
     signed: NDArray[np.bool_] = np.isin(canaries.hashes, np.array(hashes, KIND))
     if signed.sum() != len(set(hashes)):
         raise DataError("Expected receipts of these canaries, and of nothing else.")
+    # Others may never have been sent: an auditor whose own connection broke would
+    # accuse the shuffler. The selection is independent of the secret bits.
     indices = np.flatnonzero(signed.all(axis=1))
     if not indices.size:
         raise DataError("Expected receipts: no canary of this record was taken in.")

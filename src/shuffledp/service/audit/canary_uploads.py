@@ -1,8 +1,7 @@
 """Canary devices: reports whose values an auditor drew, sent as participants' are.
 
 The ordinary device code randomizes, seals and uploads them. All are sealed before the first
-is sent, so that every message is on record beforehand: a record written later could be
-adjusted to the outcome.
+is sent, so that every message is on record beforehand.
 """
 
 import asyncio
@@ -100,6 +99,7 @@ def seal_canaries(
         UnknownLevelError: If a level is none of the task's.
     """
     messages = step.run.randomize(values, levels, rng=rng)
+    # A record written after the first is sent could be adjusted to the outcome.
     reports = seal_reports(step, messages, levels, tokens)
     return [
         # One report per upload, like every real device.

@@ -52,8 +52,10 @@ def read_disclosed_batch(folder: Path, task: Task) -> DisclosedBatch:
             raise DataError(
                 f"Expected {batch.path(missing[0])}: the manifest names it."
             )
+        # A batch without messages gives empty arrays.
         hashes, piles = [np.zeros(0, "S32")], [np.zeros(0, np.int64)]
         for index, shard in enumerate(batch.header.shards):
+            # Shards without messages have no file.
             if not shard.messages:
                 continue
             path = batch.path(index)

@@ -104,6 +104,7 @@ def epoch_view(
         # Participants whose reports are invalid add no random bit to the counts.
         absent=task.absent + result["spoiled"],
         hides_levels=not task.question.linked,
+        # As `wire.message_order` demands of every batch.
         sorted_by_hash=True,
         estimate=np.array([row["value"] for row in rows], np.float64),
         center=center.get(survey.form.kind, 0.0),

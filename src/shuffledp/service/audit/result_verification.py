@@ -61,6 +61,7 @@ def problems_in(result: Mapping[str, Any], task: Task) -> tuple[str, ...]:
     Raises:
         DataError: If `result` is no published result, or belongs to another task.
     """
+    # An unknown member would be signed, but checked by nothing below.
     missing = PUBLISHED_RESULT ^ set(result)
     if missing:
         raise DataError(
@@ -171,6 +172,7 @@ def _fits(statements: _ResultStatements) -> bool:
     if len(statements.tally.people) != 1:
         return False
     if not task.names_choices:
+        # Targets are not named at messages.
         return not statements.tally.levels.size
     counted = dict(
         zip(statements.tally.levels.tolist(), statements.tally.people[0], strict=True)
@@ -196,6 +198,7 @@ def _certificate(statements: _ResultStatements) -> Iterator[str]:
     except ShuffledpError as error:
         yield f"nothing can be certified of its people: {_one_line(error)}"
         return
+    # Users without a valid report hide no other.
     absent = task.absent + statements.spoiled + batch.missing
     if certificate.people_digest != digest(batch.people):
         yield "its certificate is of other people than it says took part"

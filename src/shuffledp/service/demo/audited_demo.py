@@ -123,6 +123,7 @@ def audited_demo(
     secrets = ShufflerSecrets.load(folder / "shuffler" / SHUFFLER_FILE)
     batches, own = folder / "analyst" / "batches-for-the-auditor", folder / "auditor"
     make_folder(own)
+    # In the folder of the analyst, whose service reads it for every page.
     published = folder / "analyst" / "evidence.json"
     auditor = _Auditor(own, published, Evidence(task.fingerprint))
     # Empty evidence, because the analyst's service reads the file when it starts.
@@ -133,12 +134,14 @@ def audited_demo(
     ]
     program = _SABOTEUR if saboteur else _HONEST
     say("start the shuffler and the analyst")
+    # Canaries take part with tokens of their own.
     tokens = enrol(folder, task, epoch=1, count=num_users + CANARIES)
     with run_services(folder, analyst_options=options, program=program) as (
         shuffler,
         analyst,
     ):
         for epoch in range(1, EPOCHS + 1):
+            # The first epoch is open from the beginning.
             if epoch > 1:
                 tokens = enrol(folder, task, epoch=epoch, count=num_users + CANARIES)
                 asyncio.run(operate_with(task, secrets, shuffler, Action.NEXT))
@@ -199,6 +202,7 @@ async def _answer(
             keep=receipts.append,
             rng=rng,
         )
+        # Together, so that canaries arrive among users' reports.
         delivery, _ = await asyncio.gather(people, canaries)
     auditor.records.append(with_receipts(record, receipts, task))
     return delivery, _truth(values, drawn)
@@ -213,7 +217,9 @@ def _truth(values: NDArray[Any], drawn: CanaryAssignment) -> NDArray[Any]:
 def _audit(
     auditor: _Auditor, task: Task, result: dict[str, Any], url: str, batch: Path
 ) -> None:
+    # Without proxies of the environment, which may not reach this machine.
     response = httpx.get(f"{url}/messages", trust_env=False)
+    # The last record is that of this epoch.
     *earlier, canaries = auditor.records
     epoch_test = audit_epoch(
         task,

@@ -98,6 +98,7 @@ def sign_task(folder: Path, num_users: int) -> Task:
         _copy_to_folder(own[Role.ANALYST] / TASK_FILE, own[role])
         sign(own[role], role)
     for role, other in permutations(Role, 2):
+        # Every party needs the signatures of all others.
         _copy_to_folder(own[role] / signature_file(role), own[other])
     return task
 
@@ -138,6 +139,7 @@ def run_services(
     """
     ports = _free_ports(2)
     shuffler, analyst = (f"http://127.0.0.1:{port}" for port in ports)
+    # The dashboard shows the progress of the shuffler.
     options = ("--shuffler", shuffler, *analyst_options)
     with (
         _service(folder, "analyst", options, port=ports[1], program=program),
@@ -163,6 +165,7 @@ def _service(
     command = [sys.executable, "-m", *program, "serve", party, str(own)]
     database = f"sqlite:///{(own / 'database').absolute()}"
     command += ["--database", database, "--port", str(port), *options]
+    # Not a pipe: one that is not read fills up, and blocks the service.
     with (own / "log.txt").open("wb") as log:
         process = subprocess.Popen(
             command,
@@ -178,6 +181,7 @@ def _service(
         try:
             process.wait(timeout=10)
         except subprocess.TimeoutExpired:
+            # A service that does not stop would outlive the demonstration.
             process.kill()
             process.wait()
 
