@@ -9,7 +9,7 @@ class TimedBody:
     """Iterates over the parts of a body while they arrive in time.
 
     The sender may pause for `grace` seconds, and the whole body may be `grace` seconds late
-    at `rate` bytes per second. Time that the receiver spends on a part does not count.
+    at `rate` bytes per second.
 
     Raises:
         TimeoutError: During the iteration, if the body is too slow.
@@ -28,7 +28,9 @@ class TimedBody:
 
     async def __anext__(self) -> bytes:
         """Returns the next part."""
+        # From here: time that the receiver spends on a part does not count.
         asked = self._clock()
+        # Fast parts earn credit, but no pause longer than `grace`.
         async with asyncio.timeout(min(self._credit, self._grace)):
             part = await anext(self._parts)
         self._credit += len(part) / self._rate - (self._clock() - asked)

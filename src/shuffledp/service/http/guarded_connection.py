@@ -247,14 +247,12 @@ class GuardedConnection(H11Protocol):
         self.tasks.add(task)
 
     def _complete(self, method: str, *, is_last: bool = False) -> None:
-        """Waits for another request, or ends the connection.
-
-        It ends after a POST that was not authenticated, and if the client sent more without
-        waiting for its answer: no device and no proxy does.
-        """
+        """Waits for another request, or ends the connection."""
         was_authenticated, self._is_authenticated = self._is_authenticated, False
         stranger_posted = method in ("POST", "PUT") and not was_authenticated
         is_last, self._answers = is_last or self._is_last, False
+        # The last one: a POST that was not authenticated, or a client that sent more
+        # without waiting for its answer, as no device and no proxy does.
         if stranger_posted or is_last:
             self.end()
         elif not self.transport.is_closing():

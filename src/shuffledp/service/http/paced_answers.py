@@ -27,6 +27,8 @@ class PacedAnswers:
 
         async def send_chunks(message: Message) -> None:
             body = message.get("body", b"")
+            # The last chunk follows below, in the message that tells whether more
+            # comes.
             for start in range(CHUNK_BYTES, len(body), CHUNK_BYTES):
                 chunk = body[start - CHUNK_BYTES : start]
                 await send({**message, "body": chunk, "more_body": True})

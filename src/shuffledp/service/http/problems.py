@@ -1,8 +1,4 @@
-"""Refusals, unknown paths and crashes as problem documents (RFC 9457).
-
-No part of a request is echoed, and no internals are shown: a stack trace or the text of a
-database error could contain a token.
-"""
+"""Refusals, unknown paths and crashes as problem documents (RFC 9457)."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
@@ -52,6 +48,7 @@ async def _refused(_request: Request, error: Exception) -> Response:
 
 async def _http(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    # Without the path: no part of a request is echoed.
     if error.status_code == HTTPStatus.NOT_FOUND:
         return problem_response(Refusal(Reason.NOT_FOUND, "Expected a known path."))
     return status_response(error.status_code, error.headers)
@@ -85,5 +82,7 @@ class HideCrashes:
             await self._app(scope, receive, watched)
         except Exception as error:
             log_crash(error)
+            # An answer that has begun cannot become another one. No internals are
+            # shown: the text of a database error could contain a token.
             if not begun:
                 await status_response(500)(scope, receive, send)

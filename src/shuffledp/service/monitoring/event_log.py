@@ -104,6 +104,7 @@ def logged(log_format: LogFormat) -> Iterator[None]:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Lines(log_format))
     root, before = logging.getLogger(), _log.level
+    # At the root, for records of other libraries, whose texts `_fields` leaves out.
     root.addHandler(handler)
     _log.setLevel(logging.INFO)
     try:

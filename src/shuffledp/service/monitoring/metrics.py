@@ -1,7 +1,6 @@
 """Metrics for the operator's monitoring, in the text format of Prometheus.
 
-Stored metrics are a history, and a shuffler promises to forget when a participant answered.
-So they are served on a port of this machine only, as a snapshot taken once a minute, and
+They are served on a port of this machine only, as a snapshot taken once a minute, and
 counts of participants or their requests are rounded down to tens, over all choices
 together. All other metrics describe collections, and are public.
 
@@ -42,6 +41,8 @@ from prometheus_client.registry import Collector  # noqa: E402
 from starlette.types import ASGIApp, Message, Receive, Scope, Send  # noqa: E402
 
 _LOCAL = "127.0.0.1"
+# Stored metrics are a history, and a shuffler promises to forget when a participant
+# answered: hence one snapshot a minute, and tens.
 _REFRESH_SECONDS = 60.0
 _TENS = 10
 _COUNTS_OF_PEOPLE = ("shuffledp_requests", "shuffledp_commit_seconds")
@@ -119,6 +120,7 @@ async def serve_metrics(
         DataError: If it cannot listen there.
     """
     snapshot, registry = MetricsSnapshot(), CollectorRegistry()
+    # The snapshot alone: a scrape must not see the counters themselves.
     registry.register(snapshot)
     try:
         # On the loopback interface only, because a history of counts is not public.

@@ -48,6 +48,7 @@ class Readiness:
             warning: Text of the warning.
             holds: Whether to add it; False removes it.
         """
+        # Logged once, and not at every check.
         if holds and warning not in self._warnings:
             self._warnings.append(warning)
             _log.warning("Not as it should be: %s.", warning)
@@ -61,6 +62,7 @@ class Readiness:
             usable: Whether it is.
             otherwise: Reason for not being ready if it is not.
         """
+        # A service that stops does not become ready again.
         if self.reason != STOPPING:
             self.reason = None if usable else otherwise
 
@@ -77,6 +79,7 @@ class Readiness:
         try:
             await check()
             usable = True
+        # Expected of a storage that is not usable, and no crash.
         except Refusal:
             pass
         except Exception as error:
@@ -86,6 +89,7 @@ class Readiness:
 
     async def get_ready(self, _request: Request) -> Response:
         """Answers whether the service is ready."""
+        # Not an earlier answer that something on the way has stored.
         fresh = {"Cache-Control": "no-store"}
         warnings = {"warnings": list(self._warnings)} if self._warnings else {}
         if self.reason is None:
