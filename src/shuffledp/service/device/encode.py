@@ -55,8 +55,10 @@ def seal_reports(
     ]
     reports = []
     for token, index, row in zip(tokens, indices.tolist(), messages, strict=True):
+        # Linked messages are sealed for their own level group, all others for one.
         sealer = sealers[index if step.linked else 0]
         sealed = sealer.seal(write_messages(row, dummy=dummy))
+        # The shuffler learns levels, but no targets.
         named_choice = index if task.names_choices else UNLINKED
         reports.append(Report(token, named_choice, tuple(sealed)))
     return reports
@@ -70,6 +72,7 @@ def choice_indices(task: Task, choices: Floats) -> NDArray[np.int64]:
     """
     known = np.array(task.choices)
     indices = np.minimum(np.searchsorted(known, choices), known.size - 1)
+    # Also refuses a choice above all others, which has the last index.
     if not np.array_equal(known[indices], choices):
         raise UnknownLevelError(
             f"Expected every {task.choice_word} to be one that the task offers."

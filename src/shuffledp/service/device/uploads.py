@@ -186,6 +186,7 @@ class Sender:
     def _count(self, count: int, refused: dict[Reason, int], attempts: int) -> None:
         lost = Counter(refused)
         if attempts > 1:
+            # An earlier attempt, whose answer was lost, delivered these reports.
             del lost[Reason.MESSAGE_REPEATED]
         self.refused += lost
         self.accepted += count - lost.total()

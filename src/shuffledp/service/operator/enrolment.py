@@ -17,6 +17,7 @@ from shuffledp.service.wire.task import Task
 
 def min_participants(task: Task) -> int:
     """Returns the smallest number of participants whose result may be released."""
+    # Named choices have a minimum each; otherwise there is one for all together.
     return sum(task.minimum) if task.names_choices else task.minimum[0]
 
 
@@ -63,6 +64,7 @@ def write_enrolment(
     tokens = [each.token for each in invitations]
     roster = folder / roster_filename(epoch)
     content = write_roster(task, epoch, tokens, secrets.signing_key)
+    # Never replaced: its tokens may have been given out.
     write_new(roster, content)
     try:
         lines = "".join(f"{line(each)}\n" for each in invitations)

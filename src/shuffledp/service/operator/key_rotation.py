@@ -59,14 +59,17 @@ def rotate_task(former_folder: Path, folder: Path) -> tuple[Task, tuple[Role, ..
         roles = check_succession(task, former)
     except Refusal as error:
         raise InvalidInputError(f"Expected new keys in {folder}: {error}") from error
+    # Written only now: a refused rotation leaves the folder as it was.
     if keeps:
         analyst.save(folder / ANALYST_FILE)
     write_new(folder / FORMER_FILE, former.to_json().decode())
     write_new(folder / TASK_FILE, task.to_json().decode())
+    # Last, because it reads both files.
     sign(folder, Role.ANALYST)
     return task, roles
 
 
 def _key(folder: Path, role: Role, former: Task) -> bytes:
     path = folder / public_part_file(role)
+    # A party without a new public part keeps its key.
     return load_public_part(path, role) if path.exists() else role.verify_key(former)

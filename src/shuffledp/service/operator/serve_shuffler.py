@@ -64,6 +64,7 @@ def check_shared(database: str) -> None:
     Args:
         database: As in `store_at`.
     """
+    # Not opened: only the kind of the store matters.
     if store_at(database, sqlite=_in_file, postgres=_on_server).is_exclusive:
         raise InvalidInputError(
             "Expected --workers 1 with --database sqlite:///FILE, which one process has "

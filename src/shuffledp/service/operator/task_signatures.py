@@ -107,9 +107,6 @@ def load_public_part(path: Path, role: Role) -> bytes:
 def check_alone(folder: Path, role: Role) -> None:
     """Checks that a service's folder has no secrets of the other service.
 
-    A party with both could open messages and link them to their senders. The enroller's
-    secrets may be there: either of the two may be the enroller.
-
     Args:
         folder: Folder of a task.
         role: Party of the service: the analyst or the shuffler.
@@ -117,6 +114,8 @@ def check_alone(folder: Path, role: Role) -> None:
     Raises:
         DataError: If the folder has the other service's secrets.
     """
+    # A party with both could open messages and link them to their senders. The
+    # enroller's secrets may be there: either of the two may be the enroller.
     other = Role.SHUFFLER if role is Role.ANALYST else Role.ANALYST
     if (folder / _FILES[other]).exists():
         raise DataError(

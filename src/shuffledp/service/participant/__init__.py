@@ -12,6 +12,7 @@ from pathlib import Path
 
 PAGE_HEADERS = {
     "Content-Security-Policy": (
+        # The page talks to its own shuffler only, and loads nothing from elsewhere.
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),

@@ -145,6 +145,7 @@ class _Shuffler:
                 await collector.lifecycle.restore()
                 await self._challenges.issue_first(collector.lifecycle)
             await self._try_lead()
+            # After `_try_lead`: only the leader publishes counts.
             await self._publish_all_counts()
             running = [
                 asyncio.create_task(handover.run(self._leads))

@@ -34,6 +34,7 @@ class ShufflerHost:
     former: Task | None = None
 
     def __post_init__(self) -> None:
+        # Receipts and batches signed by another key would be refused.
         if self.secrets.verify_key != self.task.shuffler_signing_key:
             raise InvalidInputError("Expected the secret keys that belong to the task.")
 
@@ -62,6 +63,7 @@ def last_roster_finder(folder: Path) -> Callable[[], int]:
     """Returns a function that finds the last epoch with a roster file in a folder."""
 
     def find() -> int:
+        # By name alone: a damaged roster counts, too.
         matches = (_ROSTER.fullmatch(path.name) for path in folder.iterdir())
         return max((int(match[1]) for match in matches if match), default=0)
 

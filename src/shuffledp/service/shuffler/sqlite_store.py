@@ -93,6 +93,7 @@ class SqliteStore:
             " WHERE shard = ? AND piece = ?"
         )
         piece = 0
+        # Between two pieces the thread of the file is free for uploads.
         while row := await self._file.run(partial(self._row, select, index, piece)):
             yield row[0]
             piece += 1
@@ -239,6 +240,7 @@ class SqliteStore:
         self, state: ShufflerState, *, lease: int | None = None, **columns: str
     ) -> None:
         with self._file.transaction() as database:
+            # Refuses a change that starts from another state.
             read_counts(database, state)
             self._check_lease(state.task, lease)
             for column, text in columns.items():

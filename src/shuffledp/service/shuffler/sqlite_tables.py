@@ -37,6 +37,7 @@ def create_tables(database: sqlite3.Connection, state: ShufflerState) -> None:
     if state.phase is ShufflerPhase.OPEN:
         name = table_name(state.task)
         for table in (
+            # Without row numbers, which would tell the order of arrival.
             f"marks_{name} (mark BLOB PRIMARY KEY) WITHOUT ROWID",
             f"messages_{name} (pile INTEGER NOT NULL, content BLOB NOT NULL)",
         ):

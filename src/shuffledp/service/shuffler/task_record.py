@@ -130,6 +130,7 @@ def is_same_step(before: ShufflerState, after: ShufflerState) -> bool:
 def encode_state(state: ShufflerState) -> str:
     """Returns a state as canonical text: equal states have equal texts."""
     value = {
+        # The digest tells a former task from its successor of the same identity.
         "task": to_text(state.task.digest),
         "epoch": state.epoch,
         "stage": int(state.stage),
