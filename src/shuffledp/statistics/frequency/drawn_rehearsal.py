@@ -37,8 +37,10 @@ def rehearse_drawn(
     # The accountant runs first, as in `collect`.
     stage.on_step("certify")
     guarantee = account(protocol, people, delta=stage.delta)
+    # One draw of the tally takes the place of the messages of all people.
     stage.on_step("draw")
     tally = protocol.draw_tally(holders, people, rng=stage.rng)
     estimate = protocol.estimate(tally, people)
+    # Holders by level are what parts of the people add up to.
     collection = parts.collected(people, guarantee, estimate, holders)
     return parts.summarize(collection, stage.circumstances(source))

@@ -50,11 +50,14 @@ class FrequencyTruth:
         self, counts: NDArray[Any], groups: LevelGroups, people: Population
     ) -> tuple[Floats, Dependence | None]:
         """See `Truth`."""
+        # Sums of many parts may come as Python's integers (dtype object).
         holders = counts.astype(np.int64)
         dependence = None
         # A stratified estimate stays unbiased if levels depend on values.
         if self.protocol.mode == "agnostic":
             keep, flip = self.protocol.randomizer.densities(people.epsilons)
+            # A message supports its value with probability keep, another one with flip:
+            # their difference is the slope.
             dependence = dependence_of_holders(
                 holders, groups=groups, people=people, slopes=keep - flip
             )

@@ -79,10 +79,12 @@ class Frequency:
         mode: Mode = "agnostic",
         randomizer: FrequencyOracle | None = None,
     ) -> None:
+        # Built even where another randomizer is given: it checks k.
         usual = KRandomizedResponse(num_categories)
         check_mode(mode)
         if randomizer is None:
             randomizer = usual
+        # A class has the methods of its objects, and would pass as a randomizer.
         if isinstance(randomizer, type) or not isinstance(randomizer, FrequencyOracle):
             raise InvalidInputError(
                 "Expected a randomizer of categories, such as SubsetSelection, got "
@@ -150,6 +152,7 @@ class Frequency:
         def count(
             messages: NDArray[Any], groups: Ints | None, num_groups: int
         ) -> NDArray[Any]:
+            # Messages come from devices, which may send anything of the right shape.
             self.randomizer.check_messages(messages)
             return self.randomizer.support_counts(messages, groups, num_groups)
 
@@ -181,6 +184,7 @@ class Frequency:
         """
         check_generator(rng)
         counts = check_holders(holders, people, self.num_categories)
+        # An estimate depends on the messages only through these counts: none is drawn.
         support = self.randomizer.draw_support_counts(counts, people.epsilons, rng=rng)
         return drawn_tally(self.identity, people, support)
 
@@ -205,6 +209,7 @@ class Frequency:
             each=getattr(self.randomizer, "supported", None),
         )
         keep, flip = self.randomizer.densities(people.epsilons)
+        # One cohort: the counts of its only pile, or of a pile for each level.
         counts = tally.counts[0]
         if self.mode == "agnostic":
             estimate = agnostic_frequencies(
@@ -233,6 +238,7 @@ class Frequency:
             raise InvalidInputError(f"Expected a share from 0 to 1, got {number:g}.")
         keep, flip = self.randomizer.densities(people.epsilons)
         error = agnostic_error if self.mode == "agnostic" else stratified_error
+        # Stratified errors take the shares of each level, here the same at all of them.
         shape = (1,) if self.mode == "agnostic" else (people.num_levels, 1)
         (expected,) = error(
             np.full(shape, number), level_counts=people.counts, keep=keep, flip=flip

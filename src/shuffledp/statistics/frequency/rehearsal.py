@@ -36,7 +36,7 @@ from shuffledp.statistics.request import Request
 from shuffledp.statistics.shared_parameters import CATEGORIES, mechanism_parameter
 from shuffledp.types import Floats, Ints
 
-# A simulation keeps everybody's message in memory at once.
+# A simulation keeps the messages of all people in memory at once.
 MAX_UNARY_BITS = 10**8
 
 _ORACLES = mechanisms_for("categories")
@@ -63,19 +63,24 @@ class FrequencyStatistic:
         """Returns a rehearsal of a column of categories, or of real visits."""
         named = request.option("categories")
         names = None if named is None else category_names(named)
+        # Data sets bring their values: only tables need columns.
         if request.people is not None:
             request.need_columns()
 
         def rehearse(stage: Stage) -> Summary:
             if request.people is None:
+                # Loaded in the run, whose stage shows the progress of a download.
                 visits = load_msnbc(progress=stage.on_bytes)
                 levels = request.dealt(visits.size, rng=stage.rng)
                 source = "MSNBC, first page of each visit"
                 return self._rehearse(
                     stage, visits, MSNBC_CATEGORIES, levels, source, request
                 )
+            # A category that is named "NA" is a value, and not a missing one.
             table = request.table(names if isinstance(names, tuple) else ())
             values, occurring = categories_of(table[request.value or ""], names)
+            # Names that were given are meant as they are; those of a column may be
+            # typing errors.
             warnings = spelling_warnings(
                 occurring if names is None else (), "Categories"
             )
@@ -97,6 +102,7 @@ class FrequencyStatistic:
         request: Request,
     ) -> Summary:
         protocol = _protocol(request, len(names))
+        # Refused before the collection: memory grows with people times categories.
         _check_bits(protocol.randomizer, levels.size)
         return rehearse_frequency(stage, values, names, levels, source, protocol)
 
@@ -106,6 +112,8 @@ class FrequencyStatistic:
         request.need_columns()
         given = None if named is None else category_names(named)
         if given is None:
+            # A machine sees only its part of the column: names and k are those of the
+            # whole.
             occurring = texts()
             parts = frequency_parts(_protocol(request, len(occurring)), occurring)
             return replace(parts, warnings=spelling_warnings(occurring, "Categories"))
@@ -140,6 +148,7 @@ def frequency_parts(
         )
     return Parts(
         protocol,
+        # A number of categories is passed on as such: values are then read as numbers.
         FrequencyTruth(protocol, given),
         partial(summarize_frequency, names=names),
         known=() if isinstance(given, int) else given,
@@ -227,6 +236,7 @@ def collect_frequency(
         protocol, values, levels, delta=delta, rng=rng, on_step=on_step
     )
     k, dependence = protocol.num_categories, None
+    # A stratified estimate stays unbiased if levels depend on values.
     if protocol.mode == "agnostic":
         keep, flip = protocol.randomizer.densities(people.epsilons)
         dependence = dependence_of_categories(
@@ -242,6 +252,7 @@ def _protocol(request: Request, num_categories: int) -> Frequency:
         raise InvalidInputError(
             f"Expected {mechanism.name} without categories: they are those of the values."
         )
+    # k follows from the values; all other parameters are those of the text.
     oracle = build(
         mechanism.name, {"categories": num_categories, **mechanism.parameters}
     )

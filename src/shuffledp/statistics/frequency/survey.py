@@ -1,8 +1,4 @@
-"""Surveys of frequencies.
-
-k-ary response is the usual mechanism. The two others serve questions with many categories:
-at the same levels their estimates are closer, and their certificates weaker.
-"""
+"""Surveys of frequencies."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -21,6 +17,9 @@ from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.survey import Form, Offer, terms_of
 from shuffledp.types import Mode
 
+# k-ary response is the usual mechanism. The two others serve questions with many
+# categories: at the same levels their estimates are closer, and their certificates
+# weaker.
 MECHANISM = Parameter(
     "mechanism",
     "text",
@@ -66,9 +65,11 @@ class FrequencySurvey:
     def __post_init__(self) -> None:
         given = terms_of(self)
         for parameter in self.parameters:
+            # An optional term that is not stated is None, which is a value of no kind.
             if parameter.required or parameter.name in given:
                 parameter.checked(given.get(parameter.name))
-        _ = self.protocol  # Checks the rest.
+        # Building the mechanism refuses a subset size that is not for it, or too large.
+        _ = self.protocol
 
     @property
     def protocol(self) -> Frequency:

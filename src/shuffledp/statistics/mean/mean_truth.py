@@ -27,8 +27,6 @@ _STEPS = 2.0**40
 class MeanTruth:
     """Number, sum and sum of squares of the values of each level: see `statistics.parts`.
 
-    The mean is right to 1e-12 of half the range.
-
     Attributes:
         protocol: The protocol that is run.
         clip: Whether values outside of the range are moved to its ends.
@@ -52,6 +50,7 @@ class MeanTruth:
     ) -> NDArray[Any]:
         """See `Truth`."""
         middle, half = self._scale
+        # Rounded by at most 2^-41 of half the range: the mean is right to 1e-12 of it.
         steps = np.rint((values / half - middle / half) * _STEPS).astype(np.int64)
         return power_sums(steps, group_indices, num_groups)
 
@@ -60,8 +59,10 @@ class MeanTruth:
     ) -> tuple[Floats, Dependence | None]:
         """See `Truth`."""
         middle, half = self._scale
+        # In Python's integers: a single square may have 2^80 steps.
         total, squares = int(counts[:, 1].sum()), int(counts[:, 2].sum())
         mean = middle + half * (total / (people.num_users * _STEPS))
+        # A stratified estimate stays unbiased if levels depend on values.
         if self.protocol.mode == "stratified":
             return np.array([mean]), None
         slopes = self.protocol.channel(people).slopes(mean)

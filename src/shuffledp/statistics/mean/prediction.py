@@ -27,6 +27,7 @@ def expected_error(channel: Channel, mode: Mode, value: float, spread: float) ->
             "Expected a spread that values of this mean can have in the range."
         )
     if mode == "agnostic":
+        # From the true mean: the solution of a curved channel differs from it.
         return float(channel.variance(value, spread, solved=False) ** 0.5)
     # Stratified: levels are estimated apart and weighted by their shares of people.
     share = channel.counts / channel.num_users

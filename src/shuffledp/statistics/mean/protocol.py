@@ -73,11 +73,9 @@ class Mean:
             and the estimate is unbiased if levels and values are independent.
             "stratified" keeps each level with its message: levels may depend
             on values, and people hide among their own level only.
-        randomizer: Runs on devices. By default `OneBit`, which has the smallest error and
-            one finite set of messages for all levels, hence the best cover. `Laplace` is
-            that of Algorithm 2 of E-APES; `ClipLaplace` that of APES, whose estimate is
-            biased where values differ; `Gaussian` promises a level with delta_local only.
-            Its range must be [low, high], or as wide: values are then moved to it.
+        randomizer: Runs on devices; `OneBit` by default. `Laplace` is that of Algorithm 2
+            of E-APES; `ClipLaplace` that of APES, biased where values differ; `Gaussian`
+            promises a level with delta_local only. Its range is [low, high], or as wide.
     """
 
     low: float
@@ -95,12 +93,15 @@ class Mean:
         half = value_range(low, high)
         check_mode(mode)
         if randomizer is None:
+            # Smallest error and best cover: one finite set of messages at all levels.
             randomizer = OneBit(low, high)
+        # A class has the attributes of its objects, and would pass.
         if isinstance(randomizer, type) or not isinstance(randomizer, NumberRandomizer):
             raise InvalidInputError(
                 "Expected a randomizer of numbers, such as Laplace, got "
                 f"{getattr(randomizer, '__name__', repr(randomizer))}."
             )
+        # Of another range of this width, values are moved to it, and the estimate back.
         if not value_range(randomizer.low, randomizer.high) == half:
             raise InvalidInputError(
                 f"Expected a randomizer of numbers in a range as wide as [{low:g}, "
@@ -131,6 +132,7 @@ class Mean:
         """Of the randomizer, the range of values and the mode."""
         inner = self.randomizer
         terms = {
+            # In floats: Mean(0, 1) and Mean(0.0, 1.0) are one protocol.
             "low": float(self.low),
             "high": float(self.high),
             "randomizer": described(inner),
@@ -235,8 +237,7 @@ class Mean:
 
         Raises:
             UnknownLevelError: If a level is not one of the population's.
-            InvalidInputError: If reports are another protocol's or none of its messages,
-                or do not come from as many people per level as expected.
+            InvalidInputError: If reports do not fit the protocol, or the people per level.
         """
         known = check_spread(spread, self.low, self.high)
         tally = checked(seen, self.identity, self.tally)
@@ -278,8 +279,7 @@ class Mean:
             spread: Their standard deviation.
 
         Raises:
-            InvalidInputError: If messages of these people carry no information, or mean
-                or spread are impossible.
+            InvalidInputError: If messages carry no information, or values are impossible.
         """
         value, half = self._range.scaled(mean), self._range.half
         known = (check_spread(spread, self.low, self.high) or 0.0) / half

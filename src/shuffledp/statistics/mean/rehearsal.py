@@ -74,6 +74,7 @@ class MeanStatistic:
             levels = request.levels(table, rng=stage.rng)
             stage = stage.noting(table.notes)
             collection = collect_mean(
+                # Clipped first: the truth, too, is that of the clipped values.
                 bounded(values, protocol.low, protocol.high, clip=clip),
                 levels,
                 protocol=protocol,
@@ -93,6 +94,7 @@ class MeanStatistic:
         """Returns how parts of a column of numbers are rehearsed."""
         protocol, spread, clip = _asked(request)
         parts = mean_parts(protocol, clip=clip)
+        # Only a spread that was given: `known_spread` needs the whole column.
         return replace(parts, asked={"spread": spread})
 
     def parts_of(self, protocol: Any, names: tuple[str, ...] | None) -> Parts:
@@ -131,9 +133,11 @@ def _asked(request: Request) -> tuple[Mean, float | None, bool]:
                 statistic("mean"),
             )
         )
+    # The first mechanism is the default: see `Parameter.choices`.
     mechanism = read_mechanism(request.option("mechanism", NUMBER_MECHANISMS[0]))
     randomizer = number_randomizer(mechanism.name, low, high, mechanism.parameters)
     protocol = Mean(low, high, request.mode, randomizer)
+    # Bad options are refused before values are read.
     check_spread(spread, low, high)
     request.need_columns()
     return protocol, spread, clip
@@ -172,6 +176,7 @@ def summarize_mean(
         caveats=caveats,
         dependence=bias,
         off_by="" if bias is None else signed(bias.largest_bias),
+        # No condition makes a biased estimate unbiased: its summary states none.
         unbiased=not estimate.bias_limit,
     )
 
@@ -200,6 +205,7 @@ def collect_mean(
     Raises:
         InvalidInputError: If anything is out of range.
     """
+    # `estimate` would refuse it only after certificate, devices and shuffle.
     check_spread(spread, protocol.low, protocol.high)
     people, guarantee, estimate = collect(
         protocol, values, levels, delta=delta, rng=rng, on_step=on_step, spread=spread
@@ -213,7 +219,9 @@ def dependence_of_mean(
     values: Floats, levels: Floats, mean: float, protocol: Mean, people: Population
 ) -> Dependence | None:
     """Returns the bias if levels depend on values; None in the stratified mode."""
+    # A stratified estimate stays unbiased if levels depend on values.
     if protocol.mode == "stratified":
         return None
+    # At the true mean: the slope of a curved channel differs from value to value.
     slopes = protocol.channel(people).slopes(mean)
     return dependence_of_numbers(values, levels, people=people, slopes=slopes)

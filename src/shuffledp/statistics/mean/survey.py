@@ -34,11 +34,13 @@ class MeanSurvey:
     mode: Mode = "agnostic"
 
     def __post_init__(self) -> None:
-        _ = self.protocol  # Checks the rest.
+        # Building the protocol checks that low < high, and the mode.
+        _ = self.protocol
 
     @property
     def protocol(self) -> Mean:
         """The protocol that runs."""
+        # One-bit messages, the default of `Mean`: all of one size, whatever the range.
         return Mean(self.low, self.high, self.mode)
 
     @property
@@ -70,6 +72,7 @@ class MeanSurvey:
 
     def answering(self, offer: Offer, plan: Identity | None = None) -> OneMessageRun:
         """See `Survey`."""
+        # A message is a bit, 0 or 1.
         return only_stage(self.protocol, offer, plan, NumberCode(2))
 
 
