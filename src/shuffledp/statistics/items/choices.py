@@ -40,6 +40,7 @@ class Choices:
     epsilon: float | None = None
 
     def __post_init__(self) -> None:
+        # Adding 0.0 turns -0 into 0: equal targets have equal identities.
         values = level_array(self.targets, "targets") + 0.0
         check_budgets(values)
         if not values.size or not np.all(np.diff(values) > 0.0):
@@ -62,6 +63,7 @@ class Choices:
     @property
     def randomizer(self) -> KRandomizedResponse | None:
         """The randomizer of a choice; None if it is reported as it is."""
+        # A single target is known without a report, and k-ary response needs two.
         if self.epsilon is None or len(self.targets) == 1:
             return None
         return KRandomizedResponse(len(self.targets))
@@ -88,6 +90,8 @@ class Choices:
             raise InvalidInputError(
                 "Expected a budget of choices: what is reported as it is, is known."
             )
+        # The budget is public and the same for all: other levels are not this
+        # protocol's.
         if people.epsilons.tolist() != [self.epsilon]:
             raise InvalidInputError(
                 f"Expected people of one local budget, {self.epsilon:g}."
@@ -112,6 +116,7 @@ class Choices:
             budgets = np.full(indices.size, self.epsilon)
             indices = self.randomizer.randomize(indices, budgets, rng=rng)
         messages = indices.astype(np.int32)[:, None]
+        # No level is sent: the budget of a choice is the same for all people.
         return Reports(self.identity, messages, None, "pool")
 
     def tally(self, shuffled: ShuffledReports) -> Tally:
@@ -125,6 +130,7 @@ class Choices:
         def count(
             messages: NDArray[Any], groups: Ints | None, num_groups: int
         ) -> NDArray[np.int64]:
+            # Without levels and cohorts, all reports are one pile.
             del groups, num_groups
             if messages.ndim != 2 or messages.shape[1] != 1:
                 raise InvalidInputError("Expected reports of one choice each.")
@@ -146,6 +152,7 @@ class Choices:
         """
         tally = checked(seen, self.identity, self.tally)
         size = len(self.targets)
+        # A tally may come from another process: its counts are not trusted.
         if tally.counts.shape != (1, 1, size) or tally.levels.size:
             raise InvalidInputError(f"Expected a tally of {size} choices.")
         counts = tally.counts[0, 0]

@@ -13,9 +13,7 @@ No step keeps a state: each takes the immutable results of the steps before it.
 
 A target is the central epsilon that a user asks for. Targets are reported as they are,
 without a name; or by k-ary response over the K targets, at a local budget `epsilon_choice`,
-which the shuffle amplifies. That budget protects the choice of a target; guarantees of
-sets hold against an observer who knows it. Estimated numbers of people widen the standard
-errors of shares.
+which the shuffle amplifies.
 
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
 Model", Algorithm 1.
@@ -55,8 +53,7 @@ class ItemsPlan:
     Attributes:
         choices: Numbers of people who chose each target, known or estimated.
         protocol: The protocol of the devices.
-        guarantee: Its certificate, for the planned numbers of people: a user's epsilon
-            depends on how many take part, not on the others' choices.
+        guarantee: Its certificate, for the planned numbers of people.
     """
 
     choices: ChoiceCounts
@@ -92,6 +89,7 @@ class ItemsFramework:
         object.__setattr__(self, "targets", values)
         # Checks d, s, m, targets and their budget as protocols do.
         m = 0.0 if self.blanket is None else self.blanket
+        # Rates of 1 stand for those of a plan, which are not known yet.
         Items(self.num_items, self.set_size, values, (1.0,) * len(values), m)
         _ = self.choices  # Checks targets and the budget of their reports.
         if values[0] <= 0.0:
@@ -103,6 +101,8 @@ class ItemsFramework:
     @property
     def choices(self) -> Choices:
         """The protocol of step (a)."""
+        # The budget protects the choice of a target alone: guarantees of sets hold
+        # against an observer who knows it.
         return Choices(self.targets, self.epsilon_choice)
 
     def report_choices(self, targets: ArrayLike, *, rng: Rng) -> Reports:
@@ -143,6 +143,8 @@ class ItemsFramework:
             CertificationError: If no parameters keep them.
         """
         self._check_choices(choices)
+        # Estimated numbers may be negative or fractions: `people` makes them whole
+        # numbers, at least one for each target.
         find = optimize or certified_parameters
         return self.plan_from(choices, find(self, choices.people()))
 
@@ -164,6 +166,8 @@ class ItemsFramework:
             )
         # Certified elsewhere, a guarantee may belong to other people, items or targets.
         protocol = _protocol_of(guarantee)
+        # Only the total of people has to agree: a user's epsilon depends on how many
+        # take part, not on the others' choices.
         stated = (guarantee.num_users, protocol.num_items, protocol.set_size)
         wanted = (choices.num_users, self.num_items, self.set_size)
         certified = tuple(entry.target for entry in guarantee.levels)
@@ -172,6 +176,7 @@ class ItemsFramework:
                 "Expected a guarantee of this collection: of as many people, items and "
                 "items per person, and for the targets on offer."
             )
+        # A guarantee at a smaller delta, or with more people absent, promises more.
         if guarantee.delta is None or guarantee.delta > self.delta:
             raise InvalidInputError(f"Expected a guarantee at delta {self.delta:g}.")
         if guarantee.absent < self.absent:
@@ -203,6 +208,8 @@ class ItemsFramework:
             raise InvalidInputError(
                 f"Expected a plan of this framework, got one of {known.identity}."
             )
+        # If numbers of people are estimated, their covariance widens the standard
+        # errors.
         return known.estimate(seen, plan.choices)
 
     def _check_choices(self, choices: ChoiceCounts) -> None:
@@ -230,6 +237,7 @@ def certified_parameters(framework: ItemsFramework, people: Population) -> Guara
             delta,
             num_items=d,
             set_size=s,
+            # Absent people may send no blanket messages.
             honest=people.num_users - framework.absent,
             blanket=framework.blanket,
         )
@@ -244,6 +252,7 @@ def certified_parameters(framework: ItemsFramework, people: Population) -> Guara
         delta=delta,
         absent=framework.absent,
     )
+    # No quantiles: every target is listed, as `keeps_targets` checks each.
     return account(
         parameters, people, delta=delta, quantiles=False, absent=framework.absent
     )

@@ -18,6 +18,7 @@ from shuffledp.tally import Tally
 _NAMES = frozenset({"noise", "rates", "cut", "coin_error"})
 # Reports are no larger than a device sends.
 _MOST_MESSAGES = 4096
+# A little more than 2^-52, the relative distance of neighboring doubles.
 _ULP = 2.3e-16
 
 
@@ -92,6 +93,7 @@ class ItemsPlanRule:
 
     def check(self, plan: Identity, minimum: int) -> None:
         """See `PlanRule`."""
+        # H of docs/theory/plans.md: people who really send their blanket messages.
         honest = minimum - self.framework.absent
         self.table.check(_parameters(plan), honest)
 
@@ -112,7 +114,11 @@ class ItemsPlanRule:
             size = smallest_report(
                 blanket,
                 s,
+                # The bound of cut reports rises with their number: spare people's are
+                # counted, too.
                 honest=honest,
+                # A cut costs 1 + e^epsilon times its probability, most at the largest
+                # target.
                 epsilon=self.table.targets[-1],
                 delta=self.table.delta,
             )
@@ -156,6 +162,7 @@ def _table(
     return make_noise_table(targets, delta, num_items=num_items, set_size=set_size)
 
 
+# A proof is remembered by the content of its table. A failure raises, and is not.
 @lru_cache(maxsize=64)
 def _prove(table: NoiseTable) -> None:
     table.prove()

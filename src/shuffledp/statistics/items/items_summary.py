@@ -17,7 +17,7 @@ from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
 from shuffledp.types import Floats
 
-# A sentence lists at most so many rates; the certificate has all of them.
+# A sentence lists at most this many rates; the certificate has all of them.
 _MAX_CHANCES = 5
 
 
@@ -66,6 +66,7 @@ def summarize_items(
         WORDS,
         circumstances,
         rows=rows,
+        # Messages of sets never carry a target: there is no stratified mode to turn to.
         mode="agnostic",
         guarantee=collection.plan.guarantee,
         caveats=caveats,
@@ -87,6 +88,7 @@ def noisy_targets(
         people: Those who reported, by their real targets.
     """
     budget, n = framework.epsilon_choice or 0.0, people.num_users
+    # All people report at one budget: the certificate of choices has a single level.
     crowd = Population.from_counts({budget: n})
     (level,) = account(framework.choices, crowd, delta=framework.delta).levels
     numbers = ", ".join(
@@ -109,6 +111,7 @@ def noisy_targets(
 def _messages_sent(protocol: Items) -> str:
     """Returns a sentence on the messages of a report."""
     chances = protocol.rates
+    # Then targets make no difference, and need no list.
     if set(chances) == {1.0}:
         sent = "everybody sends all items of a set, whatever the target"
     elif len(chances) > _MAX_CHANCES:

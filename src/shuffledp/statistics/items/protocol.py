@@ -1,8 +1,7 @@
 """Shares of people who hold each item, from sets sent at central targets.
 
 Users send each of their items with a probability that their target sets, and blanket
-messages, uniform items among which these hide. All messages of all people are shuffled
-together; targets are reported apart from them (`ItemsFramework`), and only counted.
+messages, uniform items among which these hide.
 """
 
 from dataclasses import dataclass, replace
@@ -64,8 +63,7 @@ class Items:
         targets: Central epsilons that people may choose from, strictly increasing.
         rates: Probability to send an item, of each target, in [0, 1].
         blanket: m >= 0, blanket messages per person in the mean.
-        report_size: Messages per person, dummies included. By default s and as many as
-            one person in 10^12 would send with Poisson noise, ceil(m) as published.
+        report_size: Messages per person with dummies; by default at most 1 in 10^12 is cut.
         noise: "poisson", where a set may hold fewer than s items (entries d are no
             items), or "bernoulli", as published, which nothing certifies.
     """
@@ -81,6 +79,7 @@ class Items:
     def __post_init__(self) -> None:
         _ = self.randomizer  # Checks sizes, blanket and noise.
         known = self.parameters
+        # Of one type: equal parameters have equal identities.
         object.__setattr__(self, "targets", known.targets)
         object.__setattr__(self, "rates", known.rates)
 
@@ -153,6 +152,7 @@ class Items:
         """
         rates = np.array(self.rates)[self.target_indices(targets)]
         messages = self.randomizer.randomize(sets, rates, rng=rng)
+        # All messages of all people are mixed; targets were reported apart from them.
         return Reports(self.identity, messages, None, "pool")
 
     def tally(self, shuffled: ShuffledReports) -> Tally:
@@ -166,6 +166,7 @@ class Items:
         def count(
             messages: NDArray[Any], groups: Ints | None, num_groups: int
         ) -> NDArray[np.int64]:
+            # Without levels and cohorts, all reports are one pile.
             del groups, num_groups
             if messages.ndim != 2 or messages.shape[1] != size:
                 raise InvalidInputError(f"Expected reports of {size} messages.")
@@ -183,8 +184,7 @@ class Items:
         """Draws the tally of a whole collection from its distribution.
 
         Args:
-            holders: How many people of each target hold each item, shape
-                (people.num_levels, d).
+            holders: People of each target who hold each item, (people.num_levels, d).
             people: How many people chose each target.
             rng: A simulation's generator.
 
@@ -216,8 +216,7 @@ class Items:
 
         Raises:
             UnknownLevelError: If a target is not one of the protocol's.
-            InvalidInputError: If messages are not this protocol's, or do not come from as
-                many people as expected.
+            InvalidInputError: If messages do not fit the protocol, or the people.
         """
         tally = checked(seen, self.identity, self.tally)
         channel = self.channel(people)
@@ -230,6 +229,7 @@ class Items:
                 f"Expected reports of {channel.num_users} people, got "
                 f"{tally.num_users}."
             )
+        # A tally may come from another process: its counts are not trusted.
         counts, most = tally.counts[0, 0], self.randomizer.report_size
         if counts.min() < 0 or int(counts.sum()) > most * tally.num_users:
             raise InvalidInputError(

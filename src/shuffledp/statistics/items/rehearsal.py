@@ -23,7 +23,7 @@ from shuffledp.statistics.request import Request
 from shuffledp.statistics.shared_parameters import CATEGORIES
 from shuffledp.types import Floats
 
-# A simulation keeps everybody's message in memory at once.
+# A simulation keeps the messages of all people in memory at once.
 MAX_MESSAGES = 3 * 10**8
 
 _USUAL_SET_SIZE = 4
@@ -98,6 +98,7 @@ def _of_table(request: Request) -> Rehearsal:
                 Argument("value"),
             )
         )
+    # Names that the column lacks are estimated, too, if they are given.
     names = None if named is None else category_names(named)
     caveats: tuple[str, ...] = ()
     if names is None:
@@ -122,6 +123,8 @@ def _of_table(request: Request) -> Rehearsal:
             if item_sets.levels is None
             else request.checked(item_sets.levels)
         )
+        # Names that were given are meant as they are, and dummy items are none of the
+        # column.
         occurring = item_sets.names[: item_sets.num_real] if names is None else ()
         stage = stage.noting(item_sets.notes, spelling_warnings(occurring, "Items"))
         source = f"{request.table_source.name}, column {item}"
@@ -138,6 +141,7 @@ def _of_visits(request: Request) -> Rehearsal:
             rng=stage.rng,
             progress=stage.on_bytes,
         )
+        # A data set has no column of targets: they are dealt out in shares.
         targets = request.dealt(item_sets.sets.shape[0], rng=stage.rng)
         source = "MSNBC, kinds of pages of each visit"
         budget = request.option("target_budget")
@@ -155,6 +159,7 @@ def _rehearse(
     budget: float | None,
 ) -> Summary:
     people, real = Population.from_budgets(targets), item_sets.num_real
+    # In a rehearsal, the targets on offer are those that occur.
     offered = tuple(people.epsilons.tolist())
     framework = ItemsFramework(
         real, item_sets.sets.shape[1], offered, stage.delta, epsilon_choice=budget
@@ -170,6 +175,7 @@ def _rehearse(
         on_step=stage.on_step,
     )
     protocol = collection.plan.protocol
+    # With one target nothing is randomized, even if a budget is given.
     if framework.choices.randomizer is not None:
         caveats += noisy_targets(framework, collection.plan.choices, people)
     return summarize_items(
@@ -180,6 +186,8 @@ def _rehearse(
         dependence=dependence_of_sets(
             protocol.holders(sets, targets),
             people=people,
+            # An item is sent at the rate of its user's target, which is the slope of
+            # its count.
             slopes=np.array(protocol.rates),
         ),
         num_cut=item_sets.num_cut,

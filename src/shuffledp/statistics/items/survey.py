@@ -57,7 +57,8 @@ class ItemsSurvey:
             raise InvalidInputError(
                 "Expected items to be collected agnostic of targets."
             )
-        self._framework(Offer((1.0,), 1e-6, 0))  # Checks the rest.
+        # The framework checks sizes against numbers of items, whatever the offer.
+        self._framework(Offer((1.0,), 1e-6, 0))
 
     @property
     def form(self) -> Form:
@@ -80,6 +81,8 @@ class ItemsSurvey:
 
     def identity(self, offer: Offer) -> Identity:
         """Returns the identity without the parameters that a plan sets."""
+        # A task is signed before its plan is made: rates, m and report size are not
+        # known.
         parameters = {
             "items": len(self.categories),
             "set_size": self.set_size,
@@ -160,11 +163,13 @@ class TargetsRun:
 
     def tally(self, messages: Ints, choice: float | None) -> Tally:
         """See `StageRun`."""
+        # A report of a choice is one message: rows of one column.
         rows = messages[:, None]
         return self.protocol.tally(ShuffledReports(self.identity, rows, None, "pool"))
 
     def exact(self, people: Sequence[int]) -> Tally:
         """See `ChoiceRun`."""
+        # Targets are reported as they are, so that these numbers are exact.
         return self.tally(np.repeat(np.arange(self.code.count), people), None)
 
     def make_rule(self) -> ItemsPlanRule:
@@ -218,13 +223,16 @@ class ItemsRun:
 
     def batch_people(self, people: Sequence[int], chosen: Tally | None) -> BatchPeople:
         """See `AnswerRun`."""
-        # People who chose a target and sent no items give no cover.
+        # Reports do not name choices: `people` has their total alone. People who chose a
+        # target and sent no items give no cover.
         planned = self._counts(chosen).people()
         return BatchPeople(planned, max(planned.num_users - people[0], 0))
 
     def estimate(self, tally: Tally, chosen: Tally | None) -> ItemsEstimate:
         """See `AnswerRun`."""
         counts = self._counts(chosen)
+        # Targets of those who sent no items are unknown: they are taken to be in
+        # proportion.
         return self.protocol.estimate(tally, scaled(counts, tally.num_users))
 
     def _counts(self, chosen: Tally | None) -> ChoiceCounts:
