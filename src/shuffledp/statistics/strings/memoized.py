@@ -21,6 +21,8 @@ class MemoizedStrings:
         identity: Of the protocol that this was kept for.
     """
 
+    # The string is not stored: the level is the budget of all reports together, as long
+    # as each is drawn from these bits.
     bits: NDArray[np.bool_]
     cohorts: Ints
     levels: Floats

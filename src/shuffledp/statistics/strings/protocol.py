@@ -90,8 +90,7 @@ class Strings:
         one_given_zero: Probability to report 1 where it has a 0.
         mode: "agnostic" unlinks levels from bits: people hide among their cohort, and
             the estimate is unbiased if levels and strings are independent. "stratified"
-            keeps each level with its bit: the estimate is always unbiased, and people
-            hide among their own level within the cohort.
+            keeps them together: always unbiased; people hide in their level of the cohort.
     """
 
     num_bits: int = 128
@@ -167,6 +166,7 @@ class Strings:
         texts, epsilons = bloom.as_strings(strings), level_array(levels)
         if len(texts) != epsilons.size:
             raise InvalidInputError("Expected as many strings as privacy levels.")
+        # Dealt in the order of arrival, which must not depend on the strings.
         cohorts = cohorts_of(epsilons, self.num_cohorts)
         bits = permanent_responses(texts, cohorts, epsilons, self.randomizer, rng=rng)
         return MemoizedStrings(bits, cohorts, epsilons, self.identity)
@@ -208,6 +208,7 @@ class Strings:
             shuffled,
             self.identity,
             count=count,
+            # The certificate assumes that every bit is shuffled apart.
             arrangement="columns",
             num_cohorts=self.num_cohorts,
         )
@@ -242,6 +243,7 @@ class Strings:
             shape=(self.num_bits, self.num_hashes),
             rng=rng,
         )
+        # Unlinked bits show only their sum over the levels of a cohort.
         if self.mode == "agnostic":
             ones = ones.sum(axis=1, keepdims=True)
         return Tally(self.identity, people.epsilons, dealt, ones)
@@ -266,14 +268,14 @@ class Strings:
         Raises:
             UnknownLevelError: If a level is not one of the population's.
             PopulationError: If a level has fewer people than there are cohorts.
-            InvalidInputError: If reports were not shuffled, or for another protocol, or
-                do not come from as many people per level and cohort as expected; or if
-                there are too many candidates, or two are the same.
+            InvalidInputError: If reports do not fit the protocol, or the people per level
+                and cohort; if candidates are too many, or two are the same.
         """
         rate = check_rate(false_discovery_rate)
         known = check_candidates(
             candidates, num_cohorts=self.num_cohorts, num_bits=self.num_bits
         )
+        # Called for its check: every cohort must have people of every level.
         smallest_cohort(people, self.num_cohorts)
         tally = checked(seen, self.identity, self.tally)
         dealt = dealt_evenly(people, self.num_cohorts)

@@ -37,8 +37,10 @@ def permanent_responses(
     )
     bits = np.zeros((levels.size, num_bits), dtype=np.bool_)
     for part in _batches(levels.size, num_bits):
+        # A view: `bits` is filled in place.
         batch = bits[part]
         np.put_along_axis(batch, positions[part], True, axis=1)
+        # Keyed randomness has a stream for each person: batches do not change the bits.
         own = stream_of(rng, part)
         batch[:] = randomizer.permanent_response(batch, levels[part], rng=own)
     return bits

@@ -75,8 +75,11 @@ class StringsStatistic:
 
         def rehearse(stage: Stage) -> Summary:
             known = _known(listed)
+            # A candidate that is named "NA" is a value, and not a missing one.
             table = request.table(known)
             strings = strings_of(table[request.value or ""])
+            # Devices hash strings byte by byte: candidates are compared with the
+            # column.
             warnings = spelling_warnings({*strings, *known}, "Strings")
             stage = stage.noting(table.notes, warnings)
             caveats: tuple[str, ...] = ()
@@ -110,6 +113,7 @@ STATISTIC = StringsStatistic()
 def _known(listed: Path | tuple[str, ...] | None) -> tuple[str, ...]:
     if isinstance(listed, Path):
         return read_lines(listed)
+    # As the lines of a file, and the values of a column, are read.
     return tuple(text.strip() for text in listed or ())
 
 
@@ -142,11 +146,13 @@ def summarize_strings(
         estimate.value,
         estimate.standard_error,
         _selected_intervals(estimate, circumstances.confidence),
+        # The last one is that of all other strings, which has a row of its own.
         collection.truth[:-1],
         details,
     )
     # Found strings first, by estimate; the row of other strings is added last.
     rows.sort(key=lambda row: (not row.listed, -row.estimate))
+    # This row is never selected: its interval is the usual one.
     wide = reach(circumstances.confidence) * estimate.unexplained_error
     rows.append(
         EstimateRow(
@@ -156,9 +162,11 @@ def summarize_strings(
             estimate.unexplained - wide,
             estimate.unexplained + wide,
             float(collection.truth[-1]),
+            # Neither found nor not found: long tables keep this row.
             details={"p_value": None, "found": None},
         )
     )
+    # Dependence was measured of the other strings, too, under the last number.
     names = (*estimate.candidates, OTHER_STRINGS)
     return build_summary(
         WORDS,
@@ -199,6 +207,7 @@ def collect_strings(
         InvalidInputError: If anything is out of range; or if candidates are too many, or
             not different.
     """
+    # `estimate` would refuse these only after certificate, devices and shuffle.
     check_rate(false_discovery_rate)
     check_candidates(
         candidates, num_cohorts=protocol.num_cohorts, num_bits=protocol.num_bits
@@ -219,6 +228,7 @@ def collect_strings(
     values = np.array(
         [numbers.get(string, other) for string in strings], dtype=np.int64
     )
+    # A stratified estimate stays unbiased if levels depend on values.
     dependence = None
     if protocol.mode == "agnostic":
         p_set, p_unset = protocol.randomizer.effective_chances(people.epsilons)
@@ -227,6 +237,7 @@ def collect_strings(
             levels,
             num_categories=other + 1,
             people=people,
+            # A set bit raises the probability of a reported 1 from p_unset to p_set.
             slopes=p_set - p_unset,
         )
     truth = np.bincount(values, minlength=other + 1) / people.num_users
@@ -254,6 +265,7 @@ def _caveats(estimate: StringEstimate) -> tuple[str, ...]:
         "People hide within their cohort, and arrive in an order that has nothing to do "
         "with their strings.",
     )
+    # 1 is its smallest value: errors were then not enlarged.
     if estimate.misfit > 1.0:
         caveats += (
             f"Standard errors were multiplied by {estimate.misfit:.3g}: reports fit the "

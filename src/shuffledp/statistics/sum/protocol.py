@@ -6,9 +6,7 @@ probability p. From the sum of the messages of n people with the same p,
     estimate = (sum y - n p / 2) / (1 - p);
 
 the lecture notes by Di Wang print p / 2 for n p / 2 in eq. (9.5). The noise of all devices
-together hides one person: for a given central epsilon of each level, `calibrate` lets the
-accountant choose p, instead of a formula with an unknown constant. The message is binary
-randomized response of budget log(2 / p - 1).
+together hides one person: for a given central epsilon of each level, `calibrate` chooses p.
 
 Source: Cheu, Smith, Ullman, Zeber, Zhilyaev (2019), "Distributed differential privacy via
 shuffling", arXiv:1808.01394.
@@ -105,6 +103,7 @@ class BinarySum:
     @property
     def randomizer(self) -> OneBit:
         """The randomizer that devices run."""
+        # For bits, this is binary randomized response of budget log(2 / p - 1).
         return OneBit(0.0, 1.0)
 
     @classmethod
@@ -133,6 +132,7 @@ class BinarySum:
         """
         epsilons = level_array(levels)
         check_budgets(epsilons)
+        # As devices use it: rounded up, so that the level is kept.
         least, _ = self.randomizer.drawn(epsilons)
         return least
 
@@ -146,6 +146,7 @@ class BinarySum:
             delta: At which they are stated, in (0, 1).
             absent: How many of the other people may be absent or collude.
         """
+        # The accountant chooses p, in place of a formula with an unknown constant.
         return largest_budgets(Promise(self, delta, absent), targets)
 
     def randomize(self, bits: ArrayLike, levels: ArrayLike, *, rng: Rng) -> Reports:
@@ -160,11 +161,13 @@ class BinarySum:
             InvalidInputError: If shapes differ, or a bit or a level is out of range.
         """
         as_integers = np.asarray(bits)
+        # Truth values count as bits; `one_each` takes whole numbers only.
         if as_integers.dtype == np.bool_:
             as_integers = as_integers.astype(np.uint8)
         integers, epsilons = one_each(as_integers, levels, what="bits")
         if integers.size and (integers.min() < 0 or integers.max() > 1):
             raise InvalidInputError("Expected bits to be 0 or 1.")
+        # Messages of a mean of zeros and ones, with the identity of the sum.
         sent = self._mean.randomize(integers, epsilons, rng=rng)
         return replace(sent, identity=self.identity)
 

@@ -68,6 +68,7 @@ class SumStatistic:
                 levels = request.levels(table, rng=stage.rng)
             else:
                 stage.on_step("certify")
+                # The guarantee of the summary is certified again, for these levels.
                 levels, caveats = _calibrated(protocol, central, bits.size, stage.delta)
             collection = collect_sum(
                 bits,
@@ -118,6 +119,7 @@ def _calibrated(
 ) -> tuple[Floats, tuple[str, ...]]:
     """Returns each person's level, and a sentence on their noise."""
     calibration = protocol.calibrate({central: num_users}, delta=delta)
+    # One target for all people: calibration has one level.
     levels = np.full(num_users, calibration.people.epsilons[0])
     (share,) = protocol.noise_share(levels[:1])
     return levels, (
@@ -137,6 +139,7 @@ def summarize_sum(
     return build_summary(
         WORDS,
         circumstances,
+        # No bias limit: the mean of a one-bit message is affine in the bit.
         rows=about_rows(estimate, 0.0, collection.truth, circumstances),
         mode=estimate.mode,
         guarantee=collection.guarantee,
@@ -172,6 +175,7 @@ def collect_sum(
         protocol, bits, levels, delta=delta, rng=rng, on_step=on_step
     )
     numbers = bits.astype(np.float64)
+    # Dependence is that of a mean of zeros and ones; the summary scales it by n.
     mean = Mean(0.0, 1.0, protocol.mode)
     dependence = dependence_of_mean(
         numbers, levels, float(numbers.mean()), mean, people

@@ -38,6 +38,7 @@ class SumTruth:
 
     def count(self, values: Ints, group_indices: Ints, num_groups: int) -> NDArray[Any]:
         """See `Truth`."""
+        # Bits are ends of the range, which `MeanTruth` counts without rounding.
         return self._mean.count(values.astype(np.float64), group_indices, num_groups)
 
     def evaluate(

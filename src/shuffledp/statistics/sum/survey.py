@@ -30,7 +30,8 @@ class SumSurvey:
     mode: Mode = "agnostic"
 
     def __post_init__(self) -> None:
-        _ = self.protocol  # Checks the rest.
+        # Building the protocol checks the mode.
+        _ = self.protocol
 
     @property
     def protocol(self) -> BinarySum:
@@ -66,6 +67,7 @@ class SumSurvey:
 
     def answering(self, offer: Offer, plan: Identity | None = None) -> OneMessageRun:
         """See `Survey`."""
+        # A message is a bit, 0 or 1.
         return only_stage(self.protocol, offer, plan, NumberCode(2))
 
 
