@@ -66,21 +66,25 @@ class OneMessageRun:
     ) -> NDArray[Any]:
         """See `StageRun`."""
         messages = self.protocol.randomize(values, choices, rng=rng).messages
+        # A row for each person, of the only message of a report.
         return self.code.pack(messages)[:, None]
 
     def tally(self, messages: NDArray[Any], choice: float | None) -> Tally:
         """See `StageRun`."""
+        # Agnostic messages come without their choice: the caller adds people by level.
         levels = None if choice is None else np.full(messages.size, choice)
         drawn = self.code.unpack(messages)
         return self.protocol.tally(ShuffledReports(self.identity, drawn, levels))
 
     def batch_people(self, people: Sequence[int], chosen: Tally | None) -> BatchPeople:
         """See `AnswerRun`."""
+        # A population has no levels without people.
         counted = zip(self.offer.choices, people, strict=True)
         return BatchPeople(Population.from_counts({e: n for e, n in counted if n > 0}))
 
     def estimate(self, tally: Tally, chosen: Tally | None) -> Estimate:
         """See `AnswerRun`."""
+        # The people whose messages count: spoiled ones are not in the tally.
         return self.protocol.estimate(tally, Population(tally.levels, tally.people[0]))
 
 

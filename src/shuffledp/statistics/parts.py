@@ -103,10 +103,12 @@ class Parts:
             estimate: From the tally of all parts.
             counts: The truth, of all parts.
         """
+        # The same groups as on every machine: they follow from people and width alone.
         truth, dependence = self.truth.evaluate(counts, self.groups(people), people)
         return Collected(truth, people, estimate, guarantee, dependence)
 
 
+# Statistics that deal people into groups lack these methods: `isinstance` tells.
 @runtime_checkable
 class InParts(Protocol):
     """A `Statistic` whose people can be divided among machines."""

@@ -1,7 +1,6 @@
 """A whole collection rehearsed on known values: from a data frame, or a table in a file.
 
-`shuffledp estimate` is the same on the command line. Both call `perform`: the same people
-and seed give the same numbers.
+`shuffledp estimate` is the same on the command line.
 """
 
 from collections.abc import Mapping, Sequence
@@ -97,6 +96,7 @@ def rehearse(
     source = Path(frame) if isinstance(frame, str | Path) else Frame(frame)
     chosen = statistic_named(statistic)
     dealt = isinstance(levels, Mapping)
+    # Shares take the place of a column of levels; a list restricts that column.
     if levels is not None and not (_numbers(levels) and dealt == (level is None)):
         raise InvalidInputError(
             "Expected levels={EPSILON: SHARE, ...}, or levels=[EPSILON, ...] with level."
@@ -112,6 +112,8 @@ def rehearse(
         given=checked_arguments(chosen, options),
     )
     try:
+        # The command line calls `perform`, too: the same people and seed give the same
+        # numbers.
         return Rehearsed(
             perform(
                 chosen.rehearsal(request),
@@ -121,6 +123,7 @@ def rehearse(
                 seed=seed,
             )
         )
+    # Before its base class DataError: this message names a remedy.
     except MissingValueError as error:
         raise MissingValueError(
             f'{error} Leave such people out with missing="drop".'

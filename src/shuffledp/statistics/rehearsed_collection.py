@@ -82,14 +82,13 @@ def collect(
 def assign_levels(shares: dict[float, float], num_users: int, *, rng: Rng) -> Floats:
     """Gives people levels in the stated shares, in random order, shape (num_users,).
 
-    Counts are rounded so that they add up; levels are independent of values.
-
     Raises:
         InvalidInputError: If shares are not positive, do not add up to 1, or leave a
             level without users.
     """
     counts = counts_of_shares(shares, num_users)
     each = np.repeat(np.array(list(counts)), list(counts.values()))
+    # A uniformly random order makes levels independent of values.
     levels: Floats = each[rng.permutation(num_users)]
     return levels
 
@@ -119,6 +118,7 @@ def checked_shares(shares: Mapping[float, float]) -> tuple[Floats, Floats]:
         InvalidInputError: If shares are not positive, or do not add up to 1.
     """
     epsilons, parts = np.array(list(shares)), np.array(list(shares.values()))
+    # Decimal shares, as doubles, add up to 1 only nearly. Written so, it refuses NaN.
     if not (np.all(parts > 0) and abs(parts.sum() - 1.0) < 1e-9):
         raise InvalidInputError(
             "Expected positive shares of people that add up to 1, "

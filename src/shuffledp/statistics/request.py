@@ -78,6 +78,7 @@ class Request:
         Args:
             known: Texts that are values, such as a category that is called "NA".
         """
+        # Levels that are dealt out have no column.
         columns = [name for name in (self.value, self.level) if name is not None]
         return read_columns(
             self.table_source, columns, missing=self.missing, known=known
@@ -91,6 +92,7 @@ class Request:
 
     def dealt(self, num_users: int, *, rng: Rng) -> Floats:
         """Returns levels in the shares asked for, in random order, shape (n,)."""
+        # Data sets have no column of levels: they need shares.
         if self.shares is None:
             raise InvalidInputError(option_text("Expected {}", LEVEL_SHARES))
         return assign_levels(dict(self.shares), num_users, rng=rng)

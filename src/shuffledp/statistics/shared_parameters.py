@@ -16,6 +16,7 @@ ANSWERS = Parameter(
     "NAME",
     least=2,
     most=10_000,
+    # An option for each answer, and therefore in the singular.
     option="category",
 )
 

@@ -46,6 +46,7 @@ class SingleMessage:
     def __post_init__(self) -> None:
         check_mode(self.mode)
         inner = self.randomizer
+        # A class has the methods of its objects, and would pass as a randomizer.
         if isinstance(inner, type) or not isinstance(inner, LocalRandomizer):
             raise InvalidInputError(
                 "Expected a randomizer that hands over its cover, such as Laplace(), got "
@@ -83,9 +84,9 @@ class SingleMessage:
             rng: `SystemRandom()` on real devices, a seeded generator in simulations.
 
         Raises:
-            InvalidInputError: If the randomizer draws nothing (some only declare
-                their cover), or refuses values or levels.
+            InvalidInputError: If the randomizer draws nothing, or refuses values or levels.
         """
+        # Certificates need the cover alone: some randomizers only declare that.
         draw: Any = getattr(self.randomizer, "randomize", None)
         if draw is None:
             raise InvalidInputError(

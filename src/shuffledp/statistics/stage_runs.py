@@ -52,6 +52,7 @@ class StageRun(Protocol):
         """Of the protocol that runs."""
         ...
 
+    # A size, or a number of messages, that depends on value or choice would reveal it.
     @property
     def code(self) -> MessageCode:
         """The code of its messages: all of one size, at every choice."""

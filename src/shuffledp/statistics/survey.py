@@ -30,8 +30,9 @@ AnswerKind: TypeAlias = Literal["one of", "some of", "number", "yes or no"]
 
 
 class EpochStage(IntEnum):
-    """A stage of an epoch; the number is that of the wire."""
+    """A stage of an epoch."""
 
+    # The numbers are those of the wire format.
     ANSWER = 0
     CHOICE = 1
 
@@ -150,6 +151,7 @@ def survey_in(kind: type[Survey], terms: Mapping[str, Any], mode: Mode) -> Surve
         raise InvalidInputError(
             f"Expected a question for {kind.words.name} to say {names}."
         )
+    # `Survey` declares no constructor: every statistic has terms of its own.
     make: Any = kind
     survey: Survey = make(
         **{name: known[name].checked(value) for name, value in terms.items()},
@@ -162,4 +164,5 @@ def terms_of(survey: Survey) -> dict[str, Any]:
     """Returns the values of all terms that are stated."""
     names = [parameter.name for parameter in survey.parameters]
     values = {name: getattr(survey, name) for name in names}
+    # None stands for an optional term that the question does not state.
     return {name: value for name, value in values.items() if value is not None}

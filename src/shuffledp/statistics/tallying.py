@@ -47,6 +47,7 @@ def tally_of(
             another protocol, or messages are none of this protocol's.
     """
     if isinstance(shuffled, Reports | ShuffledReports):
+        # First: reports of another protocol are called that, shuffled or not.
         check_same(shuffled.identity, identity, what="reports")
     if not isinstance(shuffled, ShuffledReports):
         raise InvalidInputError(

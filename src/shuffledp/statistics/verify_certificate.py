@@ -65,6 +65,7 @@ def verify(
         )
 
     return replace(
+        # `recomputed` and the levels of the answer are those of the main certificate.
         verifications[first],
         problems=all_of("problems"),
         weaker=all_of("weaker"),
@@ -95,5 +96,6 @@ def _verify_one(
     if people is None:
         people = population_of(guarantee)
     if protocol is None:
+        # Raises unless all parameters in the record are those of the protocol built.
         protocol = protocol_of(guarantee.protocol, mechanism)
     return recompute(guarantee, protocol, people)
