@@ -45,6 +45,7 @@ class CollectionDesign:
 
 def recommended(options: Sequence[CollectionDesign]) -> CollectionDesign:
     """Returns the unbiased design of smallest error, or of all if none is unbiased."""
+    # Exactly 0 where messages are linear in the value; all other limits are above 0.
     unbiased = [design for design in options if design.bias_limit == 0.0]
     return min(unbiased or options, key=lambda design: design.error)
 

@@ -21,6 +21,7 @@ def errors_picture(
     axes = figure.subplots()
     colors = [_ORANGE if row == recommended else _BLUE for row in range(len(names))]
     axes.scatter(errors, range(len(names)), c=colors)
+    # From 0: distances then show by which factor errors differ.
     axes.set_xlim(left=0.0)
     axes.set_yticks(range(len(names)), list(names))
     axes.invert_yaxis()  # The first protocol on top.

@@ -24,6 +24,7 @@ def items_plan_table(plan: OptimizedItems) -> RenderableType:
         "central epsilon\n(certified)", justify="right", style="bold green"
     )
     table.add_column("central epsilon\n(attack shows)", justify="right")
+    # Both in ascending order of targets.
     for level, rate in zip(guarantee.levels, sent.rates, strict=True):
         table.add_row(
             plain(level.chosen),
@@ -32,6 +33,7 @@ def items_plan_table(plan: OptimizedItems) -> RenderableType:
             plain(level.epsilon_central),
             plain(level.epsilon_central_lower),
         )
+    # The error is the root of a mean over items, for the data that make it largest.
     words = [
         f"Everybody sends {plain(sent.blanket)} blanket messages in the mean, and a report "
         f"of {sent.report_size:,} messages, dummies included: "

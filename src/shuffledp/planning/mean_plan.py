@@ -102,6 +102,7 @@ def plan_mean(
     compared = yardsticks(
         best,
         wish,
+        # One number from -1 to 1 is published, which moves by at most 2 in either norm.
         curator=half
         * curator_error(
             best.guarantee, reach_l1=2.0, reach_l2=2.0, spread=spread / half
@@ -125,6 +126,7 @@ def _design(
     if math.isinf(error):
         return None
     return CollectionDesign(
+        # The key of `plan_mean`, which looks the protocol of the best design up again.
         name=protocol.randomizer.mechanism,
         mode=protocol.mode,
         people=people,

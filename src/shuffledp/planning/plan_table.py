@@ -58,6 +58,7 @@ def _design_table(plan: ProtocolPlan) -> Table:
             design.mode,
             short(design.standard_error),
             f"{design.bits:.3g}",
+            # One line per level in both columns: local beside central epsilon.
             "\n".join(_abbreviated([level.chosen for level in _levels(design)])),
             "\n".join(
                 _abbreviated([level.epsilon_central for level in _levels(design)])

@@ -92,6 +92,7 @@ class Wish:
             answer = largest_budgets(promise, self.targets)
             return answer.people, answer.guarantee
         people = Population.from_counts(dict(self.asked))
+        # No quantiles: yardsticks need the central epsilon of every level.
         guarantee = account(
             protocol, people, delta=self.delta, absent=self.absent, quantiles=False
         )
@@ -143,6 +144,7 @@ class ProtocolPlan:
         others = [o for o in self.options if o is not best and o.mode == best.mode]
         # Biased options may have a smaller error.
         others = [o for o in others if o.error >= best.error]
+        # Options are in order of error: a smaller one was passed over for its bias.
         among = " of those without bias" if best.error > self.options[0].error else ""
         if not among and any(design.bias_limit for design in self.options):
             among = ", limits of bias included"
@@ -197,6 +199,8 @@ class ProtocolPlan:
         return errors_picture(
             [f"{design.name}, {design.mode}" for design in self.options],
             [design.error for design in self.options],
+            # Designs have no equality of their own: found is this object, not one like
+            # it.
             recommended=self.options.index(self.recommended),
         )
 
@@ -264,9 +268,11 @@ def _people_at(asked: Mapping[float, int] | None) -> dict[str, int] | None:
     """Returns people per level or target, in ascending order, for JSON."""
     if asked is None:
         return None
+    # JSON has texts as keys; `repr` keeps all digits of a level.
     return {f"{float(epsilon)!r}": int(n) for epsilon, n in sorted(asked.items())}
 
 
 def _finite(number: float) -> float | None:
-    """Returns a number for JSON, which has no infinity."""
+    """Returns a number for JSON, None if it is infinite."""
+    # JSON has no infinity.
     return number if math.isfinite(number) else None
