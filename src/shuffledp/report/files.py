@@ -20,7 +20,9 @@ def html_report(summary: Summary) -> str:
     jinja2 = require("jinja2", extra="report", what="The HTML report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("shuffledp.report"),
+        # Names of categories come from data, and may look like HTML.
         autoescape=True,
+        # A name that the template misspells raises, and is not rendered as nothing.
         undefined=jinja2.StrictUndefined,
     )
     written = number_format(

@@ -177,6 +177,7 @@ def guarantee_picture(statement: Statement) -> MatplotlibPicture:
     axes.set_yticks(
         range(len(levels)), [f"level {plain(level)}" for level, _ in levels]
     )
+    # Reversed: the first level on top, with space for the number above it.
     axes.set_ylim(len(levels) - 0.4, -0.9)
     axes.set_xlabel(f"epsilon (central: at delta = {plain(statement.delta or 0.0)})")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
@@ -190,6 +191,7 @@ def _label(category: str) -> str:
 
 def new_figure(width: float, height: float) -> "Figure":
     """Returns an empty figure of this size in inches."""
+    # Without pyplot, which keeps all its figures in memory until they are closed.
     figure: Figure = require(
         "matplotlib.figure", extra="report", what="A picture"
     ).Figure(figsize=(width, height), layout="constrained")
@@ -200,6 +202,7 @@ def svg(figure: "Figure", description: str) -> str:
     """Returns a figure as SVG for an HTML page."""
     _set_style(figure)
     text = io.StringIO()
+    # A fixed salt: identifiers are otherwise random, and every file another.
     settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "shuffledp"}
     with (
         require("matplotlib", extra="report", what="A picture").rc_context(settings),
@@ -212,6 +215,7 @@ def svg(figure: "Figure", description: str) -> str:
         figure.savefig(
             text, format="svg", metadata={"Date": None, "Title": description}
         )
+    # Inside a page, SVG has neither an XML declaration nor a doctype.
     svg = text.getvalue()
     return svg[svg.index("<svg") :].replace(
         "<svg ", f'<svg role="img" aria-label="{description}" ', 1

@@ -18,6 +18,7 @@ from shuffledp.text_tables import TextTable, as_html, as_text
 if TYPE_CHECKING:
     import polars as pl
 
+# Of the names in text tables, which should fit a screen of 80 characters.
 _LONGEST_NAME = 24
 
 
@@ -62,12 +63,14 @@ class Rehearsed:
         numbers = ("estimate", "standard_error", "low", "high", "truth")
         columns = {summary.words.row: [row.name for row in summary.rows]}
         frame = pl.DataFrame(columns, schema={summary.words.row: pl.String})
+        # Of a stated type: a column of unknown truths alone would have none.
         frame = frame.with_columns(
             pl.Series(
                 name, [getattr(row, name) for row in summary.rows], dtype=pl.Float64
             )
             for name in numbers
         )
+        # All rows of a statistic have the same details.
         return frame.with_columns(
             pl.Series(name, [row.details[name] for row in summary.rows])
             for name in summary.rows[0].details
@@ -100,6 +103,7 @@ class Rehearsed:
         target = Path(path)
         is_page = target.suffix.lower() in (".html", ".htm")
         try:
+            # Files that may not be replaced are refused before the page is rendered.
             if is_page:
                 check_new([target], force=force)
             else:

@@ -41,6 +41,7 @@ class EstimateRow:
     @property
     def covered(self) -> bool:
         """True if the interval contains the truth, or no truth is known."""
+        # Not counted as a miss: `num_covered` looks at known truths alone.
         return self.truth is None or self.low <= self.truth <= self.high
 
 
@@ -98,6 +99,7 @@ class Summary:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The condition of an unbiased estimate, and all caveats."""
+        # A biased estimate has no such condition: its caveats state the limit.
         first = () if self.unbiased_if is None else (self.unbiased_if,)
         return first + self.caveats
 
@@ -114,6 +116,7 @@ class Summary:
                 -rows[index].estimate,
             ),
         )
+        # Sorted positions: the largest rows stay in the order of all.
         return [rows[index] for index in sorted(order[:MAX_ROWS])]
 
     def to_dict(self) -> dict[str, Any]:
@@ -139,6 +142,7 @@ class Summary:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         names = ["estimate", "standard_error", "low", "high", "truth"]
+        # All rows of a statistic have the same details.
         details = list(self.rows[0].details)
         writer.writerow([self.words.row, *names, *details])
         for row in self.rows:

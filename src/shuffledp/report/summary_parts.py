@@ -87,6 +87,7 @@ def build_summary(
         num_users=guarantee.num_users,
         seed=circumstances.seed,
         confidence=circumstances.confidence,
+        # The mode's own condition, unless the statistic has another.
         unbiased_if=(unbiased_if or UNBIASED_IF[mode]) if unbiased else None,
         guarantee=guarantee,
         caveats=caveats + circumstances.caveats,
@@ -130,7 +131,8 @@ def about_rows(
 ) -> list[EstimateRow]:
     """Returns a row about the participants and one about their population."""
     value = estimate.value
-    # Half widths: the normal quantile times the error, and the bias on top.
+    # Half widths by error, as equal errors have equal ones: the normal quantile times the
+    # error, and the bias on top.
     wide = {
         error: reach(circumstances.confidence) * error + bias_limit
         for error in (estimate.standard_error, estimate.population_error)

@@ -17,6 +17,7 @@ from shuffledp.report.display_text import (
 from shuffledp.report.summary import EstimateRow, Summary
 
 _BAR_WIDTH = 24
+# Blocks from 0 to 8 eighths of a character's width.
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -69,6 +70,7 @@ def estimate_table(summary: Summary) -> RenderableType:
     """Returns estimates, intervals and truths; shares with bars."""
     rows, listed = summary.listed_rows(), sum(row.listed for row in summary.rows)
     table = Table(
+        # As Text: brackets in the name of a file or column are no markup.
         title=Text(f"{summary.words.title}: {printable(summary.source)}"),
         title_justify="left",
     )
