@@ -124,8 +124,7 @@ def plan_frequency(
             best.guarantee,
             reach_l1=moved,
             reach_l2=math.sqrt(moved),
-            # The standard deviation of a value that is 1 with this probability, and
-            # else 0.
+            # The standard deviation of a 0 or 1 with this mean.
             spread=math.sqrt(share * (1.0 - share)),
         ),
         error_of=partial(protocol.predicted_error, share=share),

@@ -199,7 +199,7 @@ class ProtocolPlan:
         return errors_picture(
             [f"{design.name}, {design.mode}" for design in self.options],
             [design.error for design in self.options],
-            # Designs have no equality of their own: found is this object, not one like
+            # Designs are compared as objects: `index` finds this one, and not one like
             # it.
             recommended=self.options.index(self.recommended),
         )

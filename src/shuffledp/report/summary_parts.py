@@ -131,8 +131,8 @@ def about_rows(
 ) -> list[EstimateRow]:
     """Returns a row about the participants and one about their population."""
     value = estimate.value
-    # Half widths by error, as equal errors have equal ones: the normal quantile times the
-    # error, and the bias on top.
+    # Half widths, by error: equal errors have equal ones. Each is the normal quantile
+    # times the error, and the bias on top.
     wide = {
         error: reach(circumstances.confidence) * error + bias_limit
         for error in (estimate.standard_error, estimate.population_error)
