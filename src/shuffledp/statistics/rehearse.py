@@ -112,8 +112,7 @@ def rehearse(
         given=checked_arguments(chosen, options),
     )
     try:
-        # The command line calls `perform`, too: the same people and seed give the same
-        # numbers.
+        # As on the command line: the same people and seed give the same numbers.
         return Rehearsed(
             perform(
                 chosen.rehearsal(request),

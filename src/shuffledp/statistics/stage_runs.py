@@ -88,6 +88,7 @@ class StageRun(Protocol):
 class ChoiceRun(StageRun, Protocol):
     """The stage in which choices are collected."""
 
+    # Plans are also made for assumed numbers, before any choice is reported.
     def exact(self, people: Sequence[int]) -> Tally:
         """Returns the tally of these numbers of people who made each choice."""
         ...
@@ -100,6 +101,7 @@ class ChoiceRun(StageRun, Protocol):
         """
         ...
 
+    # docs/theory/plans.md says who proves a rule, and who takes it from the task.
     def read_rule(self, value: object) -> PlanRule:
         """Reads the output of `PlanRule.to_dict`, without proving it.
 

@@ -79,8 +79,7 @@ class FrequencyStatistic:
             # A category that is named "NA" is a value, and not a missing one.
             table = request.table(names if isinstance(names, tuple) else ())
             values, occurring = categories_of(table[request.value or ""], names)
-            # Names that were given are meant as they are; those of a column may be
-            # typing errors.
+            # Given names are meant as they are; those of a column may be typing errors.
             warnings = spelling_warnings(
                 occurring if names is None else (), "Categories"
             )
@@ -112,8 +111,7 @@ class FrequencyStatistic:
         request.need_columns()
         given = None if named is None else category_names(named)
         if given is None:
-            # A machine sees only its part of the column: names and k are those of the
-            # whole.
+            # Of the whole column: a machine sees only its part.
             occurring = texts()
             parts = frequency_parts(_protocol(request, len(occurring)), occurring)
             return replace(parts, warnings=spelling_warnings(occurring, "Categories"))
@@ -196,6 +194,7 @@ def summarize_frequency(
         names,
         estimate.value,
         estimate.standard_error,
+        # About the participants, whose truth is known.
         estimate.interval(circumstances.confidence),
         collection.truth,
     )

@@ -90,8 +90,7 @@ class Choices:
             raise InvalidInputError(
                 "Expected a budget of choices: what is reported as it is, is known."
             )
-        # The budget is public and the same for all: other levels are not this
-        # protocol's.
+        # The budget is public, and the same for all people.
         if people.epsilons.tolist() != [self.epsilon]:
             raise InvalidInputError(
                 f"Expected people of one local budget, {self.epsilon:g}."

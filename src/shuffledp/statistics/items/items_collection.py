@@ -58,8 +58,7 @@ def collect_items(
     """
     on_step(STEPS[0])
     reported = framework.report_choices(targets, rng=rng)
-    # Choices go through a shuffle of their own: no target is seen with its user's
-    # items.
+    # A shuffle of their own: no target is seen with its user's items.
     chosen = framework.count_choices(shuffle(reported, rng=rng))
     on_step(STEPS[1])
     # The plan follows from the numbers of people per target alone, and can be public.

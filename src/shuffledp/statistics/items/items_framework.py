@@ -208,8 +208,7 @@ class ItemsFramework:
             raise InvalidInputError(
                 f"Expected a plan of this framework, got one of {known.identity}."
             )
-        # If numbers of people are estimated, their covariance widens the standard
-        # errors.
+        # The covariance of estimated numbers of people widens the standard errors.
         return known.estimate(seen, plan.choices)
 
     def _check_choices(self, choices: ChoiceCounts) -> None:

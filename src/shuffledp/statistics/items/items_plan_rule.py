@@ -114,11 +114,9 @@ class ItemsPlanRule:
             size = smallest_report(
                 blanket,
                 s,
-                # The bound of cut reports rises with their number: spare people's are
-                # counted, too.
+                # Reports of spare people count, too: the bound of cuts rises with them.
                 honest=honest,
-                # A cut costs 1 + e^epsilon times its probability, most at the largest
-                # target.
+                # A cut costs 1 + e^epsilon times its probability: most at this target.
                 epsilon=self.table.targets[-1],
                 delta=self.table.delta,
             )

@@ -59,6 +59,7 @@ def summarize_items(
         names,
         estimate.value,
         estimate.standard_error,
+        # About the participants, whose truth is known.
         estimate.interval(circumstances.confidence),
         truth,
     )

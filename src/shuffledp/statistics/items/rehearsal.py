@@ -123,8 +123,7 @@ def _of_table(request: Request) -> Rehearsal:
             if item_sets.levels is None
             else request.checked(item_sets.levels)
         )
-        # Names that were given are meant as they are, and dummy items are none of the
-        # column.
+        # Given names are meant as they are; dummy items have none in the column.
         occurring = item_sets.names[: item_sets.num_real] if names is None else ()
         stage = stage.noting(item_sets.notes, spelling_warnings(occurring, "Items"))
         source = f"{request.table_source.name}, column {item}"
@@ -181,13 +180,13 @@ def _rehearse(
     return summarize_items(
         collection,
         item_sets.names[:real],
+        # Of the sets that people send, of which large ones were cut.
         item_sets.shares[:real],
         stage.circumstances(source, *caveats),
         dependence=dependence_of_sets(
             protocol.holders(sets, targets),
             people=people,
-            # An item is sent at the rate of its user's target, which is the slope of
-            # its count.
+            # The slope of an item's count is the rate at which it is sent.
             slopes=np.array(protocol.rates),
         ),
         num_cut=item_sets.num_cut,

@@ -81,8 +81,7 @@ class ItemsSurvey:
 
     def identity(self, offer: Offer) -> Identity:
         """Returns the identity without the parameters that a plan sets."""
-        # A task is signed before its plan is made: rates, m and report size are not
-        # known.
+        # A task is signed before its plan sets rates, m and the report size.
         parameters = {
             "items": len(self.categories),
             "set_size": self.set_size,
@@ -223,16 +222,15 @@ class ItemsRun:
 
     def batch_people(self, people: Sequence[int], chosen: Tally | None) -> BatchPeople:
         """See `AnswerRun`."""
-        # Reports do not name choices: `people` has their total alone. People who chose a
-        # target and sent no items give no cover.
+        # Reports do not name choices: `people` has their total alone. People who chose
+        # a target and sent no items give no cover.
         planned = self._counts(chosen).people()
         return BatchPeople(planned, max(planned.num_users - people[0], 0))
 
     def estimate(self, tally: Tally, chosen: Tally | None) -> ItemsEstimate:
         """See `AnswerRun`."""
         counts = self._counts(chosen)
-        # Targets of those who sent no items are unknown: they are taken to be in
-        # proportion.
+        # Those who sent no items are taken to have all targets in proportion.
         return self.protocol.estimate(tally, scaled(counts, tally.num_users))
 
     def _counts(self, chosen: Tally | None) -> ChoiceCounts:

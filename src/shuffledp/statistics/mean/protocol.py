@@ -69,10 +69,9 @@ class Mean:
     Attributes:
         low: Smallest possible value.
         high: Largest possible value.
-        mode: "agnostic" unlinks levels from messages: users hide among all users,
-            and the estimate is unbiased if levels and values are independent.
-            "stratified" keeps each level with its message: levels may depend
-            on values, and people hide among their own level only.
+        mode: "agnostic" unlinks levels from messages: users hide among all users, and the
+            estimate is unbiased if levels and values are independent. "stratified" keeps
+            them together: levels may depend on values, and users hide among their own.
         randomizer: Runs on devices; `OneBit` by default. `Laplace` is that of Algorithm 2
             of E-APES; `ClipLaplace` that of APES, biased where values differ; `Gaussian`
             promises a level with delta_local only. Its range is [low, high], or as wide.
@@ -232,8 +231,7 @@ class Mean:
         Args:
             seen: From `shuffle`, or a tally.
             people: The population that took part.
-            spread: Standard deviation of the values, where it is known: messages of one bit
-                do not show it, and the standard error is then the largest possible.
+            spread: Standard deviation of the values, where it is known.
 
         Raises:
             UnknownLevelError: If a level is not one of the population's.
@@ -244,6 +242,7 @@ class Mean:
         check_people(tally, people)
         check_sums(tally.counts[0], senders(tally)[0], self.randomizer)
         middle, half = self._range.middle, self._range.half
+        # None: the error is the largest possible, as bits do not show the spread.
         scaled = None if known is None else known / half
         # Between -1 and 1 no range is too wide, too narrow or too far from 0.
         unit = self._unit
@@ -261,6 +260,7 @@ class Mean:
         shift = self._range.shift
 
         def moments(epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
+            # In the randomizer's range, which is lower by the shift.
             mean, variance = self.randomizer.moments(epsilons, values - shift)
             return mean + shift, variance
 

@@ -120,6 +120,7 @@ class Strings:
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Strings":
         """Returns the protocol with this identity's record."""
+        # Records name parameters without `num_`.
         terms = dict(record["parameters"])
         counts = {
             f"num_{name}": terms.pop(name) for name in ("bits", "hashes", "cohorts")
@@ -262,8 +263,7 @@ class Strings:
             seen: From `shuffle`, or a tally.
             people: The population that took part.
             candidates: Different strings, at most num_bits num_cohorts / 1.5 of them.
-            false_discovery_rate: Which share of the strings that are called found may,
-                in the mean, have no holder; in (0, 1).
+            false_discovery_rate: Mean share of found strings without a holder, in (0, 1).
 
         Raises:
             UnknownLevelError: If a level is not one of the population's.
@@ -278,6 +278,7 @@ class Strings:
         # Called for its check: every cohort must have people of every level.
         smallest_cohort(people, self.num_cohorts)
         tally = checked(seen, self.identity, self.tally)
+        # Cohorts are public: how many people each has follows from the levels.
         dealt = dealt_evenly(people, self.num_cohorts)
         check_people(tally, people, dealt)
         check_counts(tally, width=self.num_bits)

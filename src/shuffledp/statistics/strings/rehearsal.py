@@ -78,8 +78,7 @@ class StringsStatistic:
             # A candidate that is named "NA" is a value, and not a missing one.
             table = request.table(known)
             strings = strings_of(table[request.value or ""])
-            # Devices hash strings byte by byte: candidates are compared with the
-            # column.
+            # Devices hash bytes: spellings of candidates and column must agree.
             warnings = spelling_warnings({*strings, *known}, "Strings")
             stage = stage.noting(table.notes, warnings)
             caveats: tuple[str, ...] = ()
