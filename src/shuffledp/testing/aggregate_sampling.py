@@ -77,6 +77,7 @@ def check_aggregate_sums(
             return ConformanceFinding(
                 ABOUT, f"sums are not drawn at once: {error}", None
             )
+        # The columns are sums of powers 0, 1 and 2 of messages: power 0 counts them.
         if not np.all(sums[:, 0] == _NUM_USERS):
             return ConformanceFinding(
                 ABOUT, "draw_sums draws messages of other people.", False
@@ -112,6 +113,7 @@ def check_unit(distributions: DistributionTable) -> ConformanceFinding:
     # Halves, as high - low may overflow.
     low, half = device.low / 2.0, device.high / 2.0 - device.low / 2.0
     for index, value in enumerate(distributions.values):
+        # Rounding may move an end of the range just outside of [-1, 1].
         scaled = min(max((value / 2.0 - low) / half * 2.0 - 1.0, -1.0), 1.0)
         for level, epsilon in enumerate(distributions.levels):
             try:
@@ -121,6 +123,7 @@ def check_unit(distributions: DistributionTable) -> ConformanceFinding:
                     ABOUT, f"its unit states no law about {scaled:g}: {error}", None
                 )
             indices = find_messages(messages, distributions.messages)
+            # Index -1, a message that is absent, adds to the extra last entry.
             row = np.zeros(len(distributions.messages) + 1)
             np.add.at(row, indices, probabilities)
             off = np.abs(row[:-1] - distributions.probabilities[level, index]).max()
@@ -134,6 +137,7 @@ def check_unit(distributions: DistributionTable) -> ConformanceFinding:
 
 def _standard_errors(off: Floats, spread: Floats) -> float:
     """Returns the largest deviation in standard errors."""
+    # Counts of certain messages have no spread: here, 1 off is 1,000 standard errors.
     return float((np.abs(off) / np.maximum(spread, 1e-3)).max())
 
 
@@ -141,4 +145,5 @@ def _generator(rng: Rng) -> np.random.Generator:
     """Returns `rng` itself, or a NumPy generator seeded from it."""
     if isinstance(rng, np.random.Generator):
         return rng
+    # Totals need binomial and similar draws, which other sources do not offer.
     return np.random.default_rng(int(rng.integers(0, 2**62, 1)[0]))

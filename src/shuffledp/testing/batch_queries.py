@@ -3,8 +3,8 @@
 * Single users.
 * Small batches that hold two values, are sorted, or are mixed; their first and last users;
   each user's message against the values of the users before and after.
-* Batches of one value at one level: sums must vary as much as those of independent draws,
-  no more (shared draws) and no less (quotas); so must each position in a batch.
+* Batches of one value at one level: sums, and each position in a batch, must vary as much
+  as those of independent draws.
 * One large mixed batch: neighbors, and all pairs of bits.
 * Two generators, for which messages must differ as independent ones do; one generator
   twice; one seed twice, for which they must be the same.
@@ -94,6 +94,7 @@ class BatchQueries:
     def _single_users(self) -> Iterator[DrawComparison]:
         values = balanced_values(_SINGLE, self.sender.num_values, rng=self.query_rng)
         levels = self.query_rng.integers(self.num_levels, size=_SINGLE)
+        # One call each: a device may send values in clear if a batch has one user.
         indices = np.concatenate(
             [
                 self._send(values[user : user + 1], levels[user : user + 1])
@@ -239,10 +240,12 @@ class BatchQueries:
         seed, other_seed = self.query_rng.integers(0, 2**62, size=2).tolist()
         generator = np.random.default_rng(seed)
         first = self._send(values, levels, generator)
+        # The generator has moved on, so that these messages must be fresh.
         again = self._send(values, levels, generator)
         second = self._send(values, levels, np.random.default_rng(other_seed))
         same = self._send(values, levels, np.random.default_rng(seed))
         yield DrawComparison(
+            # As a p-value: 0 if one seed sends other messages, an impossible event.
             float(np.array_equal(first, same)),
             "with one seed it sends two things: it draws from something but rng",
         )
@@ -274,11 +277,13 @@ def _zero_means(features: Floats, defect: str) -> Iterator[DrawComparison]:
     """Compares sums of features, shape (..., features), with 0."""
     flat = features.reshape(-1, NUM_FEATURES)
     for total in flat.sum(axis=0).tolist():
+        # Features have variance 1, so that their number is the variance of the sum.
         yield DrawComparison(sum_tail(total, float(len(flat)), BOUND), defect)
 
 
 def _uncorrelated(first: Floats, second: Floats, defect: str) -> DrawComparison:
     """Compares the sum of products of features with 0."""
+    # Products of two independent features have variance 1, too.
     total = float(np.sum(first * second))
     return DrawComparison(
         sum_tail(total, float(first.size), BOUND**2), f"messages {defect}"

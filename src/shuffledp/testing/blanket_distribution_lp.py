@@ -31,6 +31,7 @@ def smallest_factor(
     in_blanket = gamma > 0.0
     if not in_blanket.any():
         return 0.0
+    # The least of R_i(z)(y) / gamma_i over values z and levels i in the blanket.
     capacity = (table.min(axis=1)[in_blanket] / gamma[in_blanket, None]).min(axis=0)
     kinds, cells = first.size, cover.masses.size
     uncovered = np.zeros((2, 0)) if cover.uncovered is None else cover.uncovered
@@ -45,6 +46,7 @@ def smallest_factor(
         row[cell : kinds * cells : cells] = capacity
         equal_rows.append(row)
         equal_values.append(cover.masses[cell])
+    # The messages' parts of an uncovered kind add up to the whole kind.
     for kind in range(num_uncovered):
         row = np.zeros(num_variables)
         row[kinds * cells + kind : num_variables - 1 : num_uncovered] = 1.0
@@ -78,4 +80,5 @@ def smallest_factor(
         np.array(equal_values),
         method="highs",
     )
+    # Infeasible equations mean that the cover is not one of this pair.
     return float(result.x[-1]) if result.status == 0 and result.x is not None else None

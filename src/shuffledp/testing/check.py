@@ -59,6 +59,7 @@ def check_randomizer(
     check_budgets(level_array(distinct_levels))
     if not distinct_levels or distinct_levels[0] <= 0.0:
         raise InvalidInputError("Expected levels > 0.")
+    # A class would pass the protocol's check: it has the members of its instances.
     if isinstance(randomizer, type) or not isinstance(randomizer, LocalRandomizer):
         raise InvalidInputError(
             "Expected a randomizer that hands over its cover, got "

@@ -1,19 +1,4 @@
-"""Comparison of covers with exact message distributions.
-
-A cover states that every user of level i sends, with probability gamma_i, a message from a
-common distribution omega. It does not name its messages, but implies three properties.
-
-1. The target user (whose privacy is certified) has one of the levels: their own densities
-   against omega are at least gamma of their level, if the cover is that of a pair of
-   values. (A cover of a worse pair may have smaller densities.)
-2. gamma omega <= R for all values, so gamma is at most the sum over messages of the
-   smallest probability.
-3. Where there are few messages, a linear program looks for omega
-   (blanket_distribution_lp.py).
-
-Moreover, no pair of values may have a larger divergence of one message than the covers'
-pairs, and messages that other levels never send must be declared uncovered.
-"""
+"""Comparison of covers with exact message distributions."""
 
 import itertools
 import math
@@ -128,6 +113,8 @@ def check_weights(
     ):
         for cover in tuples:
             gamma = cover.blanket_probabilities
+            # The target user has one of the levels: in a cover of a pair of values,
+            # their own densities against omega are at least gamma of their level.
             own_share = gamma[level_index] / _smallest_density(cover)
             shares = gamma / np.maximum(smallest, 1e-300)
             is_tried_pair = cover.cells is not None or _matches_a_pair(
@@ -201,6 +188,7 @@ def _check_blanket_distribution(
             ABOUT, f"omega was not looked for message by message: {reason}.", None
         )
         return
+    # Proportional messages have proportional constraints: the program keeps its value.
     table = merge_proportional_messages(distributions.probabilities)
     if table.shape[2] > _MAX_KINDS:
         yield ConformanceFinding(

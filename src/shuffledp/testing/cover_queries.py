@@ -1,8 +1,6 @@
 """Cover checks at other deltas, populations and levels.
 
-The distribution of a user's message depends neither on delta nor on other users. So the
-weights and worst pairs of covers are compared with the exact distribution again, for other
-deltas, populations and levels.
+The weights, worst pairs and supports of covers are compared with the exact distribution.
 """
 
 from collections.abc import Iterator
@@ -32,6 +30,8 @@ def check_cover_queries(
 ) -> Iterator[ConformanceFinding]:
     """Compares covers at other deltas, populations and levels with the distribution."""
     num_queries = 0
+    # The distribution of a user's message depends neither on delta nor on other users:
+    # the covers of all queries must agree with the same probabilities.
     for restricted, population, delta, description in _queries(distributions):
         num_queries += 1
         covers = covers_of(restricted, population, delta)

@@ -88,6 +88,7 @@ class MessageIndex:
 
     def __init__(self, messages: NDArray[Any]) -> None:
         """Sorts the list, shape (messages,) or (messages, width)."""
+        # 0 stands for messages that are single numbers.
         self._base = 0
         if messages.ndim > 1:
             # Rows as numbers, to the base of the largest entry of a message.
@@ -99,6 +100,7 @@ class MessageIndex:
 
     def find(self, wanted: NDArray[Any]) -> NDArray[np.int64]:
         """Returns the index of each message in the list, -1 if it is absent, shape (n,)."""
+        # Conversion to integers would turn 1.5 into the valid message 1.
         if (wanted.ndim > 1) != bool(self._base) or not np.all(
             wanted == np.floor(wanted)
         ):
@@ -136,10 +138,12 @@ def merge_proportional_messages(probabilities: Floats) -> Floats:
         Shape (levels, values, kinds).
     """
     flat = probabilities.reshape(-1, probabilities.shape[2])
+    # The share of a message that is never sent would be 0 / 0.
     flat = flat[:, flat.sum(axis=0) > 0.0]
     # Rounded, as equal ratios may differ in their last digits.
     shares = np.round(flat / flat.sum(axis=0), 12)
     _, kind = np.unique(shares, axis=1, return_inverse=True)
+    # NumPy 2.0 gives the inverse one dimension more than other versions do.
     kind = kind.ravel()
     kinds = np.zeros((flat.shape[0], int(kind.max()) + 1))
     np.add.at(kinds.T, kind, flat.T)
@@ -151,5 +155,6 @@ def _aligned(
     distribution: tuple[NDArray[Any], Floats], messages: NDArray[Any]
 ) -> Floats:
     row = np.zeros(len(messages))
+    # A randomizer may list a message more than once: its probabilities add up.
     np.add.at(row, find_messages(distribution[0], messages), distribution[1])
     return row

@@ -62,6 +62,7 @@ def check_message_validation(
     sent = device.randomize(
         values, np.full(values.size, distributions.levels[-1]), rng=rng
     )
+    # Rare messages may be missing among those drawn, so that all are tried, too.
     for valid in (sent, distributions.messages):
         if not _accepts(device, valid):
             yield ConformanceFinding(
@@ -150,6 +151,7 @@ def _check_moments(distributions: DistributionTable) -> Iterator[ConformanceFind
         deviation <= _GRID and variance_deviation <= _GRID,
     )
     curvature = _curvature(exact, values) / width
+    # Clipped noise is biased: its means need not be on a line.
     if device.unbiased:
         yield ConformanceFinding(
             ABOUT,

@@ -2,10 +2,8 @@
 
 The shuffled messages of n users are a histogram over kinds of messages. Its distribution is
 computed for all data of the other users and every pair of values of the target user (whose
-privacy is certified). Where there are too many kinds, they are merged into a few: that is
-postprocessing, so the divergence only becomes smaller, and must not exceed the certificate
-either. For vectors of bits, the counts of all coordinates that differ are enumerated
-jointly.
+privacy is certified); for vectors of bits, that of the counts of all coordinates that
+differ. Where there are too many kinds, they are merged into a few.
 """
 
 import itertools
@@ -108,6 +106,7 @@ def reduce_table(table: Floats) -> tuple[Floats, bool]:
     """Returns a table with few values and kinds of messages, and whether none is lost."""
     is_complete = table.shape[1] <= _MAX_VALUES
     if not is_complete:
+        # Both ends stay, as messages are grouped by their ratio below.
         indices = np.linspace(0, table.shape[1] - 1, _MAX_VALUES).round().astype(int)
         table = table[:, indices]
     if table.shape[2] <= 4096:
@@ -115,6 +114,8 @@ def reduce_table(table: Floats) -> tuple[Floats, bool]:
     if table.shape[2] <= _MAX_KINDS:
         return table, is_complete
     first, last = table[-1, 0], table[-1, -1]
+    # Merging is postprocessing: the divergence only becomes smaller, and must not
+    # exceed the certificate either.
     # Messages are grouped by their likelihood ratio between the first and the last value.
     share = first / np.maximum(first + last, 1e-300)
     kind = np.minimum((share * _FEW_KINDS).astype(np.int64), _FEW_KINDS - 1)
@@ -131,6 +132,7 @@ def num_outcomes(
     if distributions.one_coordinate:
         return float((num_users + 1) ** distributions.randomizer.changes)
     values, kinds = table.shape[1:]
+    # Data sets and histograms are multisets, as the shuffle hides the order.
     data = math.prod(math.comb(count + values - 1, count) for count in counts)
     return float(data * math.comb(num_users + kinds - 1, num_users))
 
@@ -237,6 +239,8 @@ def _bit_count_distributions(
             for side in (0, 1):
                 probability = float(ones[bits[side]][target])
                 coordinate = np.convolve(counts[side], [1.0 - probability, probability])
+                # Independent coordinates have a product distribution; half of those
+                # that differ have a 1 under x, the others under x'.
                 for _ in range(half):
                     distribution = np.outer(distribution, coordinate).ravel()
             neighbors.append(distribution)

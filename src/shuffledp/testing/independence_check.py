@@ -43,6 +43,7 @@ def check_independence(
         )
         return
     worst = min(comparisons, key=lambda comparison: comparison.p_value)
+    # The union bound over comparisons.
     if worst.p_value * len(comparisons) < FALSE_ALARM:
         yield ConformanceFinding(
             ABOUT,

@@ -28,6 +28,7 @@ def check_local_budget(
     for level, probabilities in zip(
         distributions.levels, distributions.probabilities, strict=True
     ):
+        # Other mechanisms may have infinite ratios: their divergence is bounded below.
         log_ratio = _largest_log_ratio(distributions, probabilities) if pure else 0.0
         if log_ratio > level + ROUNDING:
             yield ConformanceFinding(
@@ -72,6 +73,7 @@ def _largest_log_ratio(
 ) -> float:
     """Returns the largest log ratio of probabilities of a whole report."""
     smallest, largest = probabilities.min(axis=0), probabilities.max(axis=0)
+    # A message that some value never sends has an infinite ratio.
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(largest > 0.0, np.log(largest / smallest), 0.0)
     if not distributions.one_coordinate:

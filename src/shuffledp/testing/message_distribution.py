@@ -8,9 +8,7 @@ states it with two members, which every `FiniteChannel` has:
   probability of each.
 
 Randomizers that favor a set of messages, vectors of bits and noise on a grid need neither.
-Where coordinates are shuffled separately, the distribution is that of one coordinate, and
-the value is its bit. Unbounded noise is truncated where less than 1e-15 of its mass is
-left; the outermost messages carry the mass of the tails.
+Of a vector of bits, the distribution is that of one coordinate, and the value is its bit.
 """
 
 import itertools
@@ -131,6 +129,7 @@ def _set_response_distribution(
     )
     size = len(messages)
     counts = randomizer.support_counts(messages, np.arange(size), size)  # type: ignore[attr-defined]
+    # Density low + gap on the value's own set of messages, low elsewhere.
     inside = counts[:, int(value)] > 0
     return messages, (low + gap * inside) / size
 
@@ -175,6 +174,7 @@ def _grid_point_distribution(
     device: Any, epsilon: float, point: int, size: int
 ) -> Distribution:
     if isinstance(device, Gaussian):
+        # A cell in deviations, which are on the scale of [-1, 1].
         length = 2.0 / float(device.deviations(np.array([epsilon]))[0]) / size
         edges = np.arange(
             -_reach(_MAX_DEVIATIONS / length),
@@ -184,6 +184,7 @@ def _grid_point_distribution(
         # Differences of the nearer tail, so that far cells keep their significant digits.
         below, above = ndtr(np.minimum(distance, 0.0)), ndtr(np.minimum(-distance, 0.0))
         probabilities = np.diff(below) - np.diff(above)
+        # Truncated noise: the outermost messages carry the mass of the tails.
         probabilities[0] += below[0]
         probabilities[-1] += above[-1]
         return edges[:-1], probabilities
@@ -193,17 +194,20 @@ def _grid_point_distribution(
         cells = np.arange(-reach, size + reach)
         distance = np.where(cells >= point, cells - point, point - 1 - cells)
         probabilities = -math.expm1(-rate) / 2.0 * np.exp(-rate * distance)
+        # The tails, too: from distance d on, a side has mass exp(-rate d) / 2.
         probabilities[0], probabilities[-1] = np.exp(-rate * distance[[0, -1]]) / 2.0
         return cells, probabilities
     cells = np.arange(size)
     weights = _clipped_laplace(cells, point, rate)
     if isinstance(device, SampledClipLaplace):
         share = float(device.share)
+        # An unsampled value is replaced by 0, the point in the middle.
         weights = share * weights + (1.0 - share) * _clipped_laplace(
             cells, size // 2, rate
         )
     if isinstance(device, SparsifiedClipLaplace):
         is_kept = device.keeps(cells)
+        # Messages that are not kept become freshly perturbed zeros.
         dummies = _clipped_laplace(cells, size // 2, rate)
         weights = np.where(is_kept, weights, 0.0) + weights[~is_kept].sum() * dummies
     return cells, weights

@@ -79,6 +79,7 @@ class MessageSender:
             np.array(self.distributions.levels),
         )
         if isinstance(device, Rappor):
+            # The table has the probabilities of both steps together.
             permanent = device.permanent_response(
                 self._bits(values), epsilons[levels], rng=rng
             )
@@ -99,6 +100,7 @@ class MessageSender:
     def _bits(self, values: Ints) -> NDArray[np.bool_]:
         device = self.distributions.randomizer
         ones = int(device.num_hashes) if isinstance(device, Rappor) else 1
+        # A filter's bits are tested without any hash: value v holds bits v, v + 1, ...
         columns = (values[:, None] + np.arange(ones)) % self.num_values
         bits = np.zeros((values.size, self.num_values), dtype=np.bool_)
         np.put_along_axis(bits, columns, True, axis=1)

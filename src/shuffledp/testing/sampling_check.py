@@ -50,6 +50,7 @@ def check_drawn_law(
         return
     comparisons, probabilities = result
     worst = min(comparisons, key=lambda comparison: comparison.p_value)
+    # The union bound over comparisons.
     if worst.p_value * len(comparisons) < FALSE_ALARM:
         yield ConformanceFinding(
             ABOUT,
@@ -121,6 +122,7 @@ def _visible_leak(probabilities: Floats, alarm: float) -> float:
         float(np.sum(1.0 - probabilities)),
         np.sum(probabilities * (1.0 - probabilities)),
     )
+    # A leak is seen if it shifts the sum by both quantiles, the alarm's and its own.
     errors = float(norm.isf(alarm / 2.0) + norm.isf(1.0 - _DETECTION_PROBABILITY))
     return min(errors * float(np.sqrt(variance)) / max(hidden_mass, 1e-300), 1.0)
 
@@ -194,6 +196,7 @@ def _distance(counts: NDArray[np.int64], probabilities: Floats) -> tuple[float, 
     many, size = len(probabilities) > _MANY_MESSAGES, int(counts.sum())
     # Each group has messages of similar cumulative rank.
     wanted = max(_MIN_EXPECTED / size, _MIN_SHARE if many else 0.0)
+    # The factor keeps a sum that ends on a boundary in its group.
     group = np.floor(np.cumsum(probabilities) / wanted * (1.0 - 1e-12)).astype(np.int64)
     if not many:
         # A message with enough expected draws forms a group of its own.
@@ -204,6 +207,7 @@ def _distance(counts: NDArray[np.int64], probabilities: Floats) -> tuple[float, 
     comparisons = np.bincount(group, counts)
     if np.any((probabilities <= 0.0) & (counts > 0)):
         return float("inf"), max(int(expected.size), 2)
+    # Groups that expect nothing got nothing, as checked above, and would be 0 / 0.
     expected_some = expected > 0.0
     expected, comparisons = expected[expected_some], comparisons[expected_some]
     return float(np.sum((comparisons - expected) ** 2 / expected)), int(expected.size)

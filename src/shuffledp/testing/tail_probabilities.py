@@ -29,8 +29,6 @@ class DrawComparison:
 def sum_tail(total: float, size: float, bound: float) -> float:
     """Returns an upper bound on the two-sided tail probability of a sum.
 
-    Bernstein's inequality: P(|sum| >= s) <= 2 exp(-s^2 / 2 / (n + b s / 3)).
-
     >>> round(sum_tail(30.0, 100.0, 1.0), 4)
     0.0334
 
@@ -42,6 +40,7 @@ def sum_tail(total: float, size: float, bound: float) -> float:
     deviation = abs(total)
     if deviation == 0.0:
         return 1.0
+    # Bernstein's inequality: P(|sum| >= s) <= 2 exp(-s^2 / 2 / (n + b s / 3)).
     return min(
         2.0 * math.exp(-deviation * deviation / 2.0 / (size + bound * deviation / 3.0)),
         1.0,
@@ -60,6 +59,7 @@ def count_tail(hits: Ints, size: Ints, probabilities: Floats) -> Floats:
         probabilities: Success probability of each trial.
     """
     below = binom.cdf(hits, size, probabilities)
+    # The tail from `hits` on: sf(k) is the probability of more than k.
     above = binom.sf(hits - 1, size, probabilities)
     tails: Floats = np.minimum(2.0 * np.minimum(below, above), 1.0)
     return tails

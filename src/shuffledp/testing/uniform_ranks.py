@@ -6,9 +6,7 @@ numbers of all users are independent and identically distributed, whatever value
 Two orders of messages are used: that of the list, and one with the messages that are
 evidence of a value before all others.
 
-The features of a message are three functions with mean 0 and variance 1: the Legendre
-polynomial of the first degree, of both uniform numbers, and of the second degree, of the
-first one.
+The features of a message are three functions of both numbers, with mean 0 and variance 1.
 """
 
 import numpy as np
@@ -60,6 +58,7 @@ class UniformRanks:
         uniform = (
             self._below[at, rows, indices] + tie_break * self._table[at, rows, indices]
         )
+        # Legendre polynomials of degrees 1 and 2, scaled to variance 1.
         first = 3.0**0.5 * (2.0 * uniform - 1.0)
         second = 5.0**0.5 * (6.0 * uniform * uniform - 6.0 * uniform + 1.0)
         evidence = self.evidence(indices, rows, rows, levels, rng=rng)
@@ -112,10 +111,7 @@ class UniformRanks:
     def standard_leaks(
         self, indices: Ints, rows: Ints, levels: Ints, *, rng: np.random.Generator
     ) -> Floats:
-        """Returns the indicators of `leaks` with mean 0 and variance 1, shape (n, width).
-
-        Where the variance of the indicator is small, short sums of it are far from normal:
-        there, the score of `evidence` is returned.
+        """Returns the leaks, or scores, with mean 0 and variance 1, shape (n, width).
 
         Args:
             indices: Indices of messages in the list, shape (n, width).
@@ -125,6 +121,8 @@ class UniformRanks:
         """
         is_evidence, probability = self.leaks(indices, rows, levels)
         variance = probability * (1.0 - probability)
+        # Short sums of an indicator with a small variance are far from normal: there,
+        # the score of `evidence` takes its place.
         scores: Floats = np.where(
             variance >= _MIN_VARIANCE,
             (is_evidence - probability) / np.sqrt(np.maximum(variance, _MIN_VARIANCE)),
