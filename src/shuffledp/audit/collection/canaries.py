@@ -166,9 +166,11 @@ def _numbers(rows: list[Any], dimensions: int) -> Floats:
         if not all(isinstance(row, list) and len(row) == 2 for row in rows):
             raise DataError("Expected two values for each canary.")
         flat = [number for row in rows for number in row]
+    # Not isinstance, for which True is a number.
     if not all(type(number) in (int, float) for number in flat):
         raise DataError("Expected numbers about canaries.")
     try:
+        # Python's integers may exceed the range of doubles.
         return np.array(rows, np.float64)
     except OverflowError as error:
         raise DataError("Expected finite numbers about canaries.") from error

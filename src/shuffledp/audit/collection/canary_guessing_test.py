@@ -10,7 +10,7 @@ number of correct guesses. Then for every w and every lambda >= 0
     D = sum_i delta_i / (1 + e^eps_i),
 
 with B a sum of independent Bernoulli variables of mean e^eps_i / (1 + e^eps_i). The minimum
-over lambda is a knapsack: D buys correct guesses, first where few are missing.
+over lambda is the value of a knapsack.
 """
 
 import math
@@ -47,6 +47,7 @@ def guesses_finding(
     level = _levels(canaries, promises)
     scores = guess_scores(canaries, seen)
     guessed = select_guesses(scores, level)
+    # Ties are guesses, too: the number of guesses is fixed beforehand.
     right = (scores[guessed] >= 0.0) == (canaries.bits[guessed] == 1)
     correct, many = int(right.sum()), int(guessed.size)
     sent = np.bincount(level, minlength=promises.levels.size)
@@ -122,10 +123,12 @@ def guessing_p_value(
     least = 1.0
     # The bound holds for every point of the profile, so the least needs no correction.
     for epsilons, deltas in zip(promises.epsilons, promises.deltas, strict=True):
+        # The distribution of B, from that of each level's guesses.
         law = np.ones(1)
         for epsilon, count in zip(epsilons.tolist(), guessed.tolist(), strict=True):
             coins = binom.pmf(np.arange(count + 1), count, expit(epsilon))
             law = np.convolve(law, coins)
+        # D sums over all canaries of a level, guessed or not.
         # 1 / (1 + e^eps), without overflow.
         bought = float(np.sum(sent * deltas * expit(-epsilons)))
         least = min(least, knapsack(law, correct, bought))
@@ -147,11 +150,13 @@ def knapsack(law: Floats, wanted: int, bought: float) -> float:
     # The j-th entry: j correct guesses are missing, which costs j times its probability.
     short = law[:wanted][::-1]
     missing = np.arange(1, wanted + 1)
+    # D buys correct guesses first where few are missing, as these cost least.
     costs = np.cumsum(missing * short)
     whole = int(np.searchsorted(costs, bought, side="right"))
     reached += math.fsum(short[:whole].tolist())
     if whole < wanted:
         paid = float(costs[whole - 1]) if whole else 0.0
+        # The remainder buys a part of the knapsack's next item.
         reached += (bought - paid) / float(missing[whole])
     return min(reached, 1.0)
 

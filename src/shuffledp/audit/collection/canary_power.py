@@ -11,13 +11,8 @@ Viswanath 2014); "as noise" it comes with normal noise of the same (epsilon, del
 only the half with the largest scores is guessed. Guesses are then independent, and in 90%
 of all audits the number of correct ones reaches its 10% quantile.
 
-Losses. One canary of m that is missing with a receipt is enough: a share s is seen with
-probability 1 - (1 - s)^m.
-
-Order. If messages keep their position with probability s, and the others are in random
-order, two of them are in order with probability (1 + tau) / 2, where
-tau = s^2 + (2 / 3) s (1 - s). The number of inversions is taken to be normal there, with
-the spread it has at s = 0. This is an approximation; the p-value of the audit is not.
+Losses are seen by one canary that is missing with a receipt. The power of the order test is
+an approximation; its p-value is not.
 """
 
 import bisect
@@ -164,6 +159,7 @@ def collection_power(
         attained = guessing_p_value(right, guessed, sent, promises=promises)
         return attained <= p_value
 
+    # The p-value falls with the number of correct guesses.
     right = bisect.bisect_left(range(int(guessed.sum()) + 1), True, key=accuses)
     guesses = [
         _guess_power(
@@ -173,6 +169,7 @@ def collection_power(
         for excess in EXCESSES
     ]
     order_shares = [_order_share(count, chance, p_value) for chance in CHANCES]
+    # One canary of m is enough: a share s is seen with probability 1 - (1 - s)^m.
     losses = [-math.expm1(math.log1p(-chance) / count) for chance in CHANCES]
     return CollectionPower(
         count,
@@ -191,6 +188,7 @@ def single_test_p_value(alpha: float) -> float:
     >>> f"{single_test_p_value(0.01):.2g}"
     '1.3e-05'
     """
+    # An epoch's e-value is the average of all tests', and the others win nothing.
     needed = len(EpochTest) / alpha
     root = brentq(lambda log: calibrated(math.exp(log)) - needed, -600.0, 0.0)
     # The root may be rounded up; the smaller p-value is on the safe side.
@@ -229,6 +227,7 @@ def _needed(right: float, *, promises: PrivacyProfiles, p_value: float) -> int |
 
     def enough(canaries: int) -> bool:
         guessed = num_guesses(canaries)
+        # Reached in 90% of all audits.
         few = int(binom.ppf(0.1, guessed, right))
         sizes = np.array([guessed]), np.array([canaries])
         return guessing_p_value(few, *sizes, promises=promises) <= p_value
@@ -261,6 +260,7 @@ def _as_noise(epsilon: float, delta: float) -> float:
         half = distance / 2.0
         return float(norm.sf(bound - half)), float(norm.cdf(-bound - half))
 
+    # The larger half of the scores is guessed: those beyond this bound.
     middle = float(brentq(lambda b: sum(sides(b)) - 0.5, 0.0, distance + 40.0))
     return sides(middle)[0] / sum(sides(middle))
 
@@ -275,6 +275,9 @@ def _order_share(count: int, chance: float, p_value: float) -> float | None:
         middle = (low + high) // 2
         detected = two_sided_p_value(middle, [count]) <= p_value
         low, high = (middle, high) if detected else (low, middle)
+    # An approximation: inversions are normal, with the spread of a random order.
     spread = math.sqrt(2.0 * (2 * count + 5) / (9.0 * count * (count - 1)))
     tau = 1.0 - 2.0 * low / pairs + float(norm.ppf(chance)) * spread
+    # If messages keep their position with probability s, and the others are in random
+    # order, two are in order with (1 + tau) / 2, tau = s^2 + (2 / 3) s (1 - s).
     return math.sqrt(1.0 + 3.0 * tau) - 1.0 if tau < 1.0 else None

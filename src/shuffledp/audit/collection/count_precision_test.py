@@ -8,14 +8,11 @@ variances, a count has every single value with probability at most
     (1 / 2 pi) int exp(-2 V sin(t / 2)^2) dt = exp(-V) I_0(V),
 
 about 1 / sqrt(2 pi V), and lies within t of a number fixed beforehand with 2 t + 1 times
-that. The number is the expectation if canaries alone hold the category. If others hold it,
-too, the test loses power, not validity.
+that.
 
 Categories are tested in sequence. Given the former counts and the users in them, the draws
 of the others are still independent where every message supports one category, and unchanged
-where categories are independent. So the number of categories whose probability is 5% at
-most is at most binomial; where the dependence is unknown, the p-value is the least
-probability times the number of categories.
+where categories are independent.
 """
 
 import math
@@ -54,6 +51,8 @@ def precision_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
         raise InvalidInputError(f"Expected canaries of categories in [0, {k}).")
     chances = np.array(_chances(canaries, seen, categories))
     near = int((chances <= NEAR).sum())
+    # Where each category is near with 5% at most, given the former ones, their number
+    # is at most binomial; with unknown dependence, the union bound holds.
     if seen.support.columns is SupportDependence.UNKNOWN:
         p_value = float(chances.min()) * chances.size
     else:
@@ -76,6 +75,8 @@ def _chances(canaries: Canaries, seen: EpochView, categories: Ints) -> list[floa
     chances, before = [], 0.0
     for number, category in enumerate(categories.tolist()):
         from_canaries = float(more[canaries.values == category].sum())
+        # The expectation if canaries alone hold the category; if others do, too, the
+        # test loses power, not validity.
         expected = float(people @ support.flip) + from_canaries
         count = float(support.counts[category])
         each = _least_variances(support, number)
@@ -84,6 +85,7 @@ def _chances(canaries: Canaries, seen: EpochView, categories: Ints) -> list[floa
             before if support.columns is SupportDependence.ONE else 0.0
         )
         variance = max(float(people @ each) - away * float(each.max()), 0.0)
+        # Each whole number in the window has a probability of exp(-V) I_0(V) at most.
         window = math.floor(2.0 * abs(count - expected)) + 1.0
         chances.append(min(window * float(ive(0, variance)), 1.0))
         before += count
@@ -110,6 +112,7 @@ def _least_variances(support: SupportCounts, former: int) -> Floats:
                     flip / (1.0 - former * flip),
                 ]
             )
+    # An impossible ratio counts as a variance of 0, the safe side.
     chances = np.where((chances >= 0.0) & (chances <= 1.0), chances, 1.0)
     least: Floats = np.min(chances * (1.0 - chances), axis=0)
     return least

@@ -1,10 +1,8 @@
 """Delivery test: every canary is counted exactly once, in its own epoch.
 
-The receipt of a missing report is a proof: the shuffler signed that it keeps it. Without a
-receipt it is unknown whether the report arrived. A shuffler that never signs may lose as
-many as the task says are absent; if the loss cannot depend on who is a canary, the number
-of lost canaries is at most hypergeometric. Copies, and messages of earlier epochs, must not
-occur at all.
+Without a receipt it is unknown whether a missing report arrived. A shuffler that never
+signs may lose as many as the task says are absent. Copies, and messages of earlier epochs,
+must not occur at all.
 """
 
 import numpy as np
@@ -38,12 +36,14 @@ def delivery_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
         f"{without:,} without one; {doubled:,} messages of anybody came again; "
         f"{replayed:,} messages are of canaries of earlier epochs"
     )
+    # A receipt is a proof: the shuffler signed that it keeps the report.
     if with_receipt or doubled or replayed:
         return AuditFinding.of_rule(EpochTest.DELIVERY, True, sentence=f"{sentence}.")
     if seen.gives_receipts or not seen.absent:
         # Receipts alone decide; or the number that may get lost is unknown.
         return AuditFinding.of_rule(EpochTest.DELIVERY, False, sentence=f"{sentence}.")
     sent = max(int(seen.people.sum()) + seen.absent, len(canaries))
+    # If losses cannot depend on who is a canary, lost canaries are hypergeometric.
     p_value = float(hypergeom.sf(without - 1, sent, seen.absent, len(canaries)))
     p_value = min(max(p_value, 1e-300), 1.0)
     sentence = (

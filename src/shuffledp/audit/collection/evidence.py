@@ -2,8 +2,8 @@
 
 If the system keeps its certificate, a p-value is at most a with probability a at most,
 given all former epochs; so its e-value has mean 1 at most. The average of the e-values of
-an epoch is an e-value, and so is the product over epochs: it may be inspected after every
-epoch, and ever exceeds 1 / alpha with probability alpha at most (Ville 1939).
+an epoch is an e-value, and so is the product over epochs, which may be inspected after
+every epoch (Ville 1939).
 """
 
 import itertools
@@ -166,6 +166,7 @@ class Evidence:
     @property
     def running(self) -> tuple[float, ...]:
         """The product of e-values so far, after each epoch; it may be infinite."""
+        # It ever reaches 1 / alpha with probability alpha at most (Ville 1939).
         products, product = [], 1.0
         for epoch in self.epochs:
             product *= epoch.e_value
@@ -176,6 +177,7 @@ class Evidence:
     def crossed_in(self) -> int | None:
         """The first epoch after which the threshold was reached, or None."""
         rows = zip(self.epochs, self.running, strict=True)
+        # The first crossing counts, also if the product falls afterwards.
         return next((epoch.epoch for epoch, e in rows if e >= self.threshold), None)
 
     @property
@@ -245,6 +247,7 @@ class Evidence:
             evidence = cls(value["task"], value["alpha"], epochs)
         except InvalidInputError as error:
             raise DataError(str(error)) from error
+        # Derived numbers of a file are computed again, not trusted.
         if evidence.to_dict() != value:
             raise DataError("Expected e-values that follow from their p-values.")
         return evidence

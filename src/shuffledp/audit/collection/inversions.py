@@ -9,9 +9,8 @@ the sum over groups that are ordered apart is a product, and with d_1, d_2, ... 
 are alike among the n, [n]! / ([d_1]! [d_2]! ...) counts orders by inversions (MacMahon
 1916): the distribution of Mann and Whitney (1947). It is symmetric about its middle.
 
-Few items are counted in whole numbers. For many, with t the distance from the middle,
-P(I <= E[I] - t) <= E[exp(theta (E[I] - I))] exp(-theta t) for every theta >= 0 (Chernoff
-1952), where the expectation is known exactly: it is a product of sinh(j theta / 2) / j.
+Few items are counted in whole numbers. For many, the tail has Chernoff's bound, with an
+expectation that is known exactly: it is a product of sinh(j theta / 2) / j.
 """
 
 import bisect
@@ -66,6 +65,7 @@ def two_sided_p_value(
     most = sum(_pairs(n) for n in sizes) - sum(_pairs(d) for d in alike)
     if not 0 <= count <= most or sum(alike) > sum(sizes):
         raise InvalidInputError(f"Expected 0 to {most} inversions, got {count}.")
+    # Both tails are alike: the distribution is symmetric about its middle.
     low = min(count, most - count)
     if 2 * low == most:
         return 1.0
@@ -86,6 +86,7 @@ def _counted(low: int, sizes: Sequence[int], alike: Sequence[int]) -> float:
             # Times 1 + q + ... + q^(j-1) = (1 - q^j) / (1 - q), up to q^low.
             _subtract_shifted(orders, j)
             _add_shifted(orders, 1)
+    # Divided by the [d]! of items that are alike (MacMahon 1916).
     for size in alike:
         for j in range(2, size + 1):
             _subtract_shifted(orders, 1)
@@ -112,6 +113,7 @@ def _bounded(low: int, sizes: Sequence[int], alike: Sequence[int]) -> float:
     # A uniform number on {0, ..., j - 1} has the variance (j^2 - 1) / 12.
     variance = (np.sum(upper**2 - 1.0) - np.sum(lower**2 - 1.0)) / 12.0
 
+    # P(I <= E[I] - t) <= E[exp(theta (E[I] - I))] exp(-theta t) (Chernoff 1952).
     def log_bound(theta: float) -> float:
         return float(
             np.sum(_log_growth(theta, upper))

@@ -42,6 +42,7 @@ def levels_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
         return AuditFinding.of_rule(EpochTest.LEVELS, broken, sentence=f"{sentence}.")
     positions = message_positions(canaries.hashes, seen.batch.hashes)[0]
     if not seen.hides_levels:
+        # A missing message, at index -1, is left to the delivery test.
         wrong = (positions >= 0) & (seen.batch.piles[positions] != known[:, None])
         broken = broken or bool(wrong.any())
         sentence = f"{sentence}; {wrong.sum():,} messages are in another level's pile."
@@ -49,6 +50,7 @@ def levels_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
     p_values = _level_p_values(positions, known, seen)
     if broken or not p_values:
         return AuditFinding.of_rule(EpochTest.LEVELS, broken, sentence=f"{sentence}.")
+    # The union bound over comparisons.
     p_value = min(len(p_values) * min(p_values), 1.0)
     sentence = (
         f"{sentence}; that places, piles and sizes of canaries' messages go with their "
@@ -72,8 +74,10 @@ def _level_p_values(positions: Ints, levels: Ints, seen: EpochView) -> list[floa
         count, num_others = int(at_level.sum()), int((~at_level).sum())
         if not num_others:
             continue
+        # An order by hash tells no level.
         if not seen.sorted_by_hash:
             ranks = np.argsort(np.argsort(positions))
+            # Pairs with the level's message behind: Mann, Whitney (1947).
             above = int(ranks[at_level].sum()) - count * (count - 1) // 2
             p_values.append(
                 two_sided_p_value(

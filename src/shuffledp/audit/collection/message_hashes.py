@@ -19,6 +19,7 @@ def checked_hashes(hashes: Hashes, what: str, *, dimensions: int) -> Hashes:
         InvalidInputError: If they are anything else, or of another shape.
     """
     array = np.asarray(hashes)
+    # NumPy makes an empty list an array of floats.
     if array.size == 0 and array.ndim == dimensions:
         return array.astype(KIND)
     if array.dtype != np.dtype(KIND) or array.ndim != dimensions:

@@ -4,7 +4,7 @@ A batch that is sorted by SHA-256 has one order, which every reader can check. A
 shuffler promises a uniformly random order: then all orders of a pile's canaries have the
 same probability, given the times of sending and all other messages. So the number of pairs
 in the order of sending has a known distribution (`inversions`); and so has that of pairs
-within uploads, which detects a shuffler that mixes uploads but not their messages.
+within uploads.
 """
 
 import numpy as np
@@ -27,6 +27,7 @@ def order_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
             EpochTest.ORDER, positions, sent, piles, among="in the order of sending"
         )
     hashes, piles = seen.batch.hashes, seen.batch.piles
+    # A hash that comes twice is not behind the one before, either.
     same = piles[1:] == piles[:-1]
     wrong = int(np.sum((piles[1:] < piles[:-1]) | (same & (hashes[1:] <= hashes[:-1]))))
     sentence = (
@@ -46,6 +47,7 @@ def uploads_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
         sentence = "The order is by SHA-256, of which there is one."
         return AuditFinding.unseen(EpochTest.UPLOADS, sentence=sentence)
     positions, sent, piles, uploads = _canary_messages(canaries, seen)
+    # Detects a shuffler that mixes uploads, but not the messages within them.
     _, groups = np.unique(np.stack([piles, uploads]), axis=1, return_inverse=True)
     among = "of the same upload in the order of sending"
     return _inversions_finding(
