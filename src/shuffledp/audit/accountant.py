@@ -150,6 +150,7 @@ def audit_accountant(
     tightest: float | None = None
     smallest: WrongBound | None = None
     while trials == 0 or time.monotonic() - start < seconds:
+        # A generator per trial: trial k is the same however many come before it.
         small = random_collection(np.random.default_rng([seed, trial]))
         trial += 1
         compared = _compare(accountant, small, trial - 1)
@@ -182,10 +183,12 @@ def shrink(
         for tried in sorted(
             simplifications(example.small), key=lambda small: small.size
         ):
+            # Those after it are as large, as they are sorted.
             if tried.size >= example.small.size:
                 break
             compared = _compare(accountant, tried, example.trial)
             less = None if compared is None else compared.wrong
+            # One that is not clear must become clearer.
             if less is not None and less.ratio > min(_CLEAR, example.ratio):
                 example, going = less, True
                 break
@@ -215,6 +218,7 @@ def _compare(
                 for level in answer.levels
             ]
         except ShuffledpError:
+            # A refusal states no bound that could be wrong.
             return _Comparison(False, None, None)
     if not {budget for budget, _, _ in stated} <= set(exact):
         raise InvalidInputError(

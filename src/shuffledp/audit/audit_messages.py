@@ -1,8 +1,7 @@
 """Messages of any kind, with a 64-bit code and numeric columns for tests.
 
 A black box answers with numbers, texts, bytes, vectors or sets. Two messages are the same
-if their codes are: 64 bits, the number's own or a hash. Two different messages share a code
-with probability 2^-64, which makes a test weaker, never wrong: an event is a set of codes.
+if their codes are: 64 bits, the number's own or a hash.
 """
 
 import hashlib
@@ -50,6 +49,7 @@ class Messages:
         """The largest possible number of columns."""
         if isinstance(self.raw, np.ndarray):
             return int(self.raw.shape[1]) if self.raw.ndim == 2 else 1
+        # One more for the length of a text, or the size of a set.
         return _MOST_COLUMNS + 1
 
     def like(self, other: "Messages") -> "Messages":
@@ -80,6 +80,8 @@ class Messages:
                 # The upper half takes part in the lower one.
                 code ^= code >> np.uint64(29)
             return code
+        # Two messages share a hash with probability 2^-64, which makes a test weaker,
+        # never wrong: an event is a set of codes.
         hashes = [_hash(message) for message in self.raw]
         return np.array(hashes, dtype=np.uint64)
 
@@ -96,6 +98,7 @@ class Messages:
             numbers: Floats = self.raw.astype(np.float64)
             return numbers
         if self.kind == "texts":
+            # Shorter texts are padded; their true length is a column of its own.
             width = min(max(map(len, self.raw), default=0), _MOST_COLUMNS)
             padded = b"".join(text[:width].ljust(width, b"\0") for text in self.raw)
             letters = np.frombuffer(padded, dtype=np.uint8)
@@ -224,6 +227,7 @@ def _hash(message: bytes | tuple[Any, ...]) -> int:
 def _element_column(element: Any) -> int:
     if isinstance(element, int) and 0 <= element < _MOST_COLUMNS:
         return element
+    # Elements that share a column cost power, not validity.
     return _hash((element,)) % _MOST_COLUMNS
 
 
@@ -233,6 +237,7 @@ def _hashable(row: Iterable[Any]) -> bool:
 
 def _members(row: Iterable[Any]) -> tuple[Any, ...]:
     if isinstance(row, set | frozenset):
+        # Elements of a set have no order, and may be of types that do not compare.
         return tuple(sorted(row, key=repr))
     return tuple(row)
 

@@ -102,6 +102,7 @@ def plan_audit(
     Raises:
         InvalidInputError: If an argument is out of range, or a value is repeated.
     """
+    # Compared as texts, as lists cannot be elements of a set.
     texts = [value_text(value) for value in values]
     if len(texts) < 2 or len(set(texts)) != len(texts):
         raise InvalidInputError(

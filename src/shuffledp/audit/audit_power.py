@@ -1,16 +1,13 @@
 """Number of samples with which an audit detects a broken promise.
 
 A test without a result is evidence only if it has power. The power depends on the events of
-the black box, which are not known beforehand. But no mechanism with a budget of e tells two
-values apart better than binary response,
-
-    R(x)(S) = e^e / (1 + e^e),    R(x')(S) = 1 / (1 + e^e):
-
-the messages of every other one can be computed from that answer (Kairouz, Oh, Viswanath
-2014). So it needs the fewest samples. The second case is an event of probability 1/100
-under x, and e^e times less under x'. The numbers are proven: each of the two counts is
+the black box, which are not known beforehand. Two cases are computed: binary response,
+which needs the fewest samples, and an event of probability 1/100 under x, and e^e times
+less under x', where e is the true budget. The numbers are proven: each of the two counts is
 within its 95% quantile, both at once in more than 90% of all audits, and even the worse end
 of each breaks the promise.
+
+Source: Kairouz, Oh, Viswanath (2014), for binary response.
 """
 
 import math
@@ -66,6 +63,8 @@ def powers(
     results = []
     for excess in EXCESSES:
         true = level * (1.0 + excess)
+        # Binary response, R(x)(S) = e^e / (1 + e^e): from its answer, the messages of
+        # every mechanism with this budget can be computed.
         other_probability = 1.0 / (1.0 + math.exp(min(true, 700.0)))
         pairs = (
             (1.0 - other_probability, other_probability),
@@ -75,6 +74,7 @@ def powers(
             samples_needed(*pair, epsilon=level, delta=delta, alpha=alpha)
             for pair in pairs
         ]
+        # As many messages are learned from as counted, up to a limit.
         at_best, rare = (
             None if number is None else number + min(number, most_learned)
             for number in needed
@@ -113,6 +113,7 @@ def samples_needed(
     Returns:
         A number that is enough, within 1% of the least; None if there is none.
     """
+    # Such an event keeps the promise, and shows nothing with any number of samples.
     if probability <= math.exp(min(epsilon, 700.0)) * other_probability + delta:
         return None
     low, high = 1.0, 2.0
@@ -121,6 +122,7 @@ def samples_needed(
         if high > _MOST:
             return None
     while high / low > 1.01 and high - low > 1.0:
+        # The geometric mean, as the precision is relative.
         middle = math.sqrt(low * high)
         if _enough(middle, probability, other_probability, epsilon, delta, alpha):
             high = middle
@@ -150,6 +152,7 @@ def _enough(
 
 def _quantile(size: int, chance: float) -> int:
     """Returns the least k that Bin(size, chance) exceeds with at most 5%."""
+    # Invariant: `low` is exceeded with more than 5%, `high` is not.
     low, high = -1, size
     while high - low > 1:
         middle = (low + high) // 2

@@ -138,6 +138,7 @@ class RandomizerAudit:
             b.outcome is SideCheckOutcome.BROKEN for b in self.behaviors
         ):
             return AuditVerdict.BROKEN
+        # At one level that it could see, the audit might have found something.
         if len(self.blind_levels) == len({pair.level for pair in self.pairs}):
             return AuditVerdict.BLIND
         return AuditVerdict.NOTHING_FOUND

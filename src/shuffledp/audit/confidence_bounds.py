@@ -1,10 +1,7 @@
 """Exact confidence bounds of Clopper and Pearson, and the epsilon and delta they prove.
 
 Of n independent messages, each in a set with probability p, k are in it. The lower bound is
-the p at which k hits or more have probability `alpha`; they have less at every smaller p:
-
-    P(Bin(n, p) >= k) = alpha,    p = the alpha-quantile of Beta(k, n - k + 1).
-
+the p at which k hits or more have probability `alpha`; they have less at every smaller p.
 So the bound exceeds the true probability with probability `alpha` at most, for every p and
 n. The upper bound is the complement of the lower bound of the misses.
 
@@ -12,9 +9,8 @@ For values x and x', a set S and a promise (eps, delta), two of them prove more:
 
     R(x)(S) <= e^eps R(x')(S) + delta
 
-holds for every S if the promise does. With p a lower bound of R(x)(S) and q an upper bound
-of R(x')(S), the least eps and the least delta that can be promised are log((p - delta) / q)
-and p - e^eps q, unless one of the two bounds failed.
+holds for every S if the promise does. A lower bound p of R(x)(S) and an upper bound q of
+R(x')(S) give a least eps, or a least delta, unless one of the two bounds failed.
 
 Source: Clopper, Pearson (1934), "The use of confidence or fiducial limits illustrated in
 the case of the binomial".
@@ -42,6 +38,7 @@ def probability_lower_bound(hits: ArrayLike, size: ArrayLike, alpha: float) -> F
         alpha: In (0, 1).
     """
     k, n = np.broadcast_arrays(*(np.asarray(part, np.float64) for part in (hits, size)))
+    # P(Bin(n, p) >= k) = alpha at p = the alpha-quantile of Beta(k, n - k + 1).
     # Without hits there is no such quantile, and 0 is the bound.
     quantiles = betaincinv(np.maximum(k, 1e-9), n - k + 1.0, alpha)
     bounds: Floats = np.where(k > 0.0, quantiles * (1.0 - _ROUNDING), 0.0)
@@ -79,6 +76,7 @@ def epsilon_lower_bound(lower: ArrayLike, upper: ArrayLike, delta: float) -> Flo
         upper: Upper bounds of R(x')(S), in (0, 1], the same shape.
         delta: In [0, 1).
     """
+    # The least epsilon with p <= e^eps q + delta is log((p - delta) / q).
     above = np.maximum(np.asarray(lower, np.float64) - delta, 0.0)
     # log 0 is -inf where `delta` covers the whole lower bound; the maximum makes it 0.
     with np.errstate(divide="ignore"):
@@ -97,6 +95,7 @@ def delta_lower_bound(lower: ArrayLike, upper: ArrayLike, epsilon: float) -> Flo
     """
     # exp overflows past 709; no probability is small enough for the cut to matter.
     growth = np.exp(min(epsilon, 700.0))
+    # The least delta with p <= e^eps q + delta.
     least: Floats = np.maximum(
         np.asarray(lower, np.float64) - growth * np.asarray(upper, np.float64), 0.0
     )

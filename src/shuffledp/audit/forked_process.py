@@ -20,6 +20,7 @@ def answer() -> None:
     # Text that a box prints must not mix with the answer: stdout becomes stderr.
     out = os.dup(1)
     os.dup2(2, 1)
+    # The module path first: to read the box, its module is imported.
     sys.path[:] = pickle.load(sys.stdin.buffer)
     target, values, levels = pickle.load(sys.stdin.buffer)
 
@@ -32,6 +33,7 @@ def answer() -> None:
     rows = [row()]
     for _ in range(2):
         rows.append(np.frombuffer(_forked(row), dtype=np.uint64))
+    # The process draws on after its forks, and must not repeat them either.
     rows.append(row())
     with os.fdopen(out, "wb") as stream:
         pickle.dump(rows, stream)

@@ -36,6 +36,7 @@ def run_isolated(
         InvalidInputError: If the work raises a `ShuffledpError`, or its process ends, or is
             killed, before it is done.
     """
+    # The child inherits buffers: text that is left in them might be written twice.
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     read, write = os.pipe()
@@ -46,6 +47,7 @@ def run_isolated(
     if child == 0:
         os.close(read)
         _work(work, write)
+    # With a writing end open here, the stream would never end.
     os.close(write)
     late = threading.Event()
 
@@ -82,6 +84,7 @@ def run_isolated(
 def _stop(timer: threading.Timer | None) -> None:
     if timer is not None:
         timer.cancel()
+        # A kill that has begun must end before the process id is given up.
         timer.join()
 
 
@@ -121,6 +124,7 @@ def _received(stream: Any, receive: Send) -> bool:
         try:
             word, content = pickle.load(stream)
         except (EOFError, pickle.UnpicklingError):
+            # A process that was killed may leave half an event.
             return False
         if word == "done":
             return True

@@ -3,10 +3,8 @@
 A random draw that is used twice makes two messages together tell more than each of them.
 Messages about one value are put into pairs, each used once: in the first half of them, of
 neighbors; in the second, of messages far apart. If all are independent and identically
-distributed, the probability that both of a pair are alike is the same in both halves. Given
-the number of all pairs that are alike, the number of neighbors among them is
-hypergeometric: Fisher's exact test, with no approximation. Numbers that hardly ever repeat
-are alike if they lie between the same quartiles of another part of the messages.
+distributed, the probability that both of a pair are alike is the same in both halves, which
+Fisher's exact test compares.
 
 Dependence breaks no promise by itself; a public seed that changes every hundred messages is
 an example. neighbor_leakage.py tests whether it tells values. But the bounds for single
@@ -75,6 +73,8 @@ def compare_neighbors(messages: Messages) -> tuple[float, float, float]:
     table = np.array(
         [[alike[0], len(near) - alike[0]], [alike[1], len(far) - alike[1]]]
     )
+    # Given the number of all pairs that are alike, that of neighbors among them is
+    # hypergeometric: there is no approximation.
     chance = float(fisher_exact(table).pvalue)
     return chance, alike[0] / len(near), alike[1] / len(far)
 
@@ -83,6 +83,7 @@ def _kinds(apart: Messages, messages: Messages) -> Ints:
     codes = messages.codes()
     if messages.kind != "numbers" or np.unique(apart.codes()).size < len(apart) // 2:
         return codes
+    # Numbers that hardly ever repeat are alike between the same quartiles.
     edges = np.quantile(apart.raw.astype(np.float64), [0.25, 0.5, 0.75])
     kinds: Ints = np.searchsorted(edges, messages.raw.astype(np.float64))
     return kinds

@@ -90,6 +90,7 @@ def choose_event(
         growth: Messages to be counted per message used to choose.
     """
     parts = _second(messages), _second(other_messages)
+    # No bound is negative: the first event that is tried replaces this one.
     best, event = -1.0, MessageEvent(scores[0], 0.0, True)
     for score in scores:
         first, other = (np.sort(score(part)) for part in parts)
@@ -101,6 +102,7 @@ def choose_event(
             hits = np.maximum(hits - np.sqrt(hits), 0.0)
             more = misses + np.sqrt(misses) + _UNSEEN
             misses = np.minimum(more, float(other.size))
+            # Scaled to the number of messages that will be counted.
             low = probability_lower_bound(hits * growth, first.size * growth, alpha)
             high = probability_upper_bound(misses * growth, other.size * growth, alpha)
             proven = proves(low, high)
@@ -125,6 +127,7 @@ def _thresholds(first: Floats, other: Floats) -> Floats:
     if both.size <= _THRESHOLDS:
         return both
     half = _THRESHOLDS // 4
+    # Half of the thresholds are even, a quarter for each tail; ranks may coincide.
     ranks = np.geomspace(1.0, both.size / 2.0, half).astype(np.int64) - 1
     even = np.linspace(0, both.size - 1, 2 * half).astype(np.int64)
     chosen: Floats = both[np.unique([*ranks, *even, *(both.size - 1 - ranks)])]

@@ -76,6 +76,7 @@ def neighbors(target: Target, plan: AuditPlan, *, alpha: float, rng: Rng) -> Sid
     samples = max(min(plan.samples, _SAMPLES), LEAST_SAMPLES)
     # The bounds use nine tenths of the plan's error probability.
     longer = replace(plan, samples=samples, confidence=1.0 - alpha)
+    # At larger levels, not even a value in clear would prove anything.
     seen = [level for level in plan.levels if level < longer.most_visible]
     if not seen:
         text = f"{longer.counted:,} messages never prove more than these levels"
@@ -84,6 +85,7 @@ def neighbors(target: Target, plan: AuditPlan, *, alpha: float, rng: Rng) -> Sid
     pairs = audited_pairs(TripleTarget(target, plan.values[0]), longer, rng=rng)
     worst = max(pairs, key=lambda pair: pair.epsilon.bound - pair.level)
     broken = [pair for pair in pairs if breaks(pair, plan.delta)]
+    # A delta may break the promise where no epsilon does.
     if broken and worst not in broken:
         worst = broken[0]
     text = (
@@ -102,7 +104,9 @@ def _threes(messages: Messages) -> Messages:
         return Messages("vectors", raw.reshape(len(raw) // 3, -1))
     threes = [raw[begin : begin + 3] for begin in range(0, len(raw), 3)]
     if messages.kind == "texts":
+        # Triples that become the same text cost power, not validity.
         return Messages("texts", [b"\0".join(three) for three in threes])
+    # Members carry the index of their message, which tells the three apart.
     sets = [
         tuple(
             f"{index}:{member!r}"

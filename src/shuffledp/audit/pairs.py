@@ -68,6 +68,7 @@ def audited_pairs(
     with target.started() as box:
         learned = _learn(box, plan, rng=rng)
         chosen = _choose(plan, learned)
+        # Counted messages are converted to the kind of those that scores know.
         kind = learned[0, 0].at(np.arange(1))
         hits = _count(box, plan, chosen, kind, rng=rng, on_share=report)
     return tuple(_pair(plan, choice, hits) for choice in chosen)
@@ -107,6 +108,7 @@ def _learn(box: Target, plan: AuditPlan, *, rng: Rng) -> dict[_Cell, Messages]:
     for done, batch in _drawn(box, plan, plan.learned, rng=rng):
         for cell, messages in batch.items():
             parts = collected.setdefault(cell, [])
+            # Bounds the memory: later batches are drawn and left out.
             if not parts or done * messages.num_columns <= _NUMBERS:
                 parts.append(messages)
     learned = {cell: concatenate(parts) for cell, parts in collected.items()}
@@ -124,12 +126,14 @@ def _choose(plan: AuditPlan, learned: dict[_Cell, Messages]) -> list[_PairEvents
         statements = promise_bounds(epsilon, plan.delta)
         for first, second in combinations(range(len(plan.values)), 2):
             first_messages, other = learned[level, first], learned[level, second]
+            # Scores serve both orders, as events are on either side of a threshold.
             scores = learn_scores(first_messages, other)
             for value, against in ((first, second), (second, first)):
                 messages, other_messages = (
                     learned[level, value],
                     learned[level, against],
                 )
+                # Events are chosen on the second half of the learned messages.
                 growth = plan.counted / (len(messages) - len(messages) // 2)
                 events = [
                     choose_event(

@@ -190,6 +190,7 @@ def _running(target: ProcessTarget) -> Iterator[Target]:
                 words,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                # A file: a full pipe that is not read would block the program.
                 stderr=errors,
                 bufsize=0,
                 start_new_session=True,
@@ -203,6 +204,7 @@ def _running(target: ProcessTarget) -> Iterator[Target]:
         with process:
             try:
                 assert process.stdin is not None
+                # A write must not wait while the program waits for its reader.
                 os.set_blocking(process.stdin.fileno(), False)
                 yield _RunningProcess(target.command, process, errors, target.seconds)
             finally:

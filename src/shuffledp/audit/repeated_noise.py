@@ -3,9 +3,8 @@
 A generator with a fixed seed repeats after every start, one that is copied with its process
 in every fork, and one that is seeded in each call in every call. Two runs with the same
 noise reveal each other's values. So the test draws rows of messages about one value, twice
-in a process, in two processes, and in two forks of one. If two messages about one value are
-alike with probability c, rows of m agree everywhere with probability c^m. The row itself
-gives an upper bound of c, by Clopper and Pearson; m grows until c^m is small enough.
+in a process, in two processes, and in two forks of one; rows are so long that they hardly
+agree by accident.
 
 Other processes can run a command, which is started twice, an importable object, and a
 Python object that can be pickled; a command cannot be forked from outside. Boxes that take
@@ -53,6 +52,7 @@ def repeats(
         rng: Passed to boxes that take one, within this process.
     """
     with target.started() as box:
+        # Rows grow until two of them hardly ever agree by accident.
         for size in _SIZES:
             values = [plan.values[0]] * size
             array = as_array(values)
@@ -96,6 +96,8 @@ def repeats(
 
 
 def _chance_of_agreement(row: NDArray[np.uint64]) -> float:
+    # If two messages are alike with probability c, rows of m agree with probability
+    # c^m. Pairs of neighbors give an upper bound of c (Clopper, Pearson).
     pairs = row.reshape(-1, 2)
     alike = int(np.count_nonzero(pairs[:, 0] == pairs[:, 1]))
     # The added 1e-9 is the probability that the bound of c itself fails.
@@ -128,6 +130,7 @@ def _elsewhere(
             capture_output=True,
             timeout=_SECONDS,
             check=False,
+            # The new process imports this package before it reads the question.
             env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
     except subprocess.TimeoutExpired as error:

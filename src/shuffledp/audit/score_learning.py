@@ -37,6 +37,7 @@ def fit_scores(messages: Messages, other_messages: Messages) -> list[Score]:
     """
     scores: list[Score] = []
     codes = messages.codes(), other_messages.codes()
+    # Counts tell something only where messages repeat, each twice on average.
     if (
         np.unique(np.concatenate(codes)).size
         <= (len(messages) + len(other_messages)) // 2
@@ -102,6 +103,7 @@ def _by_column(messages: Messages, other_messages: Messages) -> ColumnScore:
     parts = messages.columns(), other_messages.columns()
     # The width of texts is that of the longest, which may differ between the values.
     width = min(parts[0].shape[1], parts[1].shape[1])
+    # Infinite edges are beyond all numbers, so that unused entries stay empty.
     edges = np.full((width, _ENTRIES - 1), math.inf)
     ratios = np.zeros((width, _ENTRIES))
     for index in range(width):
@@ -130,6 +132,7 @@ def _by_column(messages: Messages, other_messages: Messages) -> ColumnScore:
 
 def _ratios(counts: Ints, other_counts: Ints) -> Floats:
     """Returns logarithms of ratios of smoothed shares."""
+    # Shares, as there may be more messages about one value than about the other.
     sizes = math.log(max(int(other_counts.sum()), 1)) - math.log(
         max(int(counts.sum()), 1)
     )
@@ -148,6 +151,7 @@ def _counts(
 
 def _certain(ratios: Floats, counts: Sequence[Ints]) -> Floats:
     """Sets ratios to 0 that are within two standard deviations of 0."""
+    # The variance of the log of a count is about the inverse of the count.
     doubt = np.sqrt(sum(1.0 / (count + _BEFORE) for count in counts))
     certain: Floats = np.where(np.abs(ratios) > _DOUBT * doubt, ratios, 0.0)
     return certain

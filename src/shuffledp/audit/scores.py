@@ -46,6 +46,7 @@ class ValueScore:
         """Returns the score of each message, shape (n,)."""
         codes = bit_places(messages.raw) if self.bits else messages.codes()
         index = np.minimum(np.searchsorted(self.keys, codes), self.keys.size - 1)
+        # Unseen messages speak for neither value.
         scores: Floats = np.where(self.keys[index] == codes, self.ratios[index], 0.0)
         return scores
 
@@ -80,6 +81,7 @@ class SizeScore:
 
     def words(self, threshold: float, *, above: bool) -> str:
         """Describes the half-line."""
+        # A threshold on the opposite of a number bounds the number from the other side.
         upward = above == (self.sign > 0.0)
         side = "at least" if upward else "at most"
         return f"it is {side} {self.sign * threshold:.6g}"
@@ -107,6 +109,7 @@ class RangeScore:
         """Describes the ranges of the event, joined where they meet."""
         inside = self.ratios >= threshold if above else self.ratios <= threshold
         ends = np.concatenate([[-math.inf], self.edges, [math.inf]])
+        # Steps into the event and out of it alternate: a pair bounds a run.
         moves = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]])))
         ranges = [
             _range(float(ends[a]), float(ends[b]))
@@ -190,7 +193,9 @@ def bit_places(numbers: Floats) -> NDArray[np.uint64]:
     whole = np.abs(fractions * 2.0**53).astype(np.int64)
     lowest = np.maximum(whole & -whole, 1)
     last = np.round(np.log2(lowest.astype(np.float64))).astype(np.int64)
+    # Exponents of doubles are above -2048, so that 0 is left for the number 0.
     first = np.where(whole == 0, 0, exponents.astype(np.int64) + 2048)
+    # `last` is below 64 and the sign is one bit: different triples differ in code.
     code = (first * 64 + np.where(whole == 0, 63, last)) * 2 + np.signbit(numbers)
     return code.astype(np.uint64)
 

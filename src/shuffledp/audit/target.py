@@ -126,6 +126,7 @@ def _call_of(box: Any) -> Callable[..., Any]:
 
 def _takes_rng(call: Callable[..., Any]) -> bool:
     try:
+        # Some built-in functions have no signature.
         parameters = inspect.signature(call).parameters.values()
     except (TypeError, ValueError):
         return False

@@ -1,10 +1,8 @@
 """Timing check: warns if the time of an answer depends on the value. Never a verdict.
 
-Every round times one answer per value, in random order; times are compared within rounds,
-so that a machine that gets slower does not matter. The statistic is the range of the
-medians of the values. If the time does not depend on the value, times within a round are
-exchangeable, and the share of random permutations with at least this range is an exact
-p-value.
+Every round times one answer per value, in random order. The statistic is the range of the
+medians of the values; the share of random permutations with at least this range is an
+exact p-value.
 """
 
 import time
@@ -39,6 +37,7 @@ def timing(target: Target, plan: AuditPlan, *, rng: Rng) -> SideCheck:
     times = np.zeros((_ROUNDS, len(batches)))
     with target.started() as box:
         for row in times:
+            # Within rounds: a machine that gets slower does so for all values.
             for index in rng.permutation(len(batches)).tolist():
                 begin = time.perf_counter()
                 box.draw(batches[index], level, rng=rng)
@@ -70,6 +69,7 @@ def permutation_test(times: Floats, *, seed: int) -> tuple[float, float]:
     medians = np.median(times, axis=0)
     seen = float(np.ptp(medians))
     many = np.broadcast_to(times, (_EXCHANGES, *times.shape))
+    # If times do not depend on values, those within a round are exchangeable.
     mixed = np.random.default_rng(seed).permuted(many, axis=2)
     spreads = np.ptp(np.median(mixed, axis=1), axis=1)
     beyond = int(np.count_nonzero(spreads >= seen))
