@@ -1,7 +1,7 @@
 """Messages of updates, as the devices of a round draw them, and their checks.
 
 Each update is encoded, every coordinate passes the framework's device alone, and a coupled
-framework processes the messages. Frameworks never see a value and its message together.
+framework processes the messages.
 """
 
 from typing import Any, TypeAlias
@@ -50,6 +50,7 @@ def draw_messages(
     if encoded.shape != updates.shape:
         raise InvalidInputError("Expected as many coordinates encoded as there are.")
     messages = _randomized(device, encoded, levels, rng=rng)
+    # It is given messages and no values: coupling is postprocessing.
     couple = getattr(framework, "couple", None)
     if couple is not None:
         messages = couple(messages, levels, rng=rng)
@@ -139,6 +140,7 @@ def _bounded(messages: Messages, possible: range, shape: tuple[int, ...]) -> Mes
             "Expected one whole number per coordinate as a message."
         )
     first, last, kind = possible[0], possible[-1], message_type(possible)
+    # Noise may leave the range; clipping it is postprocessing.
     if int(messages.min()) < first or int(messages.max()) > last:
         messages = np.clip(messages, first, last)
     return messages.astype(kind, copy=False)

@@ -13,12 +13,11 @@ error.
 
 **Whether a device answers must not depend on its data**: a refusal would be an answer
 without noise, and a server that chooses its weights cleverly could read data from it. So
-a request is refused before the data are touched, only for its own content - such as
-another round than agreed - and for the updates that the device sent before. An accepted
-request counts, and is always answered with messages of the agreed form: those of an update
-of zeros where training fails or returns arrays of another form than the model; zeros in
-place of coordinates that are not finite. The mod cannot hide how long training takes, or
-that it ended the process: training should take equally long for all data, and no more
+a request is refused only for its own content - such as another round than agreed - and for
+the updates that the device sent before. An accepted request counts, and is always answered
+with messages of the agreed form: those of an update of zeros where training fails or
+returns arrays of another form than the model. The mod cannot hide how long training takes,
+or that it ended the process: training should take equally long for all data, and no more
 memory than there is.
 
 The level is a setting of the device (`privacy-level` of its node config), which the server
@@ -143,6 +142,7 @@ class RandomizeUpdate:
             raise InvalidInputError(
                 f"Expected at most {self.agreement.rounds} requests to train."
             )
+        # All refusals come before the data are touched, so that none depends on them.
         before = self._requested(message)
         level = self.level_of(context)
         check_budgets(np.array([level]))
@@ -221,6 +221,7 @@ class RandomizeUpdate:
         except (Exception, SystemExit):
             logging.getLogger(__name__).exception("Zeros are randomized instead.")
             return np.zeros_like(start)
+        # Zeros, not an error: a refusal would be an answer without noise.
         finite: NDArray[np.float32] = np.nan_to_num(
             update, nan=0.0, posinf=0.0, neginf=0.0
         )

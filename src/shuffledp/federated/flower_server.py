@@ -71,8 +71,7 @@ class ShuffledAveraging(FedAvg):
 
     All connected devices train in every round, once as many as promised are connected;
     no request is sent after the agreed number of rounds. There is no evaluation on
-    devices, as its results would be computed from people's data without noise. Pass an
-    `evaluate_fn` with public test data to `start` instead.
+    devices: pass an `evaluate_fn` with public test data to `start` instead.
 
     Replies that are errors, or not of the agreed form, or of a level that was not
     promised, count as no reply.
@@ -121,6 +120,7 @@ class ShuffledAveraging(FedAvg):
                 f"Expected so few levels that each is reported, got {promised!r}."
             )
         super().__init__(
+            # Results of an evaluation on devices would carry no noise.
             fraction_evaluate=0.0,
             min_train_nodes=promised.num_users,
             min_available_nodes=promised.num_users,
@@ -182,12 +182,14 @@ class ShuffledAveraging(FedAvg):
         from flwr.app import MetricRecord
 
         del server_round
+        # Taken only once: replies that come again change no model.
         model, self._model = self._model, None
         opened = [None if model is None else self._open(reply) for reply in replies]
         counted = [reply for reply in opened if reply is not None]
         levels = np.array([level for _, level in counted], dtype=np.float64)
         missing = self._missing(levels)
         mean = None
+        # Fewer people than promised give less cover than was certified.
         if model is not None and not missing:
             mean = self._mean(np.stack([sent for sent, _ in counted]), levels)
         metrics = MetricRecord(
@@ -220,6 +222,7 @@ class ShuffledAveraging(FedAvg):
             messages: One row per device, shape (n, d).
             levels: Of the same devices, shape (n,).
         """
+        # Senders are dropped before anything is computed.
         reports = Reports(self._protocol.identity, messages, levels, "columns")
         seen, people = shuffle(reports, rng=self.rng), Population.from_budgets(levels)
         try:

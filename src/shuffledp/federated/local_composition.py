@@ -1,8 +1,6 @@
 """Local privacy of all messages of one device together, by composition.
 
-The profile of one message becomes finitely many likelihood ratios, which compose. For a
-budget alone that would be the optimal composition of Kairouz, Oh and Viswanath (2015); a
-mechanism's own profile gives a smaller epsilon.
+The profile of one message becomes finitely many likelihood ratios, which compose.
 """
 
 import math
@@ -77,9 +75,12 @@ def _profile(
     """Returns a proven upper bound of the divergence of all messages together."""
     pure = device.delta_local == 0.0
     ceiling = total_budget(times, level) if pure else math.inf
+    # For a budget alone this would be the optimal composition of Kairouz, Oh and
+    # Viswanath (2015); a mechanism's own profile gives a smaller epsilon.
     losses = loss_distribution(
         lambda epsilon: device.local_delta(level, epsilon),
         ceiling=level if pure else math.inf,
+        # Added once for every message.
         negligible=max(_NEGLIGIBLE * delta / times, _SMALLEST),
     )
     profile = composed([(losses, times)]).delta

@@ -1,9 +1,8 @@
 """Noisy mean gradient that a client sends in a step of shuffled gradient descent.
 
 Each of the client's k gradients is clipped to norm C, and their mean gets normal noise of
-deviation sigma per coordinate. Replacing one example moves the mean by at most 2 C / k
-(E-APES prints 2 C / m for m clients), replacing all of them by 2 C. A step is therefore
-mu-GDP with mu = 2 C / (k sigma) for one example, and sigma follows from the client's level.
+deviation sigma per coordinate. A step is mu-GDP with mu = 2 C / (k sigma) for one example,
+k times that for all of them, and sigma follows from the client's level.
 
 Source: Balle, Wang (2018), Theorem 8, for sigma.
 """
@@ -91,6 +90,8 @@ class NoisySteps:
         Raises:
             InvalidInputError: If noise is out of the range of single precision.
         """
+        # Replacing one example moves the mean by 2 C / k at most; E-APES prints 2 C / m
+        # for m clients.
         # sigma = 2 C / (k mu), with mu from the exact calibration of the Gaussian
         # mechanism (Balle and Wang, Theorem 8).
         mu = sensitivity_per_deviation(levels, float(self.delta))

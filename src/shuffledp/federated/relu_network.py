@@ -6,8 +6,7 @@ gradient in that layer is the outer product of a and delta, with delta for b, so
 
     |gradient|^2 = sum over layers of (|a|^2 + 1) |delta|^2,
 
-and the sum of gradients scaled by factors c_j is one matrix product per layer. No
-example's gradient is ever written down.
+and the sum of gradients scaled by factors c_j is one matrix product per layer.
 
 Source of the norms: Goodfellow (2015), "Efficient per-example gradient computations",
 arXiv:1510.01799.
@@ -88,6 +87,7 @@ class ReluNetwork:
             self._views(total), signals, errors, strict=True
         ):
             shortened = delta * shares.astype(np.float32)[:, None]
+            # One product sums over examples: no example's gradient is ever stored.
             np.matmul(a.T, shortened, out=matrix)
             shortened.sum(axis=0, out=bias)
         return total

@@ -6,9 +6,7 @@ that, held by all users, would give the average message that was observed,
 
     average = (1 / n) sum_i E[Z | v, eps_i] ?                      (eq. (1) of the source)
 
-With messages in cells of a grid the answer is exact. The expectation is a finite sum at a
-grid point, and a straight line in between, as a value is moved to one of the two points
-beside it without bias. So the 4097 points are the whole function, and it grows.
+With messages in cells of a grid the answer is exact.
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", section 3.2.
 """
@@ -74,6 +72,8 @@ def invert_response(averages: Floats, responses: Floats) -> Floats:
     # The response is nearly flat next to the ends, where rounding may make it fall;
     # np.interp needs points that do not.
     growing = np.maximum.accumulate(responses)
+    # Exact: a value is moved to one of the two points beside it without bias, so that
+    # the expectation is a straight line between points.
     values: Floats = np.interp(averages, growing, points)
     return values
 
@@ -92,6 +92,7 @@ def _level_response(level: float, threshold: int) -> Floats:
     # Sum over the cells right of the middle: first those right of the point, then left.
     total = offset * (near[right] - near[between]) + far[right] - far[between]
     total += offset * near[left] - far[left]
+    # By symmetry, the mirrored point gives the sum left of the middle.
     average: Floats = (total - total[::-1]) / (near + near[::-1])
     return average
 

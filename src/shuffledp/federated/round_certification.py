@@ -7,11 +7,11 @@ data of one person, so that all d messages of all T rounds may change.
 Rounds are adaptive: the model, and with it every update, depends on all earlier *shuffled*
 messages. Given those, a round is a collection of values like any other, and the bound for
 one coordinate holds for all values - the two of the target user, whose data the neighboring
-worlds differ in, and all others'. So for every past the same pair of distributions
-dominates the coordinate, and independent copies of it dominate the whole training (Zhu,
-Dong, Wang 2022, arXiv:2106.08567, Theorem 10; docs/theory/theorem.md). Randomness must be
-fresh in every round, the model must be computed from shuffled messages only, and no device
-may store anything that depends on its own noise.
+worlds differ in, and all others'. Randomness must be fresh in every round, the model must
+be computed from shuffled messages only, and no device may store anything that depends on
+its own noise.
+
+Source: Zhu, Dong, Wang (2022), arXiv:2106.08567, Theorem 10; docs/theory/theorem.md.
 """
 
 from typing import cast
@@ -63,6 +63,8 @@ def central_exposures(
     """
     # "agnostic": levels travel apart from messages, which `simulated_round` shuffles too.
     certified = cast(LocalRandomizer, device)
+    # adaptive: for every past the same pair of distributions dominates a coordinate,
+    # and independent copies of it the whole training (Zhu, Dong, Wang, Theorem 10).
     all_messages = SingleMessages(
         ALL, certified, "agnostic", people, num_coordinates, adaptive=True
     )
@@ -75,8 +77,6 @@ def local_exposure(
 ) -> UnshuffledExposure:
     """Returns all messages of one device, as seen without a shuffler.
 
-    A framework, coupled or not, sends a function of these messages only.
-
     Args:
         device: The randomizer of every coordinate.
         people: The whole population.
@@ -88,4 +88,5 @@ def local_exposure(
     reason = why_not_local(device)
     if reason:
         raise CertificationError(f"No local guarantee is certified: {reason}.")
+    # A framework, coupled or not, sends a function of these messages only.
     return UnshuffledExposure(cast(LocalRandomizer, device), people, num_coordinates)

@@ -81,6 +81,7 @@ class TrainingRound:
         if not isinstance(self.shuffled, bool):
             raise InvalidInputError("Expected shuffled to be True or False.")
         object.__setattr__(self, "device", self.framework.device)
+        # Certificates count one shuffled message per coordinate and round.
         if getattr(self.device, "changes", 1) != 1:
             raise InvalidInputError(
                 "Expected a device that sends one message per coordinate, got "

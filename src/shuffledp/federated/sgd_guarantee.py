@@ -1,8 +1,7 @@
 """Local guarantee of noisy gradient descent that visits clients in a random order.
 
 A step is mu-GDP for one example, and k mu-GDP for all examples of a client
-(`NoisySteps`). Steps of Gaussian mechanisms compose exactly, also if each depends on the
-earlier ones: T epochs are sqrt(T) mu-GDP.
+(`NoisySteps`); T epochs are sqrt(T) mu-GDP.
 
 No more is certified, and this is local. The order of the clients hides which of them made
 a step, but every step depends on the model that the earlier ones left, and no
@@ -112,11 +111,14 @@ def sgd_guarantee(
     """
     check_whole(epochs, "epochs", least=1)
     sigmas, delta = steps.deviations(people.epsilons), float(steps.delta)
+    # Gaussian mechanisms compose exactly, also if a step depends on the earlier ones:
+    # sqrt(T) mu (Dong, Roth, Su 2022, Corollary 3.3).
     # Without noise sigma is 0, and mu infinite.
     with np.errstate(divide="ignore"):
         client = (
             math.sqrt(epochs) * 2.0 * float(steps.clip) / sigmas * (1.0 + _ROUNDING)
         )
+    # Replacing one of k examples moves the mean a k-th as far as all of them.
     example = client / steps.examples
     example_epsilons = smallest_epsilons(example, delta)
     client_epsilons = smallest_epsilons(client, delta)

@@ -8,9 +8,8 @@ guarantee is in `shuffledp.federated.sgd_guarantee`.
 E-APES divides the sum of a client's gradients by the number m of clients, not by that of
 the client's examples k = n / m. With noise for the sensitivity 2 C / m of that sum it is
 the same method at the learning rate k / m times as large: 0.3, not 0.05, at its Table 2. It
-also draws one order for all epochs and calibrates the noise by the classical formula, which
-holds for epsilon <= 1 only; a new order per epoch and the exact calibration guarantee no
-less.
+also calibrates the noise by the classical formula, which holds for epsilon <= 1 only; the
+exact calibration guarantees no less.
 
 Source: Chen, Cao, Ge (2023), "Enhancing Privacy in Personalized Differential Privacy under
 the Shuffle Model", Algorithm 1 and Table 2.
@@ -169,6 +168,7 @@ def train(
     deviations = steps.deviations(budgets)
     train_accuracy, test_accuracy = [], []
     for epoch in range(epochs):
+        # E-APES draws one order for all epochs; a new one each guarantees no less.
         for client in rng.permutation(budgets.size):
             examples_of_client = slice(client * examples, (client + 1) * examples)
             # The model changes at once: the steps of later clients depend on this one.

@@ -13,9 +13,7 @@ Approximations:
   relative error below 1e-9; at any level, the errors of all 4096 add up to less than
   1e-11. Levels below 1e-9 are drawn like 1e-9.
 * Noise is cut off where a probability of 2^-53 is left.
-* The probability that a value moves up is rounded to a multiple of 2^-24. That equals a
-  value that differs by 2^-24 of a cell, which is 3e-11 of the clip range, and less than
-  the resolution of single precision in most of it.
+* The probability that a value moves up is rounded to a multiple of 2^-24.
 
 It is unfit for real people's data, which take the exact path.
 """
@@ -125,6 +123,8 @@ def _blocks(
         points += STEPS / 2
         np.clip(points, 0.0, STEPS, out=points)
         # Unbiased rounding: up with a probability equal to the fractional part.
+        # In steps of 2^-24 of a cell, 3e-11 of the clip range: less than the resolution
+        # of single precision in most of it.
         points += rng.random(dtype=np.float32, out=fine[: len(points)])
         np.floor(points, out=points)
         rng.random(out=drawn)

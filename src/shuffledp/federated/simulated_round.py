@@ -129,6 +129,7 @@ def average_updates(
             raise InvalidInputError(
                 "Expected every coordinate of an update to be finite."
             )
+        # Single precision would lose digits over millions of people.
         sums: Floats = computed.sum(axis=0, dtype=np.float64)
         return sums
 
@@ -230,4 +231,5 @@ def _in_threads(
     work: Callable[[slice, _Input], _Output], parts: Iterable[tuple[slice, _Input]]
 ) -> Iterator[_Output]:
     with ThreadPoolExecutor(_THREADS) as pool:
+        # In the order of parts, so that sums are rounded the same way in every run.
         yield from pool.map(lambda part: work(*part), parts)

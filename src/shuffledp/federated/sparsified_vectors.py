@@ -5,9 +5,7 @@ A dummy is a freshly perturbed 0. Three rules select the messages that stay:
 * `ThresholdVectors`: those at least a public distance from the middle. Coordinates stay
   independent, and the framework is certified.
 * `TopVectors`: the b largest of a person's d messages, as S-APES is published. The
-  selection depends on all coordinates, and no central guarantee is proven for it. The
-  padding is read as a perturbed 0, and the messages before it as perturbed values: the
-  formula as printed in the source does not depend on data at all.
+  selection depends on all coordinates, and no central guarantee is proven for it.
 * `RandomVectors`: those of randomly sampled coordinates, by independent Bernoulli draws.
   Coordinates stay independent, and the framework is certified.
 
@@ -58,6 +56,7 @@ class ThresholdVectors:
     def __post_init__(self) -> None:
         check_clip(self.clip)
         _check_share(self.share)
+        # Raises for a share of 1, with which the threshold would keep every message.
         _ = self.device
 
     @property
@@ -141,6 +140,8 @@ class TopVectors:
             # Cells are coarse: a uniform point of the cell breaks ties.
             points = part + rng.random(part.size).reshape(part.shape)
             others = _all_but_largest(np.abs(points - STEPS / 2), self.share)
+            # The source's padding is read as a perturbed 0, and messages before it as
+            # perturbed values: its formula as printed does not depend on data at all.
             zeros = np.zeros(others.shape, dtype=np.float32)
             if zeros.size:
                 dummies = draw_messages(
@@ -221,4 +222,5 @@ def _check_share(share: float) -> None:
 def _all_but_largest(keys: Floats, share: float) -> Ints:
     """Returns the columns of all except the b largest keys per row, shape (k, d - b)."""
     others = keys.shape[1] - max(round(share * keys.shape[1]), 1)
+    # With no others, column 0 is a valid pivot, and the slice is empty.
     return np.argpartition(keys, max(others - 1, 0), axis=1)[:, :others]

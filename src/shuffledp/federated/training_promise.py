@@ -73,6 +73,7 @@ def promise_of(
         local, note = local_part(central, protocol), _CENTRAL
     elif protocol is not None:
         try:
+            # Without a central guarantee, devices may still have their local one.
             local = local_guarantee(protocol, people, delta=delta, rounds=rounds)
             note = f"{protocol.uncertified} {_LOCAL}"
         except CertificationError as error:
