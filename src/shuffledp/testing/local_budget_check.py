@@ -28,7 +28,7 @@ def check_local_budget(
     for level, probabilities in zip(
         distributions.levels, distributions.probabilities, strict=True
     ):
-        # Other mechanisms may have infinite ratios: their divergence is bounded below.
+        # Other mechanisms may have infinite ratios: for these, divergences decide.
         log_ratio = _largest_log_ratio(distributions, probabilities) if pure else 0.0
         if log_ratio > level + ROUNDING:
             yield ConformanceFinding(

@@ -122,7 +122,7 @@ def _visible_leak(probabilities: Floats, alarm: float) -> float:
         float(np.sum(1.0 - probabilities)),
         np.sum(probabilities * (1.0 - probabilities)),
     )
-    # A leak is seen if it shifts the sum by both quantiles, the alarm's and its own.
+    # A leak shifts the sum: by both quantiles, it passes the alarm often enough.
     errors = float(norm.isf(alarm / 2.0) + norm.isf(1.0 - _DETECTION_PROBABILITY))
     return min(errors * float(np.sqrt(variance)) / max(hidden_mass, 1e-300), 1.0)
 
