@@ -97,10 +97,9 @@ def account(
 def certify(
     protocol: Certifiable | LocalRandomizer, people: Population, *, epsilon: float
 ) -> Guarantee:
-    """Certifies deltas for a protocol whose draws are not checked against its covers.
-
-    Conformance tests compare the two, and so have to bound classes that `account` refuses.
-    """
+    """Certifies deltas for a protocol whose draws are not checked against its covers."""
+    # Conformance tests compare the two, and so have to bound classes that `account`
+    # refuses: there is no guard here.
     query = AccountingQuery({}, _checked(people).counts, None, epsilon)
     query = _validated(query, people)
     return _guarantee(protocol, people, exposures_of(protocol, people), query)
@@ -137,6 +136,7 @@ def _guarantee(
     exposures: Sequence[Exposure],
     query: AccountingQuery,
 ) -> Guarantee:
+    # The first exposure is that of `Guarantee.levels`; the others go to `also`.
     main = exposures[0]
     statement, *also = (exposure.certify(query) for exposure in exposures)
     return Guarantee(
@@ -156,12 +156,14 @@ def _guarantee(
         people=_listed(people),
         people_digest=digest(people),
         version=__version__,
+        # Counted over all levels: of very many, only some are stated or listed.
         num_rare=int((people.counts < FEW_AT_A_LEVEL).sum()),
     )
 
 
 def digest(people: Population) -> str:
     """Returns SHA-256 of all levels and counts, as little-endian 64-bit numbers."""
+    # The byte order is fixed: certificates are verified on other machines.
     content = hashlib.sha256(np.ascontiguousarray(people.epsilons, "<f8").data)
     content.update(np.ascontiguousarray(people.counts, "<i8").data)
     return content.hexdigest()
@@ -189,6 +191,7 @@ def check_people(people: Population, absent: int) -> None:
 
 def _listed(people: Population) -> tuple[tuple[float, int], ...] | None:
     if people.num_levels > _MAX_LISTED_LEVELS:
+        # The digest still speaks for all levels.
         return None
     return tuple(zip(people.epsilons.tolist(), people.counts.tolist(), strict=True))
 

@@ -9,6 +9,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import MAX_USERS
 from shuffledp.types import Ints
 
+# Integrals return no bound below 1e-306: much smaller deltas are never certified.
 MIN_DELTA = 1e-300
 
 
@@ -56,6 +57,7 @@ def check_either(delta: float | None, epsilon: float | None) -> None:
 
 def check_whole(number: int, what: str, *, least: int) -> None:
     """Raises InvalidInputError unless `number` is an integer in [least, MAX_USERS]."""
+    # True is an int in Python, and no number of people.
     whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
     if whole and number > MAX_USERS:
         raise InvalidInputError(f"Expected at most {MAX_USERS:g} {what}.")

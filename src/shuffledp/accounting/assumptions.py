@@ -1,7 +1,4 @@
-"""Theorems, assumptions and numerical safeguards of a guarantee, as sentences.
-
-The sentences are part of certificates: verification compares them letter by letter.
-"""
+"""Theorems, assumptions and numerical safeguards of a guarantee, as sentences."""
 
 from collections.abc import Iterable
 
@@ -9,6 +6,8 @@ from shuffledp.accounting.statement import LevelGuarantee, RestsOn
 from shuffledp.cover import LocalRandomizer
 from shuffledp.types import Mode
 
+# These sentences are part of certificates, and verification compares them letter by
+# letter: with other words, stored certificates would no longer hold.
 _THEOREMS: dict[RestsOn, str] = {
     "two messages": "worst data of all others, by branch and bound (two messages)",
     "blanket": "privacy blanket of Balle et al. (2019), with one randomizer per person",
@@ -84,6 +83,7 @@ def assumptions_of(
 
 def theorems(levels: Iterable[LevelGuarantee]) -> str:
     """Returns the theorems behind the certified numbers of these levels, with sources."""
+    # A dict keeps the order of the levels; that of a set differs from run to run.
     return "; ".join(dict.fromkeys(_THEOREMS[level.rests_on] for level in levels))
 
 

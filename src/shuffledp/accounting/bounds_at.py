@@ -95,6 +95,7 @@ class TargetUsers:
             attacked = lower(epsilon)
             # The attack gives the order of magnitude of delta, and so what may be dropped.
             about = attacked if attacked > 0.0 else _USUAL_DELTA
+            # Apart from the others: each has its own delta down to which tails matter.
             target = replace(self, positions=[position])
             certified, upper = target._delta(epsilon, about)
             if attacked == 0.0 and certified < about:
@@ -145,6 +146,7 @@ class TargetUsers:
             self.randomizer,
             self.crowd,
             self.positions,
+            # Of one shuffle: it only says down to which delta tails matter.
             delta=max(delta / self.shuffles, _SMALLEST),
             absent=self.absent,
             quick=quick,
@@ -169,6 +171,7 @@ class TargetUsers:
         _check(below, certified)
         rests_on, slack = self._about(upper, certified)
         if self.shuffles > 1 and certified >= ceiling:
+            # The search ended at the ceiling: composition proves nothing better.
             rests_on = "device"
         return ProfileBounds((below, delta), (certified, delta), rests_on, slack)
 
@@ -180,6 +183,7 @@ class TargetUsers:
         elif self.randomizer.delta_local == 0.0:
             ceiling = total_budget(self.times, upper.level)
         else:
+            # Budgets with a delta_local > 0 never add up to an epsilon with delta = 0.
             ceiling = composed_ceiling(profile, upper.level, delta)
         guess = upper.about(delta, self.shuffles)
         return ceiling, smallest_certified_epsilon(

@@ -59,6 +59,7 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
     crowd = Population.from_counts(dict(targets))  # Checks the counts, too.
     if np.any(np.diff(wanted) < 1e-4 * np.array(wanted[1:])):
         raise InvalidInputError("Expected targets that differ by more than 0.01%.")
+    # Searches begin at the targets themselves as local budgets, which must be kept.
     if not promise.kept(rounded_population(np.array(wanted), counts), wanted):
         raise CertificationError(
             "Expected a randomizer whose local budgets keep their own values centrally."
@@ -67,6 +68,7 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
     for people, goals in fitted_budgets(promise, counts, wanted, apart=apart):
         with suppress(CertificationError):
             return promise.answer(people, goals)
+    # The targets themselves as budgets, which were kept above.
     return promise.answer(crowd, wanted)
 
 
@@ -95,6 +97,7 @@ def largest_budget(
     budget = round_down(largest_one(promise, people, index, wanted))
     changed = with_budget(people, index, budget)
     position = int(np.searchsorted(changed.epsilons, budget))
+    # The guarantees of the other levels may weaken: `answer` checks this one only.
     goals = [np.inf] * changed.num_levels
     goals[position] = wanted
     return promise.answer(changed, goals)
@@ -171,6 +174,7 @@ def smallest_crowd(
             return False
 
     least = max(people.num_levels, 2) + promise.absent
+    # Up to `low` people are too few, and `high` are enough once the first loop ends.
     low, high = least - 1, least
     while not enough(high):
         low, high = high, high * 2
@@ -206,6 +210,7 @@ def most_rounds(
     """
     wanted = _targets_of(people, targets)
 
+    # One distribution per level serves every number of rounds that is tried.
     losses = [
         promise.losses(people, index, MAX_TIMES) for index in range(people.num_levels)
     ]
@@ -228,6 +233,7 @@ def most_rounds(
     low, high = 1, 2
     while high <= most and enough(high):
         low, high = high, high * 2
+    # From here on `low` rounds are kept, and `high` are not, or are not allowed.
     high = min(high, most + 1)
     while high - low > 1:
         middle = (low + high) // 2

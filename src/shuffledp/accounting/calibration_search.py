@@ -23,10 +23,6 @@ _LEAST, _NOT_ONE = 1e-307, 1e-6
 def excess_of(delta: float, promised: float) -> float:
     """Returns by about which factor budgets are too large, as a logarithm.
 
-    Where the loss is normal, log delta is about -1 / budget^2: half the logarithm of its
-    logarithm is nearly straight, from the smallest delta to the largest, at a slope
-    between 1/2 and 1.
-
     >>> excess_of(1e-6, 1e-6), excess_of(0.0, 1e-6) < -1.5, excess_of(1.0, 1e-6) > 5.0
     (0.0, True, True)
 
@@ -35,6 +31,8 @@ def excess_of(delta: float, promised: float) -> float:
         promised: The largest permitted delta, in (0, 1).
     """
     depths = [_NOT_ONE - math.log(max(value, _LEAST)) for value in (promised, delta)]
+    # Where losses are normal, log delta is about -1 / budget^2: half the logarithm of
+    # its logarithm is nearly straight, for all deltas, at a slope between 1/2 and 1.
     excess = 0.5 * math.log(depths[0] / depths[1])
     # Of two numbers next to each other the logarithms may be equal.
     return max(excess, _LEAST) if delta > promised else min(excess, 0.0)
@@ -55,6 +53,7 @@ def normal_spread(epsilon: float, delta: float) -> float:
 
 def normal_delta(epsilon: float, spread: float) -> float:
     """Returns about the delta at `epsilon` of a normal loss of this deviation."""
+    # Phi(s / 2 - eps / s) - e^eps Phi(-s / 2 - eps / s); no factor overflows.
     over, under = (
         float(log_ndtr(half - epsilon / spread))
         for half in (0.5 * spread, -0.5 * spread)
@@ -120,6 +119,7 @@ def largest(
     excesses: dict[float, float] = {}
 
     def evaluate(log: float) -> None:
+        # The exponential of log `most` may be rounded to more than is allowed.
         excesses[log] = excess(most if log >= top else math.exp(log))
 
     low = high = end = min(math.log(start), top)
@@ -149,17 +149,18 @@ def _narrowed(
 ) -> float:
     """Returns the lower end of a shorter interval; the promise holds at this end only.
 
-    Straight lines between the ends, moved toward the middle lest one end stay, and never
-    much farther from it than bisection would be: Oliveira and Takahashi (2020), ACM
-    Transactions on Mathematical Software 47, "An enhancement of the bisection method".
+    Source: Oliveira and Takahashi (2020), ACM Transactions on Mathematical Software 47,
+    "An enhancement of the bisection method".
     """
     whole = high - low
     budget = math.ceil(math.log2(max(whole / width, 1.0))) + 1
     while high - low > width:
         middle, fall = 0.5 * (low + high), excesses[high] - excesses[low]
         root = (excesses[high] * low - excesses[low] * high) / fall
+        # Toward the middle, lest one end of the interval stay for ever.
         nudge = max(0.2 * (high - low) ** 2 / whole, 0.3 * width)
         root += math.copysign(min(nudge, abs(middle - root)), middle - root)
+        # Never so far from the middle that bisection would need far fewer steps.
         reach = max(width * 2.0 ** (budget - 1) - 0.5 * (high - low), 0.0)
         point = min(max(root, middle - reach), middle + reach)
         budget -= 1

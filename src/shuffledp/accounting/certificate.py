@@ -48,6 +48,7 @@ def read_certificate(record: object) -> Guarantee:
 
 
 def _guarantee(record: Mapping[str, Any]) -> Guarantee:
+    # The keys of the main statement, which is read like those of `also`.
     main = {key: value for key, value in record.items() if key not in _KEYS}
     if record["certified"] is not True:
         raise _unfit("`certified` to be true")
@@ -94,6 +95,7 @@ def _people(record: Mapping[str, Any]) -> tuple[tuple[float, int], ...]:
 
 def _statement(record: object) -> Statement:
     entry = _mapping(record, "also")
+    # Of both keys, one is too many: the check below refuses it.
     asked = "delta" if "delta" in entry else "epsilon"
     wanted = _STATEMENT | {asked}
     _check_keys(wanted - set(entry), set(entry) - wanted, " in a statement")
@@ -128,6 +130,7 @@ def _level(record: object, asked: str, given: float) -> LevelGuarantee:
         slack=slack,
         quantile=None if entry.get("quantile") is None else _text(entry, "quantile"),
         **{
+            # Levels state what was solved for, and their statement what was given.
             f"{what}_central{end}": given
             if what == asked
             else _number(entry, f"{what}_central{end}")
@@ -158,6 +161,7 @@ def _number(record: Mapping[str, Any], key: str) -> float:
 
 def _whole(record: Mapping[str, Any], key: str) -> int:
     value = record[key]
+    # The true of JSON is an int in Python.
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise _unfit(f"{_named(key)} to be a whole number >= 0")
     return value

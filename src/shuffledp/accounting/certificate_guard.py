@@ -60,6 +60,7 @@ def check_defines_own(mechanism: object, states: str) -> None:
         states: "covers" of a randomizer, "exposures" of a protocol.
     """
     kind = type(mechanism)
+    # Attributes of an object hide those of its class, which alone is looked at below.
     own = getattr(mechanism, "__dict__", {})
     if _DRAWS in own or states in own or not hasattr(kind, states):
         raise InvalidInputError(

@@ -52,6 +52,7 @@ def closed_form_epsilons(
     exposure = single_messages(protocol, people)
     check_certifiable(protocol, [exposure])
     times = rounds * exposure.coordinates
+    # With a delta_local > 0 the total variation may exceed half the budget.
     pure = exposure.randomizer.delta_local == 0.0
     budgets = [total_budget(times, level) for level in people.epsilons.tolist()]
     # The total variation is at most half the budget.
@@ -66,6 +67,7 @@ def closed_form_epsilons(
             exposure.randomizer,
             crowd,
             list(positions.values()),
+            # The crowd of one level may be smaller than the number of absent people.
             min(absent, crowd.num_users - 1),
             times,
         )

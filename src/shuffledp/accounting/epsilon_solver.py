@@ -2,7 +2,7 @@
 
 Answers have six significant digits: the certified epsilon is the smallest such number at
 which the bound was evaluated and found to hold, the attacked epsilon the largest at which
-the attack was found to succeed. So they are short, and the same on every machine.
+the attack was found to succeed.
 """
 
 import functools
@@ -12,6 +12,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from scipy.optimize import brentq
 
+# So few that answers are short, and the same on every machine.
 _DIGITS = 6
 _TINY = 1e-320
 
@@ -50,6 +51,7 @@ def smallest_certified_epsilon(
     if upper(0.0) <= delta:
         return 0.0
     epsilon = round_up(_root(upper, delta, ceiling=ceiling, guess=guess))
+    # The root is approximate: an answer must have been evaluated, and have held.
     while epsilon < ceiling and upper(epsilon) > delta:
         epsilon = round_up(math.nextafter(epsilon, math.inf))
     return min(epsilon, ceiling)
@@ -70,6 +72,7 @@ def largest_attacked_epsilon(
     if lower(0.0) <= delta:
         return 0.0
     epsilon = round_down(_root(lower, delta, ceiling=ceiling, guess=guess))
+    # Downward here: at the answer the attack must have been seen to succeed.
     while epsilon > 0.0 and lower(epsilon) <= delta:
         epsilon = round_down(math.nextafter(epsilon, 0.0))
     return epsilon
@@ -78,10 +81,7 @@ def largest_attacked_epsilon(
 def _root(
     function: Callable[[float], float], delta: float, *, ceiling: float, guess: float
 ) -> float:
-    """Returns roughly where a decreasing function meets delta, in (0, ceiling].
-
-    The function exceeds delta at 0, so that the search downward ends.
-    """
+    """Returns roughly where a decreasing function meets delta, in (0, ceiling]."""
 
     # In logarithms the function is nearly straight, and few steps lead to its root.
     def excess(log_epsilon: float) -> float:
@@ -97,6 +97,7 @@ def _root(
             low, high = high, min(high + stride, top)
             stride *= 2.0
     else:
+        # This ends, as both callers know that the function exceeds delta at 0.
         while excess(low) <= 0.0:
             high, low = low, low - stride
             stride *= 2.0

@@ -64,8 +64,7 @@ class SingleMessages:
         crowd: Users whose messages are shuffled together; positions of its levels are
             those of the whole population.
         coordinates: Reports per user and collection, each shuffled apart.
-        adaptive: Whether values may depend on shuffled messages of earlier rounds. The
-            bound of one round holds for all values, so the numbers do not change.
+        adaptive: Whether values may depend on shuffled messages of earlier rounds.
     """
 
     about: str
@@ -73,6 +72,7 @@ class SingleMessages:
     mode: Mode
     crowd: Population
     coordinates: int = 1
+    # The bound of one round holds for all values: this changes sentences, no numbers.
     adaptive: bool = False
 
     def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
@@ -110,12 +110,14 @@ class SingleMessages:
         """Returns the crowd that hides users of a level, and the level's position in it."""
         if self.mode == "agnostic":
             return self.crowd, position
+        # Messages that carry their level are hidden by those of the same level only.
         level = slice(position, position + 1)
         return Population(self.crowd.epsilons[level], self.crowd.counts[level]), 0
 
     def targets(self, position: int, *, absent: int, times: int) -> TargetUsers:
         """Returns the users of one level as target users."""
         crowd, target = self.crowd_of(position)
+        # All absent people may be of this level, which may have fewer others.
         absent = min(absent, crowd.num_users - 1)
         return TargetUsers(self.randomizer, crowd, [target], absent, times)
 
@@ -182,6 +184,7 @@ def exposures_of(
     Raises:
         InvalidInputError: If it is neither, or provides no cover to certify.
     """
+    # A class has the attributes of its objects, and would pass the tests below.
     if isinstance(protocol, type):
         raise InvalidInputError(
             f"Expected a protocol or a randomizer, got the class {protocol.__name__}."
@@ -253,6 +256,7 @@ def _bounds_of(
         elif epsilon is not None and budget <= epsilon:
             # From the local budget on, delta is 0 even without others.
             bounds[position] = ProfileBounds((epsilon, 0.0), (epsilon, 0.0))
+        # Delta is at most the total variation, which is less than the budget.
         elif epsilon is not None and budget <= _SILENT:
             bounds[position] = ProfileBounds((epsilon, 0.0), (epsilon, budget))
     remaining = [position for position in targets.positions if position not in bounds]

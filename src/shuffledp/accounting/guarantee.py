@@ -68,6 +68,7 @@ class Guarantee:
     people_digest: str
     version: str
     also: tuple[Statement, ...] = ()
+    # Not in certificates: one that is read back must equal the original.
     num_rare: int | None = field(default=None, compare=False)
 
     @property
@@ -128,6 +129,7 @@ class Guarantee:
                 for statement in self.statements
                 for level in statement.levels
             ],
+            # The first rows alone may hold None where later ones hold numbers.
             infer_schema_length=None,
         )
 
@@ -143,6 +145,7 @@ class Guarantee:
             "Certified is a proven upper bound, what the attack shows a proven lower "
             f"bound; {len(self.assumptions)} assumptions are listed in .assumptions."
         )
+        # Once, below the last table: cautions are about all statements together.
         views[-1] = replace(views[-1], cautions=self.cautions, notes=(note,))
         return tuple(views)
 

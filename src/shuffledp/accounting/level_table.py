@@ -57,5 +57,6 @@ def _row(level: LevelGuarantee, symbol: str) -> tuple[str, ...]:
         f"{level.count:,}",
         f"{level.hides_among:,}",
         plain(getattr(level, f"{symbol}_central")),
+        # At 0 no attack was found, which does not say that there is none.
         plain(lower) if lower > 0.0 else "nothing",
     )

@@ -52,6 +52,8 @@ def lower_profiles(
     described = randomizer.attacks(levels, crowd)
     attackers = _Attackers(crowd.counts, victims, absent)
     if absent:
+        # Any choice of absent people is a valid attack: covers only say whose absence
+        # hurts most.
         covers = randomizer.covers(levels, crowd, delta=1e-6)
         attackers.who_gives_most(covers)
     return [
@@ -84,6 +86,7 @@ class _Attackers:
             # A gap below the rounding of the device's random bits yields no attack.
             if isinstance(attack, TwoMessages):
                 bits = two_message_attack(attack, self._others(victim))
+                # Counts are statistics of one collection; over several, scores add up.
                 if bits is not None and rounds == 1:
                     counts.append(bits.delta)
             elif isinstance(attack, TwoCountAttack):
@@ -132,6 +135,7 @@ class _Attackers:
         chances = 2.0 * hits
         if self._absent:
             return coin_sum(chances, self._left[victim])
+        # Victims share these arrays: the sum over all people is made once.
         total = self._sums.get(id(hits))
         if not isinstance(total, BernoulliSum):
             total = self._sums[id(hits)] = coin_sum(chances, self._counts)

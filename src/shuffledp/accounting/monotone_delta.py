@@ -32,6 +32,7 @@ class MonotoneDelta:
     def least(self, epsilon: float, bound: float) -> float:
         """Returns the smallest bound at grid points up to `epsilon` > 0, or `bound`."""
         top = math.floor(_DOUBLING * math.log2(epsilon))
+        # The logarithm may be rounded up to the next whole number.
         while _grid_point(top) > epsilon:
             top -= 1
         worse, unknown = 0, top + 1

@@ -86,6 +86,7 @@ def privacy_profile(
     times = rounds * coordinates * exposure.coordinates
     targets = exposure.targets(index, absent=absent, times=times)
     epsilons = np.linspace(0.0, end.epsilon_central, num_points)
+    # Messages at budget 0 tell nothing, at any epsilon.
     if level == 0.0:
         return PrivacyProfile(0.0, epsilons, 0.0 * epsilons, 0.0 * epsilons)
     ((certified, attacked),) = targets.profiles(_SHOWN_DELTA)

@@ -18,6 +18,7 @@ from shuffledp.population import Population
 from shuffledp.text_tables import as_html
 
 _SMALLEST_DELTA = 1e-290
+# Some crowd, to see whether a protocol can be certified at all.
 _ANYBODY = Population.from_counts({1.0: 2**20})
 
 
@@ -82,6 +83,7 @@ class Promise:
             raise InvalidInputError(
                 f"Expected {MIN_DELTA:g} <= delta < 1, got {self.delta:g}."
             )
+        # Raises for protocols without single messages, before any search begins.
         self.exposure(_ANYBODY)
         check_whole(self.absent, "absent people", least=0)
         check_whole(self.rounds, "rounds", least=1)

@@ -67,14 +67,11 @@ class UpperProfile:
         return self._least(epsilon)[1]
 
     def falling_delta(self, epsilon: float) -> float:
-        """Returns the least bound at `epsilon` and at smaller ones, to about 1%.
-
-        They are tried where more than a hundredth of the bound is numerical caution,
-        which may rise with epsilon.
-        """
+        """Returns the least bound at `epsilon` and at smaller ones, to about 1%."""
         name, bound = self._least(epsilon)
         if epsilon == 0.0 or name == "device" or self.slack(epsilon) <= _CAUTION:
             return bound
+        # More than a hundredth of it is numerical caution, which may rise with epsilon.
         return self._ladder.least(epsilon, bound)
 
     def rests_on(self, epsilon: float) -> RestsOn:
@@ -92,6 +89,7 @@ class UpperProfile:
         if epsilon == 0.0 or best[1] <= max(usual, _NOTHING):
             return best
         least = self._ladder.least(epsilon, best[1])
+        # The ladder does not know its theorem: the best one stands for it.
         return best if least == best[1] else (next(iter(self.bounds)), least)
 
     @functools.cached_property
@@ -163,6 +161,7 @@ def local_epsilon(randomizer: LocalRandomizer, level: float, delta: float) -> fl
 
 def check_level(randomizer: LocalRandomizer, level: float) -> None:
     """Raises CertificationError unless the densities satisfy the level's guarantee."""
+    # Both with room for rounding: a device that just keeps its level is not refused.
     promised = randomizer.delta_local * (1.0 + 1e-6)
     if randomizer.local_delta(level, level * (1.0 + 1e-9)) > promised:
         raise CertificationError(
@@ -209,6 +208,7 @@ def upper_profiles(
         bounds, targets, levels, covers, strict=True
     ):
         gammas = pairs[0].blanket_probabilities
+        # Targets share the arrays of their covers: one sum over all levels will do.
         if id(gammas) not in messages:
             messages[id(gammas)] = float(gammas @ counts)
         spread = _spread(pairs[0], max(messages[id(gammas)], 1.0))

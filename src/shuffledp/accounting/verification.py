@@ -83,6 +83,7 @@ def population_of(guarantee: Guarantee) -> Population:
             "Expected the people's budgets: this certificate has too many levels to list "
             "them, and only their digest."
         )
+    # A dict would silently keep the last of two counts of a level.
     if len(dict(guarantee.people)) != len(guarantee.people):
         raise DataError("Expected every level once in the certificate.")
     return Population.from_counts(dict(guarantee.people))
@@ -128,6 +129,7 @@ def recompute(guarantee: Guarantee, protocol: Any, people: Population) -> Verifi
         )
     if len(recomputed.also) != len(guarantee.also):
         problems.append("it does not make the statements it should")
+    # A missing statement is a problem by itself; those that are there are compared.
     pairs = zip(guarantee.statements, recomputed.statements, strict=False)
     for claim, computed in pairs:
         problems += _compared(claim, computed)
@@ -181,6 +183,7 @@ def _compared_levels(claim: LevelGuarantee, computed: LevelGuarantee) -> list[st
     )
     if any(getattr(claim, what) != getattr(computed, what) for what in same):
         problems.append(f"{name}: people or crowd are not those of the population")
+    # A larger certified number claims less, and a larger attacked one claims more.
     for what in ("epsilon_central", "delta_central"):
         # Plain numbers: others may compare as they like.
         claimed, proven = float(getattr(claim, what)), getattr(computed, what)
