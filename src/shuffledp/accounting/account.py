@@ -136,7 +136,6 @@ def _guarantee(
     exposures: Sequence[Exposure],
     query: AccountingQuery,
 ) -> Guarantee:
-    # The first exposure is that of `Guarantee.levels`; the others go to `also`.
     main = exposures[0]
     statement, *also = (exposure.certify(query) for exposure in exposures)
     return Guarantee(

@@ -48,7 +48,6 @@ def read_certificate(record: object) -> Guarantee:
 
 
 def _guarantee(record: Mapping[str, Any]) -> Guarantee:
-    # The keys of the main statement, which is read like those of `also`.
     main = {key: value for key, value in record.items() if key not in _KEYS}
     if record["certified"] is not True:
         raise _unfit("`certified` to be true")

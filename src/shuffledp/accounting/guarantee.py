@@ -145,7 +145,6 @@ class Guarantee:
             "Certified is a proven upper bound, what the attack shows a proven lower "
             f"bound; {len(self.assumptions)} assumptions are listed in .assumptions."
         )
-        # Once, below the last table: cautions are about all statements together.
         views[-1] = replace(views[-1], cautions=self.cautions, notes=(note,))
         return tuple(views)
 

@@ -59,7 +59,6 @@ class LevelGuarantee:
     @property
     def chosen(self) -> float:
         """The local budget or central target that these users chose."""
-        # Zero is a budget, too: only None says that there is none.
         known = self.target if self.epsilon_local is None else self.epsilon_local
         if known is None:
             raise ValueError("Expected a local budget or a central target.")

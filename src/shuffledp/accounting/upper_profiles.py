@@ -208,7 +208,6 @@ def upper_profiles(
         bounds, targets, levels, covers, strict=True
     ):
         gammas = pairs[0].blanket_probabilities
-        # Targets share the arrays of their covers: one sum over all levels will do.
         if id(gammas) not in messages:
             messages[id(gammas)] = float(gammas @ counts)
         spread = _spread(pairs[0], max(messages[id(gammas)], 1.0))

@@ -164,9 +164,6 @@ class BlanketSearch:
     ) -> tuple[float, list[float]]:
         """Returns a larger blanket that lets one more target send all, if it is better.
 
-        Estimated chances near 1 have several solutions: a search may stop beside such a
-        blanket, where coins cost more than its noise does.
-
         Args:
             blanket: That was found.
             chances: To send, of each target, with that blanket; at least one below 1.
@@ -181,6 +178,8 @@ class BlanketSearch:
         target = max(target for target, chance in limited if chance < 1.0)
         if target == 0.0:
             return current
+        # Estimated chances near 1 have several solutions: the search may have stopped
+        # beside this blanket, where coins cost more than its noise does.
         more = self._blanket_to_send_all(target)
         if more is not None and more <= most:
             tried = self.send_chances(more)

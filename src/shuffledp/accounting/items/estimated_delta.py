@@ -57,6 +57,7 @@ def estimated_delta(
         return times * total + epsilon * (1.0 - t)
 
     minimum = minimize_scalar(
+        # The saddle of the integrand on the real axis, at z = 1 + e^v.
         lambda v: cumulant(1.0 + math.exp(v)) - math.log1p(math.exp(v)) - v,
         bounds=(-12.0, 9.0),
         method="bounded",
@@ -72,6 +73,7 @@ def estimated_delta(
         variance += times * float((masses * (logs - mean_log) ** 2).sum())
         tilted.append(masses)
     curvature = variance + 1.0 / theta**2 + 1.0 / (theta - 1.0) ** 2
+    # Fine for the peak at the saddle, and for the pole at 1 beside it.
     step = min(0.35 / math.sqrt(curvature), 0.3 * (theta - 1.0))
     reach = min(9.0 / math.sqrt(variance + 1e-300), 3e3 / math.sqrt(curvature))
     heights = np.arange(0.0, reach + step, step)[:4000]

@@ -6,8 +6,6 @@ that have nothing to do with sets, the estimate (C - n m / d) / D has the varian
     ( n f mean lambda (1 - lambda) + f (1 - f) var(lambda) n^2 / (n - 1) + n m / d ) / D^2
 
 (means over people): who sends, who happened to choose which target, and blanket messages.
-Its mean over items is largest, whatever the data, where sets are full and all items equally
-common, f = s / d.
 """
 
 from collections.abc import Sequence
@@ -41,6 +39,7 @@ def items_mean_squared_error(
     """
     chances = np.array([check_chance(chance) for chance in send_chances])
     counts = people.counts.astype(np.float64)
+    # Full sets and equally common items have the largest mean variance over items.
     n, f = float(counts.sum()), set_size / num_items
     signal = float(counts @ chances)
     if signal <= 0.0:
@@ -49,5 +48,6 @@ def items_mean_squared_error(
         )
     coins = float(counts @ (chances * (1.0 - chances))) / n
     spread = float(counts @ (chances - signal / n) ** 2) / n
+    # One person has no spread: then n - 1 must not divide by 0.
     variance = n * f * coins + f * (1.0 - f) * spread * n * n / max(n - 1.0, 1.0)
     return (variance + n * blanket / num_items) / signal**2

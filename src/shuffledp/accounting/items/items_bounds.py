@@ -48,16 +48,14 @@ class ItemsBounds:
     drift: float
 
     def upper(self, epsilon: float) -> float:
-        """Returns a proven upper bound of the divergence at `epsilon` >= 0.
-
-        The cost of truncation grows with epsilon while the divergence falls: a bound
-        at a smaller epsilon holds, too, and may be the better one.
-        """
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         if self.ideal.send_chance == 0.0:
             return 0.0
         # Beyond, what is cut costs more than a twentieth.
         most = -math.log(self.cut) - 3.0 if self.cut > 0.0 else LARGEST_EPSILON
         best, at = 1.0, max(min(epsilon, most, LARGEST_EPSILON), 0.0)
+        # The cost of truncation grows with epsilon while the divergence falls: a bound
+        # at a smaller epsilon holds, too, and may be the better one.
         while (bound := self.uncut(at) + self._paid(at)) < best:
             best, at = bound, 0.8 * at
         return best
@@ -66,6 +64,7 @@ class ItemsBounds:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
         if self.ideal.send_chance == 0.0 or epsilon > LARGEST_EPSILON:
             return 0.0
+        # A lower bound at eps + 2 tau holds at eps, up to a factor of e^-tau.
         later = math.nextafter(epsilon + 2.0 * self.drift, math.inf)
         attacked = self.ideal.lower(later) - (1.0 + math.exp(later)) * self.cut
         return math.exp(-self.drift) * (1.0 - _ROUNDING) * max(attacked, 0.0)
@@ -78,6 +77,7 @@ class ItemsBounds:
             # So many coins that their errors alone could tell everything.
             return 1.0
         before = math.nextafter(epsilon - 2.0 * self.drift, -math.inf)
+        # Below 0, at -x: P(S) - e^-x Q(S) <= P(S) - Q(S) + x (`draw_rounding`).
         bound = self.ideal.upper(max(before, 0.0)) + max(-before, 0.0)
         return math.exp(self.drift) * (1.0 + _ROUNDING) * bound
 

@@ -1,7 +1,6 @@
 """The least blanket, or the largest chance to send, that keeps a central epsilon.
 
-A thousandth of delta is set aside for blanket messages that do not fit into reports, and
-the rounding of devices' coins is part of every bound (`items_bounds`). Searches start at
+The rounding of devices' coins is part of every bound (`items_bounds`). Searches start at
 an estimate; their results were evaluated with the certified bound, and keep the target.
 """
 
@@ -77,6 +76,7 @@ def smallest_blanket(
         off = drift(m, size - set_size, honest)
         return ItemsBounds(ideal, 0.0, off).uncut(target)
 
+    # The rest is set aside for blanket messages that do not fit into reports.
     goal = (1.0 - CUT_SHARE) * delta
     if delta_of(least) <= goal:
         return least
@@ -171,6 +171,7 @@ def _search(
         if last is not None and last[0] != log and last[1] != excess:
             slope = (excess - last[1]) / (log - last[0])
         last = log, excess
+        # Slightly below the goal, so that the number that ends the search keeps it.
         log += min(max(-(excess + 0.4 * _CLOSE) / slope, -3.0), 3.0)
         if safe is not None and unsafe is not None:
             low, high = (

@@ -12,13 +12,9 @@ are only in A, at most s only in B. Pair them up; an item without a partner gets
 imaginary one that no other user sends, among Poisson(H m / d) blanket messages, which the
 adversary may see as well. Each couple is an `ItemPair`, all are independent, and fewer than
 s couples reveal no more than s couples: the s-fold composition bounds every replacement.
-Disjoint sets of s items attain it. If 2 s > d, at least min(s, d - s) couples do.
 
 In several collections, with independent randomness, all couples of all of them are
 independent, however sets change from one to the next: as many times s couples.
-
-H (m / d) is rounded down for the upper bound and up for the lower: more blanket messages
-are post-processing, too.
 """
 
 from dataclasses import dataclass
@@ -95,10 +91,13 @@ class ItemsProfile:
     @property
     def _least_couples(self) -> int:
         """How many can be replaced in a full set."""
+        # Disjoint sets attain s couples; if 2 s > d, only d - s items can be new.
         return self.times * min(self.set_size, self.num_items - self.set_size)
 
     @property
     def _above(self) -> ItemPair:
+        # Down for the upper bound, up for the lower one: more blanket messages are
+        # post-processing.
         return ItemPair(self.mean * (1.0 - _ROUNDING), self.send_chance)
 
     @property

@@ -178,6 +178,7 @@ def make_noise_table(
         InvalidInputError: If a parameter is out of range.
         CertificationError: If nothing is found that can be proven.
     """
+    # At epsilon, reports that are cut cost (1 + e^epsilon) times their probability.
     cut = round_down(CUT_SHARE * delta / (1.0 + math.exp(max(targets))))
 
     def keeps(noise: float, rate: float, target: float) -> bool:
@@ -227,6 +228,7 @@ def make_noise_table(
     rows: list[tuple[float, ...]] = []
     least = (0.0,) * len(targets)
     for noise in noises:
+        # Rates never fall with noise, as more of it is post-processing.
         least = tuple(
             1.0
             if before == 1.0 or noise >= kinks.get(target, math.inf)

@@ -48,6 +48,7 @@ class OptimizedItems:
     @property
     def bits_per_person(self) -> int:
         """Bits of a report, ceil(log2(d + 1)) for every message."""
+        # The bit length of d is ceil(log2(d + 1)): d items, and a dummy.
         return self.parameters.report_size * self.parameters.num_items.bit_length()
 
     @property
@@ -108,6 +109,7 @@ def optimize_items(
         absent=absent,
     )
     guarantee = account(parameters, people, delta=delta, quantiles=False, absent=absent)
+    # The search is not trusted: its result was certified as a whole.
     if not keeps_targets(guarantee):
         raise CertificationError(
             f"No parameters found that keep all targets at delta {delta:g}."

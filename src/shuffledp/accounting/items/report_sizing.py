@@ -40,7 +40,7 @@ def sized(
     honest = people.num_users - absent
     chance = max(check_chance(send_chance) for send_chance in send_chances)
     mean = blanket_mean(blanket, num_items, honest)
-    # Nobody's epsilon is larger than theirs who send most.
+    # The largest chance to send has the largest epsilon.
     ideal = ItemsProfile(mean, chance, set_size, num_items, delta)
     largest = ItemsBounds(ideal, 0.0, 0.0).uncut_epsilon(
         (1.0 - CUT_SHARE) * delta, guess=float(people.epsilons[-1])
@@ -68,6 +68,7 @@ def keeps_targets(guarantee: Guarantee) -> bool:
     if None in targets:
         raise InvalidInputError("Expected a guarantee of people who chose targets.")
     return all(
+        # Certified numbers are rounded upward, by up to 1e-5 of themselves.
         level.epsilon_central <= (level.target or 0.0) * (1.0 + 1.1e-5)
         for level in guarantee.levels
     )

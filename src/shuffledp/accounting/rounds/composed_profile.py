@@ -2,8 +2,7 @@
 
 Reports that are shuffled in parts show no more than the composition of all these shuffles,
 and no more than the reports themselves, in whose budgets the parts may be counted with
-less loss. For a total pure budget E the latter divergence is that of binary randomized
-response at most (Kairouz, Oh, Viswanath 2015), (e^E - e^epsilon) / (e^E + 1).
+less loss.
 """
 
 import math
@@ -68,12 +67,15 @@ def divergence_of_budget(budget: float, epsilon: float) -> float:
     """
     if epsilon >= budget:
         return 0.0
+    # At most that of binary randomized response (Kairouz, Oh, Viswanath 2015),
+    # (e^E - e^epsilon) / (e^E + 1), here divided by e^E, which might overflow.
     most = -math.expm1(epsilon - budget) / (1.0 + math.exp(-budget))
     return min(most * (1.0 + 1e-12), 1.0)
 
 
 def total_budget(times: int, level: float) -> float:
     """Returns the budget of `times` reports, rounded upward."""
+    # A single budget is exact; a product is rounded, and so it is raised.
     return times * level * (1.0 + 4e-16 * (times > 1))
 
 

@@ -76,6 +76,7 @@ class BernoulliSum:
         left_out = np.full(ratio.shape, np.inf)
         order = _TERMS + 2
         small = ratio < 0.5
+        # The first term that is left out, twice: further ones halve at least.
         left_out[small] = 2.0 * ratio[small] ** order / order
         left_out[:, self.reach == 0.0] = 0.0
         error: Floats = np.einsum("zg,g->z", left_out, np.maximum(self.counts, 0.0))
@@ -85,6 +86,7 @@ class BernoulliSum:
         """Returns the sum of all coins but one of this probability."""
         return BernoulliSum(
             np.append(self.means, probability),
+            # A coin that is there -1 times divides its factor out of the function.
             np.append(self.counts, -1.0),
             np.pad(self.powers, ((0, 0), (0, 1))),
             np.append(self.reach, 0.0),

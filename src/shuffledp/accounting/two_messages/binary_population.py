@@ -76,7 +76,7 @@ def _banded(
         least = choose.reduceat(least[:, order], starts, axis=1)
         people = np.add.reduceat(people[order], starts)
     ones, zeros = least * rounding
-    # Nobody's interval turns round: that of a coin that tells nothing is a point.
+    # No interval turns round: that of a coin that tells nothing is a point.
     total = np.maximum(ones + zeros, 1.0)
     if total.max(initial=1.0) > 1.0 + 1e-13:
         raise CertificationError("Expected intervals of a band that meet.")

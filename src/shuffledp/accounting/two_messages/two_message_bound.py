@@ -98,7 +98,7 @@ def two_message_bound(
     for cover in pairs:
         if cover.bits is None or cover.bits.gap <= 0.0:
             return None
-        # Of nested intervals, the narrowest hide best: whoever stays may do as they do.
+        # Of nested intervals, the narrowest hide best: all who stay may do as they do.
         if absent and not nested(cover.bits):
             return None
         least = cover.bits.least.sum(axis=0)

@@ -25,11 +25,7 @@ class Atoms:
 
 
 def atoms(cover: Cover, unit: float, epsilon: float) -> Atoms:
-    """Returns the loss, split onto the ends of each cell where it varies within one.
-
-    A loss between two ends is replaced by the ends themselves, with the probabilities
-    that keep its mean: an upper bound, since (.)_+ is convex.
-    """
+    """Returns the loss, split onto the ends of each cell where it varies within one."""
     growth = math.expm1(epsilon)
     with np.errstate(over="ignore", invalid="ignore"):
         return _atoms(cover, unit, growth)
@@ -51,6 +47,8 @@ def _atoms(cover: Cover, unit: float, growth: float) -> Atoms:
             left = np.maximum(left, least - growth * high[1])
             right = np.minimum(right, most - growth * low[1])
         left, right = np.minimum(left, losses), np.maximum(right, losses)
+        # Both ends in place of a loss between them, with the probabilities that keep
+        # its mean: an upper bound, since (.)_+ is convex.
         share = np.clip((losses - left) / np.maximum(right - left, 1e-300), 0.0, 1.0)
         losses = np.concatenate([left, right])
         masses = np.concatenate([masses * (1.0 - share), masses * share])

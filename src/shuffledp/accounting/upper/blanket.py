@@ -74,7 +74,7 @@ class BlanketCrowd:
     ) -> None:
         self._gammas, self._tail = gammas, tail
         self._counts, self._absent = counts, absent
-        # Everybody but one person of each victim's level; those few are added back.
+        # All but one person of each victim's level; those few are added back.
         self._victims = np.asarray(victims, dtype=np.int64)
         others = counts.copy()
         others[self._victims] -= 1
@@ -123,6 +123,7 @@ def others_of(gammas: Floats, counts: Ints, victim: int, absent: int) -> Ints:
     left[victim] -= 1
     if not absent:
         return left
+    # Without these M is stochastically smallest, whichever people are absent.
     order = np.argsort(-gammas, kind="stable")
     available = left[order]
     left[order] -= np.clip(absent - (np.cumsum(available) - available), 0, available)
@@ -178,6 +179,7 @@ def bounds_of_crowds(
         candidates = []
         for cover in pairs:
             gammas = cover.blanket_probabilities
+            # Grouping a crowd takes long: victims with the same array share one.
             if id(gammas) not in crowds:
                 crowds[id(gammas)] = crowd(gammas)
             candidates.append(bound(cover, crowds[id(gammas)], victim))

@@ -99,7 +99,7 @@ class ChernoffBound:
         # One logarithm per person is rounded, and so is what it is of.
         log_g += _UNIT * ((np.abs(logs) + np.abs(steps) / factors) @ self.counts)
         slope = (self.probabilities / factors) @ self.counts
-        # Where nobody else sends blanket messages, G is 1.
+        # Where no one else sends blanket messages, G is 1.
         area = np.where(slope > 0.0, -np.expm1(-slope * (1.0 + x)) / slope, 1.0 + x)
         bounds = log_g + np.log(area) - np.log(thetas) - 1.0 + math.log(unit)
         least = float(np.min(np.where(np.isnan(bounds), np.inf, bounds)))

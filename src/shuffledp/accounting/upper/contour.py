@@ -53,11 +53,9 @@ class ContourBound:
         return min(max(total, _SMALLEST), 1.0)
 
     def slack(self, epsilon: float) -> float:
-        """Returns which part of the bound at `epsilon` is numerical caution.
-
-        The lower end is the integral, less its error, of the mean loss of every cell:
-        by Jensen's inequality no more than the exact bound, up to the smoothing.
-        """
+        """Returns which part of the bound at `epsilon` is numerical caution."""
+        # The integral of the mean loss of every cell, less its error: by Jensen's
+        # inequality no more than the exact bound, up to the smoothing.
         _, lower = self._ends(replace(self.cover, cells=None), epsilon)
         exact = lower + self.cover.beyond(epsilon)
         part = 1.0 - exact / self.delta(epsilon)

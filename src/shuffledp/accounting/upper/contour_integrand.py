@@ -203,7 +203,7 @@ class ContourIntegrand:
 
     def _cheap(self, x: Complexes, margin: float) -> Floats:
         """Returns an upper bound of log |G(1 + x)| - level, also within a margin of x."""
-        # log |1 + p x| <= p Re x + p^2 |x|^2 / 2, summed over everybody.
+        # log |1 + p x| <= p Re x + p^2 |x|^2 / 2, summed over all others.
         first = self.sums[0] * (x.real + margin)
         second = 0.5 * self.sums[1] * (np.abs(x) + margin) ** 2
         bound: Floats = first + second - self.level

@@ -3,9 +3,7 @@
 The bound never increases in M, so M may be replaced by anything stochastically smaller:
 
 * coins of similar probability are replaced by as many equal coins of their *geometric*
-  mean. That is stochastically smaller (Pledger and Proschan 1971: the distribution is
-  Schur-monotone in the logarithms of the probabilities; Boland, Singh, Cukic 2002), and
-  costs only the second order of the spread;
+  mean, which costs only the second order of the spread;
 * the mass far out in the tails is dropped, and its probability is kept as `lost`.
 
 Only sums and products of non-negative numbers occur, so small probabilities are accurate.
@@ -101,6 +99,9 @@ def grouped_downward(probabilities: Floats, counts: Ints) -> tuple[Floats, Ints]
     slack = 1e-12 + 2.3e-16 * probabilities.size * abs(
         float(np.log(probabilities.min()))
     )
+    # The geometric mean makes the sum stochastically smaller: its distribution is
+    # Schur-monotone in the logarithms of the probabilities (Pledger and Proschan 1971;
+    # Boland, Singh, Cukic 2002).
     means = np.exp(logs[used] / people[used]) * (1.0 - slack)
     return means, people[used].astype(np.int64)
 

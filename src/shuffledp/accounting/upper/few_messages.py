@@ -85,6 +85,7 @@ class FewMessagesBound:
             else:
                 # All that follow, and what was dropped from either tail.
                 total += max(1.0 - before, 0.0) * value
+            # What was dropped may have been at m = 0, where the summand is largest.
             if m == 0:
                 total += self.distribution.lost * value
         return total * _ARITHMETIC
