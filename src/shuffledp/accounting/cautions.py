@@ -137,7 +137,7 @@ def _rare_levels(
 
 
 def _central(statement: Statement) -> float:
-    # Where nobody hides among others, the numbers are those of devices.
+    # Where no one hides among others, the numbers are those of devices.
     if statement.local:
         return 0.0
     return max(level.epsilon_central for level in statement.levels)

@@ -41,7 +41,7 @@ lower bound at eps + 2 tau holds at eps, up to a factor of e^-tau. Epsilons belo
 
 # Of a coin's chance, and of its complement; times m + 1.
 _COIN_ERROR = 7e-16
-# Chances below 6e-309 that are drawn as 0, of everybody's coins.
+# Chances below 6e-309 that are drawn as 0, of all people's coins.
 _OVERFLOWS = 700.0
 _NEVER = 1e-290
 

@@ -74,7 +74,7 @@ class ItemsBounds:
         if self.ideal.send_chance == 0.0:
             return 0.0
         if self.drift > LARGEST_EPSILON:
-            # So many coins that their errors alone could tell everything.
+            # The errors of this many coins could tell everything by themselves.
             return 1.0
         before = math.nextafter(epsilon - 2.0 * self.drift, -math.inf)
         # Below 0, at -x: P(S) - e^-x Q(S) <= P(S) - Q(S) + x (`draw_rounding`).

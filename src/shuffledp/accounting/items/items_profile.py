@@ -36,7 +36,7 @@ from shuffledp.errors import CertificationError, InvalidInputError
 _NEGLIGIBLE = 1e-4
 _SMALLEST = 1e-45
 _ROUNDING = 8e-16
-# Up to this mean, chords are cut into so many parts.
+# Up to this mean, chords are cut into this many parts.
 _SMOOTH, _PARTS = 2e4, 3
 
 

@@ -33,9 +33,9 @@ MAX_ROWS = 64
 _MARGIN = 0.01
 # By which factor e^{+-tau} coins may change the probability of all honest reports.
 _COIN_ERROR = 1e-6
-# Neighboring noises differ by at most this factor, up to so many rows.
+# Neighboring noises differ by at most this factor, up to this number of rows.
 _RATIO, _MOST_ROWS = 1.6, 12
-# A row for the noise at which each target sends everything, up to so many targets.
+# Up to this many targets, the noise at which each sends everything has a row.
 _FEW_TARGETS = 8
 _STEP, _MOST_STEPS = 0.997, 60
 

@@ -7,8 +7,8 @@ from shuffledp.types import Complexes
 
 def log1p(x: Complexes) -> Complexes:
     """Returns log(1 + x), whose error is a few 1e-16 of |x|."""
-    # NumPy takes the logarithm of |1 + x|, whose error is 1e-16 however small x is: with
-    # 10^9 people in front, that would be 1e-7.
+    # NumPy takes the logarithm of |1 + x|, whose error is 1e-16 however small x is:
+    # with 10^9 people in front, that would be 1e-7.
     real, imaginary = x.real, x.imag
     # |1 + x|^2 - 1, accurate where x is small; where 1 + x is, its modulus is taken itself.
     excess = 2.0 * real + real * real + imaginary * imaginary

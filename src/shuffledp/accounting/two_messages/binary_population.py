@@ -14,7 +14,7 @@ from shuffledp.cover import TwoMessages
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats, Ints
 
-# Levels of a crowd that are told apart; more are put into so many bands.
+# Levels of a crowd that are told apart; more are put into this many bands.
 MAX_BANDS = 256
 # Keeps an interval inside, or outside, of what it was computed from.
 _ROUNDING = 4e-15

@@ -34,7 +34,7 @@ from shuffledp.cover import Cover, MirroredCover, mirrored
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats, Ints
 
-# Up to so many terms, or expected blanket messages, the sum is used: it is exact.
+# Up to these numbers of terms, or of expected messages, the sum is used: it is exact.
 MAX_TERMS = 5_000.0
 FEW_MESSAGES = 300.0
 VERY_FEW_MESSAGES = 10.0
