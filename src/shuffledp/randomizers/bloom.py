@@ -11,8 +11,7 @@ where the digest is BLAKE2b (RFC 7693) of the string in UTF-8, unkeyed, with
     personalization the 15 bytes "shuffledp-bloom" and 1 byte of 0,
 
 and word j is its bytes 8j to 8j + 7, least significant first. Positions may coincide; then
-fewer bits are set. A word modulo num_bits favors small positions by at most
-num_bits / 2**64, which no collection could notice.
+fewer bits are set.
 
 Cohorts hash differently: two strings that share a bit in one are apart in another.
 
@@ -37,6 +36,7 @@ MAX_HASHES = 8
 MAX_COHORTS = 2**32
 MAX_BITS = 2**20
 
+# Padded with bytes of 0 by hashlib, as the salt is.
 _PERSON = b"shuffledp-bloom"
 _WORD = 8
 
@@ -99,7 +99,10 @@ def bloom_positions(
         ).digest()
         for pair in pairs.tolist()
     )
+    # Least significant byte first on every machine: all devices set the same bits.
     words = np.frombuffer(digests, dtype="<u8").reshape(-1, num_hashes)
+    # Small positions are favored by num_bits / 2**64 at most, which no collection
+    # could notice.
     positions: NDArray[np.int64] = (words % np.uint64(num_bits)).astype(np.int64)
     return positions[whose]
 

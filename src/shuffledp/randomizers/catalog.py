@@ -90,6 +90,7 @@ def build(
             out of range.
     """
     kind = mechanism_class(mechanism)
+    # Certificates and options leave `num_` out, and the constructor does not.
     known = {name.removeprefix("num_"): p for name, p in _signature(kind).items()}
     needed = {n for n, p in known.items() if p.default is inspect.Parameter.empty}
     if not needed <= set(parameters) <= set(known):
@@ -114,8 +115,6 @@ def number_randomizer(
 ) -> NumberRandomizer:
     """Returns the randomizer of this name for values in [low, high].
 
-    One that takes a clip has a range around 0, and as wide.
-
     >>> number_randomizer("clip-laplace", 10.0, 12.0).high
     1.0
 
@@ -138,6 +137,7 @@ def number_randomizer(
     if "low" in _signature(kind):
         ranged: NumberRandomizer = kind(low=low, high=high, **given)
         return ranged
+    # One that takes a clip has a range around 0, and as wide.
     centered: NumberRandomizer = kind(clip=value_range(low, high), **given)
     return centered
 

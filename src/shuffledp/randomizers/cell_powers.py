@@ -26,6 +26,7 @@ def cell_powers(
         width: Of a cell.
     """
     mass, first, second = (
+        # The integral of s^k e^{-b s} from near to far.
         math.factorial(k)
         * (gammainc(k + 1, rates * far) - gammainc(k + 1, rates * near))
         / rates ** (k + 1)
@@ -34,6 +35,8 @@ def cell_powers(
     shift = width * middle_beyond_mean(rates * width)
     first = first + shift * mass
     square = width**2 * _square_off_middle(rates * width)
+    # As D - s is independent of D, the mean of D^2 is that of s^2, and twice the
+    # product of the means of D and D - s, less the mean of (D - s)^2.
     second = second + 2.0 * shift * first - square * mass
     return mass, first, second
 
@@ -44,6 +47,7 @@ def middle_beyond_mean(rates: Floats) -> Floats:
     Args:
         rates: a.
     """
+    # For small a nearly all digits of the closed form cancel: there its series.
     series = rates / 12.0 * (1.0 - rates**2 / 60.0 + rates**4 / 2520.0)
     safe = np.maximum(rates, 0.1)
     exact = 0.5 / np.tanh(0.5 * safe) - 1.0 / safe

@@ -17,6 +17,7 @@ def whole_number(value: int, what: str, *, least: int, most: int) -> int:
     Raises:
         InvalidInputError: If it is not one.
     """
+    # True is an int in Python, and no number of anything.
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InvalidInputError(f"Expected a whole number of {what}, got {value!r}.")
     if not least <= value <= most:
@@ -30,6 +31,7 @@ def value_range(low: float, high: float) -> float:
     Raises:
         InvalidInputError: Unless both ends are finite and `low` < `high`.
     """
+    # Halves, as high - low may be more than the largest double.
     half = as_number(high, "high") / 2.0 - as_number(low, "low") / 2.0
     if not (math.isfinite(half) and half > 0.0):
         raise InvalidInputError(

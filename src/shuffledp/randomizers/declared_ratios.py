@@ -106,7 +106,9 @@ class DeclaredRatios:
         for budget in victims:
             victim = max(budget, _SMALLEST)
             beta = self._distance(victim)
+            # R_i(z) >= max(R(x), R(x')) / q = omega (1 + beta) / q; rounded down.
             gamma = min((1.0 + beta) / self.q, 1.0) * (1.0 - 1e-14)
+            # Messages for x have omega = R(x) / (1 + beta) and R(x') = e^-victim R(x).
             low = (1.0 + beta) * math.exp(-victim)
             gap = (1.0 + beta) * -math.expm1(-victim)
             # omega has p a / (1 + beta) on either telling kind.
@@ -128,5 +130,6 @@ class DeclaredRatios:
         return [() for _ in victims]
 
     def _distance(self, level: float) -> float:
+        # (e^eps - 1) / (e^eps + 1): no pair is farther apart at this budget.
         most = math.tanh(level / 2.0)
         return most if self.beta is None else min(self.beta, most)

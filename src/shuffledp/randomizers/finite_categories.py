@@ -90,6 +90,7 @@ class FiniteCategories(FiniteChannel):
         Raises:
             InvalidInputError: If they are not the same for all values.
         """
+        # Of what devices draw, not of the table: so estimates stay unbiased.
         support = self.drawn(epsilons) @ self.supports.astype(np.float64)
         same_value = np.eye(self.num_values, dtype=np.bool_)
         keep, flip = support[:, same_value], support[:, ~same_value]

@@ -11,9 +11,7 @@ a level, the least probability of each message over all values, scaled to 1, dev
 
 as P(x) <= e^eps gamma B wherever P keeps eps. eta is the measured excess over eps, if
 any, plus a bound on all rounding; if the excess is more than rounding, the level is
-refused. A message is drawn by one Bernoulli draw after the other, the rarest message
-first: each succeeds with probability 1/2 at most, so that neither this probability nor its
-complement loses digits, and the draws are exact.
+refused.
 
 The cover and the attacks are derived in finite_cover.py.
 """
@@ -125,6 +123,7 @@ class FiniteChannel(ABC):
         rounding = 16.0 * (self.num_messages + 8) * _UNIT * (1.0 + levels)
         eta = np.maximum(excess, 0.0) + rounding
         with np.errstate(divide="ignore"):
+            # t >= eta gamma e^eps / (e^eps - 1); at level 0 devices draw from B alone.
             share = np.minimum(eta * gamma / -np.expm1(-levels) * (1.0 + _SAFE), 1.0)
         mixed = share[:, None, None] * (least / gamma[:, None])[:, None, :]
         result: Floats = (1.0 - share)[:, None, None] * table + mixed
@@ -260,6 +259,8 @@ def _drawn_messages(table: Floats, levels: Ints, values: Ints, *, rng: Rng) -> I
         values: Each person's, shape (n,).
         rng: The only source of randomness.
     """
+    # The rarest first: each coin has a chance of 1/2 at most, so that neither it nor
+    # its complement loses digits, and the draws are exact.
     order = np.argsort(table, axis=2, kind="stable")
     ranked = np.take_along_axis(table, order, axis=2)
     # Sums from the small end of what is left lose no digits.

@@ -62,6 +62,7 @@ class FiniteNumbers(FiniteChannel):
         numbers, budgets = one_number_each(values, epsilons)
         check_budgets(budgets)
         below, share = self._grid_position(numbers)
+        # The value is moved, not the message: a guarantee for all values still holds.
         return self.draw(below + coins(share, rng=rng), budgets, rng=rng)
 
     def draw_sums(
@@ -99,6 +100,7 @@ class FiniteNumbers(FiniteChannel):
         for level, table in enumerate(self.drawn(budgets)):
             holders = np.zeros(self.num_values, dtype=np.int64)
             np.add.at(holders, below, people[level] - up[level])
+            # No one is moved up from `high`: the index only has to exist.
             np.add.at(holders, np.minimum(below + 1, holders.size - 1), up[level])
             for point, chances in enumerate(table):
                 sent = scattered(holders[point : point + 1], chances, rng=rng)[0]
@@ -107,6 +109,7 @@ class FiniteNumbers(FiniteChannel):
 
     def decode(self, messages: Ints) -> Floats:
         """Returns the number that each message stands for, in the units of the values."""
+        # Half the length is divided first: the length itself may overflow.
         step = value_range(self.low, self.high) / (self.num_messages - 1) * 2.0
         numbers: Floats = self.low + np.asarray(messages, dtype=np.float64) * step
         return numbers
@@ -124,6 +127,7 @@ class FiniteNumbers(FiniteChannel):
         below, share = self._grid_position(np.asarray(values, dtype=np.float64))
         above = np.minimum(below + 1, self.num_values - 1)
         table = self.drawn(np.asarray(epsilons, dtype=np.float64))
+        # The law of a number between two points is a mixture of theirs.
         laws = (1.0 - share)[:, None] * table[:, below] + share[:, None] * table[
             :, above
         ]

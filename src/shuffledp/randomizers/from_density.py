@@ -1,11 +1,7 @@
 """A randomizer of the user's own, given by the density of its messages.
 
-The range of messages is cut into cells of width h. With |(log f)'| <= S and |(log f)''| <=
-K within a cell, |f''| <= (S^2 + K) f, so that the midpoint rule gives a cell's mass up to a
-factor of 1 + (S^2 + K) h^2 e^{S h} / 24, and every value in the cell lies within a factor
-of e^{S h / 2} of the middle. The cover's omega is constant on each cell: proportional to
-the smallest density, over all values, of the average user. All ordered pairs of a
-victim's values are tried.
+The range of messages is cut into cells of width h, within which |(log f)'| <= S and
+|(log f)''| <= K. All ordered pairs of a victim's values are tried.
 """
 
 import hashlib
@@ -179,6 +175,7 @@ class DensityRandomizer:
             least.append((densities * np.exp(-slack)).min(axis=0))
         lowest = np.array(least)
         shape = crowd.counts @ lowest
+        # The smallest density, over all values, of the average user.
         omega = shape / (shape @ widths)
         gamma = np.minimum((lowest / omega).min(axis=1) * (1.0 - 1e-12), 1.0)
         covers = []
@@ -224,7 +221,10 @@ class DensityRandomizer:
             raise InvalidInputError(
                 "Expected a density that is finite and positive, one per message."
             )
+        # Every density in a cell lies within a factor of e^{S h / 2} of the middle one.
         slack = self.log_slope * widths / 2.0
+        # As |f''| <= (S^2 + K) f, the midpoint rule gives a cell's mass up to a factor
+        # of 1 + (S^2 + K) h^2 e^{S h} / 24.
         bend = (self.log_slope**2 + self.log_curvature) * widths**2 / 24.0
         mean_error = bend * np.exp(2.0 * slack) + 1e-14
         self._check(densities, widths, middle, slack, mean_error)

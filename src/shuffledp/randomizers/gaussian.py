@@ -10,8 +10,7 @@ that keeps it at or below delta_local, for every eps; the classical one has
 
     deviation = sqrt(2 ln(1.25 / delta_local)) (high - low) / eps,
 
-which is larger. It is proven for eps <= 1 only; levels at which the line above exceeds
-delta_local are refused.
+which is larger.
 
 Sources: Balle, Wang (2018), "Improving the Gaussian mechanism for differential privacy:
 analytical calibration and optimal denoising"; Dwork, Roth (2014), "The algorithmic
@@ -69,6 +68,7 @@ def sensitivity_per_deviation(epsilons: Floats, delta_local: float) -> Floats:
         middle = (low + high) / 2.0
         fits = normal_divergence(np.exp(middle), epsilons) <= delta_local
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    # The end of the bracket that was evaluated, and kept delta_local.
     mu: Floats = np.exp(low)
     return mu
 
@@ -87,6 +87,7 @@ def classical_sensitivity_per_deviation(epsilons: Floats, delta_local: float) ->
         InvalidInputError: At levels where so much noise does not keep delta_local.
     """
     mu: Floats = epsilons / math.sqrt(2.0 * math.log(1.25 / delta_local))
+    # The formula is proven for eps <= 1 only: at every level the exact delta decides.
     # Written this way round, it refuses NaN, too.
     if not np.all((mu > 0.0) & (normal_divergence(mu, epsilons) <= delta_local)):
         raise InvalidInputError(
@@ -201,6 +202,7 @@ class Gaussian(AddedNoise):
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws the cells of normal messages, shape (n,)."""
+        # Bisection is done once for each level, not for each person.
         levels, level_indices = np.unique(epsilons, return_inverse=True)
         mu = self._sensitivities(levels)[level_indices]
         cells = normal_cells(points, mu, parts=self.cells, rng=rng)
@@ -244,6 +246,7 @@ class Gaussian(AddedNoise):
         """Returns how many bits hold all messages but one in 10^9 at the smallest level."""
         smallest = max(float(epsilons.min()), SMALLEST_LEVEL)
         mu = self._sensitivity(smallest)
+        # On either side half of one in 10^9.
         return bits_for(-float(ndtri(0.5e-9)) * self.cells / mu, self.cells)
 
     def _sensitivities(self, epsilons: Floats) -> Floats:

@@ -15,12 +15,6 @@ A user holds s of d items. Their report consists of
 Where N is Poisson, an entry d of a set means "no item": less is sent, nothing else. As
 published, every user must hold exactly s items.
 
-Drawing N: for j = 0, 1, ..., a Bernoulli draw with probability P(N = j) / P(N >= j)
-decides whether N = j, at most `cap` draws in all. Bernoulli draws are exact
-(`randomness.coins`), also those of lambda; with Poisson noise, probabilities and their
-complements are rounded by at most 7e-16 (m + 1) of themselves, which certificates account
-for.
-
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
 Model", Algorithm 2, for "bernoulli" noise.
 """
@@ -130,14 +124,19 @@ class ItemsRandomizer:
         if not np.all((chances >= 0.0) & (chances <= 1.0)):
             raise InvalidInputError("Expected sampling rates from 0 to 1.")
         d, s = self.num_items, self.set_size
+        # Filled with dummies: the number of messages reveals nothing.
         reports = np.full((item_sets.shape[0], self.report_size), d, dtype=np.int32)
+        # Coins are exact; with Poisson noise their chances are off by 7e-16 (m + 1) of
+        # themselves at most, which certificates account for.
         stop, go = self._stop_and_go()
         for people in batches(item_sets.shape[0], width=s):
+            # A view: messages put into `rows` are in `reports`.
             rows, own = reports[people], stream_of(rng, people)
             rate = np.broadcast_to(chances[people, None], (rows.shape[0], s))
             sent = coins(rate, rng=own)
             rows[:, :s] = np.where(sent, item_sets[people], d)
             more = np.arange(rows.shape[0])
+            # A coin of chance P(N = j) / P(N >= j) decides whether N is j, or more.
             for j in range(self.cap):
                 theirs = stream_of(own, more)
                 goes = _coins_of(stop[j], go[j], more.size, rng=theirs)

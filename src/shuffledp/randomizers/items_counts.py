@@ -2,11 +2,8 @@
 
 Given the users of each target who hold each item, the number of messages per item is
 
-    sum over targets of Binomial(holders, lambda)  +  blanket messages,
+    sum over targets of Binomial(holders, lambda)  +  blanket messages.
 
-all items' binomials independent, as a user with several items makes one Bernoulli draw for
-each. The number of blanket messages is a sum of n draws of N, and each is uniform over d
-items; without a cap on N ~ Poisson(m), they are independent Poisson(n m / d).
 This is exactly the distribution of the counts, at a cost of d instead of n.
 """
 
@@ -46,6 +43,7 @@ def holders_by_target(
     for column in range(sets.shape[1]):
         cells = np.bincount(rows + sets[:, column], minlength=counts.size)
         counts += cells.reshape(counts.shape)
+    # The last column counts "no item".
     return counts[:, :num_items]
 
 
@@ -79,8 +77,10 @@ def draw_counts(
         raise InvalidInputError(f"Expected 0 to {n} holders of every item.")
     if not np.all((rates >= 0.0) & (rates <= 1.0)):
         raise InvalidInputError("Expected sampling rates from 0 to 1.")
+    # All are independent: a user with several items makes one draw for each.
     counts = rng.binomial(holders, rates[:, None]).sum(axis=0)
     law = randomizer.blanket_law()
+    # How often each number occurs in n draws of N: only their sum is needed.
     people = rng.multinomial(n, law / law.sum())
     total = int(people @ np.arange(law.size))
     drawn: NDArray[np.int64] = counts + rng.multinomial(total, np.full(d, 1.0 / d))

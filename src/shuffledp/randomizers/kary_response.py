@@ -109,6 +109,7 @@ class KRandomizedResponse(SetResponse):
             own = stream_of(rng, people)
             ignores_value = self.ignores_value(epsilons[people], rng=own)
             uniform = own.integers(0, k, size=batch.size).astype(self.message_type)
+            # A view: what is written to `batch` is in `messages`.
             np.copyto(batch, uniform, where=ignores_value)
         return messages
 
@@ -150,6 +151,7 @@ class KRandomizedResponse(SetResponse):
         ignoring, keeping = self.draw_ignoring(
             holders, epsilons, num_categories=self.num_categories, rng=rng
         )
+        # Messages that ignore a value name any category, the one that is held included.
         return keeping + scattered(ignoring, np.ones(self.num_categories), rng=rng)
 
     def bits_per_person(self, epsilons: Floats) -> float:

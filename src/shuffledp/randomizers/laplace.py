@@ -142,11 +142,14 @@ class Laplace(AddedNoise):
         exponent, cells = level / size, np.arange(size)
         stays = np.full(size, -math.expm1(-exponent))
         right = rng.binomial(points, 0.5)
+        # To the left of a point is to the right of its mirror image.
         left = (points - right)[::-1]
         for starts, ahead in ((right, cells), (left, cells[::-1])):
             stayed, beyond = landed(starts[:-1], stays, rng=rng)
             yield ahead, stayed
+            # From the last point, all who go right leave the range at once.
             beyond += int(starts[-1])
+            # The excess of a geometric number over a bound is geometric again.
             for distance, often in geometric_crowd(beyond, exponent, rng=rng):
                 outward = size + distance
                 yield (outward if ahead is cells else size - 1 - outward), often

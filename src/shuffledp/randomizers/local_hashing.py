@@ -126,6 +126,7 @@ class LocalHashing(SetResponse):
             for column in range(width - 1):
                 drawn = own.integers(0, g, size=left.size)
                 messages[people, column] = drawn
+                # The last of these is b, which belongs to no digit.
                 hashes += drawn * (left % g) if column < width - 2 else drawn
                 left //= g
             uniform = own.integers(0, g, size=left.size)

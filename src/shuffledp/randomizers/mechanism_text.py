@@ -92,6 +92,7 @@ def _value(parameter: Parameter, text: str) -> Value:
         # What is no number stays a text, which `checked` refuses.
         with suppress(ValueError):
             value = int(text) if parameter.kind == "whole number" else float(text)
+        # So does a number that is too small for a double, and became 0.
         if isinstance(value, float) and is_lost(text, value):
             value = text
     checked: Value = parameter.checked(value)

@@ -123,6 +123,7 @@ class AddedNoise(ABC):
         check_rng(rng)
         numbers, budgets = one_number_each(values, epsilons)
         self._check(numbers, budgets)
+        # Unbounded noise reaches cells that need more than 32 bits.
         kind = np.dtype(np.int64)
         if not self.cells_beyond:
             kind = np.min_scalar_type(self.cells - 1)
@@ -130,6 +131,7 @@ class AddedNoise(ABC):
         messages: Ints = np.empty(numbers.size, dtype=kind)
         for people in batches(numbers.size):
             own = stream_of(rng, people)
+            # The value is moved, not the message: guarantees for all values still hold.
             points = grid_points(grid_positions[people], rng=own)
             messages[people] = self.draw_cells(points, budgets[people], rng=own)
         return messages
@@ -170,6 +172,7 @@ class AddedNoise(ABC):
             zip(budgets.tolist(), points, strict=True)
         ):
             for messages, often in self.draw_crowd(starts, level, rng=rng):
+                # As on devices: what is farther out is sent as the outermost cell.
                 part = exact_sums(within_bounds(messages, self.cells), often)
                 sums[row] += np.array(part, dtype=np.object_)
         return sums
@@ -206,6 +209,7 @@ class AddedNoise(ABC):
         self, victims: Sequence[float], crowd: Population
     ) -> list[tuple[Attack, ...]]:
         """Returns one attack per victim: an additive score of all messages."""
+        # With an odd number of cells, 0 is no point of the grid.
         middle = 2.0 * (self.cells // 2) / self.cells - 1.0
         # The evidence of pure noise is bounded, and few scores do.
         precise = self.delta_local > 0.0
@@ -222,6 +226,7 @@ def pure_local_delta(measured: float, epsilon: float, divergence: float) -> floa
     """
     if epsilon >= measured:
         return 0.0
+    # Nothing is known; no divergence exceeds 1.
     if math.isnan(divergence):
         return 1.0
     return max(divergence * (1.0 + 1e-12), _SMALLEST)

@@ -4,9 +4,8 @@ With t = (v - low) / (high - low), the message is 1 with probability
 
     1 / (e^eps + 1) + t (e^eps - 1) / (e^eps + 1),
 
-else 0. It is drawn as a fair coin with chance 2 / (e^eps + 1), and otherwise as one that
-comes up 1 with chance t. On the two ends this is binary randomized response; every value in
-between is a mixture of the two, so the ends are the worst pair, and the cover is theirs.
+else 0. On the two ends this is binary randomized response; every value in between is a
+mixture of the two, so the ends are the worst pair, and the cover is theirs.
 
 Source: Ding, Kulkarni, Yekhanin (2017), "Collecting telemetry data privately".
 """
@@ -99,6 +98,7 @@ class OneBit(SetResponse):
         messages = np.empty(numbers.size, dtype=np.uint8)
         for people in batches(numbers.size):
             chances, own = self._shares(numbers[people]), stream_of(rng, people)
+            # A fair coin with chance 2 / (e^eps + 1), otherwise one of chance t.
             chances[self.ignores_value(budgets[people], rng=own)] = 0.5
             messages[people] = coins(chances, rng=own)
         return messages
@@ -162,6 +162,7 @@ class OneBit(SetResponse):
         share = self._shares(np.asarray(values, dtype=np.float64))
         high = flip[:, None] + (keep - flip)[:, None] * share[None, :]
         mean = self.low * (1.0 - high) + self.high * high
+        # A power of floats of Python raises where it overflows; this one is infinite.
         length = np.float64(self.high) - np.float64(self.low)
         with np.errstate(over="ignore"):
             return mean, high * (1.0 - high) * length**2
@@ -172,9 +173,10 @@ class OneBit(SetResponse):
         return 1.0
 
     def _shares(self, values: Floats) -> Floats:
-        """Returns t; halves, as the length of the range may exceed the largest number."""
+        """Returns t of each value, shape as `values`."""
         half = value_range(self.low, self.high)
-        # Whatever the rounding, every t in [0, 1] keeps the local budget.
+        # Halves, as high - low may be more than the largest double. Whatever the
+        # rounding, every t in [0, 1] keeps the local budget.
         return np.clip((values / 2.0 - self.low / 2.0) / half, 0.0, 1.0)
 
     def _check(self, numbers: Floats) -> None:

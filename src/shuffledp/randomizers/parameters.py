@@ -1,8 +1,7 @@
 """Names, types and explanations of a mechanism's parameters, read off its class.
 
 A mechanism is a frozen dataclass whose docstring explains its attributes; certificates,
-options of the command line and their help texts follow from that. `python -OO` removes
-docstrings: parameters are then explained by their names alone.
+options of the command line and their help texts follow from that.
 """
 
 import inspect
@@ -47,6 +46,7 @@ def parameters_of(mechanism: str) -> tuple[Parameter, ...]:
 
 def _plain_type(annotation: Any) -> object:
     """Returns int, float or str, also where None is allowed beside it."""
+    # Where annotations are postponed, they are texts.
     if isinstance(annotation, str):
         annotation = {"int": int, "float": float, "str": str}.get(
             annotation.removesuffix(" | None"), annotation
@@ -60,6 +60,7 @@ def _plain_type(annotation: Any) -> object:
 
 def _explanations(kind: type[Any]) -> dict[str, str]:
     """Returns the explanation of each attribute, from the class docstring."""
+    # `python -OO` removes docstrings: parameters are explained by their names alone.
     if sys.flags.optimize >= 2:  # Dataclasses fill the gap with their signature.
         return {field.name: field.name.removeprefix("num_") for field in fields(kind)}
     return _attributes(inspect.getdoc(kind) or "")
@@ -76,6 +77,7 @@ def _attributes(docstring: str) -> dict[str, str]:
             explanations[name] = begun[2].strip()
         elif line.startswith("        ") and explanations:
             explanations[name] += f" {line.strip()}"
+        # The heading of another section.
         elif line.strip():
             break
     return explanations

@@ -76,6 +76,7 @@ class Rappor(BitChannel):
 
     def __post_init__(self) -> None:
         whole_number(self.num_hashes, "hashes", least=1, most=MAX_HASHES)
+        # Room for two values without a common bit, and a third without any of theirs.
         least = 2 * int(self.num_hashes) + 1
         whole_number(self.num_bits, "bits", least=least, most=_BATCH)
         q = as_number(self.one_given_one, "one_given_one")
@@ -103,6 +104,7 @@ class Rappor(BitChannel):
     @property
     def permanent(self) -> "Rappor":
         """The same filters without later noise: certifies all reports on one value."""
+        # With q = 1 and p = 0 a report is the permanent response itself.
         return Rappor(
             self.num_bits, self.num_hashes, one_given_one=1.0, one_given_zero=0.0
         )
@@ -146,6 +148,7 @@ class Rappor(BitChannel):
 
     def promised(self, epsilons: Floats) -> BitChances:
         """Returns the flip probabilities allowed in one report, shape (levels,) each."""
+        # f / 2 = 1 / (1 + e^{eps / (2 h)}): two filters differ in 2 h bits at most.
         flips = symmetric_flips(epsilons / self.changes)
         return self._reported(flips.lost, flips.gap)
 
@@ -185,6 +188,7 @@ class Rappor(BitChannel):
         levels = level_array(epsilons)
         if levels.size != bits.shape[0]:
             raise InvalidInputError("Expected one privacy level for each filter.")
+        # With more ones, two filters may differ in more than 2 h bits.
         if bits.size and bits.sum(axis=1).max() > self.num_hashes:
             raise InvalidInputError(
                 f"Expected filters with at most {self.num_hashes} ones."
@@ -226,6 +230,7 @@ class Rappor(BitChannel):
     def _reported(self, flip: Floats, keeps_more: Floats) -> BitChances:
         """Returns the chances of one report; `keeps_more` is 1 - f."""
         q, p = float(self.one_given_one), float(self.one_given_zero)
+        # 1 - q* and p* as sums of terms >= 0, so that no digits cancel.
         return BitChances(
             lost=flip * ((1.0 - q) + (1.0 - p)) + keeps_more * (1.0 - q),
             stray=flip * (p + q) + keeps_more * p,

@@ -171,6 +171,7 @@ class SampledClipLaplace(ClippedNoise):
     ) -> Iterator[Sent]:
         """Draws which cells a crowd's messages fall into, part by part."""
         about = rng.binomial(points, float(self.share))
+        # All others draw around 0, which is a point of the grid.
         about[_HALF] += int((points - about).sum())
         yield from ClipLaplace().draw_crowd(about, level, rng=rng)
 

@@ -144,6 +144,7 @@ class SetResponse(ABC):
         """
         sets = self.overlaps
         gamma = drawn_blanket_probability(epsilons, sets.inside)
+        # With chance gamma any message, and otherwise one of the set of the value held.
         keep = gamma * sets.inside + (1.0 - gamma)
         flip = gamma * sets.inside + (1.0 - gamma) * (sets.both / sets.inside)
         return keep, flip
@@ -187,12 +188,14 @@ class SetResponse(ABC):
             low, gap = (float(d[0]) for d in promised(np.array([victim]), sets.inside))
             masses = [only, only, max(neither, 0.0)]
             differences, bases = [gap, -gap, 0.0], [low, low + gap, low]
+            # The bound of three kinds of messages can be summed exactly (`mirrored`).
             if sets.both > 0.0:
                 masses.append(sets.both)
                 differences.append(0.0)
                 bases.append(low + gap)
             bits = None
             if _tells_only_sides(sets):
+                # Each side has half of omega: chances are densities over 2.
                 bits = TwoMessages(np.stack([gamma, gamma]) / 2.0, gap / 2.0, low / 2.0)
             mass, change, base = np.array([masses, differences, bases])
             covers.append((Cover(gamma, mass, change, base, bits=bits),))

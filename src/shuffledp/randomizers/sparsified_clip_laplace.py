@@ -115,6 +115,7 @@ class SparsifiedClipLaplace(ClippedNoise):
 
     def local_delta(self, level: float, epsilon: float) -> float:
         """Returns that of the Clip-Laplace message from which this one is made."""
+        # Post-processing: whether a message is kept depends on the message alone.
         return ClipLaplace().local_delta(level, epsilon)
 
     def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
@@ -124,6 +125,7 @@ class SparsifiedClipLaplace(ClippedNoise):
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Chances that the message falls into each bin, shape (levels, bins)."""
+        # With the threshold as an edge, each bin is kept or replaced as a whole.
         edges = np.union1d(inner_edges(STEPS), [-self._edge, self._edge])
         rates = np.maximum(epsilons[:, None] / 2.0, _SMALLEST)
 
@@ -155,6 +157,7 @@ class SparsifiedClipLaplace(ClippedNoise):
         device, dummies = ClipLaplace(), np.zeros_like(points)
         for cells, often in device.draw_crowd(points, level, rng=rng):
             is_kept = self.keeps(cells)
+            # A dummy is noise around 0, whatever it replaces.
             dummies[_HALF] += int(often[~is_kept].sum())
             yield cells[is_kept], often[is_kept]
         yield from device.draw_crowd(dummies, level, rng=rng)

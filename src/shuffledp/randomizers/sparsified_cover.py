@@ -140,6 +140,7 @@ def sparsified_cover(epsilon: float, crowd: Population, threshold: int) -> Cover
     points = np.arange(_HALF + 1) / _HALF
     cells = 40 + int(min(40.0 * rate, 200.0))
     pair = worst_pair(rate, shape, points, cells=cells, nodes=_NODES)
+    # The difference is rounded up, which only raises the loss.
     slack = 4e-16 * (pair.falling + pair.rising)
     return Cover(
         blanket_probabilities=blanket_probability(crowd.epsilons / 2.0, shape),

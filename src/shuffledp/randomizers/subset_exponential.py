@@ -70,6 +70,7 @@ class SubsetExponential:
     def hit(self) -> float:
         """The chance that a message names an item that is held."""
         missed = self._missed()
+        # In e^-eps, as e^eps might overflow.
         return (1.0 - missed) / (1.0 - missed + missed * math.exp(-self.epsilon))
 
     def densities(self) -> tuple[float, float]:
@@ -87,6 +88,7 @@ class SubsetExponential:
         """Of the messages of two people who share no item, or as few as there can be."""
         d, s, k = self.num_items, self.set_size, self.subset_size
         missed = self._missed()
+        # Sets that miss the items of one and meet those of the other.
         only_one = missed - _miss_share(d, min(2 * s, d), k)
         decay = math.exp(-self.epsilon)
         return -math.expm1(-self.epsilon) * only_one / (1.0 - missed + missed * decay)
@@ -112,6 +114,7 @@ class SubsetExponential:
         """
         check_rng(rng)
         d, s, k = self.num_items, self.set_size, self.subset_size
+        # The same checks; with "bernoulli", no set may lack an item.
         checked = ItemsRandomizer(d, s, 0.0, s, "bernoulli").check_sets(sets)
         ordered = np.sort(checked, axis=1).astype(np.int64)
         n = ordered.shape[0]

@@ -74,6 +74,7 @@ class SubsetSelection(SetResponse):
         """Shares of the subsets that contain one, two or three given categories."""
         k, w = int(self.num_categories), int(self.subset_size)
         both = w * (w - 1) / (k * (k - 1))
+        # A set with two given categories misses a third with chance (k - w) / (k - 2).
         return Overlaps(w / k, both, both * (k - w) / (k - 2) if k > 2 else None)
 
     @property
@@ -115,6 +116,7 @@ class SubsetSelection(SetResponse):
             rows[~ignores_value] = np.hstack(
                 [own_category, others + (others >= own_category)]
             )
+            # The order would show which category was put in first: the value.
             rows.sort(axis=1)
         return messages
 
@@ -180,5 +182,6 @@ class SubsetSelection(SetResponse):
         """The binary logarithm of the number of messages."""
         del epsilons
         k, w = self.num_categories, self.subset_size
+        # log C(k, w); the number itself may be larger than any double.
         ways = math.lgamma(k + 1) - math.lgamma(w + 1) - math.lgamma(k - w + 1)
         return ways / math.log(2.0)

@@ -27,6 +27,7 @@ def two_value_attacks(
         people: How many chose each level, shape (levels,).
     """
     lost, stray = others
+    # Over the variances, since the victim's difference is the same in both bits.
     rare, frequent = whole_weights(stray * (1.0 - stray), lost * (1.0 - lost), people)
     on_one, on_zero = (1.0 - lost, lost), (stray, 1.0 - stray)
     # Of few people, skewness may matter more than noise: then both bits count alike.

@@ -100,16 +100,16 @@ class UnaryEncoding(BitChannel):
     def promised(self, epsilons: Floats) -> BitChances:
         """Returns the flip probabilities a level allows, shape (levels,) each."""
         if self.variant == "symmetric":
+            # Two values differ in two bits, each of which gets half of the budget.
             return symmetric_flips(epsilons / 2.0)
         stray = symmetric_flips(epsilons).stray
+        # The gap 1/2 - 1 / (e^eps + 1) is tanh(eps / 2) / 2, without cancellation.
         return BitChances(np.full_like(stray, 0.5), stray, np.tanh(epsilons / 2.0) / 2)
 
     def drawn(self, epsilons: Floats) -> BitChances:
-        """Returns the flip probabilities that `randomize` uses, rounded upward.
-
-        A device is slightly more private than `promised`, never less.
-        """
+        """Returns the flip probabilities that `randomize` uses, rounded upward."""
         exact = self.promised(epsilons)
+        # A device is slightly more private than `promised`, never less.
         stray = np.minimum(exact.stray * UPWARD, 0.5)
         lost = stray if self.variant == "symmetric" else exact.lost
         return BitChances(lost, stray, (1.0 - lost) - stray)
