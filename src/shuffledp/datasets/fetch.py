@@ -42,6 +42,7 @@ def find_all(
         DataError: If a folder is given, by argument or variable, that lacks the file.
     """
     variable = os.environ.get(DATA_VARIABLE)
+    # A variable that is set and empty names no folder.
     chosen = folder or (Path(variable) if variable else None)
     searched = chosen or cache_folder()
     paths = [searched / name for name in names if (searched / name).is_file()]

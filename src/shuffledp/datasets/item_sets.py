@@ -2,8 +2,8 @@
 
 Collections of sets need s different items from each person. Of more, s are sampled
 uniformly; missing ones are filled up with dummy items, whose numbers follow those of the
-real ones: d, d + 1, ..., as many as the smallest set lacks. Devices treat dummy items like
-all others; their shares are estimated, too, and have no meaning.
+real ones, from d on. Devices treat dummy items like all others; their shares are estimated,
+too, and have no meaning.
 
 Shares of items are those of the returned sets: an item of people with more than s items is
 in fewer sets than people had it.
@@ -65,6 +65,7 @@ class ItemSets:
 
         For protocols with Poisson noise, which send nothing for "no item".
         """
+        # Dummy items have the largest numbers, from `num_real` on.
         return np.minimum(self.sets, np.int32(self.num_real))
 
 
@@ -184,6 +185,7 @@ def gather_sets(
     selected = ranks < set_size
     num_held = np.bincount(people, minlength=num_users)
     sizes = np.minimum(num_held, set_size)
+    # As many as the smallest set lacks; larger sets use the first of them.
     dummies = set_size - int(sizes.min())
     # Dummy items fill rows from their ends, the first dummy at the very end.
     sets = np.empty((num_users, set_size), dtype=np.int32)

@@ -1,8 +1,8 @@
 """Definition of missing values, and their removal or refusal.
 
 A value is missing if it is null or blank or, in a file, written as NA, N/A, NaN, null or
-None, in any case and with any white space around it. A data frame has a null of its own:
-there "None" is an answer. White space around values is not part of them.
+None, in any case and with any white space around it. White space around values is not part
+of them.
 """
 
 from collections.abc import Collection, Sequence
@@ -39,12 +39,14 @@ def cleaned(
     if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
         return column
     text = column.cast(pl.String).str.strip_chars()
+    # A category of such a name is an answer if it is written as the category is.
     nothing = text.str.to_lowercase().is_in(missing) & ~text.is_in(list(known))
     return pl.select(pl.when(~nothing).then(text)).to_series().alias(column.name)
 
 
 def cleaned_rows(rows: Rows, known: Collection[str] = ()) -> Rows:
     """Returns cleaned columns, and a note if white space was removed."""
+    # A data frame has a null of its own: there "None" is an answer.
     missing = WRITTEN if rows.is_written else BLANK
     columns = [cleaned(column, missing, known) for column in rows.frame]
     trimmed = sum(

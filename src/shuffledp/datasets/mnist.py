@@ -1,8 +1,7 @@
 """Pictures of handwritten digits: MNIST, QMNIST and scikit-learn's small digits.
 
 MNIST: LeCun, Cortes, Burges (1998); 60,000 pictures of 28 x 28 pixels to train with and
-10,000 to test with. The site of its authors refuses most clients now, so the files come
-from the copy that PyTorch hosts for its own loader.
+10,000 to test with.
 QMNIST: Yadav, Bottou (2019), "Cold case: the lost MNIST digits"; 60,000 of each.
 """
 
@@ -28,6 +27,8 @@ from shuffledp.datasets.fetch import (
 )
 from shuffledp.errors import DataError, MissingExtraError
 
+# The authors' site refuses most clients now: this is the copy that PyTorch hosts for
+# its own loader.
 MNIST_URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 QMNIST_HOME = "https://github.com/facebookresearch/qmnist"
 # Checksums of the unpacked files, so that the compression does not matter.
@@ -122,6 +123,7 @@ def has_qmnist(folder: Path | None = None) -> bool:
         try:
             if find_all(_candidates(name, "qmnist"), folder):
                 return True
+        # The chosen folder lacks this file, and may have another one.
         except DataError:
             continue
     return False
@@ -142,6 +144,7 @@ def load_digits() -> LabeledImages:
             "Expected scikit-learn, which holds the digits: install it with "
             "pip install scikit-learn, or use MNIST."
         ) from error
+    # Their pixels are whole numbers from 0 to 16.
     features = (np.asarray(digits.data) / 16.0).astype(np.float32)
     labels = np.asarray(digits.target).astype(np.int64)
     in_test = np.arange(len(labels)) % 5 == 0
@@ -279,6 +282,7 @@ def _read_first(
         if not others:
             raise
         raise DataError(
+            # Of two copies, the damaged one hides the other.
             f"{error} Without it, {others[0]} would be read instead."
         ) from error
 

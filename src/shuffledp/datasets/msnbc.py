@@ -165,6 +165,7 @@ def _whole_lines(path: Path, progress: Progress) -> Iterator[tuple[bytes, bytes]
 
 def _first_numbers(lines: bytes) -> NDArray[np.uint8]:
     """Returns the first number of each line that begins with a digit."""
+    # Padded, so that the beginning of every line has another character after it.
     text = np.frombuffer(lines + b"\n ", dtype=np.uint8)
     starts = np.concatenate([[0], np.flatnonzero(text[:-2] == _NEWLINE) + 1])
     first, second = text[starts] - _ZERO, text[starts + 1] - _ZERO
@@ -188,6 +189,7 @@ def _numbers_that_occur(lines: bytes) -> NDArray[np.bool_]:
     second, third = digit[starts + 1], digit[starts + 2]
     number = digits[starts].astype(np.int64)
     number = np.where(second, 10 * number + digits[starts + 1], number)
+    # Three digits or more are no category.
     number[(number > most) | (second & third)] = 0
     heads = np.flatnonzero((text[:-3] == _NEWLINE) & digit[1:-2])
     line = np.searchsorted(heads, starts) - 1
@@ -208,6 +210,7 @@ def _download(progress: Progress) -> Path:
     try:
         with zipfile.ZipFile(archive) as members:
             unpacked = Path(members.extract(name, archive.parent))
+        # Before the file is moved: the cache holds original files only.
         read_first_visits(unpacked, sha256=SHA256)
         cache_folder().mkdir(parents=True, exist_ok=True)
         return Path(shutil.move(unpacked, cache_folder() / name))

@@ -169,6 +169,7 @@ def bits_of(column: pl.Series) -> Ints:
     kinds = (pl.String, pl.Boolean)
     if not (isinstance(column.dtype, kinds) or column.dtype.is_integer()):
         raise refusal
+    # Numbers and truths in one form, as texts: "1", "True" and "TRUE" are alike.
     bits = (
         column.cast(pl.String)
         .str.to_lowercase()
@@ -225,11 +226,13 @@ def _numbers(column: pl.Series, what: str) -> pl.Series:
 
 
 def _parsed(texts: pl.Series) -> pl.Series:
+    # A text such as "nan" can be cast, and is no number.
     return texts.cast(pl.Float64, strict=False).fill_nan(None)
 
 
 def _numbered(column: pl.Series, num_categories: int) -> Ints:
     """Returns whole numbers from 0, after a check of their range."""
+    # Other texts become null. A float would be cut to a whole number: it is refused.
     numbers = column.cast(pl.Int64, strict=False)
     whole = column.dtype.is_integer() or column.dtype == pl.String
     if (
@@ -246,6 +249,7 @@ def _numbered(column: pl.Series, num_categories: int) -> Ints:
 
 def _coded(text: pl.Series, categories: tuple[str, ...]) -> Ints:
     """Returns the index of each text among these categories."""
+    # White space around the texts of the column was removed, too.
     known = pl.Series(categories, dtype=pl.String).str.strip_chars()
     if known.n_unique() < known.len():
         raise InvalidInputError("Expected categories that are all different.")

@@ -1,8 +1,7 @@
 """Reader of columns of a file: separated text, JSON lines, Parquet.
 
-Separated text is read as text - "01" is not "1" - and the caller converts it to numbers.
-The separator is guessed from the first line: the comma, semicolon, tab or bar that makes
-the most columns of it.
+The separator of text is guessed from the first line: the comma, semicolon, tab or bar that
+makes the most columns of it.
 """
 
 import codecs
@@ -111,6 +110,7 @@ def _separated(path: Path, wanted: list[str]) -> Rows:
     names, row = _header(path, separator)
     indices = [find_column(name, names, path, from_line=True) for name in wanted]
     # All columns are read: otherwise lines with too many values would go unnoticed.
+    # Values stay texts, as "01" is not "1": the caller converts them to numbers.
     frame = pl.scan_csv(path, separator=separator, infer_schema=False).collect()
     if frame.width != len(names):
         raise DataError(f"Could not read {path}: expected {_FORMS['.csv']}.")
@@ -128,6 +128,7 @@ def _separated(path: Path, wanted: list[str]) -> Rows:
 
 def _header(path: Path, separator: str) -> tuple[list[str], int]:
     """Returns the names in the first row that is not blank, and its number."""
+    # A byte order mark would be taken for a part of the first name.
     with path.open(encoding="utf-8-sig", newline="") as file:
         for row, names in enumerate(csv.reader(file, delimiter=separator), start=1):
             if names:
@@ -141,6 +142,7 @@ def _typed(path: Path, wanted: list[str]) -> Rows:
     elif path.stat().st_size == 0:
         raise DataError(f"Expected at least one person in {path}, found none.")
     else:
+        # From all lines: a type that fits the first ones may not fit a later one.
         lazy = pl.scan_ndjson(_unmarked(path), infer_schema_length=None)
     names = lazy.collect_schema().names()
     for name in wanted:
@@ -196,6 +198,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _near(name: str, names: list[str]) -> str:
+    # Reversed, so that of names that differ in case only the first one stays.
     folded = {other.strip().casefold(): other for other in reversed(names)}
     close = difflib.get_close_matches(name.strip().casefold(), folded, n=1)
     return f" Did you mean {folded[close[0]][:_LONGEST_NAME]!r}?" if close else ""

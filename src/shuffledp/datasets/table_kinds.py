@@ -17,6 +17,7 @@ MAX_TABLE_CATEGORIES = 100_000
 def category_names(given: str | int | Sequence[str]) -> int | tuple[str, ...]:
     """Parses 17 or "17" as a number of categories, "a,b,c" or a list as their names."""
     if isinstance(given, int) or (
+        # Without isascii, digits of other scripts would be numbers, too.
         isinstance(given, str) and given.isascii() and given.strip().isdecimal()
     ):
         number = int(given)
