@@ -256,8 +256,8 @@ def _bounds_of(
         elif epsilon is not None and budget <= epsilon:
             # From the local budget on, delta is 0 even without others.
             bounds[position] = ProfileBounds((epsilon, 0.0), (epsilon, 0.0))
-        # Delta is at most the total variation, which is less than the budget.
         elif epsilon is not None and budget <= _SILENT:
+            # Delta is at most the total variation, which is less than the budget.
             bounds[position] = ProfileBounds((epsilon, 0.0), (epsilon, budget))
     remaining = [position for position in targets.positions if position not in bounds]
     if remaining:

@@ -123,8 +123,8 @@ def has_qmnist(folder: Path | None = None) -> bool:
         try:
             if find_all(_candidates(name, "qmnist"), folder):
                 return True
-        # The chosen folder lacks this file, and may have another one.
         except DataError:
+            # The chosen folder lacks this file, and may have another one.
             continue
     return False
 

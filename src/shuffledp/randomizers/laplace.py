@@ -147,7 +147,7 @@ class Laplace(AddedNoise):
         for starts, ahead in ((right, cells), (left, cells[::-1])):
             stayed, beyond = landed(starts[:-1], stays, rng=rng)
             yield ahead, stayed
-            # From the last point, all who go right leave the range at once.
+            # Those who start at the last point leave the range at once.
             beyond += int(starts[-1])
             # The excess of a geometric number over a bound is geometric again.
             for distance, often in geometric_crowd(beyond, exponent, rng=rng):

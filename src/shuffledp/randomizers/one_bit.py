@@ -162,7 +162,7 @@ class OneBit(SetResponse):
         share = self._shares(np.asarray(values, dtype=np.float64))
         high = flip[:, None] + (keep - flip)[:, None] * share[None, :]
         mean = self.low * (1.0 - high) + self.high * high
-        # A power of floats of Python raises where it overflows; this one is infinite.
+        # Python's floats raise where a power overflows; this one becomes infinite.
         length = np.float64(self.high) - np.float64(self.low)
         with np.errstate(over="ignore"):
             return mean, high * (1.0 - high) * length**2

@@ -77,7 +77,7 @@ def _attributes(docstring: str) -> dict[str, str]:
             explanations[name] = begun[2].strip()
         elif line.startswith("        ") and explanations:
             explanations[name] += f" {line.strip()}"
-        # The heading of another section.
         elif line.strip():
+            # The heading of another section.
             break
     return explanations

@@ -70,7 +70,6 @@ class SubsetExponential:
     def hit(self) -> float:
         """The chance that a message names an item that is held."""
         missed = self._missed()
-        # In e^-eps, as e^eps might overflow.
         return (1.0 - missed) / (1.0 - missed + missed * math.exp(-self.epsilon))
 
     def densities(self) -> tuple[float, float]:

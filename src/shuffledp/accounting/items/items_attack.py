@@ -20,8 +20,8 @@ _FINENESS = 40
 _FINENESS_OF_MANY = 16
 _MANY = 8
 _DEVIATIONS = 14
-# Probabilities below the first are dropped: arithmetic on numbers near 1e-308 is slow. All
-# that is dropped, over all scores, steps and items, is below the second.
+# Probabilities below the first are dropped: arithmetic on numbers near 1e-308 is slow.
+# All that is dropped, over all scores, steps and items, is below the second.
 _DROPPED, _ALL_DROPPED = 1e-75, 1e-60
 _ULP = 2.3e-16
 

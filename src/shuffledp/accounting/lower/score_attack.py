@@ -147,7 +147,7 @@ class ScoreIntegrand:
         self.center = round(self.rounds * (others_mean + float(means.mean())))
         variance = self.rounds * (others_variance + float(variances.max()))
         spread = max(math.sqrt(variance), 0.5)
-        # The best threshold lies between the victim's two sums, or a few scores beside.
+        # The best threshold lies between the victim's two sums, or a few scores off.
         apart = self.rounds * abs(float(means[0] - means[1]))
         top = with_x.size - 1
         self.half = math.ceil(max(_HALF, 2 * top, apart))
