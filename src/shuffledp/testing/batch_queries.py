@@ -24,9 +24,15 @@ from shuffledp.testing.message_sender import MessageSender, balanced_values
 from shuffledp.testing.tail_probabilities import (
     DrawComparison,
     chi_square_tails,
+    compare_products,
     sum_tail,
 )
-from shuffledp.testing.uniform_ranks import BOUND, NUM_FEATURES, UniformRanks
+from shuffledp.testing.uniform_ranks import (
+    BOUND,
+    LEAK_BOUND,
+    NUM_FEATURES,
+    UniformRanks,
+)
 from shuffledp.types import Floats, Ints
 
 # Numbers of calls about one user, with small batches, and with batches of one value, and
@@ -165,11 +171,12 @@ class BatchQueries:
             )
         # Shape (batches, users, width, features).
         features = np.array(parts)
-        flat = features.reshape(-1, *features.shape[2:])
         yield from _zero_means(
-            flat, "messages of batches of one value are not of the law"
+            features, "messages of batches of one value are not of the law"
         )
-        for part in (np.array(leaks), *np.moveaxis(features, 3, 0)):
+        terms = [(np.array(leaks), LEAK_BOUND)]
+        terms += [(feature, BOUND) for feature in np.moveaxis(features, 3, 0)]
+        for part, bound in terms:
             sums = part.sum(axis=1) / _SAME_SIZE**0.5
             # Quotas reduce the variance of sums, shared draws increase it.
             low, high = chi_square_tails(float(np.sum(sums**2)), float(sums.size))
@@ -180,16 +187,18 @@ class BatchQueries:
             _, high = chi_square_tails(square, float(by_position.size))
             yield DrawComparison(high, "messages depend on the place in a batch")
             for lag in (1, 2, _SAME_SIZE // 2):
-                yield _uncorrelated(
+                yield compare_products(
                     part[:, :-lag],
                     part[:, lag:],
                     f"depend on those {lag} people before",
+                    bound=bound,
                 )
             half = _SAME_SIZE // 2
-            yield _uncorrelated(
+            yield compare_products(
                 part[:, :half],
                 part[:, ::-1][:, :half],
                 "depend on those as far from the other end",
+                bound=bound,
             )
 
     def _large_batch(self) -> Iterator[DrawComparison]:
@@ -202,14 +211,18 @@ class BatchQueries:
         for feature in range(NUM_FEATURES):
             part = features[..., feature]
             for lag in (1, 2, 3, size // 2):
-                yield _uncorrelated(
-                    part[:-lag], part[lag:], f"depend on those {lag} people before"
+                yield compare_products(
+                    part[:-lag],
+                    part[lag:],
+                    f"depend on those {lag} people before",
+                    bound=BOUND,
                 )
             half = size // 2
-            yield _uncorrelated(
+            yield compare_products(
                 part[:half],
                 part[::-1][:half],
                 "depend on those as far from the other end",
+                bound=BOUND,
             )
             yield from self._pairs_of_bits(part)
         for side, parts in self._neighbor_leaks(values, levels, indices):
@@ -223,11 +236,9 @@ class BatchQueries:
             columns = self.query_rng.choice(width, size=_MAX_COLUMNS, replace=False)
             features = features[:, np.sort(columns)]
         products = features.T @ features
-        first, second = np.triu_indices(products.shape[0], 1)
-        sums = products[first, second]
-        worst = int(np.argmax(np.abs(sums)))
+        sums = np.abs(products[np.triu_indices(products.shape[0], 1)])
         # The union bound over pairs of columns.
-        p_value = sum_tail(float(sums[worst]), float(size), BOUND**2) * sums.size
+        p_value = sum_tail(float(sums.max()), float(size), BOUND**2) * sums.size
         yield DrawComparison(
             min(p_value, 1.0), "two bits of a report depend on each other"
         )
@@ -256,8 +267,11 @@ class BatchQueries:
             features = self._features(values, levels, first)
             others = self._features(values, levels, indices)
             for feature in range(NUM_FEATURES):
-                yield _uncorrelated(
-                    features[..., feature], others[..., feature], defect
+                yield compare_products(
+                    features[..., feature],
+                    others[..., feature],
+                    defect,
+                    bound=BOUND,
                 )
 
     def _neighbor_leaks(
@@ -279,15 +293,6 @@ def _zero_means(features: Floats, defect: str) -> Iterator[DrawComparison]:
     for total in flat.sum(axis=0).tolist():
         # Features have variance 1, so that their number is the variance of the sum.
         yield DrawComparison(sum_tail(total, float(len(flat)), BOUND), defect)
-
-
-def _uncorrelated(first: Floats, second: Floats, defect: str) -> DrawComparison:
-    """Compares the sum of products of features with 0."""
-    # Products of two independent features have variance 1, too.
-    total = float(np.sum(first * second))
-    return DrawComparison(
-        sum_tail(total, float(first.size), BOUND**2), f"messages {defect}"
-    )
 
 
 def _leaks_to_neighbors(features: Floats, side: str) -> DrawComparison:

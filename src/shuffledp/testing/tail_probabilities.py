@@ -47,6 +47,24 @@ def sum_tail(total: float, size: float, bound: float) -> float:
     )
 
 
+def compare_products(
+    first: Floats, second: Floats, defect: str, *, bound: float
+) -> DrawComparison:
+    """Compares a sum of products with 0: of independent terms it has mean 0.
+
+    Args:
+        first: Terms with mean 0 and variance 1, within +-`bound`.
+        second: The same, of the same shape, which may depend on the first.
+        defect: The dependence that a large sum reveals.
+        bound: The largest absolute value of a term.
+    """
+    # Products of two independent terms have variance 1, too.
+    total = float(np.sum(first * second))
+    return DrawComparison(
+        sum_tail(total, float(first.size), bound**2), f"messages {defect}"
+    )
+
+
 def count_tail(hits: Ints, size: Ints, probabilities: Floats) -> Floats:
     """Returns exact two-sided tail probabilities of counts, of the shape of `hits`.
 
