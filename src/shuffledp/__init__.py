@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shuffledp.version import __version__
 
+# Type checkers run no `__getattr__`: for them, names are imported here.
 if TYPE_CHECKING:
     from shuffledp.accounting.account import account
     from shuffledp.accounting.calibration import (
@@ -214,6 +215,7 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    # Stored, so that Python finds it from now on without this function.
     globals()[name] = value
     return value
 

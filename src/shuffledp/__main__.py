@@ -4,8 +4,9 @@ import sys
 
 
 def run() -> None:
-    """Runs the command; Ctrl-C is one line, while it is still being loaded, too."""
+    """Runs the command; Ctrl-C prints one line."""
     try:
+        # Imported here: Ctrl-C during the import would otherwise print a traceback.
         from shuffledp.cli.main import main
     except KeyboardInterrupt:
         print("shuffledp: stopped.", file=sys.stderr)

@@ -108,11 +108,13 @@ def check_integers_below(
         width: Integers per person, shape (n, width); 0 for a flat list.
     """
     array = np.asarray(values)
+    # For a single number this is (), its own shape: `ndim` is compared, too.
     shape = array.shape[:1] + ((width,) if width else ())
     if array.ndim == 0 or array.shape != shape or array.dtype.kind not in "iu":
         each = f"rows of {width} integers" if width else "a flat list of integers"
         raise InvalidInputError(f"Expected {what} as {each}.")
     if array.size and (array.min() < 0 or array.max() >= bound):
+        # Without the offending value, which belongs to a person.
         raise InvalidInputError(f"Expected {what} to be integers in [0, {bound}).")
 
 
@@ -138,6 +140,7 @@ def _flat(
         array = np.array(None)
     if array.shape == (0,) and array.dtype == np.float64:
         array = array.astype(np.int64)  # NumPy makes floats of an empty list.
+    # NumPy's kinds: i, u and f are numbers; b (truth values) and O (objects) are not.
     if array.ndim != 1 or array.dtype.kind not in kinds:
         raise refusal(f"Expected {what} as a flat list of {kind}.")
     return array

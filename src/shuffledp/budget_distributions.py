@@ -9,9 +9,6 @@ with its paper:
   for the three whose name ends in 3 the caption of Figure 8;
 * `f-dp/...`    Liu, Liu, Xiong, "Enhanced Privacy Bound for Shuffle Model with
   Personalized Privacy", Table 1.
-
-The second parameter of a normal distribution is read as its standard deviation, as E-APES
-calls it. Values outside the clip range move to its nearer end.
 """
 
 from dataclasses import dataclass
@@ -65,6 +62,7 @@ class ClippedNormal:
 
 
 def _normal(mean: float, deviation: float, low: float, high: float) -> ClippedNormal:
+    # The papers' second parameter is read as a standard deviation, as in E-APES.
     return ClippedNormal(((mean, deviation, 1.0),), (low, high))
 
 

@@ -15,6 +15,8 @@ from shuffledp.population import Population
 from shuffledp.types import Floats
 
 
+# eq=False, as in all classes with arrays: a generated == would ask for the truth value
+# of an array, which has none.
 @dataclass(frozen=True, eq=False)
 class CellBounds:
     """Bounds on the target user's densities within each cell of a cover.
@@ -60,7 +62,7 @@ class Cover:
 
     Attributes:
         blanket_probabilities: gamma of each level of the crowd, in [0, 1], shape
-            (levels,). TargetUsers whose arrays are the same object share the work.
+            (levels,). Targets whose arrays are the same object share the work.
         masses: omega's mass of each cell, shape (cells,).
         differences: Mean of (R(x) - R(x')) / omega over each cell, shape (cells,).
         bases: Mean of R(x') / omega over each cell, shape (cells,).
@@ -119,6 +121,7 @@ def mirrored(cover: Cover) -> MirroredCover | None:
     if against != -gap or none != 0.0 or left != right or gap <= 0.0:
         return None
     low, _, neutral = cover.bases.tolist()
+    # `right` is the mass of one of the two equally likely kinds.
     return MirroredCover(2.0 * right, low, gap, neutral)
 
 

@@ -29,6 +29,7 @@ def expecting(expectation: str) -> Iterator[None]:
     """
     try:
         yield
+    # Ours are sentences already, and Ctrl-C is no failure of the third-party code.
     except (ShuffledpError, KeyboardInterrupt):
         raise
     # SystemExit, too: its exit code would pass for a verdict of the command.
@@ -45,6 +46,7 @@ def load_named(location: str) -> Any:
         InvalidInputError: If there is no such module or name.
     """
     module, _, name = location.partition(":")
+    # An installed command starts with its own folder on the path, not the working one.
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)

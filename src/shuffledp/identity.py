@@ -1,7 +1,6 @@
 """Identity of a protocol, carried by everything that the protocol produces.
 
-Reports, shuffled reports, tallies, estimates and guarantees carry it: messages of one
-protocol mean nothing in another, and no check of shapes can tell.
+Reports, shuffled reports, tallies, estimates and guarantees carry it.
 """
 
 import hashlib
@@ -98,6 +97,7 @@ class Identity:
     @property
     def record(self) -> dict[str, Any]:
         """Statistic, mechanism, parameters and mode, as plain values."""
+        # A new object for each caller: changes to it do not reach the identity.
         record: dict[str, Any] = json.loads(self.text)
         return record
 
@@ -119,7 +119,7 @@ def described(device: Any) -> dict[str, Any]:
     """Returns the parameters that identify a randomizer.
 
     A third-party mechanism is also identified by its class and by everything that it
-    stores: two mechanisms of one name may send different messages.
+    stores.
 
     Args:
         device: A randomizer with `parameters`.
@@ -130,6 +130,7 @@ def described(device: Any) -> dict[str, Any]:
     parameters, kind = dict(device.parameters), type(device)
     if is_ours(kind):
         return parameters
+    # Two third-party mechanisms of one name may send different messages.
     parameters["class"] = class_name(kind)
     for name, value in stored_state(device).items():
         if name not in parameters:
@@ -155,6 +156,7 @@ def check_same(actual: Identity, wanted: Identity, *, what: str) -> None:
         wanted: Identity of the protocol that received it.
         what: The name of the argument in errors.
     """
+    # Messages of one protocol mean nothing in another, and no check of shapes can tell.
     if actual != wanted:
         raise InvalidInputError(f"Expected {what} of {wanted}; got {what} of {actual}.")
 

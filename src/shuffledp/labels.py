@@ -43,7 +43,8 @@ class Display:
 
     @property
     def has_bar_column(self) -> bool:
-        """Whether tables have bars: of a single number there is nothing to compare."""
+        """Whether tables have a column of bars."""
+        # Bars compare rows: a single number has no other to be compared with.
         return self.has_bars and not self.is_single
 
 

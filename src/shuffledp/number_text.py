@@ -1,8 +1,4 @@
-"""Strict rules for numbers that people write: digits 0 to 9, no underflow to 0.
-
-Python's `int` and `float` also read other scripts' digits and 1_000. Some people read these
-as numbers, others as typing errors, so they are refused.
-"""
+"""Strict rules for numbers that people write: digits 0 to 9, no underflow to 0."""
 
 
 def is_plain(text: str) -> bool:
@@ -11,6 +7,8 @@ def is_plain(text: str) -> bool:
     >>> is_plain("1e-6"), is_plain("\uff11"), is_plain("1_000")
     (True, False, False)
     """
+    # Python's int and float also read other scripts' digits and 1_000: numbers to some
+    # people, typing errors to others.
     return text.isascii() and "_" not in text
 
 
@@ -21,4 +19,5 @@ def is_lost(text: str, number: float) -> bool:
     (True, False, False)
     """
     mantissa = text.lower().partition("e")[0]
+    # A digit other than 0 before the exponent: the number itself is not 0.
     return number == 0.0 and mantissa.strip(" +-0.") != ""

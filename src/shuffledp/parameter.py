@@ -73,6 +73,8 @@ class Parameter:
     def has_choice(self, value: object) -> bool:
         """Returns whether a value is one of the choices, if there are any."""
         if self.kind == "mechanism" and isinstance(value, str):
+            # A mechanism may have parameters: "laplace(cells=100)" is the choice
+            # "laplace".
             value = value.partition("(")[0].strip()
         return not self.choices or value in self.choices
 
@@ -86,6 +88,7 @@ class Parameter:
             InvalidInputError: If it is of another kind, out of range, or no choice.
         """
         converted = _CONVERTERS[self.kind](value)
+        # Of texts, `least` and `most` bound their number; of numbers, the value.
         size = len(converted) if isinstance(converted, tuple) else converted
         ranged = isinstance(size, int | float)
         if (
@@ -93,6 +96,7 @@ class Parameter:
             or not self.has_choice(converted)
             or (ranged and not self.least <= size <= self.most)
         ):
+            # Public, so the error repeats it; cut, as it may be a long list of names.
             raise InvalidInputError(
                 f"Expected {self.name} to be {self.expected}, got {value!r:.80}."
             )
@@ -122,6 +126,7 @@ def _texts(value: object) -> tuple[str, ...] | None:
     if not isinstance(value, Sequence) or isinstance(value, str):
         return None
     texts = all(isinstance(text, str) for text in value)
+    # In this order: entries that are no texts may have no hash.
     return tuple(value) if texts and len(set(value)) == len(value) else None
 
 
@@ -134,6 +139,7 @@ def _path_or_texts(value: object) -> Path | tuple[str, ...] | None:
 
 
 def _names(value: object) -> int | str | tuple[str, ...] | None:
+    # As on a command line; `category_names` tells numbers from names.
     if isinstance(value, str):
         return value
     count = _whole(value)
@@ -141,9 +147,10 @@ def _names(value: object) -> int | str | tuple[str, ...] | None:
 
 
 def _any_texts(value: object) -> tuple[str, ...] | None:
-    """Returns texts; equal ones are left to the readers, which refuse them."""
+    """Returns texts, of which some may be equal; None for all else."""
     if not isinstance(value, Sequence) or isinstance(value, str):
         return None
+    # Equal texts are left to the readers, which refuse them.
     return tuple(value) if all(isinstance(text, str) for text in value) else None
 
 

@@ -32,6 +32,7 @@ class _Words(ABC):
 
     def random(self, size: int) -> Floats:
         """Draws `size` multiples of 2**-53, uniform on [0, 1)."""
+        # 53 of the 64 bits: as many as the significand of a double holds.
         high_bits = self._words(size) >> np.uint64(11)
         return high_bits.astype(np.float64) * 2.0**-53
 
@@ -63,19 +64,19 @@ class SystemRandom(_Words):
     """
 
     def permutation(self, x: int) -> NDArray[np.int64]:
-        """Draws one of the x! orders of 0, ..., x - 1, each equally likely.
-
-        Sorting independent keys gives every order the same probability as long as no two
-        keys are equal; equal keys (probability below 3e-6 at ten million) are drawn again.
-        """
+        """Draws one of the x! orders of 0, ..., x - 1, each equally likely."""
         while True:
+            # Sorting independent keys gives every order the same probability if no two
+            # are equal.
             keys = self._words(x)
             order = np.argsort(keys)
             ordered = keys[order]
+            # Otherwise all are drawn again: probability below 3e-6 at x = 10^7.
             if not np.any(ordered[1:] == ordered[:-1]):
                 return order
 
     def _words(self, size: int) -> NDArray[np.uint64]:
+        # An array over bytes would be read-only; `integers` replaces words in it.
         return np.frombuffer(bytearray(os.urandom(8 * size)), dtype=np.uint64)
 
     def _redrawn(self, bad: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
@@ -87,12 +88,9 @@ class KeyedRandom(_Words):
 
     A user's draws depend on the key and on their digest alone, not on the other users,
     their order, or how the work was divided: repeated work gives the same messages.
-    Word j of a stream is the first half of block j of
-    AES-256 in counter mode (the seed's second half counts, big-endian), and a
-    seed is the CBC-MAC of the digest with AES-256 under another key; both keys come from
-    the secret by HKDF. Without it, streams are indistinguishable from random bits (AES is
-    a pseudorandom permutation; all digests are of one length). Numbers drawn in one call
-    are ordered user by user, equally many for each.
+    Without the secret, streams are indistinguishable from random bits (AES is a
+    pseudorandom permutation; all digests are of one length). Numbers drawn in one call are
+    ordered user by user, equally many for each.
 
     >>> people = np.arange(32, dtype=np.uint8).reshape(2, 16)
     >>> both = KeyedRandom(bytes(32), people)
@@ -126,11 +124,14 @@ class KeyedRandom(_Words):
             )
         keys = _derived(secret, width)
         seeds = np.zeros((len(people), _BLOCK), dtype=np.uint8)
+        # The seed is the CBC-MAC of the digest, with AES-256 under the first key.
         for begin in range(0, width, _BLOCK):
             seeds ^= people[:, begin : begin + _BLOCK]
             seeds = _encrypted(keys[:_KEY_SIZE], seeds)
         self._key = keys[_KEY_SIZE:]
+        # Big-endian on every machine: the second half of a seed counts blocks.
         self._seeds = seeds.view(">u8").reshape(-1, 2)
+        # Blocks drawn so far; `of` shares this array, so that none is drawn twice.
         self._used = np.zeros(len(seeds), dtype=np.uint64)
         self._people = np.arange(len(seeds))
 
@@ -157,8 +158,11 @@ class KeyedRandom(_Words):
         first = self._used[people]
         in_order = bool(np.all(people[1:] > people[:-1]))
         if not in_order:
+            # How often each index occurred before it: repeated draws take later blocks.
             again = np.arange(people.size) - np.searchsorted(people, people)
             first += again.astype(np.uint64) * np.uint64(each)
+        # AES-256 in counter mode under the second key; word j of a stream is the first
+        # half of block j.
         blocks = np.empty((people.size, each, 2), dtype=">u8")
         blocks[...] = self._seeds[people, None]
         offsets: NDArray[np.uint64] = np.arange(each).astype(np.uint64)
@@ -166,11 +170,13 @@ class KeyedRandom(_Words):
         if in_order:
             self._used[people] += np.uint64(each)
         else:
+            # `+=` would count a repeated index only once.
             np.add.at(self._used, people, np.uint64(each))
         drawn = _encrypted(self._key, blocks).view(np.uint64)
         return drawn.reshape(-1, 2)[:, 0].copy()
 
     def _redrawn(self, bad: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
+        # Numbers are ordered user by user: the user of each position.
         return self.of(bad // (size // self._people.size))._words(bad.size)
 
 
@@ -210,6 +216,7 @@ def coins(probabilities: Floats, *, rng: Rng) -> NDArray[np.bool_]:
             drawn = rng.random(remaining.size) * 2.0**53
             hits = drawn < whole
         else:
+            # The user of each undecided coin: a row each, equally many coins in a row.
             own = stream_of(rng, undecided // max(1, flat.size // people))
             drawn = own.random(remaining.size) * 2.0**53
             hits[undecided] = drawn < whole

@@ -105,6 +105,7 @@ class ShuffledReports:
 
 
 def _linked(reports: Reports | ShuffledReports) -> bool:
+    # From the identity, so that no report can contradict its protocol.
     return bool(reports.identity.record["mode"] == "stratified")
 
 

@@ -64,6 +64,7 @@ class Tally:
             raise InvalidInputError("Expected counts by cohorts and piles.")
         if self.people.dtype != np.int64 or not _are_whole(self.counts):
             raise InvalidInputError("Expected whole numbers in a tally.")
+        # In floats: a sum of 64-bit integers could overflow and pass.
         if np.any(self.people < 0) or self.people.sum(dtype=np.float64) > MAX_USERS:
             raise InvalidInputError(f"Expected from 0 to {MAX_USERS:g} people.")
         if self.levels.dtype != np.float64 or self.levels.ndim != 1:
@@ -97,6 +98,7 @@ class Tally:
             raise InvalidInputError(
                 "Expected tallies of equally many cohorts and numbers."
             )
+        # An empty part has no levels: it fits tallies with levels and without.
         if not other.num_users and not other.levels.size:
             return self
         if not self.num_users and not self.levels.size:
@@ -105,6 +107,7 @@ class Tally:
             raise InvalidInputError(
                 "Expected tallies of people who send their levels, or of people who don't."
             )
+        # A part need not have people at every level of the whole.
         levels = np.union1d(self.levels, other.levels)
         first, second = self._over(levels), other._over(levels)
         return Tally(
@@ -120,12 +123,14 @@ class Tally:
 
     def _over(self, levels: Floats) -> "Tally":
         """Returns the same tally with a column for each of these levels."""
+        # They contain ours: of equal size, they are the same.
         if levels.size == self.levels.size:
             return self
         columns = np.searchsorted(levels, self.levels)
         people = np.zeros((len(self.people), levels.size), dtype=np.int64)
         people[:, columns] = self.people
         counts = self.counts
+        # Unlinked messages are one pile, whatever the levels.
         if self.linked:
             shape = (counts.shape[0], levels.size, counts.shape[2])
             counts = np.zeros(shape, dtype=self.counts.dtype)
@@ -178,6 +183,7 @@ class Tally:
     def to_bytes(self) -> bytes:
         """Returns a few bytes, to be stored or sent; `from_bytes` reads them back."""
         text = json.dumps(self.to_dict(), separators=(",", ":"), allow_nan=False)
+        # Nothing is written that `from_bytes` would refuse to read.
         if len(text) > _MOST_BYTES:
             raise InvalidInputError(
                 f"Expected a tally of at most {_MOST_BYTES:,} bytes, got {len(text):,}."
@@ -221,6 +227,7 @@ def _sum(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
 
 def _whole(values: object) -> NDArray[Any]:
     """Returns nested lists of whole numbers as an array, of 64 bits if they fit."""
+    # As objects: NumPy would read true as 1, and round some numbers beyond 64 bits.
     array = np.array(values, dtype=object)
     if not _are_whole(array):
         raise TypeError("whole numbers")
@@ -233,6 +240,7 @@ def _whole(values: object) -> NDArray[Any]:
 def _are_whole(numbers: NDArray[Any]) -> bool:
     if numbers.dtype != object:
         return numbers.dtype.kind == "i"
+    # Truth values are instances of int, too.
     return all(type(number) is int for number in numbers.ravel())
 
 

@@ -47,7 +47,7 @@ def as_text(*views: TextTable) -> str:
 
 
 def as_html(*views: TextTable) -> str:
-    """Returns views as HTML without colors of its own; texts of people are escaped."""
+    """Returns views as HTML without colors of its own."""
     return "\n".join(_table(view) for view in views)
 
 
@@ -56,6 +56,7 @@ def _lines(view: TextTable) -> list[str]:
     widths = _widths([view.headings, *rows])
     headings = [view.headings]
     if sum(widths) + _GAP * len(widths) > WIDTH:
+        # Only headings break: half a number in a cell would be another number.
         headings = _narrow_headings(view.headings, rows)
         widths = _widths([*headings, *rows])
     return [
@@ -110,6 +111,7 @@ def _table(view: TextTable) -> str:
 
 
 def _cell(text: str) -> str:
+    # Names may come from data: none may become markup in a notebook.
     return f"<td>{escape(text)}</td>"
 
 
