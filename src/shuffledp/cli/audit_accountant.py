@@ -70,6 +70,7 @@ def accountant_command(name: str, seconds: float, seed: int, as_json: bool) -> N
 
         def work(send: Send) -> None:
             audit = audit_accountant(
+                # In here: MODULE is imported in the other process only.
                 _accountant(name),
                 name,
                 seconds=seconds,
@@ -87,6 +88,7 @@ def accountant_command(name: str, seconds: float, seed: int, as_json: bool) -> N
 
         # Third-party Python in this process could print, or exit, as this command.
         if ":" in name:
+            # Twice: for the trials, and for making a counterexample smaller.
             run_isolated(work, receive, seconds=2.0 * seconds + _SECONDS_LEFT)
         else:
             work(receive)
@@ -125,6 +127,7 @@ class _Published:
             )
             for level in people.epsilons.tolist()
         ]
+        # What is compared of our own answer: levels with these two numbers.
         return SimpleNamespace(levels=levels)
 
 
@@ -150,6 +153,7 @@ def _lines(audit: AccountantAudit) -> list[str]:
 def _program(wrong: WrongBound, name: str) -> list[str]:
     small = wrong.small
     people = ", ".join(f"{count} at {level:g}" for level, count in small.people)
+    # An upper bound is wrong if the truth is above it, an attack if it is below.
     side = "at least" if wrong.wrong == "upper" else "at most"
     claim = (
         "delta is stated" if wrong.wrong == "upper" else "an attack is said to reach"

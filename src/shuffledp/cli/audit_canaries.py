@@ -49,6 +49,7 @@ RECEIPTS = ".receipts"
 )
 @click.option(
     "--over",
+    # At most a year.
     type=NumberRange(0.0, 525_600.0),
     default=0.0,
     show_default=True,
@@ -107,6 +108,7 @@ def canaries_command(
     if count is None:
         # A link per line.
         count = len(read_lines(tokens))
+    # Checked whole before anything is sent: a token can be spent only once.
     own = [each.token for each in invitations_in(tokens, count, task)]
     _show_power(task, count)
     sending = _send(task, own, shuffler, record, seconds=60.0 * over, ca=ca)
@@ -150,6 +152,7 @@ def _power(task: "Task", count: int) -> tuple[str, ...]:
 def _so_far(record: Path, count: int) -> str:
     """Returns a report on an interrupted sending of canaries, with the next step."""
     receipts = _receipts_of(record)
+    # A line each; an upload that was cut off may have arrived without one.
     taken = len(receipts.read_bytes().splitlines()) if receipts.exists() else 0
     if not record.exists():
         return "Nothing was sent."
@@ -189,6 +192,7 @@ async def _send(
     from shuffledp.service.http.trusted_certificates import service_client
     from shuffledp.service.storage.key_files import write_new
 
+    # A party that can predict the coins can make the audit blind.
     rng = SystemRandom()
     async with service_client(TIMEOUT, ca=ca) as client:
         step = await open_step(client, shuffler, task=task)

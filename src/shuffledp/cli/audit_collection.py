@@ -106,15 +106,18 @@ def collection_command(
             read_json_file(published),
             listed=None if messages is None else read_file(messages),
             disclosed=given,
+            # One that is among these messages is a report that came again.
             earlier=[_taken_in(other, task) for other in earlier],
         )
     evidence = before.with_epoch(epoch_findings)
     if evidence_file is not None:
+        # Whatever was found: leaving epochs out would select the evidence.
         write_file(evidence_file, f"{evidence.to_json()}\n")
     if as_json:
         show_json(evidence.to_dict())
     else:
         show(findings(epoch_findings), *course(evidence))
+    # About all epochs together: a threshold that was reached once stays reached.
     sys.exit(0 if evidence.crossed_in is None else 1)
 
 
@@ -138,6 +141,7 @@ def _evidence(path: Path | None, task: str) -> Evidence:
     if path is None or not path.exists():
         return Evidence(task)
     evidence = Evidence.from_json(read_file(path))
+    # An e-value is multiplied over epochs of one task only.
     if evidence.task != task:
         raise DataError(
             f"Expected evidence about this task, whose sha256 is {task}, in {path}; got "

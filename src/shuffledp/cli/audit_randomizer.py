@@ -110,6 +110,7 @@ def randomizer_command(
     started = time.monotonic()
 
     def work(send: Send) -> None:
+        # In here: for a Python target, its import runs in the other process.
         box = _target(target, categories, timeout)
         plan = plan_audit(
             _values(values, box),
@@ -118,6 +119,7 @@ def randomizer_command(
             samples=samples,
             confidence=confidence,
         )
+        # Before the test: what it can find is said independently of its result.
         send(("plan", (plan, box.name)))
         audit = audit_randomizer(
             box,
@@ -129,6 +131,7 @@ def randomizer_command(
 
     results: list[RandomizerAudit] = []
     with ExitStack() as stack:
+        # Empty until the plan is printed: the bar begins below it.
         on_share: list[Callable[[float], None]] = []
 
         def receive(event: tuple[str, Any]) -> None:
@@ -153,6 +156,7 @@ def randomizer_command(
         show_json({"seed": seed} | audit.to_dict())
     else:
         show(*findings(audit), f"\nAfter {duration(time.monotonic() - started)}")
+    # A test that could not see anything is no success either.
     sys.exit(0 if audit.verdict is AuditVerdict.NOTHING_FOUND else 1)
 
 
@@ -179,6 +183,7 @@ def _is_python(target: str) -> bool:
 def _values(values: str | None, box: Target) -> list[Any]:
     if values is not None:
         return parse.value_list(values)
+    # A command cannot be asked which values it takes.
     usual = usual_values(box.box) if isinstance(box, CallableTarget) else None
     if usual is None:
         raise InvalidInputError(
@@ -190,4 +195,5 @@ def _values(values: str | None, box: Target) -> list[Any]:
 def _delta(delta: float | None, box: Target) -> float:
     if delta is not None:
         return delta
+    # A command cannot be asked: it is held to pure privacy.
     return promised_delta(box.box) if isinstance(box, CallableTarget) else 0.0

@@ -73,6 +73,7 @@ def findings(audit: RandomizerAudit) -> Iterator[RenderableType]:
     for behavior in audit.behaviors:
         yield f"{behavior.about}: {behavior.outcome}: {behavior.text}"
     yield f"\nVerdict: {_verdict(audit)}"
+    # Said after any verdict: it is a caution about the bounds.
     if any(b.outcome is SideCheckOutcome.DEPENDENT for b in audit.behaviors):
         yield (
             "Messages depend on each other. That breaks no promise by itself, but bounds "
@@ -95,9 +96,11 @@ def _verdict(audit: RandomizerAudit) -> str:
     if audit.verdict is AuditVerdict.BROKEN:
         parts = []
         if audit.broken:
+            # They are sorted: the largest excess comes first.
             worst = audit.broken[0]
             parts.append(
                 f"at level {worst.level:g}, epsilon is at least {worst.epsilon.bound:.4g}"
+                # Otherwise epsilon keeps its promise, and delta alone breaks it.
                 if worst.epsilon.bound > worst.level
                 else f"at level {worst.level:g}, delta is at least {worst.delta.bound:.3g}"
             )

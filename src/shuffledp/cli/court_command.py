@@ -115,6 +115,7 @@ def court_command(
         raise click.UsageError(
             "Expected --python or --shrink without --json and --output."
         )
+    # For this check --seed has no default of its own; the search begins from 1.
     if seed is not None and seconds is None:
         raise click.UsageError("Expected --seed only with --search.")
     withdrawal = None if name is None else withdrawal_of(name)
@@ -129,8 +130,10 @@ def court_command(
             show(withdrawal.sentence(name))
         return
     if name is not None and lines:
+        # As the registry spells it: names of smaller variants are compared with it.
         _print_program(case_named(name).name, shrink=shrink)
         return
+    # Files are checked before the trials, whose results would be lost otherwise.
     stem = "court" if seconds is None else "search"
     check_new([page], force=force)
     if output is not None:
@@ -154,6 +157,7 @@ def court_command(
             for ruling in rulings
         ]
         described = _described("court", rows, len(rulings), start)
+        # They belong to the list of all cases, not to a single one.
         withdrawn = WITHDRAWN if name is None else ()
         described["withdrawn"] = [row for each in withdrawn for row in each.rows()]
         table = court_table(rulings, withdrawn, width=width())
@@ -189,6 +193,7 @@ def _print_program(known: str, *, shrink: bool) -> None:
                 f"{small.name} stands for {known}: fewer people or coordinates",
                 err=True,
             )
+    # As it is: the text of a program ends with a newline.
     click.echo(text, nl=False)
 
 
@@ -238,6 +243,7 @@ def _names(stem: str) -> list[str]:
 
 def _sorted(search_result: Search) -> list[Finding]:
     """Returns the worst trial of each bound, then all other violations."""
+    # The table shows the worst of each bound only; files record all that fall.
     worst = search_result.worst_first
     return [
         *worst,
@@ -255,6 +261,7 @@ def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """Returns rows as CSV, with numbers in full and empty cells for None."""
     text = io.StringIO()
     if rows:
+        # The csv module ends lines with CR LF by default.
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

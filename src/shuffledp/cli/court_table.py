@@ -76,6 +76,7 @@ def search_table(search: Search, *, width: int) -> RenderableType:
 
 def _row(ruling: Ruling) -> _Row:
     verdict = str(ruling.verdict)
+    # An attack above our own certificate is reported whatever the claim is.
     if not ruling.certificate_holds:
         verdict += ", and the certificate, too"
     if ruling.verdict != ruling.expected:
@@ -107,6 +108,7 @@ def _rows(rows: Sequence[_Row], key: str, width: int) -> RenderableType:
     table.add_column("verdict")
     for name, bound, setting, numbers, verdict in rows:
         cells = (name, bound, *([] if wide else [setting]), *numbers, verdict)
+        # As Text: rich would take [brackets] in a cell for a style.
         table.add_row(*(Text(cell) for cell in cells))
     if not wide:
         return table

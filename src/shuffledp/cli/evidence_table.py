@@ -20,6 +20,7 @@ def findings(epoch_findings: EpochFindings) -> Table:
             str(finding.test),
             p_value_text(finding.p_value),
             e_value_text(finding.e_value),
+            # rich would take [brackets] in a sentence for a style.
             escape(finding.sentence),
         )
     return table

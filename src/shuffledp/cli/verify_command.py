@@ -112,6 +112,7 @@ def verify_command(
     people = None
     if budgets is not None:
         with working("read"):
+            # The certificate has their digest only: `verify` compares the two.
             people = Population.from_budgets(read_budgets(budgets, column))
     # The record as read above: the file may have been replaced since.
     source = _mechanism_source(record, location)
@@ -127,6 +128,7 @@ def _mechanism_source(
     record: dict[str, Any], location: str | None
 ) -> str | EntryPoint | None:
     """Returns the source of a third-party mechanism; None for one of this library."""
+    # The main certificate; that after one round is of the same training.
     mechanism = next(iter(read(record).values())).mechanism
     # An installed package never replaces a mechanism of this library.
     if location is not None or mechanism in MECHANISMS:
@@ -143,6 +145,7 @@ def _verified(
             return verify(record, people=people)
 
     def work(send: Send) -> None:
+        # Inside: an import runs third-party code, too.
         if isinstance(source, str):
             mechanism = load_named(source)
         else:
@@ -162,8 +165,9 @@ def _named(source: str | EntryPoint) -> str:
 
 def _verify_result(result: Path, path: Path, *, as_json: bool) -> NoReturn:
     """Checks a published result as a whole, prints the verdict, and exits."""
+    # Imported here: only results of services need the extra.
     from shuffledp.service.audit.result_verification import (
-        problems_in,  # Needs the extra.
+        problems_in,
     )
     from shuffledp.service.storage.key_files import load_task
 
@@ -213,6 +217,7 @@ def _show(verification: Verification, source: str | EntryPoint | None = None) ->
             "library: shuffledp.testing.check_randomizer compares them with what devices "
             "send."
         )
+    # It may state chosen levels, or quantiles of many, and not all.
     listed = len(verification.recomputed.levels)
     if listed < verification.num_levels:
         show(f"It speaks of {listed} of {verification.num_levels:,} levels only.")
@@ -231,4 +236,5 @@ def _show(verification: Verification, source: str | EntryPoint | None = None) ->
         for problem in verification.problems:
             show(f"  - {problem}")
         show("\nWhat was recomputed instead:\n")
+    # Not the file's own numbers, which may be false.
     show(guarantee_table(verification.recomputed))
