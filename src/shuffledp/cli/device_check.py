@@ -31,7 +31,8 @@ def check_command(receipts: Path, path: Path, analyst: str, ca: Path | None) -> 
     Where answers follow a plan, receipts name its digest. People who put their receipts
     into one file find out whether all of them were shown the same plan.
     """
-    from shuffledp.service.device.receipt_check import (  # Needs the extra.
+    # Imported here: devices need the extra of services.
+    from shuffledp.service.device.receipt_check import (
         former_task,
         missing_messages,
     )
@@ -46,7 +47,8 @@ def check_command(receipts: Path, path: Path, analyst: str, ca: Path | None) -> 
         raise DataError(f"Could not read {receipts}.") from error
     if not lines:
         raise DataError(f"Expected receipts in {receipts}, got none.")
-    lines = list(dict.fromkeys(lines))  # A receipt that was saved twice counts once.
+    # A receipt that was saved twice counts once.
+    lines = list(dict.fromkeys(lines))
     named = [KeptReceipt.task_of(line) for line in lines]
     # A receipt names its task by digest, which is a former one if keys were replaced since.
     tasks = {
@@ -74,8 +76,11 @@ def check_command(receipts: Path, path: Path, analyst: str, ca: Path | None) -> 
         messages = sum(len(each.messages) for each in concerned)
         missing = 0
         for digest, of in tasks.items():
+            # Each task apart: it names the keys that signed its results and receipts.
             own = [each for each in concerned if each.receipt.task == digest]
             if own:
+                # The whole list is read: a request for some would name their sender's
+                # messages.
                 missing += asyncio.run(missing_messages(own, of, analyst, ca=ca))
         if missing:
             raise DataError(

@@ -130,10 +130,11 @@ def send_command(file: Path, **given: Any) -> None:
       shuffledp device send visits.csv --person visitor --item page --level epsilon \\
         --shuffler https://shuffler.example --task pages/task.json --tokens tokens.txt
     """
+    # Imported here: devices need the extra of services.
     from shuffledp.service.device.device_state import DeviceState
     from shuffledp.service.device.encode import choice_indices
     from shuffledp.service.device.permanent_randomness import PermanentRandomness
-    from shuffledp.service.device.simulated_devices import send  # Needs the extra.
+    from shuffledp.service.device.simulated_devices import send
     from shuffledp.service.device.uploads import SimulatedPeople
     from shuffledp.service.storage.key_files import load_task
     from shuffledp.service.wire.refusal import Reason, Refusal
@@ -149,6 +150,7 @@ def send_command(file: Path, **given: Any) -> None:
     invitations = invitations_in(given["tokens"], levels.size, task)
     people = SimulatedPeople(values, levels, [each.token for each in invitations])
     with (
+        # Beside the tokens, so that a second run with them finds the first one.
         DeviceState(given["state"] or given["tokens"].with_name(_STATE)) as state,
         share_bar("send") as bar,
         receipts_file(given["receipts"]) as keep,
@@ -194,6 +196,7 @@ def receipts_file(path: Path | None) -> Iterator[Callable[[bytes], object]]:
         # Never over older receipts, which prove other uploads. Readable by the owner alone:
         # receipts show who took part, and which messages were theirs.
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        # Unbuffered, so that an interrupted command keeps the receipts it has.
         file = os.fdopen(handle, "wb", buffering=0)
     except OSError as error:
         raise DataError(f"Expected to write receipts to a new file {path}.") from error
@@ -217,6 +220,7 @@ def _show(delivery: "Delivery", people: int) -> None:
         hint = f" ({_HINTS[reason]})" if reason in _HINTS else ""
         refused.append(f"{count:,} were refused: {reason.value}{hint}.")
     lines = [f"{delivery.accepted:,} of {people:,} reports were accepted.", *refused]
+    # As an error the exit code is 2; it is 1 if only some are refused.
     if not delivery.accepted:
         raise DataError(" ".join(lines))
     for line in lines:
@@ -228,6 +232,7 @@ def _people(
 ) -> tuple[np.ndarray[Any, Any], Floats]:
     """Returns the value and the level of each person."""
     form = task.question.survey.form
+    # A set takes several rows: each names its person and one item.
     wanted = ("person", "item") if form.kind == "some of" else ("value",)
     if any((given[name] is None) == (name in wanted) for name in _COLUMNS):
         options = " and ".join(f"--{name}" for name in wanted)
@@ -245,8 +250,10 @@ def _people(
             rng=np.random.default_rng(list(task.digest)),
         )
         assert item_sets.levels is not None  # They were asked for.
+        # Permanent randomness depends on the order of items in a row.
         return np.sort(item_sets.sets, axis=1), item_sets.levels
     named = [given["value"], given["level"]]
+    # An answer such as "NA" is a value if the task offers it.
     table = read_columns(file, named, known=form.options)
     column, levels = table[given["value"]], budgets_of(table[given["level"]])
     if form.kind == "one of":

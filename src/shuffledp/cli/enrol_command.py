@@ -45,16 +45,19 @@ def enrol_command(
     The roster is signed, and settles for good how many people may answer in this epoch.
     FOLDER needs task.json, its three signatures and enroller.json.
     """
+    # Imported here: services need an extra.
     from shuffledp.service.http.http_client import service_url
     from shuffledp.service.operator.enrolment import write_enrolment
     from shuffledp.service.operator.task_signatures import (
-        load_agreed,  # Needs the extra.
+        load_agreed,
     )
     from shuffledp.service.wire.invitation import Invitation
 
+    # All three parties must have signed before people are invited.
     task = load_agreed(folder)
     begin = ""
     if page is not None:
+        # After #: browsers send no fragment, so that a token stays out of logs.
         begin = f"{service_url(page)}/tasks/{task.identity}/take-part#"
 
     def line(invitation: Invitation) -> str:

@@ -18,7 +18,8 @@ def invitations_in(path: Path, count: int, task: "Task") -> "list[Invitation]":
         DataError: If there are fewer, a token occurs twice, or a line is no link to this
             task; the message names the line.
     """
-    from shuffledp.service.wire.invitation import Invitation  # Needs the extra.
+    # Imported here: services need an extra.
+    from shuffledp.service.wire.invitation import Invitation
     from shuffledp.service.wire.refusal import Refusal
 
     # `read_lines` refuses an empty file; here it is one with too few links.
@@ -28,6 +29,7 @@ def invitations_in(path: Path, count: int, task: "Task") -> "list[Invitation]":
         raise DataError(f"Expected {count:,} links in {path}, found {len(lines):,}.")
     invitations: dict[bytes, Invitation] = {}
     for number, line in enumerate(lines[:count], start=1):
+        # Errors name a line and repeat none: it holds the secret of a person.
         location = f"line {number:,} of {path}"
         try:
             invitation = Invitation.read(line)

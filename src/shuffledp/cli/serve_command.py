@@ -37,6 +37,7 @@ _HOST = click.option(
     help="Address to listen on: this machine's own, where a proxy stands before it.",
 )
 _PORTS = 65536
+# 0 asks the system for a free port.
 _RANGE = WholeRange(0, _PORTS - 1)
 
 _PORT_HELP = "Of this address."
@@ -118,9 +119,10 @@ def shuffler_command(
     Every FOLDER needs task.json, its three signatures, shuffler.json and a roster for
     every epoch; nothing of the other parties.
     """
+    # Imported here: services need an extra.
     from shuffledp.service.monitoring.event_log import logged
     from shuffledp.service.operator.serve_shuffler import check_shared, shuffler_app
-    from shuffledp.service.operator.server import run  # Needs the extra.
+    from shuffledp.service.operator.server import run
     from shuffledp.service.operator.worker_processes import run_workers
     from shuffledp.service.participant import page_folder
     from shuffledp.service.storage.key_files import load_task
@@ -142,10 +144,12 @@ def shuffler_command(
         click.echo(f"Shuffler listening on {url}{invited}")
         _say_digests(tasks)
 
+    # Each worker builds an application of its own from this.
     build = partial(
         shuffler_app, folders, database, analyst=analyst, close_at=close_at, ca=ca
     )
     with logged(log_format):
+        # A single worker is this process: its database need not be shared.
         if workers == 1:
             run(
                 build(),
@@ -227,8 +231,9 @@ def analyst_command(
     Every FOLDER needs task.json, its three signatures and analyst.json; nothing of the
     other parties.
     """
+    # Imported here: services need an extra.
     from shuffledp.cli.spark import opening
-    from shuffledp.service.monitoring.event_log import logged  # Needs the extra.
+    from shuffledp.service.monitoring.event_log import logged
     from shuffledp.service.operator.serve_analyst import analyst_app
     from shuffledp.service.operator.server import run
     from shuffledp.service.storage.key_files import load_task
@@ -240,6 +245,7 @@ def analyst_command(
         click.echo(f"Dashboard: {url}/")
         _say_digests(tasks)
 
+    # Spark starts before the port opens, and stops after it is closed.
     with logged(log_format), opening(spark) as open_shards:
         run(
             analyst_app(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 @click.command("demo")
 @click.option(
     "--people",
+    # MIN_USERS of the demonstration, whose import needs an extra.
     type=WholeRange(min=100),
     default=10_000,
     show_default=True,
@@ -73,6 +74,7 @@ def demo_command(
             "Expected --audit with --saboteur: nobody would notice."
         )
     # As an exception, SIGTERM closes the stack below, which ends both services.
+    # 143 is 128 + 15, the exit code of programs that SIGTERM ends.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with ExitStack() as stack:
         # Secret keys of a demonstration are deleted with their folder.
@@ -90,6 +92,7 @@ def demo_command(
             return
         if not no_browser:
             webbrowser.open(done.dashboard)
+        # Ctrl-C is the announced end, and no error.
         with suppress(KeyboardInterrupt):
             click.echo("Ctrl-C ends it.")
             while True:
@@ -118,6 +121,7 @@ def _run(
             folder, num_users=people, saboteur=saboteur, progress=progress, say=say
         )
     )
+    # Of four epochs the last is shown; the evidence is about all.
     return audited.last, audited.evidence
 
 
@@ -138,6 +142,7 @@ def _bar() -> Iterator[tuple[Callable[[str], None], Callable[[int, int], None]]]
 
 
 def _show(done: "Demo", seconds: float) -> None:
+    # The text of a question may hold [brackets], which are no styles.
     estimate = Table(title=escape(done.task.question.text))
     for title in ("answer", "estimate", "95% interval", "truth"):
         estimate.add_column(title, justify="left" if title == "answer" else "right")
@@ -161,6 +166,7 @@ def _show(done: "Demo", seconds: float) -> None:
         done.task.promise,
         strict=True,
     ):
+        # Spent and promised epsilons are certified: in full, never rounded.
         certificate.add_row(f"{level:g}", f"{people:,}", plain(spent), plain(promise))
     show(
         estimate,

@@ -40,7 +40,8 @@ def init_command(role: str, folder: Path, suite: str | None) -> None:
     Writes ROLE.json, which is secret and stays where it is, and ROLE.public.json: the
     analyst needs those of the shuffler and the enroller to make a task.
     """
-    from shuffledp.service.operator.task_signatures import draw_keys  # Needs the extra.
+    # Imported here: services need an extra.
+    from shuffledp.service.operator.task_signatures import draw_keys
     from shuffledp.service.wire.parties import Role
     from shuffledp.service.wire.sealing import Suite
 
@@ -48,6 +49,7 @@ def init_command(role: str, folder: Path, suite: str | None) -> None:
         raise InvalidInputError(
             "Expected no --suite: messages are sealed for the analyst."
         )
+    # Not a default of the option: others may not give --suite at all.
     secret, public = draw_keys(folder, Role(role), Suite(suite or "x25519"))
     click.echo(f"{secret} is secret, and stays on this machine.")
     click.echo(f"{public} is for the other parties.")
@@ -86,6 +88,7 @@ def init_command(role: str, folder: Path, suite: str | None) -> None:
     type=click.Choice(SURVEYS),
     default=SURVEYS[0],
     show_default=True,
+    # Statistics describe themselves: a new one appears here by itself.
     help=f"{'; '.join(kind.asks for kind in KINDS.values()).capitalize()}.",
 )
 @question_options
@@ -178,9 +181,10 @@ def create_command(folder: Path, **given: Any) -> None:
 
     Promises that the smallest number of people cannot keep are refused.
     """
+    # Imported here: services need an extra.
     from shuffledp.service.operator.task_setup import create_task
     from shuffledp.service.operator.task_signatures import (
-        load_public_part,  # Needs the extra.
+        load_public_part,
     )
     from shuffledp.service.wire.parties import Role
 
@@ -194,6 +198,7 @@ def create_command(folder: Path, **given: Any) -> None:
             question=question_of(given),
             choices=choices,
             minimum=minimum_of(given["minimum"], len(choices)),
+            # None asks for the smallest promises that the minimum keeps.
             promise=promise and tuple(parse.number_list(promise, "--promise")),
             delta=given["delta"],
             absent=given["absent"],
@@ -218,7 +223,8 @@ def sign_command(folder: Path) -> None:
     party's own keys; the signature, task.ROLE.sig, is for the other two. A task that
     replaces keys needs former.task.json, too, and may differ from it in nothing else.
     """
-    from shuffledp.service.operator.task_signatures import (  # Needs the extra.
+    # Imported here: services need an extra.
+    from shuffledp.service.operator.task_signatures import (
         load_former,
         roles_in,
         sign,
@@ -236,10 +242,13 @@ def sign_command(folder: Path) -> None:
     # First the signatures of the others: a false one is refused before we sign.
     missing = unsigned(folder, task)
     if former is not None:
+        # Refused here if it changes more than keys: people agreed to the rest.
         click.echo(replaced(former, check_succession(task, former)))
+    # Before the signature: a party signs what it has seen whole.
     show_task(task)
     for role in roles:
         if role in missing:
             click.echo(f"{sign(folder, role)} is for the other parties.")
+    # Read again: our own signatures are there by now.
     for role in unsigned(folder, task):
         click.echo(f"{signature_file(role)} is still missing.")

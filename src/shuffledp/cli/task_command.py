@@ -67,6 +67,7 @@ def status_command(folder: Path, shuffler: str, ca: Path | None) -> None:
     task = load_task(folder)
     now = read_progress(_operate(folder, shuffler, ca, "status"), task)
     click.echo(f"Epoch {now.epoch}, step {now.stage}: {now.phase}.")
+    # `counted` is shorter than `minimum` where all choices are counted together.
     for choice, people, least in zip(
         task.counted, now.people, task.minimum, strict=False
     ):
@@ -95,6 +96,7 @@ def close_command(folder: Path, shuffler: str, ca: Path | None) -> None:
             f"The step is closed, and the analyst refused its batch: {reason}. Without a "
             "remedy, end its epoch: shuffledp task skip."
         )
+    # As texts: a list from the network could not be looked up.
     step = str(now.get("phase")), str(now.get("stage"))
     click.echo(_CLOSED.get(step, "The step is closed.").format(epoch=_epoch(now)))
 
@@ -148,6 +150,7 @@ _WAITING = (
     "Epoch {epoch}: closed. The analyst does not have it yet; the shuffler goes on "
     "trying."
 )
+# By phase and step, as the shuffler names them after the command.
 _CLOSED = {
     ("delivered", "answer"): "Epoch {epoch}: delivered; the analyst has it.",
     (
@@ -188,6 +191,7 @@ def _seconds(text: str) -> int:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
+        # A text that is no time is refused with the same sentence, below.
         moment = None
     # In year 1 or 9999 an offset can lead out of the calendar, which `timestamp` refuses.
     if moment is None or moment.tzinfo is None or not 1970 < moment.year < 9999:
@@ -201,7 +205,8 @@ def _seconds(text: str) -> int:
 def _operate(
     folder: Path, shuffler: str, ca: Path | None, what: str, *, at: int | None = None
 ) -> dict[str, Any]:
-    from shuffledp.service.operator.shuffler_commands import operate  # Needs the extra.
+    # Imported here: services need an extra.
+    from shuffledp.service.operator.shuffler_commands import operate
     from shuffledp.service.wire.command import Action
 
     return asyncio.run(operate(folder, shuffler, Action(what), at=at, ca=ca))

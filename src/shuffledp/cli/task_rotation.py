@@ -24,7 +24,8 @@ def rotate_command(former: Path, new: Path) -> None:
     others sign, as they did before. Services are started with the new folder between two
     epochs, on the databases that they have.
     """
-    from shuffledp.service.operator.key_rotation import rotate_task  # Needs the extra.
+    # Imported here: services need an extra.
+    from shuffledp.service.operator.key_rotation import rotate_task
     from shuffledp.service.storage.key_files import load_task
     from shuffledp.service.wire.parties import Role
 

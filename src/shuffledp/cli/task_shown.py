@@ -72,6 +72,7 @@ def show_promises(task: "Task") -> None:
 
 def _cautions(task: "Task") -> list[str]:
     """Returns cautions about the smallest possible epoch, in sentences."""
+    # Targets are central: local levels follow from a plan.
     levels = task.choices if task.names_choices else ()
     cautions = (
         delta_caution(task.delta, sum(task.minimum)),
@@ -112,6 +113,7 @@ def _agreed(task: "Task") -> Iterator[tuple[str, str]]:
     yield "statistic", f"{question.survey.words.name}: {question.survey.words.asked}"
     yield "mechanism", str(protocol["mechanism"])
     for name, value in terms_of(question.survey).items():
+        # Tuples are answers, shown above; so is the mechanism.
         if not isinstance(value, tuple) and name != "mechanism":
             yield name.replace("_", " "), _term_text(value)
     if question.linked:
@@ -155,6 +157,7 @@ def _show_rows(rows: list[tuple[str, str]]) -> None:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in rows:
+        # As Text: rich would take [brackets] of people's texts for styles.
         table.add_row(Text(name), Text(text))
     # Not `show`, which may turn rows into blocks: long texts fold beside their names.
     Console(width=width()).print(table)

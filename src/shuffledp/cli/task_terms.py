@@ -23,6 +23,7 @@ def question_options(command: Any) -> Any:
     owners: dict[Parameter, list[str]] = {}
     for name, kind in KINDS.items():
         for parameter in kind.parameters:
+            # Equal descriptions are one option; its help names all their statistics.
             owners.setdefault(parameter, []).append(name)
     # click lists options from the last decorator that was applied to the first.
     for parameter, names in reversed(owners.items()):
@@ -36,6 +37,7 @@ def choices_of(given: dict[str, Any]) -> tuple[float, ...]:
     """Returns the levels or the targets on offer."""
     central = KINDS[given["statistic"]].central
     wanted, other = ("targets", "levels") if central else ("levels", "targets")
+    # Which of the two is on offer follows from the statistic: never both.
     if given[wanted] is None or given[other] is not None:
         raise InvalidInputError(
             f"Expected --{wanted}, and no --{other}, with {given['statistic']}."
@@ -49,6 +51,7 @@ def question_of(given: dict[str, Any]) -> Question:
     # Every option of every statistic arrives: those of others must not have been given.
     for other in KINDS.values():
         for parameter in other.parameters:
+            # click passes () for an option that may repeat and was not given.
             missing = given[parameter.name] in (None, ())
             stated = parameter in kind.parameters
             needed = stated and parameter.required and not parameter.choices
@@ -71,6 +74,7 @@ def notice_of(given: dict[str, Any]) -> "Notice":
     """Returns the notice: the asker, the contact and the consent in all languages."""
     from shuffledp.service.wire.notice import Notice
 
+    # In the order that a notice demands: the digest depends on it.
     translations = sorted(
         map(_translation, given["translations"]), key=lambda entry: entry.language
     )
