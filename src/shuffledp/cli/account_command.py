@@ -129,6 +129,7 @@ def account_command(
         require("matplotlib", extra="report", what="A picture")
     people = _people(levels, budgets, column, spark)
     absent = num_absent(absent, honest_fraction, people.num_users)
+    # Before the certificate: the proposition may not apply to these people.
     selected = (
         None
         if selection is None
@@ -171,12 +172,14 @@ def account_command(
     compared = None
     if method is not None:
         with working("compare"):
+            # None compares with all published bounds.
             names = None if method == "all" else [method]
             compared = claims(
                 protocol, people, delta=delta, epsilon=epsilon, names=names
             )
     if as_json:
         published = {} if compared is None else {"published": _plain(compared)}
+        # A key of its own: what a paper states is no part of the guarantee.
         beside = {} if selected is None else {"s_apes": selected.to_dict()}
         show_json(guarantee.to_dict() | published | beside)
     else:

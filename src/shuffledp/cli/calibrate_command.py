@@ -88,6 +88,7 @@ def levels_command(
     Example: 2,500 people want 0.01 after the shuffle, 5,000 want 0.02
       shuffledp calibrate levels --categories 17 --delta 1e-6 --targets 0.01:2500,0.02:5000
     """
+    # Written as levels are; these epsilons are central ones.
     wanted = parse.level_counts(targets, "--targets")
     promise = _promise(protocol, wanted.num_users, **given)
     with working("calibrate"):
@@ -95,6 +96,7 @@ def levels_command(
             promise,
             dict(zip(wanted.epsilons.tolist(), wanted.counts.tolist(), strict=True)),
         )
+    # In full: a level that is rounded upward could break its target.
     levels = ", ".join(plain(epsilon) for epsilon in calibration.people.epsilons)
     _show(calibration, f"Levels: {levels}", as_json)
 

@@ -56,16 +56,19 @@ def _output(settings: Settings) -> tuple[Path | None, str]:
         DataError: If the folder of --output has files, or cannot be written to.
         MissingExtraError: If --output was given, and packages for reports are missing.
     """
+    # With --json a report is written only into a folder that was asked for.
     if settings.output is None and settings.as_json:
         return None, ""
     try:
         for module in ("jinja2", "matplotlib"):
             require(module, extra="report", what="A report with pictures")
     except MissingExtraError as error:
+        # A report that was asked for must not be left out in silence.
         if settings.output is not None:
             raise
         return None, str(error)
     if settings.output is None:
+        # Never over an older report: the folder gets the next free number.
         return free_folder(_FOLDER), ""
     check_folder(settings.output, force=settings.force)
     return settings.output, ""

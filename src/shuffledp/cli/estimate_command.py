@@ -109,6 +109,7 @@ def estimate_command(
             run(chosen.rehearsal(request), settings)
         else:
             _run_on_spark(spark, statistic, request, file, settings)
+    # Readers of tables do not know --missing, which other commands lack.
     except MissingValueError as error:
         raise DataError(
             f"{error} Leave such people out with --missing drop."
@@ -132,9 +133,11 @@ def _request(
     Raises:
         InvalidInputError: If options contradict each other.
     """
+    # Statistics without built-in data have no such parameter.
     if (file is None) == (own.get("dataset") is None):
         raise InvalidInputError("Expected either FILE or --dataset, and not both.")
     value, level, levels = given["value"], given["level"], given["levels"]
+    # All that speaks of columns: a built-in data set has none to choose from.
     columns = {"value": value, "level": level, "missing": given["missing"]} | {
         key: own.get(key) for key in ("categories", "person", "item")
     }

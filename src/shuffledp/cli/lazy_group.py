@@ -1,8 +1,4 @@
-"""A click group whose commands are imported when they are called.
-
-A command imports NumPy, SciPy and readers of tables, which take a second to load; the list
-of commands needs none of them.
-"""
+"""A click group whose commands are imported when they are called."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -34,6 +30,7 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Returns all names in the order of `entries`."""
+        # click itself would sort them by name.
         return list(self._entries)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -41,6 +38,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self._entries:
             return None
         module, _, name = self._entries[cmd_name].location.partition(":")
+        # Only now: NumPy, SciPy and readers of tables take a second to load.
         command: click.Command = getattr(import_module(module), name)
         return command
 
@@ -48,5 +46,6 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         """Lists all commands without loading one."""
+        # click's own list would load every command for the first line of its help.
         with formatter.section("Commands"):
             formatter.write_dl([(name, e.help) for name, e in self._entries.items()])

@@ -30,6 +30,7 @@ class _MechanismType(click.ParamType):  # type: ignore[type-arg]
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> MechanismText:
         """Returns the mechanism, or fails with the reason."""
+        # click also passes values that were converted before.
         if isinstance(value, MechanismText):
             return value
         try:
@@ -119,6 +120,7 @@ def mechanism_options(command: Command) -> Command:
         mode: Mode,
         **given: Any,
     ) -> None:
+        # Before any command runs: all of them refuse the same parameters.
         protocol = SingleMessage(built(mechanism, categories), mode)
         command(protocol=protocol, **given)
 
@@ -162,6 +164,7 @@ def read_people(
     if (levels is None) == (budgets is None):
         raise InvalidInputError("Expected either --levels or --budgets, and not both.")
     if budgets is None:
+        # --levels was given: "" is for the type checker alone.
         return parse.level_counts(levels or "")
     return Population.from_budgets(read_budgets(Path(budgets), column))
 

@@ -51,7 +51,9 @@ def _record(name: str) -> dict[str, object]:
 
 def _explanation(name: str) -> str:
     """Returns the signature, the first line of the module's docstring, and parameters."""
+    # One mechanism per file: the docstring of its module describes it.
     module = inspect.getmodule(mechanism_class(name))
+    # None under `python -OO`, which drops docstrings.
     documented = inspect.getdoc(module) or ""
     lines = [signature(name), *documented.split("\n")[:1], ""]
     for parameter in parameters_of(name):

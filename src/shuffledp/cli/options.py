@@ -137,6 +137,7 @@ def _shared_option(
             f" One of {', '.join(parameter.choices)}." if parameter.choices else ""
         )
         parts.append(f"{words.name.capitalize()}: {parameter.help}.{choices}")
+    # click admits the choices of all statistics; `own_options` those of one.
     every = dict.fromkeys(name for _, entry in entries for name in entry.choices)
     return parameter_option(
         first, " ".join(parts), metavar="NAME" if every else None, choices=tuple(every)

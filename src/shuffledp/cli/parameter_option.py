@@ -14,6 +14,7 @@ _TYPES: dict[Kind, Any] = {
     "number": NUMBER,
     "text": str,
     "texts": str,
+    # A number or names: `category_names` tells them apart.
     "names": str,
     "mechanism": str,
     "file": click.Path(path_type=Path),

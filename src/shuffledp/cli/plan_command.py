@@ -63,12 +63,15 @@ def _wish_options(command: Command) -> Command:
         honest_fraction: float | None,
         **given: Any,
     ) -> None:
+        # One of them decides whether epsilons hold on the device or after the shuffle.
         if (levels is None) == (targets is None):
             raise InvalidInputError(
                 "Expected either --levels (on the device) or --targets (central "
                 f"epsilons), as {parse.LEVEL_COUNTS}."
             )
+        # Errors name the option that was used.
         option = "--levels" if targets is None else "--targets"
+        # One of them was given: "" is for the type checker alone.
         people = parse.level_counts(levels or targets or "", option)
         pairs = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
         # The keys are local epsilons with --levels, and central ones with --targets.
@@ -82,6 +85,7 @@ def _wish_options(command: Command) -> Command:
         )
         command(wish=wish, **given)
 
+    # click lists options from the last decorator that was applied to the first.
     for option in reversed(_SHARED):
         with_wish = option(with_wish)
     return with_wish
@@ -233,6 +237,7 @@ def items_command(
             "Expected --published without --absent: Theorem 3 counts everybody."
         )
     people = parse.level_counts(targets, "--targets")
+    # With a delta of 1 / people, publishing one person's value would be allowed.
     stated_at = 0.01 / people.num_users if delta is None else delta
     with naming("plan"):
         plan = optimize_items(

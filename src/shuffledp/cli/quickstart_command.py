@@ -37,9 +37,11 @@ class People(click.ParamType):  # type: ignore[type-arg]
     ) -> int:
         """Returns the number of people as an integer."""
         try:
+            # As a float first, so that 1e10 is a number of people, too.
             number = float(value) if is_plain(str(value)) else math.nan
         except ValueError:
             number = math.nan
+        # Written this way round, it refuses NaN, too.
         if not (2 <= number <= MAX_USERS and number == int(number)):
             self.fail(
                 f"Expected a whole number from 2 to {MAX_USERS:g}, got {value!r}.",

@@ -25,6 +25,7 @@ from shuffledp.report.writing import check_folder, check_new, write_file, write_
 @click.argument("name", required=False)
 @click.option(
     "--repetitions",
+    # A standard error needs two repetitions.
     type=WholeRange(2, 10**6),
     help="Of the simulation; by default as many as the paper's.",
 )
@@ -79,6 +80,7 @@ def reproduce_command(
         return
     if page is not None:
         raise click.UsageError("Expected either a NAME or --document, not both.")
+    # Not a default of the option: --seed without NAME is refused.
     effort = _effort(name, repetitions, 1 if seed is None else seed, quick)
     require("matplotlib", extra="report", what="A picture")
     # Before the experiment, which may take hours: a folder may refuse files.
@@ -135,5 +137,6 @@ def _effort(name: str, repetitions: int | None, seed: int, quick: bool) -> Effor
         raise InvalidInputError(
             f"Expected no --quick: {name} has nothing to leave out, it is quick."
         )
+    # `Effort` has 1 for experiments that repeat nothing.
     times = repetitions or experiment.repetitions or 1
     return Effort(times, seed, quick, lambda _share: None)

@@ -1,7 +1,6 @@
 """The claim of Liu et al. (2023), Proposition 1, about S-APES, for `account --s-apes`.
 
-This module neither certifies the selection of the largest coordinates nor attacks it; so
-the number is printed in a sentence of its own and in no table of comparisons.
+This module neither certifies the selection of the largest coordinates nor attacks it.
 """
 
 from dataclasses import dataclass
@@ -62,6 +61,8 @@ class SelectionClaim:
     def __str__(self) -> str:
         # A larger loss of one pair refutes a local epsilon; a smaller one proves nothing.
         more = "more than" if self.local_shown > self.local else "which does not refute"
+        # In a sentence of its own and in no table of comparisons: nothing certifies the
+        # selection, and no attack stands beside it.
         return (
             f"{self.bound.source}, states epsilon = {self.printed:.4g} for all messages of "
             f"a person who sends the {self.bound.selected:,} largest of "
@@ -96,6 +97,7 @@ def stated_of_selection(
     if delta is None:
         raise InvalidInputError("Expected --delta with --s-apes.")
     numbers = selection.split("/")
+    # `isdecimal` alone takes other scripts' digits.
     if len(numbers) != 2 or not all(
         part.strip().isdecimal() and part.isascii() for part in numbers
     ):

@@ -1,11 +1,9 @@
 """Standard output and error output that outlive their readers.
 
-In `shuffledp verify certificate.json | head -1` the pipe is closed after a line. Python
-raises BrokenPipeError at the next one, in the middle of the command, and its exit code
-would be 1, which says that a certificate does not hold. Here further output is dropped,
-the command finishes and writes its files, and the exit code is 141, that of programs which
-the signal SIGPIPE ends (128 + 13). An output that the shell closed before, with >&-, is
-treated as a pipe that was closed before the first line.
+In `shuffledp verify certificate.json | head -1` the pipe is closed after a line. Here
+further output is dropped, the command finishes and writes its files, and the exit code is
+141. An output that the shell closed before, with >&-, is treated as a pipe that was closed
+before the first line.
 """
 
 import io
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
+# 128 + 13, the exit code of programs that the signal SIGPIPE ends.
 BROKEN_PIPE = 141
 
 
@@ -40,8 +39,11 @@ class _Unbroken(io.RawIOBase):
         if not self.broken:
             try:
                 return self._file.write(content)
+            # Raised further, it would end the command half-way with exit code 1, which
+            # says that a certificate does not hold.
             except BrokenPipeError:
                 self.broken = True
+        # As if all was written: the buffer above would otherwise try again.
         return memoryview(content).nbytes
 
     def writable(self) -> bool:
@@ -75,6 +77,7 @@ class StandardStreams:
                 raw.broken = True
                 stream.flush()
         before: tuple[Any, Any] = self._before
+        # A stream that the shell closed was None: the substitute stays in its place.
         if None not in before:
             sys.stdout, sys.stderr = before
 
@@ -91,6 +94,7 @@ def _replaced(stream: TextIO | None) -> tuple[TextIO, _Unbroken | None]:
         raw = _Unbroken(io.FileIO(os.devnull, "w"), closed=True)
         return io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8"), raw
     buffer = getattr(stream, "buffer", None)
+    # Without a buffer in between under `python -u`.
     file = getattr(buffer, "raw", buffer)
     if not isinstance(stream, io.TextIOWrapper) or not isinstance(file, io.FileIO):
         return stream, None  # Of a test or a notebook: no pipe.

@@ -21,6 +21,7 @@ from shuffledp.federated.framework_catalog import FRAMEWORKS
 from shuffledp.population import Population
 
 _SGD_CLIENTS = 100
+# `kept` names a selection rule of s-apes; frameworks without one belong to apes.
 _APES = (*(name for name, choice in FRAMEWORKS.items() if not choice.kept), PLAIN)
 # {selection rule of `s-apes`: name of the framework}.
 _KEEPS = {choice.kept: name for name, choice in FRAMEWORKS.items() if choice.kept}
@@ -113,6 +114,7 @@ def sgd_command(**given: Any) -> None:
     Example:
       shuffledp train shuffled-sgd --epochs 5 --seed 1 --public-components
     """
+    # In this order: `start` checks the folder that is then taken out.
     rng, output = start(given), given.pop("output")
     given["clients"] = given["clients"] or _SGD_CLIENTS
     levels = levels_of(given, "e-apes/uniform1", rng)
@@ -130,8 +132,11 @@ def sgd_command(**given: Any) -> None:
             learning_rate=given["learning_rate"],
             delta=given["delta"],
             components=(
+                # None fits them on clients' own pictures: nothing is certified then.
                 shuffled_sgd.components_of(images.test_features) if public else None
             ),
+            # Accuracy on the test set: no guarantee covers that on the clients'
+            # pictures.
             on_epoch=lambda done, _, test: tell(
                 done, lambda: f"accuracy {100 * test:.2f} %"
             ),

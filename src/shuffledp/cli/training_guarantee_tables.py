@@ -60,8 +60,10 @@ def promise_table(
         table.add_row(
             level.quantile or f"{level.count:,}",
             four_digits(level.epsilon_local),
+            # Certified, and so rounded upward; what the paper states is not.
             _upward(level.epsilon_all),
             *numbers,
+            # [0] is stated of one coordinate, [1] of the whole training.
             four_digits(stated(level.epsilon_local)[1]),
         )
     text = Text(promise.note if central is None else _COLUMNS + promise.note)
@@ -114,6 +116,7 @@ def sgd_guarantee_table(
         f"at delta = {plain(guarantee.delta)}",
         title_justify="left",
     )
+    # Green stands for proven numbers only.
     style = "bold green" if guarantee.certified else "dim"
     for heading in ("local, one step", "clients", "noise"):
         table.add_column(heading, justify="right")
@@ -164,6 +167,7 @@ def _central_cells(promise: TrainingPromise) -> list[tuple[str, ...]]:
         (
             _upward(shuffle.epsilon_central),
             _upward(everything.epsilon_central),
+            # All digits: a lower bound must not be rounded upward.
             plain(everything.epsilon_central_lower),
         )
         for shuffle, everything in zip(
@@ -176,6 +180,7 @@ def _spent(promise: TrainingPromise, shown_levels: LocalGuarantee) -> str:
     local = promise.local or shown_levels
     central = promise.central
     kind = "local" if central is None else "central"
+    # Where no shuffle is certified, the devices' own guarantee is all there is.
     spent = (
         local.worst.epsilon_all if central is None else central.worst.epsilon_central
     )

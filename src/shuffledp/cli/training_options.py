@@ -17,6 +17,7 @@ Command = Callable[..., Any]
 
 
 def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    # Reversed: click lists options from the last decorator applied to the first.
     return lambda command: functools.reduce(
         lambda made, option: option(made), reversed(options), command
     )
@@ -35,6 +36,7 @@ def data_options(distribution: str) -> Callable[[Command], Command]:
             "once; QMNIST is read from there; digits are those of scikit-learn.",
         ),
         click.option(
+            # No default here: it depends on the data set.
             "--clients",
             type=WholeRange(2),
             metavar="N",
@@ -82,6 +84,7 @@ result_options = _together(
     json_option,
 )
 
+# Defaults are those of the paper's figures on MNIST.
 round_options = _together(
     click.option(
         "--rounds",
@@ -135,6 +138,7 @@ round_options = _together(
     ),
 )
 
+# Defaults are those of E-APES, Table 2.
 sgd_options = _together(
     click.option(
         "--epochs",

@@ -28,7 +28,7 @@ def training_bar(
 ) -> Iterator[Callable[[float, Callable[[], str] | None], None]]:
     """Shows a bar, or lines in a log; yields a function (steps done, description).
 
-    The description is a function, called only if there is a bar; None leaves it unchanged.
+    The description is a function; None leaves the last one unchanged.
 
     Args:
         step: The name of one step, such as "round".
@@ -53,6 +53,7 @@ def training_bar(
             if not console.is_terminal:
                 on_share(done / total)
                 return
+            # Only now, for a bar: the words of a training cost a certificate.
             text = None if words is None else words()
             bar.update(task, completed=done, description=text)
 
@@ -63,6 +64,7 @@ def prepare(output: Path | None, *, force: bool) -> None:
     """Raises before the training if pictures cannot be drawn or files written."""
     if output is not None:
         require("matplotlib", extra="report", what="A picture")
+        # A training takes long: it must not end with files that cannot be written.
         check_folder(output, force=force)
 
 
@@ -93,6 +95,7 @@ def deliver(
         show(*parts)
     if output is None:
         return
+    # Infinity and NaN are texts by now: see `_finite`.
     text = json.dumps(record, indent=2, allow_nan=False)
     picture = accuracy_picture(curves, step)
     write_files(output, {"training.json": text + "\n", "accuracy.svg": picture})
@@ -118,6 +121,7 @@ def accuracy_picture(curves: dict[str, tuple[float, ...]], step: str) -> str:
     """Returns accuracies after each step, as SVG."""
     figure = new_figure(7.0, 3.6)
     axes = figure.subplots()
+    # There may be fewer curves than colors.
     for color, (name, curve) in zip(_COLORS, curves.items(), strict=False):
         axes.plot(
             range(1, len(curve) + 1),

@@ -20,11 +20,13 @@ from shuffledp.population import Population
 
 # Updates without noise: the accuracy that private training is compared with.
 PLAIN = "non-private"
+# Each client holds 3 of the 1,437 training pictures.
 _DIGITS_CLIENTS = 479
 
 
 def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
     """Runs `train apes` or `train s-apes` with a framework, and delivers the result."""
+    # In this order: `start` checks the folder that is then taken out.
     rng, output = start(given), given.pop("output")
     local = LocalTraining(given["local_steps"], given["local_rate"], given["proximal"])
     digits = given["dataset"] == "digits"
@@ -35,12 +37,14 @@ def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
     choice = None if name == PLAIN else FRAMEWORKS[name]
     framework = None
     if choice is not None:
+        # Of ldp-min: the smallest level of all, for each client.
         levels = choice.levels(levels)
         framework = choice.framework(clip=given["clip"], share=share)
     people = Population.from_budgets(levels)
     # Last, as it may be a download: all options are checked by then.
     images = load(given["dataset"])
     features, labels = images.train_features, images.train_labels
+    # With the same source as the noise: one seed repeats all of a training.
     clients = partition(features, labels, levels.size, rng=rng)
     model = SoftmaxRegression(features.shape[1])
     rounds, delta = given["rounds"], given["delta"]
@@ -58,6 +62,7 @@ def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
         finished = 0
 
         def on_share(done: float) -> None:
+            # `done` is the share of the current round alone.
             tell(finished + done, None)
 
         def on_round(done: int, accuracy: float) -> None:

@@ -34,6 +34,7 @@ class StageLines:
     """Writes a line for every stage that takes long, if there is no terminal."""
 
     def __init__(self) -> None:
+        # A stage's line is written by the timer's thread and completed by ours.
         self._lock = threading.Lock()
         self._name, self._begun = "", 0.0
         self._said = False
@@ -45,6 +46,7 @@ class StageLines:
         self._name, self._begun = name, time.monotonic()
         # A thread: a stage computes without calling us in between.
         self._timer = threading.Timer(SECONDS_UNTIL_SAID, self._say)
+        # A waiting timer must not keep a command from ending.
         self._timer.daemon = True
         self._timer.start()
 
@@ -65,6 +67,7 @@ class StageLines:
             # The stage may have ended while this thread was waking up.
             if self._timer is not threading.current_thread():
                 return
+            # `end` completes this line with the time that the stage took.
             print(f"{self._name} ... ", end="", file=sys.stderr, flush=True)
             self._said = True
 
@@ -98,6 +101,7 @@ def progress(title: str) -> Iterator[tuple[OnBytes, Callable[[str], None]]]:
     with _bar(TextColumn("{task.description}"), BarColumn()) as bar:
         if bar is None:
             with _lines_of_stages(title) as rename:
+                # Bytes are for a bar; a log has the stages alone.
                 yield lambda _done, _total: None, rename
             return
         reading = bar.add_task(title, total=None)
@@ -128,6 +132,7 @@ def share_bar(title: str) -> Iterator[Callable[[float], None]]:
 def lines_of_shares(title: str) -> Callable[[float], None]:
     """Returns a function that writes a line every ten seconds at most."""
     start = time.monotonic()
+    # As if a line had been written now: the first comes after ten seconds.
     written = start
 
     def on_share(share: float) -> None:
