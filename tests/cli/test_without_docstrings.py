@@ -50,8 +50,8 @@ def test_commands_need_no_docstrings(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_options_are_then_explained_by_their_names(tmp_path: Path) -> None:
-    done = without_docstrings(tmp_path, "account", "--help")
+def test_parameters_are_then_explained_by_their_names(tmp_path: Path) -> None:
+    done = without_docstrings(tmp_path, "mechanisms", "subset-selection")
 
     assert done.returncode == 0, done.stderr
-    assert "Of subset-selection: subset_size." in " ".join(done.stdout.split())
+    assert "subset_size: subset_size [required]." in " ".join(done.stdout.split())
