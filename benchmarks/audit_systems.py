@@ -23,20 +23,20 @@ from machine import describe
 from scipy.stats import binomtest
 
 import shuffledp as sdp
-from shuffledp.audit.collection.all_tests import run_all_tests
-from shuffledp.audit.collection.canaries import Canaries
-from shuffledp.audit.collection.epoch_view import (
+from shuffledp.types import Floats, Ints
+from shuffledp_services.evidence.all_tests import run_all_tests
+from shuffledp_services.evidence.canaries import Canaries
+from shuffledp_services.evidence.epoch_view import (
     EpochView,
     MessageBatch,
     SupportCounts,
     SupportDependence,
 )
-from shuffledp.audit.collection.evidence import EpochFindings, EpochTest, Evidence
-from shuffledp.audit.collection.privacy_profiles import (
+from shuffledp_services.evidence.evidence import EpochFindings, EpochTest, Evidence
+from shuffledp_services.evidence.privacy_profiles import (
     PrivacyProfiles,
     certified_profiles,
 )
-from shuffledp.types import Floats, Ints
 
 SYSTEMS = (
     "order kept",

@@ -24,9 +24,10 @@ import numpy as np
 from machine import describe
 
 import shuffledp as sdp
-from shuffledp.papers.bounds.bound import Setting
-from shuffledp.papers.bounds.published_bounds import PUBLISHED
 from shuffledp.types import Floats, Ints
+from shuffledp_papers.bounds.bound import Setting
+from shuffledp_papers.bounds.published_bounds import PUBLISHED
+from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
 NUM_USERS, NUM_CATEGORIES, LEVEL, DELTA, REPETITIONS = 10_000, 16, 1.0, 1e-6, 20
 MIXED = {0.5: 2_500, 1.0: 5_000, 2.0: 2_500}
@@ -135,7 +136,7 @@ def accountants() -> None:
     for bound in PUBLISHED:
         try:
             stated = f"{bound.epsilon(setting, DELTA):.5f}"
-        except sdp.OutsidePreconditions:
+        except OutsidePreconditions:
             continue
         print(f"| {bound.source} | {bound.proven} | {stated} | |")
     try:

@@ -15,9 +15,9 @@ import httpx
 import numpy as np
 from machine import describe
 
-from shuffledp.explore.answers import answer
-from shuffledp.explore.explore_app import create_explore
-from shuffledp.explore.scene import Scene, read_scene
+from shuffledp_services.explore.answers import answer
+from shuffledp_services.explore.explore_app import create_explore
+from shuffledp_services.explore.scene import Scene, read_scene
 
 REQUESTS = 8
 CASES = {

@@ -34,16 +34,15 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from sealed_batches import bytes_of, prepare, whose
 
 import shuffledp as sdp
-from shuffledp import scale
-from shuffledp.scale.frame_randomizer import FrameRandomizer
-from shuffledp.scale.opening import open_and_tally
-from shuffledp.scale.session import session
-from shuffledp.service.analyst.sealed_batch import SealedBatch
-from shuffledp.service.analyst.shard_opening import open_on_all_cores
-from shuffledp.service.collection.message_counter import MessageCounter
-from shuffledp.service.wire.sealing import Opener
-from shuffledp.service.wire.step import Step
 from shuffledp.tally import Tally
+from shuffledp_services.analyst.sealed_batch import SealedBatch
+from shuffledp_services.analyst.shard_opening import open_on_all_cores
+from shuffledp_services.collection.message_counter import MessageCounter
+from shuffledp_services.spark.frame_randomizer import FrameRandomizer
+from shuffledp_services.spark.opening import open_and_tally
+from shuffledp_services.spark.session import session
+from shuffledp_services.wire.sealing import Opener
+from shuffledp_services.wire.step import Step
 
 SECRET = bytes(range(32))
 PROTOCOL, DELTA, LEVELS = sdp.Frequency(128), 1e-8, np.array([0.5, 1.0, 2.0, 1.0])
@@ -96,11 +95,11 @@ def devices_on_spark(people: int) -> str:
         value = f.shiftright("hashed", 25)
         frame = spark.range(people).select("id", hashed.alias("hashed"))
         frame = frame.select("id", value.alias("value"), level.alias("level"))
-        crowd = scale.population(frame, "level")
-        sent = scale.randomize(
+        crowd = frames.population(frame, "level")
+        sent = frames.randomize(
             frame, PROTOCOL, person="id", value="value", level="level", secret=SECRET
         )
-        return digest_of(scale.tally(sent, PROTOCOL), crowd)
+        return digest_of(frames.tally(sent, PROTOCOL), crowd)
 
 
 def account_in_one(people: int) -> str:
@@ -118,7 +117,7 @@ def account_on_spark(people: int) -> str:
             f.expr(f"id * {FACTOR}L % {BELOW}L") / BELOW
         )
         frame = spark.range(people).select(budget.alias("budget"))
-        guarantee = scale.account(frame, PROTOCOL, budget="budget", delta=DELTA)
+        guarantee = frames.account(frame, PROTOCOL, budget="budget", delta=DELTA)
     return str(guarantee.to_dict())
 
 

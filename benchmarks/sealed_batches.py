@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from oracles.service_parties import LEVELS as CHOICES
-from oracles.service_parties import Parties, answers, parties
+from service_parties import LEVELS as CHOICES
+from service_parties import Parties, answers, parties
 
-from shuffledp.service.device.encode import seal_reports
-from shuffledp.service.wire.batch import BatchHeader, Shard, write_manifest
-from shuffledp.service.wire.canonical import to_text
-from shuffledp.service.wire.message_order import hash_messages, hash_prefixes
-from shuffledp.service.wire.roster import Enrolment
-from shuffledp.service.wire.signing import signed
-from shuffledp.service.wire.step import Step
+from shuffledp_services.device.encode import seal_reports
+from shuffledp_services.wire.batch import BatchHeader, Shard, write_manifest
+from shuffledp_services.wire.canonical import to_text
+from shuffledp_services.wire.message_order import hash_messages, hash_prefixes
+from shuffledp_services.wire.roster import Enrolment
+from shuffledp_services.wire.signing import signed
+from shuffledp_services.wire.step import Step
 
 PIECE, SHARD = 1 << 18, 1 << 17
 

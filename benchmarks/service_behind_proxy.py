@@ -33,8 +33,8 @@ from live_services import Running, pair
 from machine import describe
 from shuffler_parties import upload
 
-from shuffledp.service.wire.command import Action
-from shuffledp.service.wire.step import Step
+from shuffledp_services.wire.command import Action
+from shuffledp_services.wire.step import Step
 
 SPELLS, AT_ONCE = 3, 16
 UPLOADS, PARTICIPANTS, VIEWS, LONE_VIEWS = 320, 160, 64, 16

@@ -29,19 +29,19 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
 
 from live_services import peak_memory
-from oracles.service_parties import LEVELS, Parties, parties
+from service_parties import LEVELS, Parties, parties
 
 from shuffledp.randomness import SystemRandom
-from shuffledp.service.device.simulated_devices import send
-from shuffledp.service.device.uploads import SimulatedPeople
-from shuffledp.service.operator.shuffler_commands import operate_with
-from shuffledp.service.operator.task_signatures import signature_file
-from shuffledp.service.shuffler.shuffler_host import roster_filename
-from shuffledp.service.storage.key_files import TASK_FILE, write_new
-from shuffledp.service.wire.command import Action
-from shuffledp.service.wire.parties import Role, agreement
-from shuffledp.service.wire.question import Question
 from shuffledp.statistics.frequency.survey import FrequencySurvey
+from shuffledp_services.device.simulated_devices import send
+from shuffledp_services.device.uploads import SimulatedPeople
+from shuffledp_services.operator.shuffler_commands import operate_with
+from shuffledp_services.operator.task_signatures import signature_file
+from shuffledp_services.shuffler.shuffler_host import roster_filename
+from shuffledp_services.storage.key_files import TASK_FILE, write_new
+from shuffledp_services.wire.command import Action
+from shuffledp_services.wire.parties import Role, agreement
+from shuffledp_services.wire.question import Question
 
 PER_UPLOAD = 4_000
 CATEGORIES = tuple("abcdefghijklmnop")

@@ -40,8 +40,8 @@ from hostile_connections import Attack, Crowd, attacks, request
 from live_services import peak_memory
 from shuffler_parties import Analyst, Parties, parties, upload
 
-from shuffledp.service.operator.server import run
-from shuffledp.service.shuffler.sqlite_store import SqliteStore
+from shuffledp_services.operator.server import run
+from shuffledp_services.shuffler.sqlite_store import SqliteStore
 
 TURNS = 5
 SPELL_SECONDS = 5.0

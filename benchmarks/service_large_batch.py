@@ -28,18 +28,18 @@ sys.path += [
 import live_collection
 from live_collection import close, status_of, until
 from live_services import Running, pair
-from oracles.service_parties import Enroller, Parties, parties
+from service_parties import Enroller, Parties, parties
 
-from shuffledp.service.shuffler.keyed_digests import KEYED_DIGEST_SIZE
-from shuffledp.service.shuffler.shuffler_host import ShufflerHost
-from shuffledp.service.shuffler.sqlite_store import SqliteStore
-from shuffledp.service.shuffler.store import Arrivals
-from shuffledp.service.shuffler.task_lifecycle import TaskLifecycle
-from shuffledp.service.wire.canonical import to_text
-from shuffledp.service.wire.roster import Enrolment, Roster
-from shuffledp.service.wire.signing import signed
-from shuffledp.service.wire.step import Step
-from shuffledp.service.wire.task import Task
+from shuffledp_services.shuffler.keyed_digests import KEYED_DIGEST_SIZE
+from shuffledp_services.shuffler.shuffler_host import ShufflerHost
+from shuffledp_services.shuffler.sqlite_store import SqliteStore
+from shuffledp_services.shuffler.store import Arrivals
+from shuffledp_services.shuffler.task_lifecycle import TaskLifecycle
+from shuffledp_services.wire.canonical import to_text
+from shuffledp_services.wire.roster import Enrolment, Roster
+from shuffledp_services.wire.signing import signed
+from shuffledp_services.wire.step import Step
+from shuffledp_services.wire.task import Task
 
 UPLOAD = 10_000
 SHARD = 1 << 17

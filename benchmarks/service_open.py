@@ -22,18 +22,18 @@ from service_large_batch import enrolment_of
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
-from oracles.service_parties import LEVELS, parties
+from service_parties import LEVELS, parties
 
-from shuffledp.service.analyst.analyst_host import AnalystHost
-from shuffledp.service.analyst.batch_processing import BatchProcessor, acknowledge
-from shuffledp.service.analyst.sqlite_analyst_store import SqliteAnalystStore
-from shuffledp.service.device.encode import seal_reports
-from shuffledp.service.wire.batch import BatchHeader, Shard, write_manifest
-from shuffledp.service.wire.question import Question
-from shuffledp.service.wire.roster import Enrolment
-from shuffledp.service.wire.sealing import Suite
-from shuffledp.service.wire.step import Step
 from shuffledp.statistics.frequency.survey import FrequencySurvey
+from shuffledp_services.analyst.analyst_host import AnalystHost
+from shuffledp_services.analyst.batch_processing import BatchProcessor, acknowledge
+from shuffledp_services.analyst.sqlite_analyst_store import SqliteAnalystStore
+from shuffledp_services.device.encode import seal_reports
+from shuffledp_services.wire.batch import BatchHeader, Shard, write_manifest
+from shuffledp_services.wire.question import Question
+from shuffledp_services.wire.roster import Enrolment
+from shuffledp_services.wire.sealing import Suite
+from shuffledp_services.wire.step import Step
 
 DIFFERENT = 999
 

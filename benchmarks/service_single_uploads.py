@@ -30,9 +30,9 @@ import httpx
 import postgres_server
 from shuffler_parties import Analyst, Parties, parties
 
-from shuffledp.service.operator.server import run
-from shuffledp.service.shuffler.postgres_store import PostgresStore
-from shuffledp.service.shuffler.sqlite_store import SqliteStore
+from shuffledp_services.operator.server import run
+from shuffledp_services.shuffler.postgres_store import PostgresStore
+from shuffledp_services.shuffler.sqlite_store import SqliteStore
 
 UPLOADS = 5_000
 SPELLS = 5

@@ -34,13 +34,13 @@ import shuffler_parties
 from hostile_connections import request
 from whole_batches import split
 
-from shuffledp.service.analyst.analyst_app import create_analyst
-from shuffledp.service.analyst.sqlite_analyst_store import SqliteAnalystStore
-from shuffledp.service.operator.server import run
-from shuffledp.service.shuffler.sqlite_store import SqliteStore
-from shuffledp.service.wire.batch import BEGIN_SIZE, MAGIC, MAX_HEADER
-from shuffledp.service.wire.tokens import TOKEN_SIZE
-from shuffledp.service.wire.upload_format import HEADER_SIZE, MAX_BODY, write_header
+from shuffledp_services.analyst.analyst_app import create_analyst
+from shuffledp_services.analyst.sqlite_analyst_store import SqliteAnalystStore
+from shuffledp_services.operator.server import run
+from shuffledp_services.shuffler.sqlite_store import SqliteStore
+from shuffledp_services.wire.batch import BEGIN_SIZE, MAGIC, MAX_HEADER
+from shuffledp_services.wire.tokens import TOKEN_SIZE
+from shuffledp_services.wire.upload_format import HEADER_SIZE, MAX_BODY, write_header
 
 HONEST = 100
 PAUSE_SECONDS = 0.2

@@ -36,11 +36,11 @@ import postgres_server
 from live_services import peak_memory
 from shuffler_parties import Analyst, Parties, parties
 
-from shuffledp.service.operator.server import run
-from shuffledp.service.shuffler.postgres_store import PostgresStore
-from shuffledp.service.shuffler.sqlite_store import SqliteStore
-from shuffledp.service.wire.tokens import TOKEN_SIZE
-from shuffledp.service.wire.upload_format import (
+from shuffledp_services.operator.server import run
+from shuffledp_services.shuffler.postgres_store import PostgresStore
+from shuffledp_services.shuffler.sqlite_store import SqliteStore
+from shuffledp_services.wire.tokens import TOKEN_SIZE
+from shuffledp_services.wire.upload_format import (
     HEADER_SIZE,
     report_size,
     write_header,

@@ -28,8 +28,8 @@ sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
 import postgres_server
 from shuffler_parties import Analyst, Parties, parties
 
-from shuffledp.service.operator.server import run
-from shuffledp.service.shuffler.postgres_store import PostgresStore
+from shuffledp_services.operator.server import run
+from shuffledp_services.shuffler.postgres_store import PostgresStore
 
 UPLOADS = 4_000
 TURNS = 5

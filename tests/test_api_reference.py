@@ -12,7 +12,7 @@ import pytest
 import shuffledp
 
 PAGES = Path(shuffledp.__file__).parents[2] / "docs" / "reference" / "api"
-PUBLIC = ("shuffledp", "shuffledp.scale", "shuffledp.testing")
+PUBLIC = ("shuffledp", "shuffledp_services.spark", "shuffledp.testing")
 
 pytestmark = pytest.mark.skipif(not PAGES.is_dir(), reason="docs/ is not here")
 
@@ -39,7 +39,7 @@ def test_every_public_name_is_an_entry_and_none_is_there_twice() -> None:
     public = {
         f"{module}.{name}"
         for module in PUBLIC
-        if module != "shuffledp.scale" or importlib.util.find_spec("pyspark")
+        if module != "shuffledp_services.spark" or importlib.util.find_spec("pyspark")
         for name in importlib.import_module(module).__all__
         if not name.startswith("__")
     }
@@ -50,7 +50,7 @@ def test_every_public_name_is_an_entry_and_none_is_there_twice() -> None:
 
 @pytest.mark.parametrize("entry", entries())
 def test_every_entry_has_an_example(entry: str) -> None:
-    if entry.startswith("shuffledp.scale."):
+    if entry.startswith("shuffledp_services.spark."):
         pytest.importorskip("pyspark", reason="Needs the extra spark.")
     found = named(entry)
     texts = [inspect.getdoc(found)]

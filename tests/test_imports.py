@@ -97,7 +97,7 @@ def imported_parts(path: Path) -> set[str]:
 
 def imported_rooms(folder: Path) -> set[str]:
     """Folders of the service that the modules in one of them import from."""
-    prefix = "shuffledp.service."
+    prefix = "shuffledp_services."
     rooms = set()
     for path in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

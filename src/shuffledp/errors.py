@@ -4,8 +4,7 @@
     |-- InvalidInputError (also a ValueError)   a value is out of range, or shapes differ
     |   |-- PopulationError                     levels, counts or budgets make no sense
     |   |-- UnknownLevelError                   a person's level is not in the population
-    |   |-- IdentityError                       a mechanism stores an unknown kind of value
-    |   `-- OutsidePreconditions                a published theorem does not apply
+    |   `-- IdentityError                       a mechanism stores an unknown kind of value
     |-- DataError                               a file, column or checksum is wrong
     |   `-- MissingValueError                   a person in a table has no value
     |-- CertificationError                      a bound cannot be proven numerically
@@ -75,21 +74,6 @@ class IdentityError(InvalidInputError):
     Traceback (most recent call last):
         ...
     shuffledp.errors.IdentityError: Expected Loud.gain to hold numbers, ...
-    """
-
-
-class OutsidePreconditions(InvalidInputError):  # noqa: N818
-    """A published bound was evaluated outside the preconditions of its theorem.
-
-    >>> import shuffledp as sdp
-    >>> from shuffledp.papers.bounds.bound import Setting
-    >>> from shuffledp.papers.bounds.published_bounds import published_bound
-    >>> bound = published_bound("feldman2021-closed")
-    >>> setting = Setting(sdp.Population.from_counts({3.0: 100}))
-    >>> bound.epsilon(setting, delta=1e-6)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    shuffledp.errors.OutsidePreconditions: Expected a local budget up to ..., got 3.
     """
 
 

@@ -246,7 +246,7 @@ def check_order_rng(rng: Rng) -> None:
 def _derived(secret: bytes, width: int) -> bytes:
     """Returns two keys for digests of `width` bytes."""
     # CBC-MAC is only secure for messages of one length, so each width has its own keys.
-    require("cryptography", extra="service", what="Randomness from a key")
+    require("cryptography", extra="keyed", what="Randomness from a key")
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 

@@ -13,7 +13,8 @@ from shuffledp.audit.small_collection import (
     random_collection,
     simplifications,
 )
-from shuffledp.errors import InvalidInputError, OutsidePreconditions
+from shuffledp.errors import InvalidInputError
+from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
 
 def stating(upper: float, lower: float = 0.0) -> Any:

@@ -74,7 +74,10 @@ def test_an_interrupt_is_one_line_and_an_exit_code(
             ("train", "apes", "--levels", "1:1", "--dataset", "digits"),
             "shuffledp.cli.training_rounds.load",
         ),
-        (("reproduce", "eapes-average"), "shuffledp.cli.reproduce_command.replace"),
+        (
+            ("reproduce", "eapes-average"),
+            "shuffledp_papers.commands.reproduce_command.replace",
+        ),
     ],
     ids=range(6),
 )

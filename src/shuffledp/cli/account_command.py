@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -18,14 +17,10 @@ from shuffledp.cli.mechanism import (
     read_people,
 )
 from shuffledp.cli.number_types import NUMBER
-from shuffledp.cli.selection_claim import stated_of_selection
-from shuffledp.cli.shared_options import force_option, json_option
-from shuffledp.cli.spark import people_on_spark, spark_option
+from shuffledp.cli.shared_options import force_option, json_option, spark_option
 from shuffledp.cli.waiting import working
 from shuffledp.errors import InvalidInputError
-from shuffledp.extras import require
-from shuffledp.papers.bounds.claims_table import claims_table
-from shuffledp.papers.bounds.comparison import PublishedClaim, claims
+from shuffledp.extras import require, require_feature
 from shuffledp.population import Population
 from shuffledp.report.matplotlib_picture import picture_kind
 from shuffledp.report.profile_picture import profile_picture
@@ -122,6 +117,10 @@ def account_command(
             "--coordinates: Proposition 1 speaks of one collection, B/D says of how many "
             "coordinates."
         )
+    papers = None
+    if method is not None or selection is not None:
+        option = "--s-apes" if method is None else "--method"
+        papers = require_feature("account-claims", what=option)
     # Before the certificate is computed: files that exist, unknown endings, no matplotlib.
     check_new((certificate, picture), force=force)
     if picture is not None:
@@ -133,7 +132,7 @@ def account_command(
     selected = (
         None
         if selection is None
-        else stated_of_selection(selection, protocol, people, delta=delta)
+        else papers.stated_of_selection(selection, protocol, people, delta=delta)
     )
     chosen = (
         None
@@ -174,11 +173,13 @@ def account_command(
         with working("compare"):
             # None compares with all published bounds.
             names = None if method == "all" else [method]
-            compared = claims(
+            compared = papers.claims(
                 protocol, people, delta=delta, epsilon=epsilon, names=names
             )
     if as_json:
-        published = {} if compared is None else {"published": _plain(compared)}
+        published = {}
+        if compared is not None:
+            published["published"] = [claim.to_dict() for claim in compared]
         # A key of its own: what a paper states is no part of the guarantee.
         beside = {} if selected is None else {"s_apes": selected.to_dict()}
         show_json(guarantee.to_dict() | published | beside)
@@ -186,7 +187,7 @@ def account_command(
         if compared is None:
             show(guarantee_table(guarantee))
         else:
-            show(claims_table(guarantee, compared))
+            show(papers.claims_table(guarantee, compared))
         if selected is not None:
             show(f"\n{selected}")
     # Shown before it is written: a full disk does not take it away.
@@ -209,8 +210,6 @@ def _people(
         raise InvalidInputError(
             "Expected --budgets FILE with --spark, and no --levels."
         )
-    return people_on_spark(spark, budgets, column)
-
-
-def _plain(compared: list[PublishedClaim]) -> list[dict[str, Any]]:
-    return [claim.to_dict() for claim in compared]
+    engine = require_feature("spark", what="--spark")
+    people: Population = engine.people_on_spark(spark, budgets, column)
+    return people

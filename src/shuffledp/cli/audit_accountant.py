@@ -1,8 +1,6 @@
 """`shuffledp audit accountant`: certificates and formulas against enumerated truth."""
 
 import sys
-from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -20,9 +18,7 @@ from shuffledp.cli.console import show, show_json
 from shuffledp.cli.number_types import NumberRange, WholeRange
 from shuffledp.cli.shared_options import json_option
 from shuffledp.cli.waiting import share_bar
-from shuffledp.papers.bounds.bound import PublishedBound, Setting
-from shuffledp.papers.bounds.published_bounds import published_bound
-from shuffledp.population import Population
+from shuffledp.extras import require_feature
 
 _OWN = "shuffledp"
 # For the trial that was begun before time was up, and for loading the module.
@@ -107,28 +103,10 @@ def _accountant(name: str) -> Accountant:
     if ":" in name:
         box: Accountant = callable_target(name).box
         return box
-    return _Published(published_bound(name))
-
-
-@dataclass(frozen=True)
-class _Published:
-    """A published bound with the interface of an accountant."""
-
-    bound: PublishedBound
-
-    def __call__(self, device: Any, people: Population, *, epsilon: float) -> Any:
-        levels = [
-            SimpleNamespace(
-                epsilon_local=level,
-                # The bound knows one target at a time: here one of this level.
-                delta_central=self.bound.delta(
-                    Setting(people, device, level, device.delta_local), epsilon
-                ),
-            )
-            for level in people.epsilons.tolist()
-        ]
-        # What is compared of our own answer: levels with these two numbers.
-        return SimpleNamespace(levels=levels)
+    accountant: Accountant = require_feature(
+        "published-bound", what=f"The published bound {name!r}"
+    )(name)
+    return accountant
 
 
 def _lines(audit: AccountantAudit) -> list[str]:

@@ -2,13 +2,22 @@
 
 import click
 
-from shuffledp.cli.audit_accountant import accountant_command
-from shuffledp.cli.audit_canaries import canaries_command
-from shuffledp.cli.audit_collection import collection_command
-from shuffledp.cli.audit_randomizer import randomizer_command
+from shuffledp.cli.installed_commands import LazyCommand
+from shuffledp.cli.lazy_group import LazyGroup
+
+_COMMANDS = {
+    "randomizer": LazyCommand(
+        "shuffledp.cli.audit_randomizer:randomizer_command",
+        "Test any program or function that maps a value and a level to a message.",
+    ),
+    "accountant": LazyCommand(
+        "shuffledp.cli.audit_accountant:accountant_command",
+        "Test an accountant on small collections whose truth is enumerated.",
+    ),
+}
 
 
-@click.group("audit")
+@click.group("audit", cls=LazyGroup, entries=_COMMANDS, path="audit")
 def audit_group() -> None:
     """Test from outside whether promises are kept and stated guarantees are true.
 
@@ -22,9 +31,3 @@ def audit_group() -> None:
     A test that finds a broken promise proves it. A test that finds nothing proves nothing;
     the violations that it could find are listed before it starts.
     """
-
-
-audit_group.add_command(randomizer_command)
-audit_group.add_command(accountant_command)
-audit_group.add_command(canaries_command)
-audit_group.add_command(collection_command)

@@ -14,8 +14,9 @@ from shuffledp.cli.options import (
     own_options,
     statistic_options,
 )
-from shuffledp.cli.spark import on_spark, rehearsal_on_spark, spark_option
+from shuffledp.cli.shared_options import spark_option
 from shuffledp.errors import DataError, InvalidInputError, MissingValueError
+from shuffledp.extras import require_feature
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.statistic_catalog import STATISTICS, statistic_named
 
@@ -121,8 +122,9 @@ def _run_on_spark(
 ) -> None:
     if file is None:
         raise InvalidInputError("Expected FILE with --spark, and no --dataset.")
-    with on_spark(url) as spark:
-        run(rehearsal_on_spark(spark, statistic, request, file), settings)
+    engine = require_feature("spark", what="--spark")
+    with engine.on_spark(url) as spark:
+        run(engine.rehearsal_on_spark(spark, statistic, request, file), settings)
 
 
 def _request(

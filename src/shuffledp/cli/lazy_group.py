@@ -2,40 +2,51 @@
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
-
-class LazyCommand(NamedTuple):
-    """A command that is not loaded yet.
-
-    Attributes:
-        location: Its import path, as "module:name".
-        help: The first line of its own help, for lists of commands.
-    """
-
-    location: str
-    help: str
+from shuffledp.cli.installed_commands import (
+    LazyCommand,
+    installed_commands,
+    missing_commands,
+)
 
 
 class LazyGroup(click.Group):
-    """A click group that lists commands without loading them."""
+    """A click group that lists commands without loading them.
+
+    Other distributions may add commands to a group that states its `path`.
+    """
 
     def __init__(
-        self, *args: Any, entries: Mapping[str, LazyCommand], **settings: Any
+        self, *args: Any, entries: Mapping[str, LazyCommand], path: str, **settings: Any
     ) -> None:
         super().__init__(*args, **settings)
-        self._entries = entries
+        self._path = path
+        # An installed distribution never replaces a command of this one.
+        self._entries = {**installed_commands(path), **entries}
+        order = [*entries, *installed_commands(path)]
+        self._names = list(dict.fromkeys(order))
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Returns all names in the order of `entries`."""
+        """Returns all names in the order of `entries`, then those of others."""
         # click itself would sort them by name.
-        return list(self._entries)
+        return self._names
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports and returns a command, or returns None for an unknown name."""
+        """Imports and returns a command, or returns None for an unknown name.
+
+        Raises:
+            click.UsageError: If it comes with a distribution that is not installed.
+        """
         if cmd_name not in self._entries:
+            for distribution, names in missing_commands(self._path).items():
+                if cmd_name in names:
+                    raise click.UsageError(
+                        f"`{ctx.command_path} {cmd_name}` comes with another package: "
+                        f"install {distribution}."
+                    )
             return None
         module, _, name = self._entries[cmd_name].location.partition(":")
         # Only now: NumPy, SciPy and readers of tables take a second to load.
@@ -45,7 +56,15 @@ class LazyGroup(click.Group):
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        """Lists all commands without loading one."""
+        """Lists all commands without loading one, and those that are not installed."""
         # click's own list would load every command for the first line of its help.
         with formatter.section("Commands"):
-            formatter.write_dl([(name, e.help) for name, e in self._entries.items()])
+            formatter.write_dl(
+                [(name, self._entries[name].help) for name in self._names]
+            )
+        missing = missing_commands(self._path)
+        if missing:
+            with formatter.section("With other packages"):
+                formatter.write_dl(
+                    [(name, ", ".join(commands)) for name, commands in missing.items()]
+                )

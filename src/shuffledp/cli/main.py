@@ -5,12 +5,14 @@ from typing import Any
 
 import click
 
-from shuffledp.cli.lazy_group import LazyCommand, LazyGroup
+from shuffledp.cli.installed_commands import LazyCommand
+from shuffledp.cli.lazy_group import LazyGroup
 from shuffledp.cli.standard_streams import StandardStreams
 from shuffledp.errors import ShuffledpError
 from shuffledp.version import __version__
 
 _COMMANDS = {
+    # Help texts repeat the commands' own first lines, which would have to be imported.
     "quickstart": LazyCommand(
         "shuffledp.cli.quickstart_command:quickstart_command",
         "Watch a whole collection: no file, no network, a report at the end.",
@@ -23,7 +25,6 @@ _COMMANDS = {
         "shuffledp.cli.mechanisms_command:mechanisms_command",
         "List the mechanisms of devices; with NAME, explain its parameters.",
     ),
-    # Help texts repeat the commands' own first lines, which would have to be imported.
     "calibrate": LazyCommand(
         "shuffledp.cli.calibrate_command:calibrate_command",
         "Find the levels, the crowd or the rounds that keep central targets.",
@@ -36,22 +37,10 @@ _COMMANDS = {
         "shuffledp.cli.plan_command:plan_command",
         "Choose a protocol: predicted errors and certified guarantees, side by side.",
     ),
-    "explore": LazyCommand(
-        "shuffledp.cli.explore_command:explore_command",
-        "Play with levels and people on a page, and see the certified guarantees.",
-    ),
     "estimate": LazyCommand(
         "shuffledp.cli.estimate_command:estimate_command",
         "Rehearse a collection on known values: categories, numbers, bits, strings or "
         "sets.",
-    ),
-    "reproduce": LazyCommand(
-        "shuffledp.cli.reproduce_command:reproduce_command",
-        "Recompute a table or figure of a paper; without NAME, list them.",
-    ),
-    "court": LazyCommand(
-        "shuffledp.cli.court_command:court_command",
-        "Try published bounds against exact attacks.",
     ),
     "audit": LazyCommand(
         "shuffledp.cli.audit_command:audit_group",
@@ -60,22 +49,6 @@ _COMMANDS = {
     "train": LazyCommand(
         "shuffledp.cli.train_command:train_group",
         "Train a model with personal privacy levels, in a simulation on known data.",
-    ),
-    "task": LazyCommand(
-        "shuffledp.cli.task_command:task_group",
-        "A question that real people answer: agree on it; close and begin its epochs.",
-    ),
-    "enrol": LazyCommand(
-        "shuffledp.cli.enrol_command:enrol_command",
-        "Write one token per person, and the roster that the shuffler checks them with.",
-    ),
-    "serve": LazyCommand(
-        "shuffledp.cli.serve_command:serve_group",
-        "Run a shuffler or an analyst; or both, with simulated devices: serve demo.",
-    ),
-    "device": LazyCommand(
-        "shuffledp.cli.device_command:device_group",
-        "Devices, simulated: randomize and seal answers, and send them to a shuffler.",
     ),
 }
 
@@ -95,6 +68,7 @@ class _Root(LazyGroup):
 @click.group(
     cls=_Root,
     entries=_COMMANDS,
+    path="",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
 )
 @click.version_option(__version__, prog_name="shuffledp")

@@ -14,10 +14,7 @@ from shuffledp.cli.number_types import NUMBER, WHOLE
 from shuffledp.cli.shared_options import absent_options, json_option
 from shuffledp.cli.waiting import naming
 from shuffledp.errors import InvalidInputError
-from shuffledp.papers.segmented.published_plan import (
-    published_plan,
-    published_plan_table,
-)
+from shuffledp.extras import require_feature
 from shuffledp.planning.frequency_plan import plan_frequency
 from shuffledp.planning.items_table import items_plan_table, items_plan_to_dict
 from shuffledp.planning.mean_plan import plan_mean
@@ -236,6 +233,8 @@ def items_command(
         raise InvalidInputError(
             "Expected --published without --absent: Theorem 3 counts everybody."
         )
+    # Before the plan is computed: it may not be installed.
+    papers = require_feature("items-plan", what="--published") if published else None
     people = parse.level_counts(targets, "--targets")
     # With a delta of 1 / people, publishing one person's value would be allowed.
     stated_at = 0.01 / people.num_users if delta is None else delta
@@ -249,8 +248,8 @@ def items_command(
             absent=absent,
         )
         paper = None
-        if published:
-            paper = published_plan(
+        if papers is not None:
+            paper = papers.published_plan(
                 people,
                 num_items=items,
                 set_size=set_size,
@@ -262,9 +261,9 @@ def items_command(
         show_json(items_plan_to_dict(plan) | beside)
         return
     show(items_plan_table(plan))
-    if paper is not None:
+    if papers is not None:
         show("")
-        show(published_plan_table(paper))
+        show(papers.published_plan_table(paper))
 
 
 def _print(plan: ProtocolPlan, as_json: bool) -> None:

@@ -1,7 +1,5 @@
 """Options of several commands."""
 
-from pathlib import Path
-
 import click
 
 from shuffledp.cli.number_types import NUMBER, WHOLE
@@ -12,19 +10,11 @@ json_option = click.option(
 force_option = click.option(
     "--force", is_flag=True, help="Replace files that are there already."
 )
-task_option = click.option(
-    "--task",
-    "path",
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="TASK.JSON",
-    help="The public file of the task, from whoever asks the question.",
-)
-ca_option = click.option(
-    "--ca",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Certificates in PEM form of authorities to trust besides the system's.",
+spark_option = click.option(
+    "--spark",
+    metavar="URL",
+    help="Read and count people on Apache Spark: local[*], spark://HOST:PORT or "
+    "sc://HOST:PORT. FILE is CSV or Parquet that it reaches, or a folder of such files.",
 )
 absent_options = (
     click.option(

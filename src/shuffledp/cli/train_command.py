@@ -15,6 +15,7 @@ from shuffledp.cli.training_options import (
 from shuffledp.cli.training_output import accuracy_table, deliver, training_bar
 from shuffledp.cli.training_rounds import PLAIN, train_rounds
 from shuffledp.cli.training_start import levels_of, load, settings_of, start
+from shuffledp.extras import installed_feature
 from shuffledp.federated import shuffled_sgd
 from shuffledp.federated.apes_settings import PAPER_SETTINGS
 from shuffledp.federated.framework_catalog import FRAMEWORKS
@@ -141,24 +142,21 @@ def sgd_command(**given: Any) -> None:
                 done, lambda: f"accuracy {100 * test:.2f} %"
             ),
         )
-    from shuffledp.papers.eapes.stated_descent import stated_by_eapes
-
-    stated = stated_by_eapes(people, epochs=given["epochs"], delta=given["delta"])
+    state = installed_feature("descent")
+    claim, record = None, {}
+    if state is not None:
+        stated = state(people, epochs=given["epochs"], delta=given["delta"])
+        claim, record = str(stated), {"stated": stated.to_dict()}
     curves = {"training": result.train_accuracy, "test": result.test_accuracy}
-    claim = {
-        "mu": stated.mu,
-        "epsilon": stated.epsilon,
-        "status": stated.status.value,
-    }
     deliver(
         {
             "settings": settings_of("shuffled-sgd", given),
             **result.to_dict(),
-            "stated": claim,
+            **record,
         },
         [
             accuracy_table(curves, "epoch"),
-            sgd_guarantee_table(result.guarantee, stated),
+            sgd_guarantee_table(result.guarantee, claim),
         ],
         curves=curves,
         step="epoch",

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -15,26 +15,26 @@ from shuffledp.federated.sgd_guarantee import SgdGuarantee
 from shuffledp.federated.training_promise import TrainingPromise
 from shuffledp.format_number import plain
 
-if TYPE_CHECKING:
-    from shuffledp.papers.eapes.stated_descent import StatedDescent
-
 # The epsilons that a paper states at a level: per coordinate, and for a whole training.
 StatedEpsilons = Callable[[float], tuple[float | None, float | None]]
 
 _COLUMNS = (
     "Of one message, of all messages on the device, of one coordinate's shuffle, of "
-    "everything (certified; shown by an attack; stated by the paper).\n"
+    "everything (certified; shown by an attack{}).\n"
 )
+_STATED = "; stated by the paper"
 
 
 def promise_table(
-    promise: TrainingPromise, stated: StatedEpsilons, after_one: TrainingPromise | None
+    promise: TrainingPromise,
+    stated: StatedEpsilons | None,
+    after_one: TrainingPromise | None,
 ) -> RenderableType:
     """Returns the guarantee of each level.
 
     Args:
         promise: After all rounds.
-        stated: The paper's claims at each level.
+        stated: The paper's claims at each level, if they are installed.
         after_one: After one round, if there are more.
     """
     local, central = promise.local, promise.central
@@ -55,7 +55,8 @@ def promise_table(
         table.add_column("central,\nshuffle", justify="right")
         table.add_column("central,\ncertified", justify="right", style="bold green")
         table.add_column("central,\nattack", justify="right")
-    table.add_column("stated,\nunproven", justify="right", style="dim")
+    if stated is not None:
+        table.add_column("stated,\nunproven", justify="right", style="dim")
     for level, numbers in zip(local.levels, _central_cells(promise), strict=True):
         table.add_row(
             level.quantile or f"{level.count:,}",
@@ -64,9 +65,12 @@ def promise_table(
             _upward(level.epsilon_all),
             *numbers,
             # [0] is stated of one coordinate, [1] of the whole training.
-            four_digits(stated(level.epsilon_local)[1]),
+            *(() if stated is None else (four_digits(stated(level.epsilon_local)[1]),)),
         )
-    text = Text(promise.note if central is None else _COLUMNS + promise.note)
+    text = Text(promise.note)
+    if central is not None:
+        columns = _COLUMNS.format("" if stated is None else _STATED)
+        text = Text(columns + promise.note)
     if after_one is not None:
         text.append(f"\nAfter the first round, {_spent(after_one, local)}.")
     text.append(f"\nAfter {rounds}, {_spent(promise, local)}.")
@@ -90,9 +94,11 @@ def _present(*cautions: str | None) -> tuple[str, ...]:
 
 
 def stated_record(
-    promise: TrainingPromise, stated: StatedEpsilons
-) -> list[dict[str, Any]]:
+    promise: TrainingPromise, stated: StatedEpsilons | None
+) -> dict[str, list[dict[str, Any]]]:
     """Returns the paper's unproven claims for the levels of a promise, for JSON."""
+    if stated is None:
+        return {}
     levels = () if promise.local is None else promise.local.levels
     records = []
     for level in levels:
@@ -104,13 +110,11 @@ def stated_record(
                 "training": training,
             }
         )
-    return records
+    return {"stated": records}
 
 
-def sgd_guarantee_table(
-    guarantee: SgdGuarantee, stated: "StatedDescent"
-) -> RenderableType:
-    """Returns the guarantee of each level of clients, and the claim of E-APES."""
+def sgd_guarantee_table(guarantee: SgdGuarantee, claim: str | None) -> RenderableType:
+    """Returns the guarantee of each level of clients, and the claim of a paper, if any."""
     table = Table(
         title=f"Guarantee: local epsilon after {guarantee.epochs} epochs, "
         f"at delta = {plain(guarantee.delta)}",
@@ -135,10 +139,7 @@ def sgd_guarantee_table(
             _upward(level.example_epsilon),
             _upward(level.client_epsilon),
         )
-    text = (
-        f"{guarantee.note}\nPublished, central: {four_digits(stated.epsilon)}, whoever it "
-        f"is ({stated.status.value})."
-    )
+    text = guarantee.note if claim is None else f"{guarantee.note}\n{claim}"
     cautions = _present(
         epsilon_caution(max(level.client_epsilon for level in levels), "local"),
         local_caution(level.epsilon_local for level in levels),

@@ -7,6 +7,7 @@ from shuffledp.cli.training_guarantee_tables import promise_table, stated_record
 from shuffledp.cli.training_output import accuracy_table, deliver, training_bar
 from shuffledp.cli.training_start import levels_of, load, settings_of, start
 from shuffledp.cli.waiting import working
+from shuffledp.extras import installed_feature
 from shuffledp.federated.apes_settings import PAPER_SETTINGS
 from shuffledp.federated.clients import partition
 from shuffledp.federated.framework_catalog import FRAMEWORKS
@@ -88,16 +89,17 @@ def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
             on_round=on_round,
             on_share=on_share,
         )
-    from shuffledp.papers.apes.stated_training import stated_by_apes
-
-    stated = stated_by_apes(
-        name,
-        people,
-        coordinates=model.num_parameters,
-        rounds=rounds,
-        delta=delta,
-        share=share,
-    )
+    state = installed_feature("apes-training")
+    stated = None
+    if state is not None:
+        stated = state(
+            name,
+            people,
+            coordinates=model.num_parameters,
+            rounds=rounds,
+            delta=delta,
+            share=share,
+        )
     curves = {"test": trained.accuracy}
     settings = {**settings_of(name, given), "share": share}
     deliver(
@@ -106,7 +108,7 @@ def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
             "accuracy": list(trained.accuracy),
             **promise.to_dict(),
             "after_one_round": after_one.to_dict(),
-            "stated": stated_record(promise, stated),
+            **stated_record(promise, stated),
         },
         [
             accuracy_table(curves, "round"),

@@ -4,7 +4,7 @@ import sys
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
@@ -14,13 +14,14 @@ from shuffledp.cli.console import show, show_json
 from shuffledp.cli.shared_options import json_option
 from shuffledp.cli.waiting import working
 from shuffledp.datasets.budgets import read_budgets
-from shuffledp.errors import DataError, InvalidInputError, ShuffledpError
+from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.extension_loading import (
     expecting,
     installed_mechanism,
     load_installed,
     load_named,
 )
+from shuffledp.extras import require_feature
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import MECHANISMS
 from shuffledp.report.terminal import guarantee_table
@@ -101,7 +102,8 @@ def verify_command(
             raise InvalidInputError(
                 "Expected --task without --budgets, --column and --mechanism."
             )
-        _verify_result(certificate, task, as_json=as_json)
+        verify_result = require_feature("result-verification", what="--task")
+        verify_result(certificate, task, as_json=as_json)
     record = read_json_file(certificate)
     if "certificate" in record and _PUBLISHED & set(record):
         raise DataError(
@@ -120,7 +122,7 @@ def verify_command(
     if as_json:
         show_json(verification.to_dict())
     else:
-        _show(verification, source)
+        show_verification(verification, source)
     sys.exit(0 if verification.holds else 1)
 
 
@@ -163,49 +165,10 @@ def _named(source: str | EntryPoint) -> str:
     return source if isinstance(source, str) else source.value
 
 
-def _verify_result(result: Path, path: Path, *, as_json: bool) -> NoReturn:
-    """Checks a published result as a whole, prints the verdict, and exits."""
-    # Imported here: only results of services need the extra.
-    from shuffledp.service.audit.result_verification import (
-        problems_in,
-    )
-    from shuffledp.service.storage.key_files import load_task
-
-    task, record = load_task(path), read_json_file(result)
-    verification = None
-    with working("certify"):
-        problems = problems_in(record, task)
-        try:
-            # All else in it was compared above.
-            verification = replace(verify(record), file=str(result), parts=(WHOLE,))
-        except ShuffledpError as error:
-            problems += (f"its certificate: {error}",)
-    unproven = () if verification is None else verification.problems
-    # 2: not a result of this task, whatever its bounds; 1: a bound is not confirmed.
-    code = 2 if problems else 1 if unproven else 0
-    if as_json:
-        answer = {"file": str(result), "parts": [WHOLE]}
-        if verification is not None:
-            answer |= verification.to_dict()
-        show_json(answer | {"holds": not code, "problems": [*problems, *unproven]})
-        sys.exit(code)
-    if code:
-        click.echo("The result does NOT hold:")
-        # Not `show`, which would wrap them: scripts count and search lines.
-        for problem in (*problems, *unproven):
-            click.echo(f"  - {problem}")
-        sys.exit(code)
-    assert verification is not None  # A failed verification is one of `problems`.
-    show(
-        "The result holds: the task's analyst signed it, its estimate follows from its "
-        "tally, and what was spent from its certificate. That the tally is of what people "
-        "sent is her word; whether a message was counted: shuffledp device check.\n"
-    )
-    _show(verification)
-    sys.exit(0)
-
-
-def _show(verification: Verification, source: str | EntryPoint | None = None) -> None:
+def show_verification(
+    verification: Verification, source: str | EntryPoint | None = None
+) -> None:
+    """Prints a verified certificate: what was read, whether it holds, its table."""
     if verification.parts == (WHOLE,):
         show(f"Read: all of {verification.file}.")
     else:

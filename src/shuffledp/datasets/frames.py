@@ -43,7 +43,7 @@ class Frame:
         if table.implementation.is_spark_like():
             raise InvalidInputError(
                 "Expected a data frame of this process, got one of Spark: "
-                "shuffledp.scale.rehearse divides its people."
+                "shuffledp_services.spark.rehearse divides its people."
             )
 
     def __str__(self) -> str:

@@ -1,0 +1,104 @@
+"""APES (Liu et al. 2023), Figure 3: accuracy under six distributions of budgets."""
+
+from shuffledp.federated.apes_settings import PAPER_SETTINGS
+from shuffledp.types import Floats
+from shuffledp_papers.apes.figures.framework_tables import PUBLISHED, training_under
+from shuffledp_papers.apes.figures.framework_training import (
+    accuracies,
+)
+from shuffledp_papers.apes.figures.training_cells import (
+    NAMES,
+    OTHER_RATES,
+    accuracy_comparisons,
+    mean_curve,
+    repetitions_of,
+    setting_cells,
+    setting_notes,
+    standard_error,
+)
+from shuffledp_papers.apes.printed import ACCURACIES, DISTRIBUTIONS
+from shuffledp_papers.figures.notes import figure_notes
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Effort, Result
+
+_TITLE = "APES (Liu et al. 2023), Figure 3: accuracy and budgets"
+# UniS stands for PLDP, too.
+_NAMES = tuple(name for name in PUBLISHED if name != "pldp")
+# Distributions are categories: their positions on the axis are 1, 2, ...
+_AT = tuple(range(1, len(DISTRIBUTIONS) + 1))
+
+
+def run(effort: Effort) -> Result:
+    """Computes accuracies under all distributions of budgets."""
+    repetitions = repetitions_of(effort)
+    trained = accuracies(
+        [training_under(name, each) for each in DISTRIBUTIONS for name in _NAMES],
+        repetitions=repetitions,
+        seed=effort.seed,
+        on_share=effort.on_share,
+    )
+    accuracy_of = {
+        (name, each): trained[training_under(name, each)]
+        for each in DISTRIBUTIONS
+        for name in _NAMES
+    }
+    setting = setting_cells(PAPER_SETTINGS, repetitions) | {"budgets": "vary"}
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=(
+            "distribution",
+            "framework",
+            "accuracy",
+            "standard error",
+            "accuracy, printed",
+        ),
+        rows=tuple(
+            (
+                each,
+                NAMES[name],
+                float(accuracy.mean()),
+                standard_error(accuracy),
+                float(ACCURACIES[name][DISTRIBUTIONS.index(each)]),
+            )
+            for (name, each), accuracy in accuracy_of.items()
+        ),
+        notes=(
+            *setting_notes(PAPER_SETTINGS),
+            *figure_notes("apes", "apes-fig3"),
+        ),
+        svg=_picture(setting, accuracy_of),
+        comparisons=accuracy_comparisons(accuracy_of, why=OTHER_RATES),
+        keys=2,
+    )
+
+
+def _picture(
+    setting: dict[str, Cell], accuracy_of: dict[tuple[str, str], Floats]
+) -> str:
+    computed = [
+        mean_curve(
+            NAMES[name], _AT, [accuracy_of[name, each] for each in DISTRIBUTIONS]
+        )
+        for name in _NAMES
+    ]
+    printed = [
+        Curve(NAMES[name], _AT, [float(text) for text in ACCURACIES[name]])
+        for name in _NAMES
+    ]
+    panels = [
+        Panel(
+            title,
+            curves,
+            horizontal="budgets",
+            vertical="accuracy (%)",
+            ticks=DISTRIBUTIONS,
+        )
+        for title, curves in (("here", computed), ("as printed", printed))
+    ]
+    return draw(
+        _TITLE,
+        setting,
+        panels,
+        description="Accuracy of frameworks under six distributions of budgets",
+    )

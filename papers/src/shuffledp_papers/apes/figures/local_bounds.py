@@ -1,0 +1,62 @@
+"""APES (Liu et al. 2023), Theorems 1 and 3 and Table 3: local budgets of reports."""
+
+from shuffledp_papers.apes.local import (
+    clip_laplace_budget,
+    clip_laplace_loss,
+    report_budget,
+)
+from shuffledp_papers.apes.printed import COORDINATES
+from shuffledp_papers.figures.notes import figure_notes
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+
+NUMBERS = (1, 2, 5, 10, 100, 1_000, COORDINATES)
+# b of Table 3: a fifth of the coordinates.
+SELECTED = 1570
+_TITLE = "APES (Liu et al. 2023), Theorems 1 and 3: local budgets of d coordinates"
+
+
+def run(effort: Effort) -> Result:
+    """Computes stated budgets, and the privacy loss between one pair of values."""
+    rows: list[tuple[Cell, ...]] = []
+    for number in NUMBERS:
+        stated = clip_laplace_budget(1.0)
+        loss = clip_laplace_loss(1.0, coordinates=number)
+        each = report_budget(1.0, coordinates=number)
+        # Tolerates the rounding of a loss that is exactly 1, at d = 1.
+        rows.append((number, stated, loss > stated * (1.0 + 1e-9), loss, each))
+    effort.on_share(1.0)
+    setting: dict[str, Cell] = {"epsilon": 1.0, "randomizer": "Clip-Laplace"}
+    at = [row[0] for row in rows]
+    curves = [
+        Curve("Theorem 1", at, [row[1] for row in rows]),
+        Curve("shown by a pair of values", at, [row[3] for row in rows], ours=True),
+        Curve("Theorem 3", at, [row[4] for row in rows]),
+    ]
+    panel = Panel(
+        "", curves, horizontal="coordinates d", vertical="local epsilon", log="xy"
+    )
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=(
+            "d",
+            "Theorem 1",
+            "Theorem 1: exceeded",
+            "shown by a pair",
+            "Theorem 3",
+        ),
+        rows=tuple(rows),
+        notes=figure_notes("apes", "apes-local"),
+        svg=draw(_TITLE, setting, [panel], description=_TITLE),
+        comparisons=tuple(
+            Comparison(f"local epsilon of a report, Table 3, {name}", printed, budget)
+            for name, printed, budget in (
+                # Budgets of Uniform2 are from 0.05 to 1.
+                ("LDP-Min", "392.5", report_budget(0.05, coordinates=COORDINATES)),
+                ("APES, most", "7850", report_budget(1.0, coordinates=COORDINATES)),
+                ("S-APES, least", "78.5", report_budget(0.05, coordinates=SELECTED)),
+                ("S-APES, most", "1570", report_budget(1.0, coordinates=SELECTED)),
+            )
+        ),
+    )

@@ -1,0 +1,118 @@
+"""APES (Liu et al. 2023), Definition 4 and Lemma 4: messages wider than values, A > C."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from shuffledp.budget_distributions import draw_budgets
+from shuffledp.population import Population
+from shuffledp_papers.apes.printed import PEOPLE
+from shuffledp_papers.apes.wide_clip_laplace import (
+    largest_divergence,
+    moments,
+    neighbor_divergence,
+    wide_epsilon,
+)
+from shuffledp_papers.bounds.bound import Setting
+from shuffledp_papers.figures.notes import figure_notes
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Effort, Result
+
+REACHES = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0)
+_DELTA = 1e-8
+_BUDGET = 0.5
+# Imitated and imitator: both ends of U(0.05, 1).
+_PAIR = (1.0, 0.05)
+_TITLE = "APES (Liu et al. 2023), Definition 4: messages wider than values"
+_COLUMNS = (
+    "A / C",
+    "local, exact",
+    "p_ij, Lemma 4",
+    "p_ij, exact",
+    "S",
+    "EoN numerical",
+    "bias",
+    "deviation",
+)
+
+
+def run(effort: Effort) -> Result:
+    """Computes privacy, bias and deviation for several ranges of messages."""
+    rng = np.random.default_rng(effort.seed)
+    setting = Setting(
+        Population.from_budgets(draw_budgets("apes/uniform2", PEOPLE, rng=rng))
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for reach in REACHES:
+        total, epsilon = wide_epsilon(setting, _DELTA, reach=reach)
+        # At the value C / 2: at 0 there is no bias.
+        mean, variance = moments(0.5, epsilon=_BUDGET, reach=reach)
+        rows.append(
+            (
+                reach,
+                largest_divergence(1.0, 1.0, reach=reach),
+                # p_ij = e^-D_N: Lemma 4's lower bound, then the exact one.
+                math.exp(-neighbor_divergence(*_PAIR, reach=reach)),
+                math.exp(-largest_divergence(*_PAIR, reach=reach)),
+                total,
+                epsilon,
+                mean - 0.5,
+                math.sqrt(variance),
+            )
+        )
+        effort.on_share(len(rows) / len(REACHES))
+    # Laplace noise: no bias, scale 2 C / eps, no clones among different budgets.
+    total, epsilon = wide_epsilon(setting, _DELTA, reach=math.inf)
+    rows.append(
+        (math.inf, 1.0, 0.0, 0.0, total, epsilon, 0.0, math.sqrt(8.0) / _BUDGET)
+    )
+    cells: dict[str, Cell] = {
+        "people": PEOPLE,
+        "budgets": "U(0.05, 1)",
+        "delta": _DELTA,
+        "value": "C / 2",
+        "its budget": _BUDGET,
+    }
+    return Result(
+        title=_TITLE,
+        setting=cells,
+        columns=_COLUMNS,
+        rows=tuple(rows),
+        notes=figure_notes("apes", "apes-reach"),
+        svg=_picture(cells, rows),
+    )
+
+
+def _picture(setting: dict[str, Cell], rows: Sequence[Sequence[Cell]]) -> str:
+    # Laplace noise, at an infinite A / C, has no point on the axis.
+    finite = rows[:-1]
+    at = [row[0] for row in finite]
+
+    def curve(label: str, column: int) -> Curve:
+        return Curve(label, at, [row[column] for row in finite])
+
+    def absolute(label: str, column: int) -> Curve:
+        return Curve(label, at, [abs(float(row[column] or 0.0)) for row in finite])
+
+    panels = [
+        Panel(
+            "privacy",
+            [
+                curve("EoN numerical", 5),
+                curve("p_ij, Lemma 4", 2),
+                curve("p_ij, exact", 3),
+            ],
+            horizontal="A / C",
+            vertical="epsilon, chance",
+            log="x",
+        ),
+        Panel(
+            "a message",
+            [absolute("minus the bias", 6), curve("standard deviation", 7)],
+            horizontal="A / C",
+            vertical="per C",
+            log="xy",
+        ),
+    ]
+    return draw(_TITLE, setting, panels, description=_TITLE)

@@ -1,0 +1,99 @@
+"""APES (Liu et al. 2023), Lemmas 9 and 10: the stated and the exact size of noise."""
+
+from collections.abc import Callable
+
+from shuffledp_papers.apes.noise_size import (
+    corrected_noise,
+    ideal_noise,
+    squared_noise,
+)
+from shuffledp_papers.apes.wide_clip_laplace import moments
+from shuffledp_papers.figures.notes import figure_notes
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Effort, Result
+
+CLIP = 0.1
+BUDGETS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+_TITLE = "APES (Liu et al. 2023), Lemmas 9 and 10: the size of noise"
+_FORMULAS: dict[str, Callable[..., float]] = {
+    "(26)": squared_noise,
+    "(28)": corrected_noise,
+    "exact bias": ideal_noise,
+}
+
+
+def run(effort: Effort) -> Result:
+    """Computes bounds on a coordinate's noise as printed and corrected, and the noise."""
+    rows: list[tuple[Cell, ...]] = []
+    for budget in BUDGETS:
+        cells: list[Cell] = []
+        for formula, exact in zip(_FORMULAS.values(), _exact(budget), strict=True):
+            # Stated as upper bounds: below the exact size they are refuted.
+            stated = formula(CLIP, budget, as_printed=True)
+            cells += [stated, stated < exact, formula(CLIP, budget), exact]
+        rows.append((budget, *cells))
+        effort.on_share(len(rows) / len(BUDGETS))
+    setting: dict[str, Cell] = {"C": CLIP, "noise": "mean square, of one coordinate"}
+    columns: list[str] = ["epsilon"]
+    for name in _FORMULAS:
+        printed = f"{name} printed"
+        columns += [
+            printed,
+            f"{printed}: exceeded",
+            f"{name} corrected",
+            f"{name} exact",
+        ]
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=tuple(columns),
+        rows=tuple(rows),
+        notes=figure_notes("apes", "apes-noise"),
+        svg=_picture(setting, rows),
+    )
+
+
+def _exact(budget: float) -> tuple[float, float, float]:
+    """Returns the exact values of the formulas, at the ends of the range."""
+    mean, variance = moments(1.0, epsilon=budget, reach=1.0)
+    bias = mean - 1.0
+    # (26): the mean squared distance from the value.
+    square = variance + bias**2
+    # (28): the bias at the other end has the opposite sign.
+    return (
+        CLIP**2 * square,
+        CLIP**2 * (2.0 * square + 2.0 * bias**2),
+        CLIP**2 * variance,
+    )
+
+
+def _picture(setting: dict[str, Cell], rows: list[tuple[Cell, ...]]) -> str:
+    panels = []
+    for index, name in enumerate(_FORMULAS):
+        # After the budget, each formula has four columns.
+        first = 1 + 4 * index
+        curves = [
+            Curve("exact", BUDGETS, [row[first + 3] for row in rows], ours=True),
+            Curve("corrected", BUDGETS, [row[first + 2] for row in rows]),
+            Curve("printed", BUDGETS, [_positive(row[first]) for row in rows]),
+        ]
+        panels.append(
+            Panel(
+                name,
+                [c for c in curves if any(value is not None for value in c.values)],
+                horizontal="budget",
+                vertical="mean square",
+                log="xy",
+            )
+        )
+    return draw(
+        f"{_TITLE} (printed: where it is above 0)",
+        setting,
+        panels,
+        description=_TITLE,
+    )
+
+
+def _positive(cell: Cell) -> Cell:
+    """Returns a cell for a logarithmic axis: None for numbers that are not positive."""
+    return cell if isinstance(cell, float) and cell > 0.0 else None

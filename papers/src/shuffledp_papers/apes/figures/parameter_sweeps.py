@@ -1,0 +1,171 @@
+"""APES (Liu et al. 2023), Figures 4 and 5: accuracy against C and against b / d."""
+
+from dataclasses import replace
+
+from shuffledp.federated.apes_settings import PAPER_SETTINGS
+from shuffledp.types import Floats
+from shuffledp_papers.apes.figures.framework_training import (
+    Training,
+    accuracies,
+    certificate,
+    statement,
+)
+from shuffledp_papers.apes.figures.training_cells import (
+    level_curve,
+    mean_curve,
+    repetitions_of,
+    setting_cells,
+    setting_notes,
+    standard_error,
+)
+from shuffledp_papers.figures.notes import figure_notes
+from shuffledp_papers.figures.picture import Panel, draw
+from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+
+CLIPS = (0.01, 0.03, 0.1, 0.3, 1.0)
+SHARES = (0.02, 0.05, 0.1, 0.2)
+_NOISES = {"apes": "Clip-Laplace", "unis": "Laplace"}
+_SELECTIONS = {
+    "s-apes": "top-b, as published",
+    "s-apes-threshold": "threshold (ours)",
+    "random-sparsification": "random",
+}
+
+
+def run_figure_4(effort: Effort) -> Result:
+    """Computes accuracies with Clip-Laplace and Laplace messages, for several C."""
+    repetitions = repetitions_of(effort)
+    trainings = {
+        (clip, name): Training(name, replace(PAPER_SETTINGS, clip=clip))
+        for clip in CLIPS
+        for name in _NOISES
+    }
+    accuracy_of = accuracies(
+        trainings.values(),
+        repetitions=repetitions,
+        seed=effort.seed,
+        on_share=effort.on_share,
+    )
+    means = {key: float(accuracy_of[each].mean()) for key, each in trainings.items()}
+    title = "APES (Liu et al. 2023), Figure 4: accuracy and clip bound"
+    setting = setting_cells(PAPER_SETTINGS, repetitions) | {"C": "varies"}
+    curves = [
+        mean_curve(noise, CLIPS, [accuracy_of[trainings[clip, name]] for clip in CLIPS])
+        for name, noise in _NOISES.items()
+    ]
+    return Result(
+        title=title,
+        setting=setting,
+        columns=("C", "noise", "accuracy", "standard error"),
+        rows=tuple(
+            (
+                clip,
+                _NOISES[name],
+                means[clip, name],
+                standard_error(accuracy_of[training]),
+            )
+            for (clip, name), training in trainings.items()
+        ),
+        notes=(
+            *setting_notes(PAPER_SETTINGS),
+            *figure_notes("apes", "apes-fig4", ahead=_ahead(means)),
+        ),
+        svg=draw(
+            title,
+            setting,
+            [Panel("", curves, horizontal="C", vertical="accuracy (%)", log="x")],
+            description="Accuracy against the clip bound, for two kinds of noise",
+        ),
+        comparisons=(
+            Comparison(
+                "the C at which Clip-Laplace does best",
+                "0.1",
+                max(CLIPS, key=lambda clip: means[clip, "apes"]),
+            ),
+        ),
+        keys=2,
+    )
+
+
+def _ahead(means: dict[tuple[float, str], float]) -> str:
+    """Returns the values of C at which Laplace noise has the higher accuracy."""
+    ahead = [clip for clip in CLIPS if means[clip, "unis"] > means[clip, "apes"]]
+    return ", ".join(f"{clip:g}" for clip in ahead) or "none of these"
+
+
+def run_figure_5(effort: Effort) -> Result:
+    """Computes accuracies of three selections of coordinates, for several b / d."""
+    repetitions = repetitions_of(effort)
+    trainings = {
+        (share, name): Training(name, replace(PAPER_SETTINGS, share=share))
+        for share in SHARES
+        for name in _SELECTIONS
+    }
+    whole = Training("apes", PAPER_SETTINGS)
+    accuracy_of = accuracies(
+        [*trainings.values(), whole],
+        repetitions=repetitions,
+        seed=effort.seed,
+        on_share=effort.on_share,
+    )
+    rows = [
+        _row(share, _SELECTIONS[name], training, accuracy_of[training], effort.seed)
+        for (share, name), training in trainings.items()
+    ]
+    # b = d: without a selection, S-APES is APES.
+    rows.append(_row(1.0, "APES", whole, accuracy_of[whole], effort.seed))
+    title = "APES (Liu et al. 2023), Figure 5: accuracy and sparsification"
+    setting = setting_cells(PAPER_SETTINGS, repetitions) | {"b / d": "varies"}
+    curves = [
+        mean_curve(
+            selection, SHARES, [accuracy_of[trainings[share, name]] for share in SHARES]
+        )
+        for name, selection in _SELECTIONS.items()
+    ]
+    curves.append(level_curve("APES, all coordinates", SHARES, accuracy_of[whole]))
+    ahead = sum(
+        accuracy_of[trainings[share, "s-apes"]].mean()
+        > accuracy_of[trainings[share, "random-sparsification"]].mean()
+        for share in SHARES
+    )
+    return Result(
+        title=title,
+        setting=setting,
+        columns=(
+            "b / d",
+            "kept",
+            "accuracy",
+            "standard error",
+            "training, stated",
+            "training, certified",
+            "training, local",
+        ),
+        rows=tuple(rows),
+        notes=(
+            *setting_notes(PAPER_SETTINGS),
+            *figure_notes("apes", "apes-fig5", ahead=ahead, shares=len(SHARES)),
+        ),
+        svg=draw(
+            title,
+            setting,
+            [Panel("", curves, horizontal="b / d", vertical="accuracy (%)")],
+            description="Accuracy against the share of coordinates that are kept",
+        ),
+        keys=2,
+    )
+
+
+def _row(
+    share: float, selection: str, training: Training, accuracy: Floats, seed: int
+) -> tuple[Cell, ...]:
+    promise = certificate(training, seed, training.setting.rounds)
+    central, local = promise.central, promise.local
+    return (
+        share,
+        selection,
+        float(accuracy.mean()),
+        standard_error(accuracy),
+        statement(training, seed, training.setting.rounds).user,
+        None if central is None else central.worst.epsilon_central,
+        None if local is None else local.worst.epsilon_all,
+    )

@@ -1,0 +1,48 @@
+"""Published bound for any randomizer, used also where the randomizer is known.
+
+Some bounds are stated for any randomizer, and tighter for some. Papers that compare with
+them often take the first; readers who know the randomizer would take the second.
+"""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from shuffledp_papers.bounds.bound import PublishedBound, Setting, Status
+
+
+@dataclass(frozen=True)
+class AnyRandomizer(PublishedBound):
+    """A bound that is evaluated with the budgets only.
+
+    Attributes:
+        bound: The bound to evaluate.
+    """
+
+    bound: PublishedBound
+
+    name: ClassVar[str] = "any-randomizer"
+    title: ClassVar[str] = "A published bound for any randomizer"
+    source: ClassVar[str] = "that of the bound"
+    applies_to: ClassVar[str] = "any randomizer that keeps the budgets"
+    proven: ClassVar[Status] = Status.UNPROVEN
+    note: ClassVar[str] = "What is known of the bound itself holds here, too."
+
+    def check(self, setting: Setting) -> None:
+        """Raises OutsidePreconditions unless the bound speaks of such budgets."""
+        self.bound.check(_without_mechanism(setting))
+
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
+        """Returns the epsilon that the bound states for any randomizer."""
+        return self.bound.epsilon(_without_mechanism(setting), delta)
+
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns the delta that the bound states for any randomizer."""
+        return self.bound.delta(_without_mechanism(setting), epsilon)
+
+
+def _without_mechanism(setting: Setting) -> Setting:
+    # The mechanism's own delta_local stays a condition of the bound.
+    local = setting.delta_local
+    if setting.mechanism is not None:
+        local = max(local, setting.mechanism.delta_local)
+    return replace(setting, mechanism=None, delta_local=local)

@@ -1,0 +1,69 @@
+"""Stronger clones for randomizers that may exceed their budget with small probability.
+
+A randomizer that is (eps_0, delta_0)-private differs by at most
+(1 + e^-eps_0 / 2) delta_0, in total variation, from one that is eps_0-private. Exchanging
+all n of them in both worlds costs
+
+    (e^epsilon + 1) (1 + e^-eps_0 / 2) n delta_0
+
+on top of the delta of the pure reduction (feldman2023.py).
+
+Source: Feldman, McMillan, Talwar (2021), arXiv:2012.12803, Theorem 3.8, whose term it is;
+with the reduction of Feldman, McMillan, Talwar (2023), arXiv:2208.04591, section 3.
+"""
+
+import math
+from typing import ClassVar
+
+from shuffledp_papers.bounds.bound import (
+    EQUAL_ONLY,
+    PublishedBound,
+    Setting,
+    Status,
+    require,
+)
+from shuffledp_papers.bounds.feldman2023 import Feldman2023Numerical
+
+_PURE = Feldman2023Numerical()
+
+
+class FeldmanApproximate(PublishedBound):
+    """The reduction of 2023, with the failures of all n randomizers added."""
+
+    name: ClassVar[str] = "feldman2023-approximate"
+    title: ClassVar[str] = Feldman2023Numerical.title
+    source: ClassVar[str] = (
+        "Feldman et al. 2023, arXiv:2208.04591, section 3; Feldman et al. 2021, Theorem 3.8"
+    )
+    applies_to: ClassVar[str] = "any local randomizers that keep (eps_0, delta_0)"
+    proven: ClassVar[Status] = Status.UNPROVEN
+    note: ClassVar[str] = (
+        "The reduction holds, by a proof of this library and not by the paper's, which has "
+        "errata; the term for failures was not checked here. It grows with "
+        f"n delta_0, and is of use where delta_0 is far below delta / n. {EQUAL_ONLY}"
+    )
+
+    def check(self, setting: Setting) -> None:
+        """Raises OutsidePreconditions unless randomizers may fail."""
+        local = failure(setting)
+        require(local > 0.0, "delta_local > 0", f"{local:g}")
+
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns the divergence of the two pairs of counts, and the failures."""
+        # The pure bound is evaluated without the mechanism, whose delta_local it refuses.
+        pure = _PURE.delta(Setting(setting.people), epsilon)
+        return min(pure + failures(setting, epsilon), 1.0)
+
+
+def failures(setting: Setting, epsilon: float) -> float:
+    """Returns (e^epsilon + 1) (1 + e^-eps_0 / 2) n delta_0."""
+    each = (1.0 + 0.5 * math.exp(-setting.largest_budget)) * failure(setting)
+    # exp overflows past 709; the caller caps delta at 1 anyway.
+    return (math.exp(min(epsilon, 700.0)) + 1.0) * each * setting.num_users
+
+
+def failure(setting: Setting) -> float:
+    """Returns delta_0: the setting's, or the mechanism's if that is larger."""
+    if setting.mechanism is None:
+        return setting.delta_local
+    return max(setting.delta_local, setting.mechanism.delta_local)

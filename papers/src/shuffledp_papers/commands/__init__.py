@@ -1,0 +1,1 @@
+"""Commands of the papers, for `shuffledp` (entry points `shuffledp.commands`)."""

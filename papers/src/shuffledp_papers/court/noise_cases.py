@@ -1,0 +1,99 @@
+"""Cases in which all users add noise of one shape, or run randomized response."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from shuffledp.cover import LocalRandomizer
+from shuffledp.population import Population
+from shuffledp.randomizers.clip_laplace import ClipLaplace
+from shuffledp.randomizers.gaussian import Gaussian
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+from shuffledp.randomizers.laplace import Laplace
+from shuffledp.types import Floats, Ints
+from shuffledp_papers.bounds.bound import Setting
+from shuffledp_papers.bounds.gaussian_profile import largest_distance
+from shuffledp_papers.court.attacks import (
+    clip_laplace_attack,
+    gaussian_attack,
+    laplace_attack,
+    response_attack,
+)
+from shuffledp_papers.court.case import Certificate, NoiseAttack, certificate_of
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Setting, attack and certificate of one collection.
+
+    Attributes:
+        setting: The collection, for published bounds.
+        attack: (epsilon) -> delta reached.
+        certificate: (epsilon) -> the accountant's bounds; or the reason for none.
+    """
+
+    setting: Setting
+    attack: NoiseAttack
+    certificate: Callable[[float], Certificate] | str
+
+
+def trial_of(
+    device: LocalRandomizer,
+    people: Population,
+    victim: float,
+    *,
+    exactly: bool = False,
+) -> Trial:
+    """Returns the trial of one level under k-ary response or noise.
+
+    Args:
+        device: Randomizer of all users.
+        people: All users, the target user included.
+        victim: The target user's budget.
+        exactly: Whether all messages are enumerated, for at most 60 users.
+    """
+    epsilons, counts = without(people, victim)
+    setting = Setting(people, device, victim)
+    attack: Callable[..., float]
+    own = victim
+    if isinstance(device, KRandomizedResponse):
+        attack = partial(response_attack, device.num_categories, exactly=exactly)
+    elif isinstance(device, Laplace):
+        attack = laplace_attack
+    elif isinstance(device, ClipLaplace):
+        attack = clip_laplace_attack
+    elif isinstance(device, Gaussian):
+        attack = gaussian_attack
+        # This attack takes standard deviations in place of budgets.
+        epsilons, own_noise = (
+            deviations_of(device, levels) for levels in (epsilons, np.array([victim]))
+        )
+        own = float(own_noise[0])
+    else:
+        raise TypeError(f"Expected a known randomizer, got {device.mechanism}.")
+    return Trial(
+        setting,
+        NoiseAttack(setting, partial(attack, epsilons, counts, own)),
+        certificate_of(device, people, victim)
+        if people.num_users > 1
+        else "no other user to hide among",
+    )
+
+
+def deviations_of(device: Gaussian, epsilons: Floats) -> Floats:
+    """Returns the standard deviations of the noise for values in [0, 1]."""
+    # Written down once more, so that attacks share nothing with the randomizer.
+    if device.calibration == "exact":
+        return 1.0 / largest_distance(epsilons, device.delta_local)
+    # The textbook calibration, sqrt(2 ln(1.25 / delta)) / epsilon.
+    classical: Floats = np.sqrt(2.0 * np.log(1.25 / device.delta_local)) / epsilons
+    return classical
+
+
+def without(people: Population, victim: float) -> tuple[Floats, Ints]:
+    """Returns all budgets and the number of other users at each."""
+    counts = np.array(people.counts)
+    counts[people.level_indices([victim])] -= 1
+    return people.epsilons, counts

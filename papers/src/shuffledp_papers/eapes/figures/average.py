@@ -1,0 +1,151 @@
+"""E-APES section 4.2, the average: Figures 6 and 7.
+
+Values are drawn from N(50, sigma^2) and clipped to [20, 80]. Algorithm 2 adds Laplace noise
+of scale 60 / eps_i, as published; the other protocol is one bit per user, at the same
+certified guarantees.
+"""
+
+import numpy as np
+
+from shuffledp.accounting.account import account
+from shuffledp.accounting.calibration import largest_budgets
+from shuffledp.accounting.promise import Promise
+from shuffledp.population import Population
+from shuffledp.randomizers.laplace import Laplace
+from shuffledp.shuffler.shuffle import shuffle
+from shuffledp.statistics.mean.protocol import Mean
+from shuffledp.types import Floats
+from shuffledp_papers.eapes.figures.three_groups import (
+    DELTA,
+    NUM_USERS,
+    SETTINGS,
+    ThreeGroups,
+    epsilon_of,
+)
+from shuffledp_papers.eapes.figures.two_panels import root_mean_square, two_panels
+from shuffledp_papers.figures.notes import figure_notes
+from shuffledp_papers.figures.result import Cell, Effort, Result
+
+# The paper does not print sigma.
+LOW, HIGH, CENTER, SIGMA = 20.0, 80.0, 50.0, 10.0
+_TITLE = f"E-APES Figures 6 and 7: average of {NUM_USERS:,} values in [20, 80]"
+# C, M and L are the conservative, the moderate and the liberal users.
+_COLUMNS = (
+    "varied", "at", "mu", "eps(mu)", "cert. C", "cert. M", "cert. L",
+    "Laplace", "Laplace predicted", "one bit", "one bit predicted", "ratio",
+    "Laplace low", "Laplace high", "one bit low", "one bit high",
+)  # fmt: skip
+
+
+def run(effort: Effort) -> Result:
+    """Returns errors and guarantees at every setting."""
+    repetitions = effort.repetitions
+    seed = effort.seed
+    on_share = effort.on_share
+    rng = np.random.default_rng(seed)
+    rows = []
+    for index, point in enumerate(SETTINGS):
+        people = point.people
+        laplace = Mean(LOW, HIGH, randomizer=Laplace(LOW, HIGH))
+        guarantee = account(laplace, people, delta=DELTA)
+        central = [level.epsilon_central for level in guarantee.levels]
+        one_bit = Mean(LOW, HIGH)
+        counts = people.counts.tolist()
+        # Local budgets at which one bit has, at each level, the guarantee of Algorithm 2.
+        targets = dict(zip(central, counts, strict=True))
+        fitted = largest_budgets(Promise(one_bit, DELTA), targets).people
+        errors = np.array(
+            [
+                [
+                    _published(people, values, rng),
+                    _one_bit(one_bit, fitted, values, rng),
+                ]
+                for values in _values(repetitions, rng)
+            ]
+        )
+        rows.append(
+            _row(
+                point,
+                central,
+                errors,
+                laplace.predicted_error(people),
+                fitted,
+                one_bit,
+            )
+        )
+        on_share((index + 1) / len(SETTINGS))
+    setting: dict[str, Cell] = {
+        "people": NUM_USERS,
+        "delta": DELTA,
+        "sigma": SIGMA,
+        "repetitions": repetitions,
+    }
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=_COLUMNS,
+        rows=tuple(rows),
+        notes=(
+            *figure_notes("eapes", "guarantees", delta=DELTA),
+            *figure_notes("eapes", "eapes-average", sigma=SIGMA),
+        ),
+        svg=two_panels(
+            _TITLE,
+            setting,
+            _COLUMNS,
+            rows,
+            error="error of the average",
+            errors={
+                "Laplace, Algorithm 2": "Laplace",
+                "one bit, same guarantee": "one bit",
+            },
+        ),
+        keys=2,
+    )
+
+
+def _values(repetitions: int, rng: np.random.Generator) -> list[Floats]:
+    drawn = rng.normal(CENTER, SIGMA, (repetitions, NUM_USERS))
+    return list(np.clip(drawn, LOW, HIGH))
+
+
+def _published(people: Population, values: Floats, rng: np.random.Generator) -> float:
+    """Returns the error of Algorithm 2, whose shuffle does not change a sum."""
+    # The mean of the messages less the mean of the values is the mean of the noise.
+    noise = rng.laplace(size=values.size) * ((HIGH - LOW) / people.budgets())
+    return float(noise.mean())
+
+
+def _one_bit(
+    protocol: Mean, fitted: Population, values: Floats, rng: np.random.Generator
+) -> float:
+    # Budgets are dealt at random: they tell nothing of the values.
+    levels = rng.permutation(fitted.budgets())
+    shuffled = shuffle(protocol.randomize(values, levels, rng=rng), rng=rng)
+    return protocol.estimate(shuffled, fitted).value - float(values.mean())
+
+
+def _row(
+    setting: ThreeGroups,
+    central: list[float],
+    errors: Floats,
+    predicted: float,
+    fitted: Population,
+    one_bit: Mean,
+) -> tuple[Cell, ...]:
+    laplace, bit = (root_mean_square(column) for column in errors.T)
+    return (
+        setting.varied,
+        setting.at,
+        setting.mu,
+        epsilon_of(setting.mu, DELTA),
+        *central,
+        laplace[0],
+        predicted,
+        bit[0],
+        one_bit.predicted_error(fitted, mean=CENTER, spread=SIGMA),
+        # The ratio of mean squared errors.
+        (bit[0] / laplace[0]) ** 2,
+        *laplace[1:],
+        *bit[1:],
+    )

@@ -1,0 +1,102 @@
+"""E-APES Figure 3: composition of trade-off functions and of (epsilon, delta).
+
+Left: composition with a mechanism that fails altogether with probability delta moves the
+curve toward the origin. Right: ten mechanisms that are (1 / sqrt(10), 0)-private, exactly;
+their normal limit, G_1; and the best (epsilon, 0.001) for the exact curve.
+"""
+
+import math
+
+import numpy as np
+from scipy.optimize import brentq
+
+from shuffledp_papers.eapes.extreme_pair import extreme_pair
+from shuffledp_papers.eapes.figures.figure_2 import gaussian_curve
+from shuffledp_papers.eapes.trade_off import (
+    TradeOff,
+    composed,
+    private_trade_off,
+    trade_off,
+)
+from shuffledp_papers.figures.notes import figure_notes
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+
+TIMES, DELTA = 10, 1e-3
+_FAILS = 0.2
+# The picture has a point at every hundredth, the table at every twentieth.
+_EVERY = 5
+_TITLE = "E-APES Figure 3: composition of trade-off functions"
+
+
+def ten_times() -> TradeOff:
+    """Returns the trade-off function of ten (1 / sqrt(10), 0)-private mechanisms."""
+    pair = extreme_pair(1.0 / math.sqrt(TIMES), 0.0)
+    first, second = np.ones(1), np.ones(1)
+    for _ in range(TIMES):
+        # With delta 0, only the two middle outcomes of the extreme pair have mass.
+        first, second = composed(first, pair[0][1:3]), composed(second, pair[1][1:3])
+    return trade_off(first, second)
+
+
+def failing() -> tuple[TradeOff, TradeOff]:
+    """Returns the curves of a 1-private mechanism, alone and with one that may fail."""
+    plain, broken = extreme_pair(1.0, 0.0), extreme_pair(0.0, _FAILS)
+    both = (composed(*pair) for pair in zip(plain, broken, strict=True))
+    return trade_off(*plain), trade_off(*both)
+
+
+def run(effort: Effort) -> Result:
+    """Returns the curves; nothing is drawn at random."""
+    alpha = np.linspace(0.0, 1.0, 101)
+    exact = ten_times()
+    # The epsilon at which the exact curve has this delta; at the sum of the ten epsilons,
+    # sqrt(10), delta is 0.
+    epsilon = brentq(lambda x: exact.delta(x) - DELTA, 0.0, math.sqrt(TIMES), xtol=1e-9)
+    alone, together = failing()
+    effort.on_share(1.0)
+    best = f"({epsilon:.2f}, {DELTA:g})-private"
+    left = {
+        "(1, 0)-private": alone(alpha),
+        f"with a chance of {_FAILS:g} to fail": together(alpha),
+    }
+    right = {
+        "ten mechanisms, exact": exact(alpha),
+        "normal limit, 1-GDP": gaussian_curve(1.0, alpha),
+        best: private_trade_off(alpha, epsilon=float(epsilon), delta=DELTA),
+    }
+    setting: dict[str, Cell] = {
+        "mechanisms": TIMES,
+        "epsilon of each": "1 / sqrt(10)",
+        "delta": DELTA,
+    }
+    panels = [
+        Panel(
+            title,
+            [
+                Curve(name, alpha.tolist(), beta.tolist())
+                for name, beta in curves.items()
+            ],
+            horizontal="type-I error",
+            vertical="least type-II error",
+        )
+        for title, curves in (("a chance to fail", left), ("ten mechanisms", right))
+    ]
+    gap = float(np.max(np.abs(exact(alpha) - gaussian_curve(1.0, alpha))))
+    columns = {**left, **right}
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=("type-I error", *columns),
+        rows=tuple(
+            zip(
+                *(part[::_EVERY].tolist() for part in (alpha, *columns.values())),
+                strict=True,
+            )
+        ),
+        notes=figure_notes("eapes", "eapes-fig3", times=TIMES, gap=gap),
+        svg=draw(_TITLE, setting, panels, description=_TITLE),
+        comparisons=(
+            Comparison("epsilon of the ten at delta 0.001", "2.89", float(epsilon)),
+        ),
+    )

@@ -1,0 +1,183 @@
+"""E-APES Figure 4: central epsilon against the number of users, delta = 1 / n.
+
+For each distribution of Table 3 the paper draws 1,000 budgets and repeats them until
+there are n. Its baseline is Theorem 4 of APES. The picture shows the closed form of that
+theorem, the numbers behind it (APES prints these in its tables), and certificate and
+attack.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shuffledp.budget_distributions import draw_budgets
+from shuffledp.population import Population
+from shuffledp.randomizers.clip_laplace import ClipLaplace
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+from shuffledp.types import Floats
+from shuffledp_papers.apes.amplification import ApesClosed, ApesNumerical
+from shuffledp_papers.bounds.bound import PublishedBound, Setting
+from shuffledp_papers.bounds.equal_noise import ClaimComparison, band, stated
+from shuffledp_papers.eapes.eapes_theorem import EapesCorollary
+from shuffledp_papers.figures.notes import figure_notes
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Effort, Result
+
+DISTRIBUTIONS = ("uniform1", "uniform2", "gauss1", "gauss2", "gauss3")
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+DRAWN = 1_000
+STATED: dict[str, PublishedBound] = {
+    "E-APES, Theorem 3 with C = 0": EapesCorollary(),
+    "APES, Theorem 4 in closed form": ApesClosed(),
+    "APES, Theorem 4 as numbers": ApesNumerical(),
+}
+_OURS = ("attack", "certified", "attack, bit", "certified, bit")
+_TITLE = "E-APES Figure 4: central epsilon against the number of people"
+
+
+def run(effort: Effort) -> Result:
+    """Returns means over draws of the budgets, and the range of the main ones."""
+    names = DISTRIBUTIONS[:2] if effort.quick else DISTRIBUTIONS
+    rows: list[tuple[Cell, ...]] = []
+    total = len(names) * len(SIZES)
+    for name in names:
+        draws = [
+            draw_budgets(
+                f"e-apes/{name}", DRAWN, rng=np.random.default_rng([effort.seed, index])
+            )
+            for index in range(effort.repetitions)
+        ]
+        for size in SIZES:
+            numbers = [_numbers(budgets, size) for budgets in draws]
+            rows.append((name, size, 1.0 / size, *_row(numbers)))
+            effort.on_share(len(rows) / total)
+    setting: dict[str, Cell] = {
+        "randomizer": "clip-laplace, and response of a bit",
+        "delta": "1 / n",
+        "budgets": f"{DRAWN:,} drawn, repeated",
+    }
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=("distribution", "people", "delta", *_columns()),
+        rows=tuple(rows),
+        notes=_notes(rows, effort.repetitions),
+        svg=draw(
+            _TITLE,
+            setting,
+            [_panel(name, [row for row in rows if row[0] == name]) for name in names],
+            description=_TITLE,
+        ),
+        keys=2,
+    )
+
+
+def _columns() -> list[str]:
+    stated = [column for name in STATED for column in (name, f"{name}: exceeded")]
+    first = next(iter(STATED))
+    ends = [
+        f"{name}: {end}" for name in ("certified", first) for end in ("least", "most")
+    ]
+    return [*_OURS, *stated, *ends]
+
+
+def _numbers(budgets: Floats, size: int) -> tuple[list[float], list[float | None]]:
+    """Returns attacks and certificates, and the paper's epsilons, of one draw."""
+    # As in the paper, the drawn budgets are repeated.
+    people = Population.from_budgets(np.tile(budgets, size // DRAWN))
+    noise, bit = (
+        band(randomizer, people, delta=1.0 / size)
+        for randomizer in (ClipLaplace(), KRandomizedResponse(2))
+    )
+    setting = Setting(people, ClipLaplace())
+    claims = [stated(bound, setting, delta=1.0 / size) for bound in STATED.values()]
+    # Each draw's claims are compared with attacks on the same noise.
+    numbers = [ClaimComparison(claim, noise).stated.number for claim in claims]
+    return [noise.attack, noise.certified, bit.attack, bit.certified], numbers
+
+
+def _row(draws: Sequence[tuple[list[float], list[float | None]]]) -> list[Cell]:
+    ours = np.array([each[0] for each in draws])
+    attack = float(ours[:, 0].mean())
+    cells: list[Cell] = [float(mean) for mean in ours.mean(axis=0)]
+    for index in range(len(STATED)):
+        numbers = [each[1][index] for each in draws]
+        known = [number for number in numbers if number is not None]
+        # A mean over some draws only would not be comparable.
+        if len(known) < len(numbers):
+            cells += [None, None]
+            continue
+        # Exceeded: the stated epsilon is below a proven lower bound.
+        cells += [float(np.mean(known)), bool(np.mean(known) < attack)]
+    # Ranges over draws, of the certificate and of the first bound.
+    first = [float(each[1][0] or 0.0) for each in draws]
+    ends = (ours[:, 1].min(), ours[:, 1].max(), min(first), max(first))
+    return [*cells, *map(float, ends)]
+
+
+def _panel(name: str, rows: Sequence[Sequence[Cell]]) -> Panel:
+    # The first three columns are distribution, people and delta.
+    columns = dict(zip(_columns(), range(3, 99), strict=False))
+    at = [row[1] for row in rows]
+
+    def column(key: str) -> list[Cell]:
+        return [row[columns[key]] for row in rows]
+
+    first = next(iter(STATED))
+    curves = [
+        Curve("certified (shuffledp)", at, column("certified"), ours=True),
+        Curve("attack (shuffledp)", at, column("attack"), ours=True),
+        Curve("certified, a bit (shuffledp)", at, column("certified, bit"), ours=True),
+    ]
+    for key in STATED:
+        low, high = (
+            (column(f"{key}: least"), column(f"{key}: most"))
+            if key == first
+            else (None, None)
+        )
+        curves.append(Curve(key, at, column(key), low=low, high=high))
+    return Panel(
+        name, curves, horizontal="people", vertical="central epsilon", log="xy"
+    )
+
+
+def _notes(rows: Sequence[Sequence[Cell]], repetitions: int) -> tuple[str, ...]:
+    columns = dict(zip(_columns(), range(3, 99), strict=False))
+    # As floats, None is NaN, which nanmin and nanmax leave out.
+    own, closed, numbers = (
+        np.array([row[columns[name]] for row in rows], dtype=float) for name in STATED
+    )
+    certified = np.array([row[columns["certified"]] for row in rows], dtype=float)
+    better = int(np.sum(own < numbers))
+    return (
+        *figure_notes(
+            "eapes",
+            "eapes-fig4",
+            repetitions=repetitions,
+            least_closed=np.nanmin(closed / own),
+            most_closed=np.nanmax(closed / own),
+            better=better,
+            settings=len(rows),
+            least_numbers=np.nanmin(numbers / own),
+            most_numbers=np.nanmax(numbers / own),
+            least_own=np.min(own / certified),
+            most_own=np.max(own / certified),
+        ),
+        *_alike(rows, own, certified),
+    )
+
+
+def _alike(
+    rows: Sequence[Sequence[Cell]], own: Floats, certified: Floats
+) -> tuple[str, ...]:
+    """Returns a note on the paper's claim (iv), if both distributions are in the rows."""
+    names = np.array([row[0] for row in rows])
+    if "uniform2" not in names or "gauss2" not in names:
+        return ()
+    stated, true = (
+        float(np.max(np.abs(each[names == "uniform2"] / each[names == "gauss2"] - 1.0)))
+        for each in (own, certified)
+    )
+    return figure_notes(
+        "eapes", "distributions", stated=100 * stated, certified=100 * true
+    )

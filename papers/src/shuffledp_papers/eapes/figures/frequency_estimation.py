@@ -1,0 +1,98 @@
+"""E-APES section 4.2, frequency estimation: Algorithm 3 on a bit of density 0.3.
+
+Algorithm 3 is binary randomized response with the unbiased estimate (A - B) / (n - 2 B),
+A the sum of the messages and B = sum 1 / (1 + e^eps_i); `Frequency(2)` is the same.
+"""
+
+import numpy as np
+
+from shuffledp.accounting.account import account
+from shuffledp.shuffler.shuffle import shuffle
+from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp_papers.eapes.figures.three_groups import (
+    DELTA,
+    NUM_USERS,
+    SETTINGS,
+    epsilon_of,
+)
+from shuffledp_papers.eapes.figures.two_panels import root_mean_square, two_panels
+from shuffledp_papers.figures.notes import figure_notes
+from shuffledp_papers.figures.result import Cell, Effort, Result
+
+DENSITY = 0.3
+_TITLE = f"E-APES Figure 8: share of a bit among {NUM_USERS:,} people"
+# C, M and L are the conservative, the moderate and the liberal users.
+_COLUMNS = (
+    "varied", "at", "mu", "eps(mu)", "cert. C", "cert. M", "cert. L",
+    "Algorithm 3", "Frequency", "predicted", "in interval",
+    "Algorithm 3 low", "Algorithm 3 high", "attack",
+)  # fmt: skip
+
+
+def run(effort: Effort) -> Result:
+    """Returns errors and guarantees at every setting."""
+    repetitions = effort.repetitions
+    seed = effort.seed
+    on_share = effort.on_share
+    rng = np.random.default_rng(seed)
+    protocol = Frequency(2)
+    bits = (np.arange(NUM_USERS) < DENSITY * NUM_USERS).astype(np.uint8)
+    rows: list[tuple[Cell, ...]] = []
+    for index, point in enumerate(SETTINGS):
+        people = point.people
+        guarantee = account(protocol, people, delta=DELTA)
+        # B of Algorithm 3: the expected number of flipped bits.
+        ignored = float((people.counts / (1.0 + np.exp(people.epsilons))).sum())
+        errors, covered, published = [], 0, []
+        for _ in range(repetitions):
+            levels = rng.permutation(people.budgets())
+            shuffled = shuffle(protocol.randomize(bits, levels, rng=rng), rng=rng)
+            estimate = protocol.estimate(shuffled, people)
+            errors.append(float(estimate.value[1]) - DENSITY)
+            low, high = estimate.interval()[1].tolist()
+            covered += low <= DENSITY <= high
+            total = float(shuffled.messages.sum())
+            # The estimate of Algorithm 3, (A - B) / (n - 2 B), less the truth.
+            published.append((total - ignored) / (NUM_USERS - 2.0 * ignored) - DENSITY)
+        simulated = root_mean_square(np.array(published))
+        rows.append(
+            (
+                point.varied,
+                point.at,
+                point.mu,
+                epsilon_of(point.mu, DELTA),
+                *(level.epsilon_central for level in guarantee.levels),
+                simulated[0],
+                float(np.sqrt(np.mean(np.square(errors)))),
+                protocol.predicted_error(people, share=DENSITY),
+                covered / repetitions,
+                *simulated[1:],
+                max(level.epsilon_central_lower for level in guarantee.levels),
+            )
+        )
+        on_share((index + 1) / len(SETTINGS))
+    setting: dict[str, Cell] = {
+        "people": NUM_USERS,
+        "delta": DELTA,
+        "density": DENSITY,
+        "repetitions": repetitions,
+    }
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=_COLUMNS,
+        rows=tuple(rows),
+        notes=(
+            *figure_notes("eapes", "guarantees", delta=DELTA),
+            *figure_notes("eapes", "eapes-frequency", density=DENSITY),
+        ),
+        svg=two_panels(
+            _TITLE,
+            setting,
+            _COLUMNS,
+            rows,
+            error="error of the share",
+            errors={"Algorithm 3, simulated": "Algorithm 3", "predicted": "predicted"},
+        ),
+        keys=2,
+    )

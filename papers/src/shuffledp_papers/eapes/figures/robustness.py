@@ -1,0 +1,97 @@
+"""E-APES section 4.1, claim (i): the effect of a few extreme budgets on bounds.
+
+The paper says that its bound is robust, and that of APES loose as soon as some budgets
+are close to 0. 9,900 users have budgets from Uniform 1, and 100 share one budget: 0, almost
+0, the smallest of the others, or a far larger one.
+"""
+
+import numpy as np
+
+from shuffledp.population import Population
+from shuffledp.randomizers.clip_laplace import ClipLaplace
+from shuffledp_papers.apes.amplification import ApesClosed, ApesNumerical
+from shuffledp_papers.bounds.bound import PublishedBound, Setting
+from shuffledp_papers.bounds.equal_noise import Band, ClaimComparison, band, stated
+from shuffledp_papers.eapes.eapes_theorem import EapesCorollary
+from shuffledp_papers.figures.notes import figure_notes
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Effort, Result
+
+PEOPLE, FEW = 10_000, 100
+# Budgets are rounded: levels that many users share, as in a deployment.
+DIGITS = 3
+EXTREMES = (0.0, 1e-9, 1e-3, 0.05, 1.0, 2.0, 4.0, 8.0)
+BOUNDS: dict[str, PublishedBound] = {
+    "E-APES, Theorem 3 with C = 0": EapesCorollary(),
+    "APES, Theorem 4 in closed form": ApesClosed(),
+    "APES, Theorem 4 as numbers": ApesNumerical(),
+    # The target user's own p_i1 in place of a mean over budgets.
+    "APES, repaired": ApesNumerical(as_printed=False),
+}
+_TITLE = "E-APES, claim (i): 100 extreme budgets among 10,000"
+
+
+def people_with(extreme: float) -> Population:
+    """Returns 9,900 users at quantiles of U(0.05, 1) and 100 at one budget."""
+    usual = 0.05 + 0.95 * (np.arange(PEOPLE - FEW) + 0.5) / (PEOPLE - FEW)
+    return Population.from_budgets(
+        np.append(usual.round(DIGITS), np.full(FEW, extreme))
+    )
+
+
+def run(effort: Effort) -> Result:
+    """Returns bounds for every extreme budget; nothing is drawn at random."""
+    rows: list[tuple[Cell, ...]] = []
+    delta = 1.0 / PEOPLE
+    for index, extreme in enumerate(EXTREMES):
+        people = people_with(extreme)
+        interval = band(ClipLaplace(), people, delta=delta)
+        claims = [_claim(bound, people, interval) for bound in BOUNDS.values()]
+        flat = [cell for pair in claims for cell in pair]
+        rows.append((extreme, interval.attack, interval.certified, *flat))
+        effort.on_share((index + 1) / len(EXTREMES))
+    setting: dict[str, Cell] = {
+        "people": PEOPLE,
+        "with the extreme budget": FEW,
+        "others": "U(0.05, 1)",
+        "randomizer": "clip-laplace",
+        "delta": "1 / n",
+    }
+    # A logarithmic axis has no 0.
+    at = [max(extreme, 1e-10) for extreme in EXTREMES]
+    curves = [
+        Curve("certified (shuffledp)", at, [row[2] for row in rows], ours=True),
+        Curve("attack (shuffledp)", at, [row[1] for row in rows], ours=True),
+        *(
+            Curve(name, at, [row[3 + 2 * index] for row in rows])
+            for index, name in enumerate(BOUNDS)
+        ),
+    ]
+    panel = Panel(
+        "", curves, horizontal="budget of the 100 (0 at the left end)",
+        vertical="central epsilon of the worst-off person", log="xy",
+    )  # fmt: skip
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=(
+            "budget of the 100",
+            "attack",
+            "certified",
+            *(name for each in BOUNDS for name in (each, f"{each}: exceeded")),
+        ),
+        rows=tuple(rows),
+        notes=figure_notes("eapes", "eapes-robustness"),
+        svg=draw(_TITLE, setting, [panel], description=_TITLE),
+    )
+
+
+def _claim(
+    bound: PublishedBound, people: Population, interval: Band
+) -> tuple[Cell, Cell]:
+    """Returns the epsilon of a bound, and whether the attack refutes it."""
+    setting = Setting(people, ClipLaplace())
+    compared = ClaimComparison(
+        stated(bound, setting, delta=interval.query.delta), interval
+    )
+    return compared.stated.number, compared.refuted

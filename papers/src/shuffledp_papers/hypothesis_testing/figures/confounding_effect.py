@@ -1,0 +1,191 @@
+"""Liu et al. (2024), Figure 3: the "confounding effect" p of another user's message.
+
+(a) p_i^0 and p_i^1, the probabilities of being mistaken for either value of the target
+user, as user i's value goes from one to the other; the paper does not name the budgets.
+(b) p_i, the smaller of both at the worst value, against user i's budget, with the target
+user's at 3; and the largest p of a mixture, f_i >= p (f_0 + f_1) everywhere.
+
+The caption's "around eps_1 = 1" is eps_i = 1: eps_1 is 3.
+"""
+
+import numpy as np
+
+from shuffledp.cover import LocalRandomizer
+from shuffledp.population import Population
+from shuffledp.randomizers.gaussian import Gaussian
+from shuffledp.randomizers.laplace import Laplace
+from shuffledp.types import Floats
+from shuffledp_papers.bounds.bound import Setting
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.hypothesis_testing.any_density import MessageDensity, confusion_of
+from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
+    HypothesisTesting,
+)
+
+VICTIM = 3.0
+# (user i's budget, the target user's) of panel (a): the same, and personal ones.
+PAIRS = ((1.0, 1.0), (1.0, 3.0))
+# Budgets in (b) approach the target user's from both sides, as p may jump there.
+_BELOW = np.geomspace(0.05, VICTIM * (1.0 - 1e-9), 60)
+_ABOVE = np.geomspace(VICTIM * (1.0 + 1e-9), 8.0, 20)
+BUDGETS = np.concatenate([_BELOW, [VICTIM], _ABOVE])
+_INSIDE = np.linspace(0.0, 1.0, 51)[1:-1]
+_NOISE: dict[str, LocalRandomizer] = {
+    "Laplace": Laplace(),
+    "Gaussian": Gaussian(delta_local=1e-10, calibration="classical"),
+}
+_TITLE = "Liu et al. (2024), Figure 3: the confounding effect p"
+
+
+def run(effort: Effort) -> Result:
+    """Returns both panels; nothing is random."""
+    by_value = [
+        (pair, value, *_errors(pair, value)) for pair in PAIRS for value in _all()
+    ]
+    effort.on_share(0.8)
+    by_budget = {name: _confusion(name) for name in _NOISE}
+    weights = np.array([true_weight(level, VICTIM) for level in BUDGETS.tolist()])
+    effort.on_share(1.0)
+    rows: list[tuple[Cell, ...]] = [
+        ("a", *pair, value, first, second, None)
+        for pair, value, first, second in by_value
+    ]
+    for index, level in enumerate(BUDGETS.tolist()):
+        laplace, gaussian = (float(by_budget[name][index]) for name in _NOISE)
+        rows.append(("b", level, VICTIM, 0.0, laplace, gaussian, float(weights[index])))
+    peak = float(BUDGETS[np.argmax(by_budget["Laplace"])])
+    setting: dict[str, Cell] = {"values": "0 to 1", "delta_local, Gaussian": 1e-10}
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=(
+            "panel",
+            "eps_i",
+            "eps_1",
+            "x_i",
+            "p_i^0 (a); p_i, Laplace (b)",
+            "p_i^1 (a); p_i, Gaussian (b)",
+            "largest weight, Laplace",
+        ),
+        rows=tuple(rows),
+        notes=(
+            "(a) The paper states no budgets; these are 1 and 1, and 1 and 3. Where "
+            "budgets and values are equal, p_i jumps: messages that are equally likely "
+            "count.",
+            "(b) With Gaussian noise p falls from 0.413 to 0.158 where the other person "
+            "becomes more liberal than the victim: her far messages count no longer.",
+            "p_i is a type-I error, and no weight of a mixture. The largest weight, with "
+            "which others do imitate the victim, is the lower line, and 0 where they are "
+            "more liberal than she is.",
+        ),
+        svg=draw(
+            _TITLE,
+            setting,
+            [_panel_a(rows), _panel_b(rows)],
+            description="Type-I errors against another person's value and budget",
+        ),
+        comparisons=(
+            Comparison("eps_i of the largest p_i, eps_1 = 3", "1", peak, within=0.1),
+        ),
+        keys=4,
+    )
+
+
+def true_weight(level: float, victim: float) -> float:
+    """Returns the largest p with f_i >= p (f_0 + f_1), for Laplace noise around 0.
+
+    Args:
+        level: User i's budget, > 0.
+        victim: The target user's budget, > 0.
+    """
+    # In the far tails f_i falls faster than f_0 + f_1 then.
+    if level > victim:
+        return 0.0
+    # Outside [0, 1] f_i falls no faster than f_0 + f_1: the ratio is smallest inside.
+    z = np.linspace(0.0, 1.0, 2001)
+    own = level * np.exp(-level * z)
+    both = victim * (np.exp(-victim * z) + np.exp(-victim * (1.0 - z)))
+    return float((own / both).min())
+
+
+def _all() -> list[float]:
+    return [0.0, *_INSIDE.tolist(), 1.0]
+
+
+def _errors(pair: tuple[float, float], value: float) -> tuple[float, float]:
+    own, victim = pair
+    return confusion_of(
+        _laplace(own, value), _laplace(victim, 0.0), _laplace(victim, 1.0)
+    )
+
+
+def _laplace(budget: float, value: float) -> MessageDensity:
+    def density(messages: Floats) -> Floats:
+        densities: Floats = 0.5 * budget * np.exp(-budget * np.abs(messages - value))
+        return densities
+
+    # e^-36 < 1e-15 of the noise is farther than 36 scales away.
+    reach = 36.0 / budget
+    return MessageDensity(density, value - reach, value + reach, kinks=(value,))
+
+
+def _confusion(name: str) -> Floats:
+    people = Population.from_budgets(BUDGETS)
+    setting = Setting(people, _NOISE[name], VICTIM)
+    confusion, _ = HypothesisTesting().confusion(setting)
+    return confusion[people.level_indices(BUDGETS)]
+
+
+def _panel_a(rows: list[tuple[Cell, ...]]) -> Panel:
+    curves = []
+    for own, victim in PAIRS:
+        chosen = [row for row in rows if row[:3] == ("a", own, victim)]
+        for column, name in ((4, "p_i^0"), (5, "p_i^1")):
+            at, values = [row[3] for row in chosen], [row[column] for row in chosen]
+            label = f"{name}, eps_i {own:g}, eps_1 {victim:g}"
+            curves.append(Curve(label, *_ends_apart(at, values)))
+    return Panel(
+        "(a) Laplace noise, another person's value",
+        curves,
+        horizontal="x_i",
+        vertical="p",
+    )
+
+
+def _ends_apart(at: list[Cell], values: list[Cell]) -> tuple[list[Cell], list[Cell]]:
+    """Returns a line with gaps at its ends, where it may jump."""
+    return (
+        [at[0], None, *at[1:-1], None, at[-1]],
+        [values[0], None, *values[1:-1], None, values[-1]],
+    )
+
+
+def _panel_b(rows: list[tuple[Cell, ...]]) -> Panel:
+    chosen = [row for row in rows if row[0] == "b"]
+    equal = _BELOW.size
+
+    def line(column: int) -> tuple[list[Cell], list[Cell]]:
+        at, values = [row[1] for row in chosen], [row[column] for row in chosen]
+        # The point of equal budgets stands alone: p may jump on both sides of it.
+        gap: list[Cell] = [None]
+        return (
+            at[:equal] + gap + at[equal : equal + 1] + gap + at[equal + 1 :],
+            values[:equal]
+            + gap
+            + values[equal : equal + 1]
+            + gap
+            + values[equal + 1 :],
+        )
+
+    return Panel(
+        "(b) the victim at 3, another person's budget",
+        [
+            Curve("p_i, Laplace", *line(4)),
+            Curve("p_i, Gaussian", *line(5)),
+            Curve("largest weight, Laplace (ours)", *line(6), ours=True),
+        ],
+        horizontal="eps_i",
+        vertical="p",
+        log="x",
+    )

@@ -1,0 +1,221 @@
+"""Liu et al. (2024), Table 2: delta after the shuffle at fixed epsilons.
+
+Classical Gaussian noise, sqrt(2 ln(1.25 / delta)) / epsilon with delta = 1e-10 (the paper
+prints no formula of its noise), budgets U(0.5, 2), 10,000 users. The printed rows are
+compared with their formulas, and with attack and certificate at the same noise.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from shuffledp.budget_distributions import draw_budgets
+from shuffledp.population import Population
+from shuffledp.randomizers.gaussian import Gaussian
+from shuffledp.types import Floats
+from shuffledp_papers.bounds.bound import PublishedBound, Setting
+from shuffledp_papers.bounds.crowd import others
+from shuffledp_papers.bounds.equal_clones import equal_clones
+from shuffledp_papers.bounds.equal_noise import (
+    BoundValue,
+    ClaimComparison,
+    band,
+    stated,
+)
+from shuffledp_papers.bounds.feldman_approximate import FeldmanApproximate, failures
+from shuffledp_papers.bounds.gaussian_profile import gaussian_delta
+from shuffledp_papers.bounds.two_counts import CloneCount, divergence
+from shuffledp_papers.eapes.eapes_theorem import EapesTheorem, gdp_parameter
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result, number
+from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
+    HypothesisTesting,
+)
+
+NUM_USERS = 10_000
+EPSILONS = (0.01, 0.03, 0.05, 0.08, 0.1)
+OWN, EAPES, FELDMAN = "Liu et al. 2024", "E-APES 2023", "Feldman et al. 2023"
+# Sources of the printed rows: the second is of a later paper than E-APES.
+_PRINTED_OF = {OWN: OWN, EAPES: "Chen, Cao, Ge 2024", FELDMAN: FELDMAN}
+# As printed, by the epsilons.
+PRINTED: Mapping[str, tuple[str, ...]] = {
+    OWN: ("0.0007", "2e-6", "3e-10", "1e-18", "1e-25"),
+    EAPES: ("0.0042", "0.0007", "5e-5", "3e-7", "3e-9"),
+    FELDMAN: ("0.0083", "0.0029", "0.0008", "6e-5", "1e-5"),
+}
+BOUNDS: Mapping[str, PublishedBound] = {
+    OWN: HypothesisTesting(),
+    EAPES: EapesTheorem(),
+    FELDMAN: FeldmanApproximate(),
+}
+_NOISE = Gaussian(delta_local=1e-10, calibration="classical")
+# The step to which the authors' program of [12] rounds counts down, by its example.
+_STEP = 100
+# Smaller deltas are in the table, and not in the picture.
+_FLOOR = 1e-40
+# Number of the columns epsilon, attack and certified; claims follow.
+_CLAIMS = 3
+_TITLE = "Liu et al. (2024), Table 2: delta at fixed central epsilons"
+_WHY = {
+    OWN: "the printed row does not follow from Theorem 2 at noise that keeps the local "
+    "budgets, 6.82 / epsilon or, calibrated exactly, 5.87 / epsilon; noise of 2.04 / "
+    "epsilon would give about these numbers",
+    EAPES: "the printed row is that of Chen, Cao, Ge (2024); E-APES of 2023 has it if mu "
+    "is divided by sqrt(2)",
+    FELDMAN: "found again with counts rounded down to multiples of 100, the step in the "
+    "example of its authors' program; the paper does not say how it was computed",
+}
+
+
+def run(effort: Effort) -> Result:
+    """Returns the table; budgets are drawn once."""
+    rng = np.random.default_rng(effort.seed)
+    people = Population.from_budgets(draw_budgets("f-dp/uniform2", NUM_USERS, rng=rng))
+    setting = Setting(people, _NOISE, None, _NOISE.delta_local)
+    rows: list[tuple[Cell, ...]] = []
+    comparisons: list[Comparison] = []
+    for index, epsilon in enumerate(EPSILONS):
+        interval = band(_NOISE, people, epsilon=epsilon)
+        cells: list[Cell] = [epsilon, interval.attack, interval.certified]
+        for name, bound in BOUNDS.items():
+            claim = stated(bound, setting, epsilon=epsilon)
+            printed = PRINTED[name][index]
+            at_printed = BoundValue(claim.query, float(printed))
+            for each in (claim, at_printed):
+                cells += [each.number, ClaimComparison(each, interval).refuted]
+            if claim.number is not None:
+                label = f"{_formula(name)} at epsilon {epsilon:g}"
+                compared = Comparison(label, printed, claim.number)
+                why = "" if compared.agrees else _WHY[name]
+                comparisons.append(Comparison(label, printed, claim.number, why=why))
+        cells += [variant(setting, epsilon) for variant in (narrower, in_steps)]
+        rows.append(tuple(cells))
+        effort.on_share(len(rows) / len(EPSILONS))
+    comparisons += _explained(rows)
+    setting_cells: dict[str, Cell] = {
+        "people": NUM_USERS,
+        "local budgets": "U(0.5, 2)",
+        "randomizer": "Gaussian, classical calibration",
+        "delta_local": _NOISE.delta_local,
+    }
+    return Result(
+        title=_TITLE,
+        setting=setting_cells,
+        columns=(
+            "epsilon",
+            "attack",
+            "certified",
+            *(column for name in BOUNDS for column in _columns(name)),
+            f"{EAPES}, mu / sqrt(2)",
+            f"{FELDMAN}, in steps of {_STEP}",
+        ),
+        rows=tuple(rows),
+        notes=(*_NOTES, *outside_notes(rows)),
+        svg=_picture(setting_cells, rows),
+        comparisons=tuple(comparisons),
+    )
+
+
+_NOTES = (
+    "attack and certified: the band of the true delta of the worst-off person, at the "
+    "noise that the claims are about. A careful person's messages lie where others' are "
+    "not, so that the certificate is far from what the most liberal person has.",
+    "The printed row of Liu et al. is above the certificate up to epsilon 0.05, and true "
+    "there, though not by its theorem. No attack refutes the theorem or a printed number.",
+    "The second printed row is that of Chen, Cao, Ge (2024, AAAI); the formula beside it "
+    "is E-APES (2023). This row and that of Feldman et al. are found again with the two "
+    "changes of the last columns.",
+)
+
+
+def narrower(setting: Setting, epsilon: float) -> float:
+    """Returns the delta of E-APES with a mu smaller by the square root of 2."""
+    # With it the row that is printed for the paper of 2024 results.
+    mu = gdp_parameter(setting, delta_local=_NOISE.delta_local)
+    return gaussian_delta(mu / math.sqrt(2.0), epsilon)
+
+
+def in_steps(setting: Setting, epsilon: float) -> float:
+    """Returns the bound of Feldman et al. with counts rounded down to whole steps."""
+    budget = setting.largest_budget
+    other = math.exp(-np.logaddexp(0.0, budget))
+    _, counts = others(setting)
+    exact = equal_clones(int(counts.sum()), 2.0 * other)
+    totals = exact.start + np.arange(exact.weights.size)
+    rounded = _STEP * (totals // _STEP)
+    offsets = rounded - rounded[0]
+    weights: Floats = np.bincount(offsets, weights=exact.weights).astype(np.float64)
+    clones = CloneCount(int(rounded[0]), weights)
+    pure = divergence(clones, same=1.0 - other, other=other, epsilon=epsilon)
+    return pure + failures(setting, epsilon)
+
+
+def outside_notes(rows: Sequence[Sequence[Cell]]) -> tuple[str, ...]:
+    """Returns a note on numbers that are too small for the picture, if any are."""
+    columns = {"attack": 1, "certified": 2}
+    # Each bound has four columns, see `_columns`.
+    for index, name in enumerate(BOUNDS):
+        columns |= {f"{name}, formula": _CLAIMS + 4 * index}
+        columns |= {f"{_PRINTED_OF[name]}, printed": _CLAIMS + 2 + 4 * index}
+    left = []
+    for name, column in columns.items():
+        small = [row[0] for row in rows if _is_outside(row[column])]
+        if small:
+            left.append(f"{name} at epsilon {', '.join(map(str, small))}")
+    if not left:
+        return ()
+    return (f"Below {_FLOOR:g}, and so not in the picture: {'; '.join(left)}.",)
+
+
+def _is_outside(cell: Cell) -> bool:
+    return number(cell) < _FLOOR
+
+
+def _formula(name: str) -> str:
+    printed = _PRINTED_OF[name]
+    return name if printed == name else f"{printed}, beside {name},"
+
+
+def _columns(name: str) -> tuple[str, ...]:
+    printed = f"{_PRINTED_OF[name]}, printed"
+    return name, f"{name}: exceeded", printed, f"{printed}: exceeded"
+
+
+def _explained(rows: list[tuple[Cell, ...]]) -> list[Comparison]:
+    """Returns comparisons of the earlier bounds' rows with changed formulas."""
+    changed = {f"{EAPES}, mu / sqrt(2)": EAPES, f"{FELDMAN}, in steps": FELDMAN}
+    comparisons = []
+    for index, (label, name) in enumerate(changed.items()):
+        for row, printed in zip(rows, PRINTED[name], strict=True):
+            # Most are printed with one digit; 5.75e-5, apparently, as 5e-5.
+            value = number(row[len(row) - 2 + index], missing=math.nan)
+            comparisons.append(
+                Comparison(f"{label}, at epsilon {row[0]}", printed, value, within=0.16)
+            )
+    return comparisons
+
+
+def _picture(setting: Mapping[str, Cell], rows: list[tuple[Cell, ...]]) -> str:
+    at = [row[0] for row in rows]
+
+    def column(index: int) -> list[Cell]:
+        # Smaller deltas would compress all other curves.
+        cells = [row[index] for row in rows]
+        return [None if _is_outside(cell) else cell for cell in cells]
+
+    curves = [
+        Curve("certified (shuffledp)", at, column(2), ours=True),
+        Curve("attack (shuffledp)", at, column(1), ours=True),
+    ]
+    for index, name in enumerate(BOUNDS):
+        printed, start = f"{_PRINTED_OF[name]}, printed", _CLAIMS + 4 * index
+        curves.append(Curve(f"{name}, formula", at, column(start)))
+        curves.append(Curve(printed, at, column(start + 2), joined=False))
+    panel = Panel("", curves, horizontal="central epsilon", vertical="delta", log="y")
+    return draw(
+        _TITLE,
+        setting,
+        [panel],
+        description="Delta against central epsilon: attack, certificate, three papers",
+    )

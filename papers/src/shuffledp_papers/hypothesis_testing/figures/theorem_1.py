@@ -1,0 +1,103 @@
+"""Liu et al. (2024), Theorem 1: the trade-off function of the shuffle.
+
+f_s(alpha) is the least type-II error that tests of type-I error alpha can have, so that
+f_s(1) = 0. The figure has it for Laplace noise, printed and corrected, and the lower bound
+of the accountant's certificate: a mechanism that is (epsilon, delta)-private has
+
+    f(alpha) >= max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)).
+"""
+
+import math
+
+import numpy as np
+
+from shuffledp.accounting.account import account
+from shuffledp.population import Population
+from shuffledp.randomizers.laplace import Laplace
+from shuffledp.statistics.single_message import SingleMessage
+from shuffledp.types import Floats
+from shuffledp_papers.bounds.bound import Setting
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
+    HypothesisTesting,
+)
+from shuffledp_papers.hypothesis_testing.type_one_errors import laplace_flip
+
+NUM_USERS = 50
+# Quantiles of U(0.05, 1); the paper takes the most liberal user for the worst case.
+_LEVELS = 50
+VICTIM = 1.0
+_EPSILONS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
+_SLOPES = np.concatenate([[0.0], np.geomspace(0.3, 3.3, 41), [1e6]])
+_TITLE = "Liu et al. (2024), Theorem 1: the trade-off function of the shuffle"
+
+
+def run(effort: Effort) -> Result:
+    """Returns the function, printed and corrected; nothing is drawn at random."""
+    people = population()
+    setting = Setting(people, Laplace(), VICTIM)
+    printed, mended = (
+        np.array([bound.trade_off(setting, slope) for slope in _SLOPES.tolist()])
+        for bound in (HypothesisTesting(), HypothesisTesting(as_printed=False))
+    )
+    effort.on_share(0.3)
+    alphas = mended[:, 0]
+    certified = certified_trade_off(people, alphas)
+    effort.on_share(1.0)
+    rows: list[tuple[Cell, ...]] = [
+        tuple(map(float, row))
+        for row in zip(
+            _SLOPES, alphas, printed[:, 1], mended[:, 1], certified, strict=True
+        )
+    ]
+    width = 1.0 - 2.0 * laplace_flip(VICTIM)
+    cells: dict[str, Cell] = {
+        "people": NUM_USERS,
+        "local budgets": "U(0.05, 1)",
+        "victim": VICTIM,
+        "randomizer": "Laplace",
+    }
+    curves = [
+        Curve("certified (shuffledp)", alphas.tolist(), certified.tolist(), ours=True),
+        Curve("Theorem 1, printed", alphas.tolist(), printed[:, 1].tolist()),
+        Curve("Theorem 1, mended", alphas.tolist(), mended[:, 1].tolist()),
+    ]
+    panel = Panel("", curves, horizontal="type-I error", vertical="type-II error")
+    return Result(
+        title=_TITLE,
+        setting=cells,
+        columns=("slope t", "alpha", "printed", "mended", "certified"),
+        rows=tuple(rows),
+        notes=(
+            f"As printed, f_s(1) is 1 - 2 w = {width:.3f}, where every trade-off function "
+            "is 0: the second sum stands for one minus that sum.",
+            "Mended, it is a trade-off function, and claims more than is certified: it "
+            "rests on type-I errors as weights of a mixture, which they are not.",
+        ),
+        svg=draw(_TITLE, cells, [panel], description=_TITLE),
+    )
+
+
+def population() -> Population:
+    """Returns users at quantiles of U(0.05, 1), the most liberal ones at 1."""
+    levels = 0.05 + 0.95 * (np.arange(_LEVELS) + 0.5) / _LEVELS
+    levels[-1] = VICTIM
+    return Population.from_counts(dict.fromkeys(levels.tolist(), NUM_USERS // _LEVELS))
+
+
+def certified_trade_off(people: Population, alphas: Floats) -> Floats:
+    """Returns a lower bound of the target user's trade-off, from certificates."""
+    # Each certified (epsilon, delta) gives two lines; their maximum is a lower bound.
+    bound = np.zeros(alphas.shape)
+    for epsilon in _EPSILONS:
+        (level,) = account(
+            SingleMessage(Laplace()), people, epsilon=epsilon, levels=[VICTIM]
+        ).levels
+        left = 1.0 - level.delta_central
+        lines = (
+            left - math.exp(epsilon) * alphas,
+            math.exp(-epsilon) * (left - alphas),
+        )
+        bound = np.maximum(bound, np.maximum(*lines))
+    return bound

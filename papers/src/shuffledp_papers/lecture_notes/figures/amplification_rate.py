@@ -1,0 +1,153 @@
+"""Theorem 9.4: its rate, the theorem with constants, and a certificate.
+
+The rate has its constant set to 1. The certificate is that of binary randomized response.
+"""
+
+import numpy as np
+
+from shuffledp.accounting.account import account
+from shuffledp.population import Population
+from shuffledp.randomizers.one_bit import OneBit
+from shuffledp_papers.bounds.bound import PublishedBound, Setting
+from shuffledp_papers.bounds.feldman2021 import (
+    Feldman2021Closed,
+    Feldman2021Numerical,
+)
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.lecture_notes.figures.exponent import exponent
+from shuffledp_papers.lecture_notes.lower_bound import adaptive_tables
+from shuffledp_papers.lecture_notes.sequential_randomizers import (
+    condition_holds,
+    exact_delta,
+    printed_epsilon,
+)
+from shuffledp_papers.outside_preconditions import OutsidePreconditions
+
+PEOPLE = (1_000, 3_000, 10_000, 30_000, 100_000)
+BUDGETS = (0.5, 1.0, 2.0, 4.0)
+DELTA = 1e-6
+# Few enough users for all lists of sequential answers to be enumerated.
+_ASKED, _ASKED_BUDGET, _ASKED_EPSILON = 4, 1.0, 0.4
+_TITLE = "Lecture notes, Theorem 9.4: amplification by shuffling"
+
+
+def run(effort: Effort) -> Result:
+    """Returns central epsilons for every local one and every number of users."""
+    rows: list[tuple[Cell, ...]] = []
+    for budget in BUDGETS:
+        for n in PEOPLE:
+            people = Population.from_counts({budget: n})
+            # One randomizer for all; numerical clones also hold for adaptive ones.
+            guarantee = account(OneBit(), people, delta=DELTA)
+            rows.append(
+                (
+                    budget,
+                    n,
+                    not condition_holds(n, budget, DELTA),
+                    printed_epsilon(n, budget, DELTA),
+                    _stated(Feldman2021Closed(), people),
+                    _stated(Feldman2021Numerical(), people),
+                    guarantee.levels[0].epsilon_central,
+                )
+            )
+            effort.on_share(len(rows) / (len(BUDGETS) * len(PEOPLE)))
+    setting: dict[str, Cell] = {"delta": DELTA, "certified for": "randomized response"}
+    exact, claimed = _adaptive(effort)
+    half = [row for row in rows if row[0] == BUDGETS[0]]
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=(
+            "local epsilon",
+            "people",
+            "people: outside the condition",
+            "rate (9.3)",
+            "closed form",
+            "numerical",
+            "certified",
+        ),
+        rows=tuple(rows),
+        keys=2,
+        notes=(
+            "Rate: the constant of (9.3) taken for 1. Outside the condition, local epsilon "
+            "<= ln(n / (16 ln(2 / delta))), the theorem states nothing.",
+            f"{_ASKED} people asked one after the other, every question depending on all "
+            f"answers before, local epsilon {_ASKED_BUDGET:g}: at epsilon "
+            f"{_ASKED_EPSILON:g} the numerical version claims delta = {claimed:.4g}; the "
+            f"largest exact one of {effort.repetitions} drawn protocols is {exact:.4g}.",
+        ),
+        svg=draw(
+            _TITLE,
+            setting,
+            [_panel(budget, rows) for budget in BUDGETS],
+            description="Central epsilon against the number of people, log-log",
+        ),
+        comparisons=(
+            Comparison(
+                "power of n in the certified epsilon (local epsilon 0.5)",
+                "-0.5",
+                exponent(PEOPLE, [row[6] for row in half]),
+                within=0.05,
+            ),
+            Comparison(
+                "power of e^eps_0 in the closed form at 100,000 people (2 against 4)",
+                "0.5",
+                _growth(rows),
+                within=0.2,
+            ),
+        ),
+    )
+
+
+def _stated(bound: PublishedBound, people: Population) -> float | None:
+    try:
+        return bound.epsilon(Setting(people), DELTA)
+    # Outside of its condition the theorem states no epsilon.
+    except OutsidePreconditions:
+        return None
+
+
+def _adaptive(effort: Effort) -> tuple[float, float]:
+    """Returns the largest exact delta of drawn protocols, and the claimed delta."""
+    rng = np.random.default_rng(effort.seed)
+    # Neighboring data sets: the last user's bit differs.
+    values, changed = (0, 0, 1, 0), (0, 0, 1, 1)
+    largest = max(
+        exact_delta(
+            adaptive_tables(_ASKED, _ASKED_BUDGET, rng=rng),
+            values,
+            changed,
+            epsilon=_ASKED_EPSILON,
+        )
+        for _ in range(effort.repetitions)
+    )
+    people = Population.from_counts({_ASKED_BUDGET: _ASKED})
+    return largest, Feldman2021Numerical().delta(Setting(people), _ASKED_EPSILON)
+
+
+def _growth(rows: list[tuple[Cell, ...]]) -> float:
+    # ln of the ratio between local epsilons 2 and 4, per unit of local epsilon.
+    at = [row for row in rows if row[1] == PEOPLE[-1] and row[0] in (2.0, 4.0)]
+    small, large = (float(row[4] or 0.0) for row in at)
+    return float(np.log(large / small) / 2.0)
+
+
+def _panel(budget: float, rows: list[tuple[Cell, ...]]) -> Panel:
+    chosen = [row for row in rows if row[0] == budget]
+    named = ("rate (9.3), constant 1", "closed form", "numerical clones", "certified")
+    return Panel(
+        f"local epsilon {budget:g}",
+        [
+            Curve(
+                name,
+                PEOPLE,
+                [row[index + 3] for row in chosen],
+                ours=name == "certified",
+            )
+            for index, name in enumerate(named)
+        ],
+        horizontal="people",
+        vertical="central epsilon",
+        log="xy",
+    )

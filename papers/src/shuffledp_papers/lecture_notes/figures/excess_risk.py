@@ -1,0 +1,196 @@
+"""Excess empirical risk under local privacy, against users, dimensions and budget.
+
+Vectors are corners of the cube; labels of the logistic loss follow a linear model.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import NonlinearConstraint, minimize
+
+from shuffledp.types import Floats
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.lecture_notes.figures.exponent import exponent
+from shuffledp_papers.lecture_notes.risk import (
+    LocalSgd,
+    convex_rate,
+    on_ball,
+    printed_convex_rate,
+    private_mean,
+    strongly_convex_risk,
+)
+
+PEOPLE, DIMENSIONS, EPSILON = 20_000, 8, 0.64
+VARIED: tuple[tuple[str, tuple[float, ...]], ...] = (
+    ("people", (1_000, 3_000, 10_000, 30_000, 100_000)),
+    ("dimensions", (4, 12, 36, 108)),
+    ("epsilon", (0.08, 0.16, 0.32, 0.64, 1.28)),
+)
+LOSSES = ("squared", "linear", "logistic")
+_TITLE = "Lecture notes, section 9.2: excess empirical risk of local protocols"
+_ROUNDS = 400
+_DELTA = 1e-6
+
+
+def run(effort: Effort) -> Result:
+    """Returns the risks of three losses, as users, dimensions and epsilon vary."""
+    rng = np.random.default_rng(effort.seed)
+    rows: list[tuple[Cell, ...]] = []
+    total = sum(len(settings) for _, settings in VARIED)
+    for varied, settings in VARIED:
+        for value in settings:
+            n = int(value) if varied == "people" else PEOPLE
+            d = int(value) if varied == "dimensions" else DIMENSIONS
+            budget = value if varied == "epsilon" else EPSILON
+            runs = np.array(
+                [_risks(n, d, budget, rng=rng) for _ in range(effort.repetitions)]
+            )
+            rows.append(
+                (
+                    varied,
+                    value,
+                    *runs.mean(axis=0).tolist(),
+                    strongly_convex_risk(n, d, budget),
+                    convex_rate(n, d, budget),
+                    printed_convex_rate(n, d, budget),
+                    d * math.log(1.0 / _DELTA) / (n * budget) ** 2,
+                    math.sqrt(d * math.log(1.0 / _DELTA)) / (n * budget),
+                )
+            )
+            effort.on_share(len(rows) / total)
+    setting: dict[str, Cell] = {
+        "people": PEOPLE,
+        "dimensions": DIMENSIONS,
+        "epsilon": EPSILON,
+    }
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=(
+            "varied",
+            "at",
+            *LOSSES,
+            "squared, at most",
+            "sqrt(d) / (sqrt(n) eps)",
+            "sqrt(d) / sqrt(n eps), printed",
+            "central, strongly convex",
+            "central, convex",
+        ),
+        rows=tuple(rows),
+        keys=2,
+        notes=(
+            "Means over runs, each with data of its own. Squared: strongly convex. "
+            "Linear, logistic: convex; logistic is solved by local SGD, "
+            f"{_ROUNDS} rounds, everybody asked once; its data are not the hardest.",
+            f"Central rates are those printed, at delta {_DELTA:g}, constants taken for "
+            "1.",
+        ),
+        svg=draw(
+            _TITLE,
+            setting,
+            [_panel(varied, rows) for varied, _ in VARIED],
+            description="Excess risk against people, dimensions and epsilon, log-log",
+        ),
+        comparisons=_compared(rows),
+    )
+
+
+def _risks(n: int, d: int, budget: float, *, rng: np.random.Generator) -> Floats:
+    """Returns the excess risk of every loss in one run."""
+    # As long as the noise, sqrt(d) / (tanh(eps / 2) sqrt(n)), if that fits into the ball:
+    # there noise costs most under the linear loss.
+    length = min(math.sqrt(d / n) / math.tanh(budget / 2.0), 1.0)
+    signs = np.where(rng.random((n, d)) < 0.5 + 0.5 * length, 1.0, -1.0)
+    vectors = signs / math.sqrt(d)
+    mean = vectors.mean(axis=0)
+    estimate = private_mean(vectors, budget, rng=rng)
+    squared = 0.5 * float(np.sum((on_ball(estimate) - mean) ** 2))
+    # -<theta, mean> is least in the ball at mean / |mean|; the private minimizer is the
+    # estimate, normalized.
+    linear = float(np.linalg.norm(mean) - mean @ estimate / np.linalg.norm(estimate))
+    return np.array([squared, linear, _logistic(n, d, budget, rng=rng)])
+
+
+def _logistic(n: int, d: int, budget: float, *, rng: np.random.Generator) -> float:
+    features = np.where(rng.random((n, d)) < 0.5, 1.0, -1.0) / math.sqrt(d)
+    truth = np.full(d, 3.0 / math.sqrt(d))
+    probabilities = 1.0 / (1.0 + np.exp(-features @ truth))
+    labels = np.where(rng.random(n) < probabilities, 1.0, -1.0)
+    signed = features * labels[:, None]
+
+    def gradients(people: slice, point: Floats) -> Floats:
+        part = signed[people]
+        slopes: Floats = -part / (1.0 + np.exp(part @ point))[:, None]
+        return slopes
+
+    def loss(point: Floats) -> float:
+        return float(np.mean(np.logaddexp(0.0, -signed @ point)))
+
+    def slope(point: Floats) -> Floats:
+        mean: Floats = gradients(slice(None), point).mean(axis=0)
+        return mean
+
+    # The excess is over the best point of the same ball, found without noise.
+    within_ball = NonlinearConstraint(
+        lambda point: point @ point, -np.inf, 1.0, jac=lambda point: 2.0 * point
+    )
+    best = minimize(
+        loss,
+        np.zeros(d),
+        jac=slope,
+        constraints=within_ball,
+        method="SLSQP",
+        tol=1e-12,
+    )
+    point = LocalSgd(_ROUNDS).run(
+        gradients, num_users=n, num_dimensions=d, epsilon=budget, rng=rng
+    )
+    return loss(point) - float(best.fun)
+
+
+def _panel(varied: str, rows: Sequence[Sequence[Cell]]) -> Panel:
+    chosen = [row for row in rows if row[0] == varied]
+    at = [row[1] for row in chosen]
+    return Panel(
+        "",
+        [
+            *(
+                Curve(loss, at, [row[index + 2] for row in chosen])
+                for index, loss in enumerate(LOSSES[:2])
+            ),
+            Curve("squared, at most", at, [row[5] for row in chosen], ours=True),
+            Curve("sqrt(d) / (sqrt(n) eps)", at, [row[6] for row in chosen]),
+            Curve("printed: sqrt(d) / sqrt(n eps)", at, [row[7] for row in chosen]),
+        ],
+        horizontal=varied,
+        vertical="excess risk",
+        log="xy",
+    )
+
+
+def _compared(rows: Sequence[Sequence[Cell]]) -> tuple[Comparison, ...]:
+    def power(varied: str, column: int) -> float:
+        chosen = [row for row in rows if row[0] == varied]
+        at = [float(row[1] or 0.0) for row in chosen]
+        return exponent(at, [row[column] for row in chosen])
+
+    outside = (
+        "The budget belongs outside of the root: sqrt(d) / (sqrt(n) eps), as the rate of "
+        "strongly convex losses, d / (n eps^2), and its root suggest."
+    )
+    return (
+        Comparison("power of n, strongly convex", "-1", power("people", 2), within=0.1),
+        Comparison(
+            "power of d, strongly convex", "1", power("dimensions", 2), within=0.1
+        ),
+        Comparison(
+            "power of eps, strongly convex", "-2", power("epsilon", 2), within=0.1
+        ),
+        Comparison("power of n, convex", "-0.5", power("people", 3), within=0.2),
+        Comparison("power of d, convex", "0.5", power("dimensions", 3), within=0.2),
+        Comparison(
+            "power of eps, convex", "-0.5", power("epsilon", 3), within=0.2, why=outside
+        ),
+    )

@@ -1,0 +1,22 @@
+"""The exponent of a power law, fitted to measured errors."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shuffledp_papers.figures.result import Cell
+
+
+def exponent(at: Sequence[float], values: Sequence[Cell]) -> float:
+    """Returns the slope of a straight line through logarithms, by least squares.
+
+    >>> round(exponent([1.0, 2.0, 4.0], [3.0, 12.0, 48.0]), 12)
+    2.0
+
+    Args:
+        at: Arguments, above 0.
+        values: Measurements at `at`, above 0.
+    """
+    # A missing cell makes the slope NaN.
+    heights = np.log([float(value or "nan") for value in values])
+    return float(np.polyfit(np.log(at), heights, 1)[0])

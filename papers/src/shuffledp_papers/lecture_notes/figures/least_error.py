@@ -1,0 +1,112 @@
+"""The least error of any local protocol, and of protocols with all transcripts."""
+
+import math
+
+import numpy as np
+
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.lecture_notes.lower_bound import (
+    Transcripts,
+    adaptive_tables,
+    least_error,
+    transcripts,
+)
+from shuffledp_papers.lecture_notes.mean_errors import response_error
+
+EPSILON = 1.0
+# 2^n transcripts times 2^n data sets are enumerated.
+PEOPLE = (1, 2, 3, 4, 5, 6, 7, 8)
+_TITLE = "Lecture notes, Theorem 9.2: no local protocol errs less"
+
+
+def run(effort: Effort) -> Result:
+    """Returns errors of the best analyst, for every number of users."""
+    rng = np.random.default_rng(effort.seed)
+    rows: list[tuple[Cell, ...]] = []
+    for index, people in enumerate(PEOPLE):
+        response = _responses(people)
+        drawn = [
+            transcripts(adaptive_tables(people, EPSILON, rng=rng))
+            for _ in range(effort.repetitions)
+        ]
+        ones = np.concatenate([np.ravel(each.ones()) for each in (response, *drawn)])
+        rows.append(
+            (
+                people,
+                least_error(people, EPSILON),
+                response.error(),
+                min(each.error() for each in drawn),
+                response_error(people, EPSILON),
+                float(ones.min()),
+                float(ones.max()),
+                max(each.dependence() for each in (response, *drawn)),
+            )
+        )
+        effort.on_share((index + 1) / len(PEOPLE))
+    setting: dict[str, Cell] = {"epsilon": EPSILON, "bits": "drawn evenly"}
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=(
+            "people",
+            "least possible",
+            "responses, best analyst",
+            "adaptive, best analyst",
+            "responses, unbiased",
+            "least posterior",
+            "largest posterior",
+            "dependence",
+        ),
+        rows=tuple(rows),
+        notes=(
+            "Root mean squared errors about the mean of evenly drawn bits, exact: all "
+            "transcripts are listed. The least one of an analyst is that of the "
+            "posterior mean; some data set has at least that error.",
+            f"Posteriors lie in [{1 / (1 + math.e):.3f}, {math.e / (1 + math.e):.3f}], "
+            "within the printed [1/4, 3/4], and bits stay independent given what was "
+            "answered (dependence is rounding), also where later randomizers depend on "
+            "earlier answers.",
+            f"Adaptive: the best of {effort.repetitions} drawn protocols in which every "
+            "randomizer depends on all answers before it.",
+        ),
+        svg=draw(
+            _TITLE,
+            setting,
+            [
+                Panel(
+                    "",
+                    [
+                        Curve(
+                            "least possible", PEOPLE, [r[1] for r in rows], ours=True
+                        ),
+                        Curve(
+                            "responses, best analyst",
+                            PEOPLE,
+                            [row[2] for row in rows],
+                            joined=False,
+                        ),
+                        Curve(
+                            "adaptive protocols, best analyst",
+                            PEOPLE,
+                            [row[3] for row in rows],
+                        ),
+                        Curve("responses, unbiased", PEOPLE, [row[4] for row in rows]),
+                    ],
+                    horizontal="people",
+                    vertical="root mean squared error",
+                    log="y",
+                )
+            ],
+            description="Errors of local protocols against the number of people",
+        ),
+    )
+
+
+def _responses(people: int) -> Transcripts:
+    # The same table after every earlier transcript: randomizers that do not adapt.
+    keep = math.exp(EPSILON) / (1.0 + math.exp(EPSILON))
+    table = np.array([[keep, 1.0 - keep], [1.0 - keep, keep]])
+    return transcripts(
+        [np.broadcast_to(table, (2**person, 2, 2)) for person in range(people)]
+    )

@@ -1,0 +1,131 @@
+"""Errors and bits of a mean of numbers: Laplace noise and one bit."""
+
+import math
+
+import numpy as np
+
+from shuffledp.population import Population
+from shuffledp.randomizers.laplace import Laplace
+from shuffledp.statistics.mean.protocol import Mean
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.lecture_notes.figures.exponent import exponent
+from shuffledp_papers.lecture_notes.mean_errors import (
+    laplace_error,
+    local_rate,
+    one_bit_error,
+    printed_rate,
+)
+
+NUM_USERS = 10_000
+WIDTH = 16.0
+VALUES = (4.0, 8.0, 12.0)
+BUDGETS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+_TITLE = "Lecture notes, Theorem 9.3: the mean of numbers"
+
+
+def run(effort: Effort) -> Result:
+    """Returns errors at every budget."""
+    rng = np.random.default_rng(effort.seed)
+    # A quarter of the users at either end of VALUES, half of them in the middle.
+    share = NUM_USERS // 4
+    counts = np.array([[share, NUM_USERS - 2 * share, share]])
+    truth = float(np.average(VALUES, weights=counts[0]))
+    # Laplace noise on the values, and the library's default of one bit.
+    noisy = Mean(0.0, WIDTH, randomizer=Laplace(0.0, WIDTH))
+    rows: list[tuple[Cell, ...]] = []
+    for index, budget in enumerate(BUDGETS):
+        people = Population.from_counts({budget: NUM_USERS})
+        simulated = []
+        for protocol in (noisy, Mean(0.0, WIDTH)):
+            errors = [
+                protocol.estimate(
+                    protocol.draw_tally(VALUES, counts, people, rng=rng), people
+                ).value
+                - truth
+                for _ in range(effort.repetitions)
+            ]
+            simulated.append(float(np.sqrt(np.mean(np.square(errors)))))
+        rows.append(
+            (
+                budget,
+                simulated[0],
+                laplace_error(NUM_USERS, budget, width=WIDTH),
+                noisy.randomizer.bits_per_person(np.array([budget])),
+                simulated[1],
+                one_bit_error(NUM_USERS, budget, width=WIDTH),
+                1.0,
+                local_rate(NUM_USERS, budget, width=WIDTH),
+                printed_rate(NUM_USERS, budget, width=WIDTH),
+            )
+        )
+        effort.on_share((index + 1) / len(BUDGETS))
+    setting: dict[str, Cell] = {"people": NUM_USERS, "m": WIDTH}
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=(
+            "epsilon",
+            "Laplace, simulated",
+            "Laplace, exact",
+            "Laplace, bits",
+            "one bit, simulated",
+            "one bit, at most",
+            "one bit, bits",
+            "m / (sqrt(n) eps)",
+            "m / sqrt(n eps), printed",
+        ),
+        rows=tuple(rows),
+        notes=(
+            "Root mean squared errors about the participants, whose values are 4, 8 and "
+            "12. Bits of Laplace noise are those of the cells of the public grid that "
+            "all messages but one in 10^9 fall into.",
+        ),
+        svg=draw(
+            _TITLE,
+            setting,
+            [
+                Panel(
+                    "",
+                    [
+                        Curve("Laplace, simulated", BUDGETS, [r[1] for r in rows]),
+                        Curve("one bit, simulated", BUDGETS, [r[4] for r in rows]),
+                        Curve("m / (sqrt(n) eps)", BUDGETS, [r[7] for r in rows]),
+                        Curve(
+                            "m / sqrt(n eps), printed", BUDGETS, [r[8] for r in rows]
+                        ),
+                    ],
+                    horizontal="epsilon",
+                    vertical="root mean squared error",
+                    log="xy",
+                )
+            ],
+            description="Errors of a mean of numbers against the budget, log-log",
+        ),
+        comparisons=(
+            Comparison(
+                "power of epsilon in the error of Laplace noise",
+                "-0.5",
+                exponent(BUDGETS, [row[1] for row in rows]),
+                why="Each value has noise of variance 2 m^2 / eps^2: the mean of n has "
+                "the error sqrt(2 / n) m / eps.",
+            ),
+            Comparison(
+                # Above 0.4, tanh(eps / 2) is no longer close to eps / 2.
+                "power of epsilon in the variance of one bit (epsilon up to 0.4)",
+                "-2",
+                2.0 * exponent(BUDGETS[:4], [row[4] for row in rows[:4]]),
+            ),
+            Comparison(
+                "error of one bit over that of Laplace noise, at epsilon 0.1",
+                "1",
+                # The second budget is 0.1.
+                _ratio(rows[1]),
+                within=math.sqrt(2.0),
+            ),
+        ),
+    )
+
+
+def _ratio(row: tuple[Cell, ...]) -> float:
+    return float(row[4] or 0.0) / float(row[1] or 1.0)

@@ -1,0 +1,125 @@
+"""k-ary response, directly and through one bit per user with public randomness."""
+
+import math
+
+import numpy as np
+
+from shuffledp.types import Floats, Ints
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.lecture_notes.one_bit_reduction import OneBitReduction
+
+NUM_USERS, NUM_CATEGORIES = 20_000, 16
+BUDGETS = (0.25, 0.5, 1.0, 2.0, 3.0)
+_TITLE = "Lecture notes, section 9.1: k-ary response with one bit per person"
+
+
+def run(effort: Effort) -> Result:
+    """Returns errors of both at every budget."""
+    rng = np.random.default_rng(effort.seed)
+    k = NUM_CATEGORIES
+    # Squares modulo k: shares that differ, and the same values in every run.
+    values = np.arange(NUM_USERS) * np.arange(NUM_USERS) % k
+    truth = np.bincount(values, minlength=k) / NUM_USERS
+    rows: list[tuple[Cell, ...]] = []
+    for index, budget in enumerate(BUDGETS):
+        table = response_table(k, budget)
+        # The mean over values is as close to each of them as any value's distribution.
+        one_bit = OneBitReduction(table, table.mean(axis=0), budget)
+        # P(kept, z) = c Q(z | x), up to rounding.
+        off = np.abs(one_bit.kept_chances() - one_bit.kept_share * table)
+        errors = []
+        for _ in range(effort.repetitions):
+            whole = _drawn(table, values, rng=rng)
+            public = one_bit.draw_public(NUM_USERS, rng=rng)
+            accepted = public[one_bit.randomize(values, public, rng=rng)]
+            # Messages that are kept have the distribution of the original response.
+            errors.append(
+                [
+                    float(np.sum((_shares(messages, table) - truth) ** 2))
+                    for messages in (whole, accepted)
+                ]
+            )
+        root_errors = np.sqrt(np.mean(errors, axis=0)).tolist()
+        rows.append(
+            (
+                budget,
+                *root_errors,
+                root_errors[1] / root_errors[0],
+                math.sqrt(1.0 / one_bit.kept_share),
+                one_bit.kept_share,
+                one_bit.level(),
+                float((off / (one_bit.kept_share * table)).max()),
+            )
+        )
+        effort.on_share((index + 1) / len(BUDGETS))
+    setting: dict[str, Cell] = {"people": NUM_USERS, "categories": k}
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=(
+            "epsilon",
+            f"{math.log2(k):g} bits each",
+            "one bit each",
+            "ratio",
+            "sqrt(e^eps + 1)",
+            "share kept",
+            "level of the bit",
+            "off from c Q",
+        ),
+        rows=tuple(rows),
+        notes=(
+            "Root of the sum over categories of mean squared errors. A message that is "
+            "kept has the law of the original randomizer: off from c Q is the largest "
+            "relative difference over all values and messages, rounding only.",
+            "The level of a bit is the largest log ratio over all values, messages and "
+            "both bits: never above epsilon.",
+        ),
+        svg=draw(
+            _TITLE,
+            setting,
+            [
+                Panel(
+                    "",
+                    [
+                        Curve(
+                            f"{math.log2(k):g} bits each", BUDGETS, [r[1] for r in rows]
+                        ),
+                        Curve("one bit each", BUDGETS, [r[2] for r in rows]),
+                        Curve(
+                            "the former times sqrt(e^eps + 1)",
+                            BUDGETS,
+                            [float(r[1] or 0.0) * float(r[4] or 0.0) for r in rows],
+                        ),
+                    ],
+                    horizontal="epsilon",
+                    vertical="root of the summed squared errors",
+                    log="xy",
+                )
+            ],
+            description="Errors of k-ary response and of its one-bit form",
+        ),
+    )
+
+
+def response_table(num_categories: int, epsilon: float) -> Floats:
+    """Returns the probabilities of k-ary response, shape (values, messages)."""
+    # e^-eps and 1 in place of 1 and e^eps: no overflow.
+    weights = np.full((num_categories, num_categories), math.exp(-epsilon))
+    np.fill_diagonal(weights, 1.0)
+    table: Floats = weights / weights.sum(axis=1, keepdims=True)
+    return table
+
+
+def _drawn(table: Floats, values: Ints, *, rng: np.random.Generator) -> Ints:
+    # Inversion of each row's distribution function; the last edge, 1, is not needed.
+    edges = np.cumsum(table, axis=1)[:, :-1]
+    messages: Ints = (rng.random((values.size, 1)) >= edges[values]).sum(axis=1)
+    return messages
+
+
+def _shares(messages: Ints, table: Floats) -> Floats:
+    """Returns unbiased shares of categories from messages of k-ary response."""
+    counts = np.bincount(messages, minlength=len(table)) / max(messages.size, 1)
+    shares: Floats = (counts - table[0, 1]) / (table[0, 0] - table[0, 1])
+    return shares

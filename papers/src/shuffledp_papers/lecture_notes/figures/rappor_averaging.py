@@ -1,0 +1,132 @@
+"""RAPPOR: averaging of repeated answers, and the number of ones in a report."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from shuffledp.randomizers.bloom import bloom_filters
+from shuffledp.randomizers.rappor import Rappor
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.lecture_notes.repeated_answers import (
+    chance_of_at_least,
+    chance_of_exactly,
+    expected_ones,
+)
+
+BITS, HASHES, KEPT_NOISE, ONE_GIVEN_ONE = 256, 4, 0.5, 0.75
+NOISES = (0.25, 0.5)
+DAYS = (1, 2, 5, 10, 20, 50, 100)
+_VALUE = "68"
+_TITLE = "Lecture notes, section 9.1.1: RAPPOR"
+
+
+def run(effort: Effort) -> Result:
+    """Returns probabilities of averaged answers, and numbers of ones in reports."""
+    rng = np.random.default_rng(effort.seed)
+    rows: list[tuple[Cell, ...]] = [
+        (
+            "yes on 3 of 4 days",
+            days,
+            _yes(days, Fraction(1, 4)),
+            _yes(days, Fraction(3, 4)),
+        )
+        for days in DAYS
+    ]
+    # f = 2 / (1 + e^{eps / (2 h)}) is 0.5 where e^{eps / (2 h)} is 3.
+    budget = 2 * HASHES * float(np.log(2.0 / KEPT_NOISE - 1.0))
+    expected: dict[float, float] = {}
+    for noise in NOISES:
+        expected[noise] = expected_ones(
+            num_bits=BITS,
+            num_hashes=HASHES,
+            kept_noise=KEPT_NOISE,
+            one_given_one=ONE_GIVEN_ONE,
+            one_given_zero=noise,
+        )
+        device = Rappor(BITS, HASHES, one_given_one=ONE_GIVEN_ONE, one_given_zero=noise)
+        n = effort.repetitions
+        bloom = bloom_filters([_VALUE] * n, [0] * n, num_bits=BITS, num_hashes=HASHES)
+        stored = device.permanent_response(bloom, np.full(n, budget), rng=rng)
+        ones = device.instantaneous_response(stored, rng=rng).sum(axis=1)
+        rows.append(
+            (
+                f"ones in a report, p = {noise:g}",
+                BITS,
+                expected[noise],
+                float(ones.mean()),
+            )
+        )
+    effort.on_share(1.0)
+    # Rows before the last two are probabilities of answers; those are numbers of ones.
+    setting: dict[str, Cell] = {
+        "k": BITS,
+        "h": HASHES,
+        "f": KEPT_NOISE,
+        "q": ONE_GIVEN_ONE,
+    }
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=("what", "days or bits", "if no, or expected", "if yes, or drawn"),
+        rows=tuple(rows),
+        keys=2,
+        notes=(
+            "Fresh responses at epsilon = ln 3: the chance that at least three quarters "
+            "are yes, if the truth is no and if it is yes. Who keeps her first response "
+            "and repeats it stays at the chances of day 1.",
+            f"Reports of one value, {effort.repetitions} runs; a lifetime's budget of "
+            f"{budget:.3f}, which is what f = {KEPT_NOISE:g} and h = {HASHES} allow.",
+        ),
+        svg=draw(
+            _TITLE,
+            {"epsilon": "ln 3 a day", "yes on": "3 of 4 days or more"},
+            [
+                Panel(
+                    "",
+                    [
+                        Curve(
+                            "fresh responses, truth no", DAYS, [r[2] for r in rows[:-2]]
+                        ),
+                        Curve(
+                            "fresh responses, truth yes",
+                            DAYS,
+                            [r[3] for r in rows[:-2]],
+                        ),
+                        # A stored first answer reveals no more on later days.
+                        Curve(
+                            "first response kept, truth no", DAYS, [0.25] * len(DAYS)
+                        ),
+                    ],
+                    horizontal="days",
+                    vertical="chance of yes on 3 of 4 days",
+                    log="xy",
+                )
+            ],
+            description="Chances of answers that are averaged over days",
+        ),
+        comparisons=(
+            Comparison(
+                "chance of at least 75 yes in 100 answers, truth no",
+                "1.39e-24",
+                chance_of_at_least(75, 100, chance=Fraction(1, 4)),
+                why="Printed is 3^-50, by which factor 75 yes are less likely for no than "
+                "for yes. The chances of at least and of exactly 75 are 1.435e-25 and "
+                f"{chance_of_exactly(75, 100, chance=Fraction(1, 4)):.4g}.",
+            ),
+            Comparison("budget of 100 answers", "110", 100.0 * float(np.log(3.0))),
+            Comparison(
+                "ones in a report of Figure 9.2, p = 0.25 as printed",
+                "145",
+                expected[0.25],
+                within=0.05,
+                why="A slip for p = 0.5, as in the original figure.",
+            ),
+            Comparison("the same with p = 0.5", "145", expected[0.5], within=0.05),
+        ),
+    )
+
+
+def _yes(days: int, chance: Fraction) -> float:
+    # Three quarters of the days, rounded up.
+    return chance_of_at_least(-(-3 * days // 4), days, chance=chance)

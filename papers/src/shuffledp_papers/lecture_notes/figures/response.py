@@ -1,0 +1,123 @@
+"""Errors of a mean of bits: randomized responses and a curator's noise.
+
+The simulation draws the number of responses that are 1, applies the printed estimator, and
+draws the curator's Laplace noise.
+"""
+
+import numpy as np
+
+from shuffledp.randomizers.one_bit import OneBit
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.lecture_notes.figures.exponent import exponent
+from shuffledp_papers.lecture_notes.mean_errors import (
+    central_error,
+    local_rate,
+    printed_rate,
+    response_error,
+    response_estimate,
+)
+
+NUM_USERS = 10_000
+SHARE = 0.3
+BUDGETS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+_TITLE = "Lecture notes, section 9.1: the mean of bits"
+
+
+def run(effort: Effort) -> Result:
+    """Returns errors at every budget."""
+    rng = np.random.default_rng(effort.seed)
+    ones = round(SHARE * NUM_USERS)
+    counts = np.array([[NUM_USERS - ones, ones]])
+    rows: list[tuple[Cell, ...]] = []
+    inside = 0.0
+    for index, budget in enumerate(BUDGETS):
+        errors = np.array(
+            [
+                response_estimate(_ones(counts, budget, rng=rng), NUM_USERS, budget)
+                - SHARE
+                for _ in range(effort.repetitions)
+            ]
+        )
+        noise = rng.laplace(0.0, 1.0 / (NUM_USERS * budget), size=effort.repetitions)
+        # (9.1) holds in the mean only: P(|Laplace| <= scale) = 1 - 1 / e.
+        inside += float(np.mean(np.abs(noise) <= 1.0 / (NUM_USERS * budget)))
+        rows.append(
+            (
+                budget,
+                float(np.sqrt(np.mean(errors**2))),
+                response_error(NUM_USERS, budget),
+                local_rate(NUM_USERS, budget),
+                printed_rate(NUM_USERS, budget),
+                float(np.sqrt(np.mean(noise**2))),
+                central_error(NUM_USERS, budget),
+            )
+        )
+        effort.on_share((index + 1) / len(BUDGETS))
+    # Above 0.4, sinh(eps / 2) is no longer close to eps / 2.
+    simulated = [row[1] for row in rows[:4]]
+    setting: dict[str, Cell] = {"people": NUM_USERS, "share of ones": SHARE}
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=(
+            "epsilon",
+            "responses, simulated",
+            "responses, exact",
+            "1 / (sqrt(n) eps)",
+            "1 / sqrt(n eps), printed",
+            "curator, simulated",
+            "curator, exact",
+        ),
+        rows=tuple(rows),
+        notes=(
+            "Root mean squared errors about the participants.",
+            "The printed rate falls with the root of epsilon; the error falls with "
+            "epsilon itself, as the variance printed beside it, 1 / (n eps^2), says.",
+        ),
+        svg=draw(
+            _TITLE,
+            setting,
+            [
+                Panel(
+                    "",
+                    [
+                        Curve("exact", BUDGETS, [row[2] for row in rows], ours=True),
+                        Curve("simulated", BUDGETS, [r[1] for r in rows], joined=False),
+                        Curve(
+                            "printed: 1 / sqrt(n eps)", BUDGETS, [r[4] for r in rows]
+                        ),
+                        Curve(
+                            "right: 1 / (sqrt(n) eps)", BUDGETS, [r[3] for r in rows]
+                        ),
+                        Curve("curator, exact", BUDGETS, [row[6] for row in rows]),
+                    ],
+                    horizontal="epsilon",
+                    vertical="root mean squared error",
+                    log="xy",
+                )
+            ],
+            description="Errors of a mean of bits against the budget, log-log",
+        ),
+        comparisons=(
+            Comparison(
+                "power of epsilon in the error of responses (epsilon up to 0.4)",
+                "-0.5",
+                exponent(BUDGETS[:4], simulated),
+                why="The variance is of order 1 / (n eps^2), as printed, and its root of "
+                "order 1 / (sqrt(n) eps): epsilon stands outside of the root.",
+            ),
+            Comparison(
+                "share of runs with a curator's error of at most 1 / (n eps), eq. (9.1)",
+                "1.00",
+                inside / len(BUDGETS),
+                why="Holds in the mean only: a Laplace number exceeds its scale with "
+                "chance 1 / e.",
+            ),
+        ),
+    )
+
+
+def _ones(counts: np.ndarray, budget: float, *, rng: np.random.Generator) -> float:
+    sums = OneBit().draw_sums(np.array([0.0, 1.0]), counts, np.array([budget]), rng=rng)
+    return float(sums[0, 1])

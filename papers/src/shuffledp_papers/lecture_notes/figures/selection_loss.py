@@ -1,0 +1,94 @@
+"""Loss of private selection against the number of candidates."""
+
+import numpy as np
+
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.lecture_notes.selection import (
+    curators_choice,
+    level_formula,
+    listed_level,
+    name_candidates,
+    shares_of_bits,
+)
+
+NUM_USERS, EPSILON = 10_000, 1.0
+CANDIDATES = (2, 4, 8, 16, 32, 64, 128)
+SHARES = (0.3, 0.7)
+# The largest d for which all 2^d approvals are enumerated.
+_LISTED = 8
+_TITLE = "Lecture notes, section 9.2: private selection"
+
+
+def run(effort: Effort) -> Result:
+    """Returns the approval that each mechanism loses to the best candidate."""
+    rng = np.random.default_rng(effort.seed)
+    rows: list[tuple[Cell, ...]] = []
+    for index, d in enumerate(CANDIDATES):
+        missed = np.array([_missed(d, rng=rng) for _ in range(effort.repetitions)])
+        rows.append(
+            (
+                d,
+                *missed.mean(axis=0).tolist(),
+                level_formula(d, EPSILON),
+                listed_level(d, EPSILON) if d <= _LISTED else None,
+            )
+        )
+        effort.on_share((index + 1) / len(CANDIDATES))
+    setting: dict[str, Cell] = {"people": NUM_USERS, "epsilon": EPSILON}
+    names = ("curator", "local exponential mechanism", "local bit of one candidate")
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=(
+            "candidates",
+            *names,
+            "level of naming, formula",
+            "level of naming, listed",
+        ),
+        rows=tuple(rows),
+        notes=(
+            "Largest share of approval less that of the chosen candidate, in the mean; "
+            f"shares are spread evenly from {SHARES[0]} to {SHARES[1]}, in an order "
+            "drawn anew for every run.",
+            "The curator's error grows with the logarithm of the number of candidates, "
+            "both local ones with a power of it.",
+            "Listed: the largest log ratio of naming chances over all pairs of approvals.",
+        ),
+        svg=draw(
+            _TITLE,
+            setting,
+            [
+                Panel(
+                    "",
+                    [
+                        Curve(name, CANDIDATES, [row[index + 1] for row in rows])
+                        for index, name in enumerate(names)
+                    ],
+                    horizontal="candidates",
+                    vertical="missed share of approval",
+                    log="x",
+                )
+            ],
+            description="What selection misses against the number of candidates",
+        ),
+    )
+
+
+def _missed(d: int, *, rng: np.random.Generator) -> tuple[float, ...]:
+    """Returns the loss of each mechanism in one run."""
+    shares = rng.permutation(np.linspace(*SHARES, d))
+    approvals = rng.random((NUM_USERS, d)) < shares
+    counts = approvals.sum(axis=0)
+    # The loss is about the shares of these users, not about the shares drawn from.
+    truth = counts / NUM_USERS
+    named = name_candidates(approvals, EPSILON, rng=rng)
+    asked = rng.integers(d, size=NUM_USERS)
+    answered = approvals[np.arange(NUM_USERS), asked]
+    estimated = shares_of_bits(answered, asked, EPSILON, num_candidates=d, rng=rng)
+    chosen = (
+        curators_choice(counts, EPSILON, rng=rng),
+        int(np.argmax(np.bincount(named, minlength=d))),
+        int(np.argmax(estimated)),
+    )
+    return tuple(float(truth.max() - truth[candidate]) for candidate in chosen)

@@ -1,0 +1,197 @@
+"""Relative gains of the published protocol over its competitors, under several readings.
+
+The paper reports errors about 70% (section 6.1) or about 50% (abstract, section 6.4) below
+those of existing approaches, without saying how balls into bins was calibrated for people
+with s items. All errors here are predicted ones; the published protocol is at its best m.
+
+    reading          method
+    together         all items of a user at once: group privacy, as in Figures 2 to 6
+    runs of its own  every item in a separate run, at eps / s and delta / s, with its own
+                     blanket messages
+    population       together; errors about a population that the users are drawn from
+    dummies          together; MSNBC sets padded with items outside all sets
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shuffledp.types import Floats
+from shuffledp_papers.figures.notes import figure_notes
+from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result, number
+from shuffledp_papers.segmented.figures.competitors import (
+    BallsIntoBins,
+    Competitor,
+    balls_into_bins,
+    separate_balls_into_bins,
+    subexp_shuffle,
+)
+from shuffledp_papers.segmented.figures.conditions import (
+    FIGURES,
+    Condition,
+    conditions_of,
+)
+from shuffledp_papers.segmented.figures.simulated_errors import published_at_best
+from shuffledp_papers.segmented.privacy import smallest_blanket
+
+# Figures 2 and 4, S1 to S3 of MSNBC, and Figure 3.
+CONDITIONS = tuple(
+    condition for number in "243" for condition in conditions_of(FIGURES[number])
+)
+READINGS = ("together", "runs of its own", "population", "dummies")
+_TITLE = "Wang et al. (2025), sections 6.1 and 6.4: how much less the error is"
+
+
+@dataclass(frozen=True)
+class PredictedErrors:
+    """Predicted errors of one setting under one reading.
+
+    Attributes:
+        published: Error of the published protocol, at its best m.
+        rivals: Errors of MM, SepMM, Weighted SepMM and Subexp, shuffle.
+    """
+
+    published: float
+    rivals: tuple[float, ...]
+
+    @property
+    def gain(self) -> float:
+        """Relative gain over the best competitor."""
+        return 1.0 - self.published / min(self.rivals)
+
+    @property
+    def gain_over_mm(self) -> float:
+        """Relative gain over MM."""
+        return 1.0 - self.published / self.rivals[0]
+
+
+def errors_of(condition: Condition, reading: str, *, seed: int) -> PredictedErrors:
+    """Returns the errors predicted under a reading, for data drawn with this seed."""
+    if reading == "dummies":
+        condition = replace(condition, padding="dummies")
+    sets, num_items = condition.sets(np.random.default_rng(seed))
+    people, s, delta = condition.people, condition.set_size, condition.delta
+    truth: Floats = np.bincount(sets.ravel(), minlength=num_items) / condition.num_users
+    rivals = [
+        balls_into_bins(people, num_items=num_items, set_size=s, delta=delta),
+        separate_balls_into_bins(people, num_items=num_items, set_size=s, delta=delta),
+        separate_balls_into_bins(
+            people, num_items=num_items, set_size=s, delta=delta, weights="published"
+        ),
+    ]
+    if reading == "runs of its own":
+        rivals = [_in_runs(rival, condition, num_items) for rival in rivals]
+    # Variance of the shares if users are drawn from a population.
+    sampling = 0.0
+    if reading == "population":
+        sampling = float(np.sum(truth * (1.0 - truth))) / condition.num_users
+    best = published_at_best(condition, num_items, truth)
+    published = best.predicted_mse(people, truth)
+    subsets = subexp_shuffle(people, num_items=num_items, set_size=s, delta=delta)
+    competitors: list[Competitor] = [*rivals, subsets]
+    errors = [rival.predicted_mse(truth) + sampling for rival in competitors]
+    return PredictedErrors(published + sampling, tuple(errors))
+
+
+def run(effort: Effort) -> Result:
+    """Computes errors and gains of every setting under every reading."""
+    rows: list[tuple[Cell, ...]] = []
+    for index, condition in enumerate(CONDITIONS):
+        for reading in READINGS:
+            # Synthetic sets all have s items: there is nothing to pad.
+            if reading == "dummies" and condition.data != "msnbc":
+                continue
+            errors = errors_of(condition, reading, seed=effort.seed)
+            rows.append(
+                (
+                    condition.name,
+                    reading,
+                    errors.published,
+                    *errors.rivals,
+                    errors.gain,
+                    errors.gain_over_mm,
+                )
+            )
+        effort.on_share((index + 1) / len(CONDITIONS))
+    setting: dict[str, Cell] = {"targets": "0.5, 1, 2", "delta": "0.01 / n"}
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=(
+            "setting",
+            "reading",
+            "published, best m",
+            "MM",
+            "SepMM",
+            "Weighted SepMM",
+            "Subexp, shuffle",
+            "gain",
+            "gain over MM",
+        ),
+        rows=tuple(rows),
+        keys=2,
+        notes=figure_notes("segmented", "segmented-gain"),
+        comparisons=(
+            Comparison(
+                "mean of the gains, all items of a person together",
+                "0.5",
+                float(
+                    np.mean([number(row[-2]) for row in rows if row[1] == READINGS[0]])
+                ),
+                within=0.15,
+                why="The paper does not say how competitors were calibrated.",
+            ),
+        ),
+        svg=draw(
+            _TITLE,
+            setting,
+            [_panel(data, rows) for data in ("msnbc", "synthetic")],
+            description="Gains of the published protocol by setting and reading",
+        ),
+    )
+
+
+def _in_runs(
+    rival: BallsIntoBins, condition: Condition, num_items: int
+) -> BallsIntoBins:
+    """Returns a competitor that runs once per item, each time with its own blanket."""
+    s, people = condition.set_size, condition.people
+    together = rival.counts.size == 1
+    # A collection of all levels together keeps the smallest target.
+    targets = people.epsilons[:1] if together else people.epsilons
+    # Every run has its own blanket: a user sends s times as many messages.
+    blankets = [
+        s
+        * smallest_blanket(
+            count,
+            num_items=num_items,
+            # Simple composition of s runs: each has eps / s and delta / s.
+            epsilon=target / s,
+            delta=condition.delta / s,
+        )
+        for count, target in zip(rival.counts.tolist(), targets.tolist(), strict=True)
+    ]
+    return replace(rival, blankets=np.array(blankets))
+
+
+def _panel(data: str, rows: Sequence[Sequence[Cell]]) -> Panel:
+    chosen = [row for row in rows if str(row[0]).startswith(data)]
+    names = list(dict.fromkeys(str(row[0]) for row in chosen))
+    return Panel(
+        "MSNBC, s = 4" if data == "msnbc" else "128 items, S1",
+        [
+            Curve(
+                reading,
+                [names.index(str(row[0])) + 1 for row in chosen if row[1] == reading],
+                [row[-2] for row in chosen if row[1] == reading],
+                joined=False,
+            )
+            for reading in READINGS
+            if any(row[1] == reading for row in chosen)
+        ],
+        horizontal="",
+        vertical="error less than the best competitor's",
+        ticks=[name.split(maxsplit=1)[1] for name in names],
+    )

@@ -1,0 +1,152 @@
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from command_line import Command
+
+from shuffledp import __version__
+from shuffledp_papers.court.search import Search
+from shuffledp_papers.court.small.shrink import printed
+
+
+def test_one_case_is_a_table_and_json(command: Command) -> None:
+    shown, document = (
+        command("court", "--case", "v10"),
+        command("court", "--case", "V10", "--json"),
+    )
+
+    assert shown.code == document.code == 0
+    assert "violated" in shown.out
+    (case,) = document.json()["court"]
+    assert case["case"] == "V10"
+    assert case["exact"] == 9 / 128
+    assert case["verdict"] == "violated"
+    assert case["certificate_holds"] is True
+
+
+def test_results_are_written(command: Command, tmp_path: Path) -> None:
+    outcome = command("court", "--case", "V6", "--output", "found")
+
+    assert outcome.code == 0
+    text = (tmp_path / "found/court.csv").read_text(encoding="utf-8")
+    (row,) = csv.DictReader(text.splitlines())
+    assert row["case"] == "V6"
+    assert row["epsilon"] == row["certified"] == ""
+    assert json.loads((tmp_path / "found/court.json").read_text())["tried"] == 1
+
+
+def test_numbers_are_in_full_for_machines_with_the_version(
+    command: Command, tmp_path: Path
+) -> None:
+    document = command("court", "--case", "V8c", "--json", "--output", "found").json()
+
+    (case,) = document["court"]
+    text = (tmp_path / "found/court.csv").read_text(encoding="utf-8")
+    (row,) = csv.DictReader(text.splitlines())
+    assert document["version"] == __version__
+    assert document["tried"] == 1
+    for column in ("epsilon", "claimed", "exact", "accountant", "certified"):
+        assert float(row[column]) == case[column]
+        assert len(row[column]) >= 7
+
+
+@pytest.mark.parametrize("columns", [30, 60, 99, 100, 140])
+def test_no_width_cuts_a_number(
+    command: Command, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+
+    shown = command("court", "--case", "V7").out
+
+    # Epsilon, claim, attack, the accountant's, and what is certified.
+    for number in ("0.01004", "1e-05", "2.61e-05", "2.57e-05", "3.8e-05", "violated"):
+        assert number in shown
+    assert "…" not in shown
+
+
+def test_five_lines_of_python_are_printed_and_run(command: Command) -> None:
+    outcome = command("court", "--case", "v8-2", "--python")
+
+    assert outcome.code == 0
+    claimed, exact = printed(outcome.out)
+    assert claimed < exact
+    assert command("court", "--python").is_refusal
+    assert command("court", "--case", "C1", "--python").is_refusal
+    assert command("court", "--case", "V6", "--document", "page.md").is_refusal
+
+
+def test_the_fewest_people_are_searched_for_again(command: Command) -> None:
+    found, known = (
+        command("court", "--case", "V10b", option)
+        for option in ("--shrink", "--python")
+    )
+
+    assert found.code == known.code == 0
+    assert found.out == known.out
+    assert command("court", "--shrink").is_refusal
+    assert command("court", "--case", "V6", "--shrink").is_refusal
+
+
+@pytest.mark.slow
+def test_a_short_search_lists_the_worst_of_each_bound(command: Command) -> None:
+    found = command("court", "--search", "0.5", "--seed", "3", "--json")
+
+    assert found.code == 0
+    assert {"bound", "seed", "trial", "ratio"} <= set(found.json()["search"][0])
+    assert "Random search" in command("court", "--search", "0.5").out
+
+
+def test_unknown_cases_and_double_questions_are_refused(command: Command) -> None:
+    assert command("court", "--case", "V0").is_refusal
+    assert command("court", "--case", "V6", "--search", "1").is_refusal
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--search", "nan"),
+        ("--search", "inf"),
+        ("--search", "1e400"),
+        ("--search", "1e-300"),
+        ("--search", "0"),
+        ("--search", "-1"),
+        ("--search", "2e6"),
+        ("--seed", "3"),
+        ("--case", "V8", "--seed", "3"),
+        ("--case", "V8", "--python", "--json"),
+        ("--case", "V8", "--python", "--output", "x"),
+        ("--case", "V8", "--shrink", "--json"),
+    ],
+)
+def test_what_would_be_ignored_or_endless_is_refused(
+    command: Command, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    assert command("court", *options).is_refusal
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_search_without_findings_says_so(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "shuffledp_papers.commands.court_command.search",
+        lambda *, seed, **_: Search(seed, trials=1),
+    )
+
+    found = command("court", "--search", "1")
+
+    assert found.code == 0
+    assert "1 trial, " in found.out
+    assert "No bound speaks of what was tried." in found.out
+
+
+def test_it_is_said_that_a_program_is_of_fewer_people(command: Command) -> None:
+    other, own = (
+        command("court", "--case", name, "--python") for name in ("V8", "V8-small")
+    )
+
+    assert other.err == "V8-small stands for V8: fewer people or coordinates\n"
+    assert own.err == ""
+    assert other.out == own.out
+    assert other.out.count("\n") == 5

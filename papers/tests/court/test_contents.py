@@ -1,0 +1,46 @@
+"""What a paper's contents call refuted, the court shows; what falls there, they name."""
+
+import pytest
+
+from shuffledp_papers.contents.paper_item import PaperItem, State
+from shuffledp_papers.contents.papers import PAPERS
+from shuffledp_papers.court.case import CourtVerdict
+from shuffledp_papers.court.case_registry import all_cases
+
+CASES = {case.name: case for case in all_cases()}
+ENTRIES = [
+    pytest.param(entry, id=f"{paper.prefix} {entry.place}")
+    for paper in PAPERS
+    for entry in paper.contents
+]
+
+
+def falls(name: str) -> bool:
+    return CASES[name].expected is CourtVerdict.VIOLATED
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_entries_name_cases_that_there_are(entry: PaperItem) -> None:
+    assert set(entry.cases) <= set(CASES)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_what_is_called_refuted_falls_and_what_is_said_to_hold_does_not(
+    entry: PaperItem,
+) -> None:
+    fallen = [name for name in entry.cases if falls(name)]
+
+    if entry.state is State.REFUTED:
+        assert fallen
+    if entry.state is State.HOLDS:
+        assert not fallen
+
+
+def test_every_claim_that_falls_is_an_entry_of_its_paper() -> None:
+    named = {name for paper in PAPERS for each in paper.contents for name in each.cases}
+    # V8-2 and V8-small are V8 in another setting.
+    beginnings = {name.split("-")[0] for name in named}
+    fallen = {name.split("-")[0] for name in CASES if falls(name)}
+
+    assert len(fallen) >= 15
+    assert fallen <= beginnings

@@ -1,0 +1,185 @@
+"""Published result of an epoch as JSON values: estimate, certificate, assumptions."""
+
+from typing import Any
+
+import numpy as np
+
+from shuffledp.accounting.assumptions import ORDER
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.analyzer.interval import reach
+from shuffledp.errors import DataError
+from shuffledp.report.summary_parts import TWO_ERRORS
+from shuffledp.statistics.stage_runs import Estimate
+from shuffledp.tally import Tally
+from shuffledp_services.collection.analyst_state import AnalystState
+from shuffledp_services.wire.canonical import to_text
+from shuffledp_services.wire.roster import Enrolment
+from shuffledp_services.wire.task import Task
+
+CONFIDENCE = 0.95
+
+
+def result_of(
+    state: AnalystState,
+    people: tuple[int, ...],
+    tally: Tally,
+    estimate: Estimate,
+    certificate: Guarantee,
+    *,
+    spoiled: int,
+    spent: tuple[float, ...],
+    listed: bytes,
+) -> dict[str, Any]:
+    """Returns the document to publish.
+
+    Args:
+        state: State in which the batch was received.
+        people: Number of accepted reports with each choice; in total, if choices are not
+            named.
+        tally: Counts of these reports.
+        estimate: Estimate from the tally.
+        certificate: Certificate of these reports.
+        spoiled: Number of participants whose reports are invalid, dummies included.
+        spent: Central epsilon that each choice pays for the result.
+        listed: SHA-256 of the list of messages, 32 bytes.
+    """
+    chosen, enrolment = state.chosen, _enrolment(state)
+    return {
+        "task": state.task.identity,
+        "digest": state.task.fingerprint,
+        "epoch": state.epoch,
+        "batch": {
+            "id": to_text(state.batch_id or b""),
+            # The SHA-256 of the list that `service.wire.inclusion` describes.
+            "messages": to_text(listed),
+        },
+        "people": list(people),
+        "spent": list(spent),
+        "enrolment": enrolment.to_dict(),
+        "spoiled": spoiled,
+        "chosen": None if chosen is None else chosen.to_dict(),
+        "tally": tally.to_dict(),
+        "certificate": certificate.to_dict(),
+        # Verification computes these again from the members above, and compares.
+        **derived_values(
+            state.task,
+            people,
+            tally,
+            estimate,
+            certificate,
+            spoiled=spoiled,
+            enrolment=enrolment,
+        ),
+    }
+
+
+def derived_values(
+    task: Task,
+    people: tuple[int, ...],
+    tally: Tally,
+    estimate: Estimate,
+    certificate: Guarantee,
+    *,
+    spoiled: int,
+    enrolment: Enrolment,
+) -> dict[str, Any]:
+    """Returns the members of a result that can be computed from the others.
+
+    Args:
+        task: Task of the result.
+        people: Number of accepted reports, as in `result_of`.
+        tally: Counts of these reports.
+        estimate: Estimate from the tally.
+        certificate: Certificate of these reports.
+        spoiled: Number of participants whose reports are invalid.
+        enrolment: Number of participants who could answer.
+    """
+    survey = task.question.survey
+    return {
+        "statistic": survey.words.name,
+        "mode": survey.mode,
+        "protocol_digest": tally.identity.digest,
+        "estimate": {
+            "num_users": estimate.num_users,
+            "confidence": CONFIDENCE,
+            "rows": _rows(survey.labels, estimate),
+            "unbiased_if": survey.unbiased_if,
+            "two_errors": TWO_ERRORS,
+        },
+        "assumptions": [
+            *_assumptions(task, enrolment, sum(people), spoiled),
+            # `_assumptions` replaces the general one about the order of messages.
+            *(text for text in certificate.assumptions if text != ORDER),
+        ],
+    }
+
+
+def _rows(labels: tuple[str, ...], estimate: Estimate) -> list[dict[str, Any]]:
+    # Scalars of a mean or a sum become one row.
+    value = np.atleast_1d(estimate.value)
+    population = np.atleast_1d(estimate.population_error)
+    # A normal interval, like that of the estimate.
+    margin = reach(CONFIDENCE) * population
+    columns = (
+        value,
+        np.atleast_1d(estimate.standard_error),
+        np.reshape(estimate.interval(CONFIDENCE), (-1, 2)),
+        population,
+        np.stack([value - margin, value + margin], axis=1),
+    )
+    return [
+        {
+            "name": name,
+            "value": row[0],
+            "standard_error": row[1],
+            "interval": row[2],
+            "population_error": row[3],
+            "population_interval": row[4],
+        }
+        for name, *row in zip(labels, *(c.tolist() for c in columns), strict=True)
+    ]
+
+
+def _assumptions(
+    task: Task, enrolment: Enrolment, accepted: int, spoiled: int
+) -> list[str]:
+    """Returns the assumptions of this service, beside those of the certificate."""
+    # The certificate counts on these users alone.
+    hiding = max(accepted - task.absent - spoiled, 0)
+    lines = [
+        f"Of {accepted:,} accepted reports, {task.absent:,} are assumed to come from "
+        f"people who collude or send noise, and {spoiled:,} reports could not be read or "
+        f"were dummies: numbers hold as long as {hiding:,} people sent what their devices "
+        "drew.",
+        "The shuffler and the analyst do not work together: one sees who sends, the other "
+        "what is sent.",
+        "Every device seals each message with randomness of its own. The batch is in the "
+        "order of the hashes of what was sealed, which was checked before it was opened: "
+        "nobody is trusted with it.",
+        f"{enrolment.tokens:,} tokens were issued, one to each person, and the enroller "
+        "does not remember to whom.",
+        f"Messages are sealed for the analyst with {task.suite.words}, and nobody else "
+        "holds her private key.",
+    ]
+    if not task.names_choices:
+        lines.append(
+            "Which target somebody chose is not protected by these numbers: targets are "
+            "reported as they are, without a name, and shuffled."
+        )
+    elif task.question.linked:
+        lines.append(
+            "Every message stays with its level; how many people chose which level is "
+            "public."
+        )
+    else:
+        lines.append(
+            "The analyst learns how many people chose each level, not which message "
+            "comes from which level."
+        )
+    return lines
+
+
+def _enrolment(state: AnalystState) -> Enrolment:
+    if state.enrolment is None:
+        raise DataError("Expected an enrolment with every batch.")
+    return state.enrolment

@@ -1,0 +1,1 @@
+"""Commands of the services, for `shuffledp` (entry points `shuffledp.commands`)."""

@@ -1,0 +1,112 @@
+"""Question, notice, choices and minimum of a task, from options of a command."""
+
+import codecs
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.cli import parse
+from shuffledp.cli.parameter_option import parameter_option
+from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.parameter import Parameter
+from shuffledp.statistics.statistic_catalog import SURVEYS, survey_named
+from shuffledp.statistics.survey import survey_in
+from shuffledp_services.wire.question import Question
+
+if TYPE_CHECKING:
+    from shuffledp_services.wire.notice import Notice, Translation
+
+KINDS = {name: survey_named(name) for name in SURVEYS}
+
+
+def question_options(command: Any) -> Any:
+    """Adds an option for every parameter of a question, with its statistics in the help."""
+    owners: dict[Parameter, list[str]] = {}
+    for name, kind in KINDS.items():
+        for parameter in kind.parameters:
+            # Equal descriptions are one option; its help names all their statistics.
+            owners.setdefault(parameter, []).append(name)
+    # click lists options from the last decorator that was applied to the first.
+    for parameter, names in reversed(owners.items()):
+        usual = f" [{parameter.choices[0]}]" if parameter.choices else ""
+        text = f"{' and '.join(names).capitalize()}: {parameter.help}{usual}."
+        command = parameter_option(parameter, text)(command)
+    return command
+
+
+def choices_of(given: dict[str, Any]) -> tuple[float, ...]:
+    """Returns the levels or the targets on offer."""
+    central = KINDS[given["statistic"]].central
+    wanted, other = ("targets", "levels") if central else ("levels", "targets")
+    # Which of the two is on offer follows from the statistic: never both.
+    if given[wanted] is None or given[other] is not None:
+        raise InvalidInputError(
+            f"Expected --{wanted}, and no --{other}, with {given['statistic']}."
+        )
+    return tuple(parse.level_list(given[wanted]))
+
+
+def question_of(given: dict[str, Any]) -> Question:
+    """Returns the question with all terms that its statistic needs."""
+    kind = KINDS[given["statistic"]]
+    # Every option of every statistic arrives: those of others must not have been given.
+    for other in KINDS.values():
+        for parameter in other.parameters:
+            # click passes () for an option that may repeat and was not given.
+            missing = given[parameter.name] in (None, ())
+            stated = parameter in kind.parameters
+            needed = stated and parameter.required and not parameter.choices
+            if needed if missing else not stated:
+                only = "" if missing else "no "
+                raise InvalidInputError(
+                    f"Expected {only}--{parameter.option} with {kind.words.name}."
+                )
+    terms = {}
+    for parameter in kind.parameters:
+        value = given[parameter.name]
+        if value is None and parameter.choices:
+            value = parameter.choices[0]
+        if value is not None:
+            terms[parameter.name] = value
+    return Question(given["question"], survey_in(kind, terms, given["mode"]))
+
+
+def notice_of(given: dict[str, Any]) -> "Notice":
+    """Returns the notice: the asker, the contact and the consent in all languages."""
+    from shuffledp_services.wire.notice import Notice
+
+    # In the order that a notice demands: the digest depends on it.
+    translations = sorted(
+        map(_translation, given["translations"]), key=lambda entry: entry.language
+    )
+    return Notice(
+        given["asker"],
+        given["contact"],
+        given["consent"],
+        given["language"],
+        tuple(translations),
+    )
+
+
+def _translation(path: Path) -> "Translation":
+    from shuffledp_services.wire.canonical import read_object
+    from shuffledp_services.wire.notice import Translation
+    from shuffledp_services.wire.refusal import Refusal
+
+    try:
+        # Editors of some systems begin UTF-8 with a mark that JSON does not know.
+        content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+        value = read_object(content, f"{path}")
+        language = value.pop("language", None)
+        return Translation.from_dict(language, value)
+    except (OSError, Refusal) as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def minimum_of(text: str, num_levels: int) -> tuple[int, ...]:
+    """Returns the minimum number of people of each choice."""
+    parts = text.split(",")
+    if not all(part.strip().isascii() and part.strip().isdecimal() for part in parts):
+        raise InvalidInputError(f"Expected --minimum PEOPLE[,...], got {text!r}.")
+    # 20 digits exceed every limit, and `int` refuses texts of thousands of digits.
+    numbers = tuple(int(part[:20]) for part in parts)
+    return numbers * num_levels if len(numbers) == 1 else numbers

@@ -1,0 +1,78 @@
+"""Answer processes: abandoned answers end, and quick ones do not wait for slow ones."""
+
+import asyncio
+
+import pytest
+
+import shuffledp as sdp
+from shuffledp_services.explore.answer_processes import (
+    Abandoned,
+    AnswerPools,
+    AnswerProcesses,
+)
+from shuffledp_services.explore.answers import ANSWERS
+from shuffledp_services.explore.scene import read_scene
+
+
+async def waits() -> bool:
+    return False
+
+
+def test_processes_answer_refuse_and_end_what_nobody_waits_for() -> None:
+    scene = read_scene({"levels": "0.5:60,1:90", "delta": "1e-4"})
+    slow = read_scene({"rounds": "1000", "mechanism": "unary-encoding"})
+    alone = read_scene({"levels": "1:1"})
+
+    async def ask() -> None:
+        workers = AnswerProcesses(1)
+        try:
+            looks = 0
+
+            async def gone() -> bool:
+                nonlocal looks
+                looks += 1
+                return looks > 1
+
+            with pytest.raises(Abandoned):
+                await workers.ask("answer", slow, gone)
+            computed = await asyncio.wait_for(workers.ask("answer", scene, waits), 60)
+            assert computed == ANSWERS["answer"](scene)
+            with pytest.raises(sdp.PopulationError, match="at least 2 people"):
+                await workers.ask("answer", alone, waits)
+        finally:
+            workers.end()
+
+    asyncio.run(ask())
+
+
+def test_what_is_certified_at_once_does_not_wait_for_what_takes_long() -> None:
+    given = {"rounds": "1000", "mechanism": "unary-encoding"}
+    slow = read_scene(given), read_scene(given | {"absent": "1"})
+    scene = read_scene({"levels": "0.5:60,1:90", "delta": "1e-4"})
+
+    async def ask() -> None:
+        pools = AnswerPools()
+        busy = [
+            asyncio.create_task(pools.ask(name, it, waits))
+            for name, it in (
+                ("answer", slow[0]),
+                ("answer", slow[1]),
+                ("plan", slow[0]),
+            )
+        ]
+        try:
+            computed = await asyncio.wait_for(pools.ask("quick", scene, waits), 60)
+            assert computed == ANSWERS["quick"](scene)
+            assert not any(task.done() for task in busy)
+            # Nor does the certificate wait for the planner.
+            busy[0].cancel()
+            computed = await asyncio.wait_for(pools.ask("answer", scene, waits), 60)
+            assert computed == ANSWERS["answer"](scene)
+            assert not busy[2].done()
+        finally:
+            for task in busy:
+                task.cancel()
+            await asyncio.gather(*busy, return_exceptions=True)
+            pools.end()
+
+    asyncio.run(ask())

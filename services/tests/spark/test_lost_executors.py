@@ -1,0 +1,63 @@
+"""A cluster of two executors, each a Java virtual machine, with one lost during work."""
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark", reason="Needs the extra spark.")
+
+import pyspark
+from pyspark.sql import SparkSession
+from spark_frames import SECRET, framed, started, table
+
+import shuffledp as sdp
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+
+
+@pytest.fixture
+def cluster() -> Iterator[SparkSession]:
+    memory = {"spark.executor.memory": "512m"}
+    with started("local-cluster[2, 1, 1024]", **memory) as session:
+        own = (
+            Path(pyspark.__file__).parent / "work" / session.sparkContext.applicationId
+        )
+        yield session
+    # Logs of executors, which this kind of cluster keeps beside the engine.
+    shutil.rmtree(own, ignore_errors=True)
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
+def test_a_killed_executor_changes_nothing(
+    cluster: SparkSession, tmp_path: Path
+) -> None:
+    protocol, frame = sdp.Frequency(5), framed(cluster, table(), parts=8)
+    who: dict[str, Any] = {"person": "id", "value": "answer", "level": "level"}
+    who["secret"] = SECRET
+    expected = frames.tally(frames.randomize(frame, protocol, **who), protocol)
+    killed = tmp_path / "killed"
+
+    def dies_once(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            yield batch
+            try:
+                killed.touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            # Of a worker, which a process copied, which the executor started.
+            os.kill(parent_of(os.getppid()), signal.SIGKILL)
+
+    doomed = frame.mapInArrow(dies_once, frame.schema)
+
+    found = frames.tally(frames.randomize(doomed, protocol, **who), protocol)
+
+    assert found == expected
+    assert killed.exists()
