@@ -35,6 +35,7 @@ from sealed_batches import bytes_of, prepare, whose
 
 import shuffledp as sdp
 from shuffledp.tally import Tally
+from shuffledp_services import spark as frames
 from shuffledp_services.analyst.sealed_batch import SealedBatch
 from shuffledp_services.analyst.shard_opening import open_on_all_cores
 from shuffledp_services.collection.message_counter import MessageCounter

@@ -26,7 +26,8 @@ import numpy as np
 from machine import describe
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
+sys.path.append(str(Path(__file__).parents[1] / "services" / "tests"))
+sys.path.append(str(Path(__file__).parents[1] / "services" / "tests" / "service"))
 
 from live_services import peak_memory
 from service_parties import LEVELS, Parties, parties

@@ -34,7 +34,8 @@ import httpx
 from machine import describe
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
+sys.path.append(str(Path(__file__).parents[1] / "services" / "tests"))
+sys.path.append(str(Path(__file__).parents[1] / "services" / "tests" / "service"))
 
 from hostile_connections import Attack, Crowd, attacks, request
 from live_services import peak_memory

@@ -22,7 +22,8 @@ from machine import describe
 from numpy.typing import NDArray
 
 sys.path += [
-    str(Path(__file__).parents[1] / part) for part in ("tests", "tests/service")
+    str(Path(__file__).parents[1] / part)
+    for part in ("tests", "services/tests", "services/tests/service")
 ]
 
 import live_collection

@@ -21,6 +21,7 @@ from machine import describe, isolated
 from service_large_batch import enrolment_of
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
+sys.path.append(str(Path(__file__).parents[1] / "services" / "tests"))
 
 from service_parties import LEVELS, parties
 

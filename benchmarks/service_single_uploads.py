@@ -24,7 +24,7 @@ from types import FrameType
 from machine import describe
 from single_uploads import requests_of, send_all, stay_on
 
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
+sys.path.append(str(Path(__file__).parents[1] / "services" / "tests" / "service"))
 
 import httpx
 import postgres_server

@@ -26,7 +26,8 @@ import httpx
 from machine import describe
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
+sys.path.append(str(Path(__file__).parents[1] / "services" / "tests"))
+sys.path.append(str(Path(__file__).parents[1] / "services" / "tests" / "service"))
 
 import analyst_parties
 import documented_proxy

@@ -30,7 +30,8 @@ import numpy as np
 from machine import describe
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
+sys.path.append(str(Path(__file__).parents[1] / "services" / "tests"))
+sys.path.append(str(Path(__file__).parents[1] / "services" / "tests" / "service"))
 
 import postgres_server
 from live_services import peak_memory

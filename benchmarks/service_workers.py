@@ -23,7 +23,7 @@ import httpx
 from machine import describe
 from single_uploads import AT_ONCE, requests_of, send_all
 
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
+sys.path.append(str(Path(__file__).parents[1] / "services" / "tests" / "service"))
 
 import postgres_server
 from shuffler_parties import Analyst, Parties, parties

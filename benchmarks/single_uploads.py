@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
+sys.path.append(str(Path(__file__).parents[1] / "services" / "tests"))
+sys.path.append(str(Path(__file__).parents[1] / "services" / "tests" / "service"))
 
 from hostile_connections import request
 from shuffler_parties import Parties, upload

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 import shuffledp
+import shuffledp_papers
 from shuffledp_papers.apes.user_level import SparsifiedApes
 from shuffledp_papers.bounds.bound import PublishedBound
 from shuffledp_papers.bounds.published_bounds import PUBLISHED
 from shuffledp_papers.segmented.privacy import SegmentedPrivacy
 
-PACKAGE = Path(shuffledp.__file__).parent
-DOCS = PACKAGE.parents[1] / "docs"
+DOCS = Path(shuffledp.__file__).parents[2] / "docs"
+PACKAGES = [Path(package.__file__).parent for package in (shuffledp, shuffledp_papers)]
 PAGE = DOCS / "papers" / "bibliography.md"
 ARXIV = re.compile(r"\b\d{4}\.\d{5}\b")
 BOUNDS = [
@@ -37,7 +38,10 @@ def test_every_published_bound_is_listed_by_the_title_of_its_paper(
 
 
 def test_every_number_of_arxiv_in_code_and_docs_is_listed() -> None:
-    texts = [*PACKAGE.rglob("*.py"), *(p for p in DOCS.rglob("*.md") if p != PAGE)]
+    texts = [
+        *(p for package in PACKAGES for p in package.rglob("*.py")),
+        *(p for p in DOCS.rglob("*.md") if p != PAGE),
+    ]
     named = {
         number
         for path in texts
@@ -57,7 +61,7 @@ def test_modules_and_public_names_on_the_page_are_there() -> None:
 
     assert len(files) >= 10
     assert len(public) >= 10
-    roots = (PACKAGE, DOCS.parent)
+    roots = (*PACKAGES, DOCS.parent)
     assert {
         f for f in files if not any((root / f).is_file() for root in roots)
     } == set()
@@ -65,7 +69,11 @@ def test_modules_and_public_names_on_the_page_are_there() -> None:
 
 
 def test_no_paper_is_named_by_the_number_of_a_file() -> None:
-    texts = [*PACKAGE.rglob("*.py"), *DOCS.rglob("*.md"), *DOCS.rglob("*.svg")]
+    texts = [
+        *(p for package in PACKAGES for p in package.rglob("*.py")),
+        *DOCS.rglob("*.md"),
+        *DOCS.rglob("*.svg"),
+    ]
 
     numbered = [
         path.name

@@ -74,7 +74,10 @@ def tests_of(folders: Iterable[Path]) -> list[Path]:
     """The folder of tests with the same name, or the nearest above; and docstrings."""
     found = list[Path]()
     for path in files_in(folders, "*.py"):
-        test = Path("tests", *Path(path).parent.parts[2:])
+        # Of services/src/shuffledp_services/wire: services/tests/wire, or services/tests.
+        parts = Path(path).parent.parts
+        source = parts.index("src")
+        test = Path(*parts[:source], "tests", *parts[source + 2 :])
         while not (ROOT / test).is_dir():
             test = test.parent
         found += [ROOT / test]

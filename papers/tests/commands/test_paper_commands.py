@@ -1,6 +1,6 @@
 """Commands in the column "how to run it" of docs/papers/reproduction.md run as they stand.
 
-Those of `reproduce` and `court` run in tests/papers; `serve demo` in tests/service.
+Those of `reproduce` and `court` run beside it.
 """
 
 import os

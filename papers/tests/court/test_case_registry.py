@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import shuffledp as sdp
+import shuffledp_papers
 from shuffledp_papers.court.case import (
     ROUNDING,
     BoundClaim,
@@ -26,7 +27,7 @@ from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
 )
 
-ROOT = Path(sdp.__file__).parent
+ROOT = Path(shuffledp_papers.__file__).parent.parent
 CASES = {case.name: case for case in all_cases()}
 # Certificates of claims that stand are the dear ones: more than a second each. Of claims
 # that fall, those that take half a second and have a cheaper case beside them.

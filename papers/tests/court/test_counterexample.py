@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import shuffledp as sdp
+import shuffledp_papers
 from shuffledp_papers.court.case import CourtVerdict, judge
 from shuffledp_papers.court.case_registry import all_cases, case_named
 from shuffledp_papers.court.small.counterexample import COUNTEREXAMPLES, Counterexample
@@ -69,7 +70,7 @@ def test_a_program_runs_in_a_process_of_its_own(name: str, tmp_path: Path) -> No
 
 
 def test_all_programs_are_of_a_claim_and_all_but_one_have_numbers_to_change() -> None:
-    folder = Path(sdp.__file__).parent / "papers" / "court" / "programs"
+    folder = Path(shuffledp_papers.__file__).parent / "court" / "programs"
     texts = {path.read_text(encoding="utf-8") for path in folder.glob("[a-z]*.py")}
 
     assert texts == {program.text for program in PROGRAMS.values()}

@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from shuffledp.errors import DataError
 from shuffledp_services.shuffler.postgres_store import PostgresStore
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DOCUMENT = (ROOT / "docs" / "how-to" / "deployment.md").read_text()
 UNITS = sorted((ROOT / "deploy").glob("*.service"))
 PARTIES = ("analyst", "shuffler", "enroller")

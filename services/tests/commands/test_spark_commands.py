@@ -112,8 +112,9 @@ def test_a_service_opens_on_its_cores_or_on_the_engine_it_is_given(
 
     monkeypatch.setattr("shuffledp_services.spark.session.session", session)
 
+    on_cores: object = open_on_all_cores
     with spark.opening(None) as found:
-        assert found is open_on_all_cores
+        assert found is on_cores
     with spark.opening("spark://host:7077") as found:
         assert isinstance(found, OpenOnSpark)
     assert begun == ["spark://host:7077", "stopped"]

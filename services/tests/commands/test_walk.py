@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "three-parties.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "three-parties.md"
 
 
 @pytest.mark.slow

@@ -285,7 +285,7 @@ def test_nobody_else_may_ask(
 def test_every_file_of_the_page_is_served_and_loads_nothing_from_elsewhere(
     client: Client,
 ) -> None:
-    folder = Path(sdp.__file__).parent / "explore/page"
+    folder = Path(explore.__file__).parent / "page"
 
     names = ["" if p.suffix == ".html" else p.name for p in folder.iterdir()]
     pages = [client.get(f"/{name}") for name in names]

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 from live_services import free_ports
 
-_DOCUMENT = Path(__file__).parents[2] / "docs" / "how-to" / "deployment.md"
+_DOCUMENT = Path(__file__).parents[3] / "docs" / "how-to" / "deployment.md"
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
 
 

@@ -1,6 +1,6 @@
 """Hostile plans, and what each party does with them.
 
-    PYTHONPATH=src:tests:tests/service python services/tests/service/hostile_plans.py
+    PYTHONPATH=tests:services/tests python services/tests/service/hostile_plans.py
 
 prints a table. The page's part is in page.test.mjs, with the same plans.
 """

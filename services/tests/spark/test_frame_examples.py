@@ -12,6 +12,8 @@ import polars as pl
 from pyspark.sql import DataFrame
 from spark_frames import framed, started
 
+from shuffledp_services import spark as frames
+
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 # What opens a batch needs one: `test_open_and_tally` has them.

@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from spark_frames import SECRET, framed, started, table
 
 import shuffledp as sdp
+from shuffledp_services import spark as frames
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 

@@ -117,7 +117,7 @@ def account_command(
             "--coordinates: Proposition 1 speaks of one collection, B/D says of how many "
             "coordinates."
         )
-    papers = None
+    papers: Any = None
     if method is not None or selection is not None:
         option = "--s-apes" if method is None else "--method"
         papers = require_feature("account-claims", what=option)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 GROUP = "shuffledp.commands"
 # For those who call a command that is not installed: where it is.
-_SUPPLIED = {
+_SUPPLIED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "": {
         "shuffledp-services": ("explore", "task", "enrol", "serve", "device"),
         "shuffledp-papers": ("reproduce", "court"),
