@@ -12,8 +12,10 @@ from shuffledp_papers.bounds.bound import PublishedBound
 from shuffledp_papers.bounds.published_bounds import PUBLISHED
 from shuffledp_papers.segmented.privacy import SegmentedPrivacy
 
-DOCS = Path(shuffledp.__file__).parents[2] / "docs"
-PACKAGES = [Path(package.__file__).parent for package in (shuffledp, shuffledp_papers)]
+SOURCE = Path(shuffledp.__file__).parent
+PACKAGES = (SOURCE, Path(str(shuffledp_papers.__file__)).parent)
+CODE = [path for package in PACKAGES for path in package.rglob("*.py")]
+DOCS = SOURCE.parents[1] / "docs"
 PAGE = DOCS / "papers" / "bibliography.md"
 ARXIV = re.compile(r"\b\d{4}\.\d{5}\b")
 BOUNDS = [
@@ -39,7 +41,7 @@ def test_every_published_bound_is_listed_by_the_title_of_its_paper(
 
 def test_every_number_of_arxiv_in_code_and_docs_is_listed() -> None:
     texts = [
-        *(p for package in PACKAGES for p in package.rglob("*.py")),
+        *CODE,
         *(p for p in DOCS.rglob("*.md") if p != PAGE),
     ]
     named = {
@@ -70,7 +72,7 @@ def test_modules_and_public_names_on_the_page_are_there() -> None:
 
 def test_no_paper_is_named_by_the_number_of_a_file() -> None:
     texts = [
-        *(p for package in PACKAGES for p in package.rglob("*.py")),
+        *CODE,
         *DOCS.rglob("*.md"),
         *DOCS.rglob("*.svg"),
     ]

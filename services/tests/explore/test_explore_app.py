@@ -17,6 +17,7 @@ from shuffledp.accounting.verification import Verification
 from shuffledp.cli.main import app as cli
 from shuffledp.format_number import plain
 from shuffledp.statistics.verify_certificate import verify
+from shuffledp_services import explore
 from shuffledp_services.explore.answer_processes import Gone
 from shuffledp_services.explore.answers import ANSWERS
 from shuffledp_services.explore.explore_app import create_explore
