@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import brentq
 
 import shuffledp as sdp
-from shuffledp import papers
+import shuffledp_papers as papers
 from shuffledp_papers.bounds import equal_noise
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
 from shuffledp_papers.bounds.claims_table import claims_table

@@ -18,7 +18,6 @@ import pytest
 from command_line import Command, Outcome
 
 from shuffledp.accounting.account import account
-from shuffledp.cli import device_command
 from shuffledp.population import Population
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.hadamard_response import HadamardResponse
@@ -27,6 +26,7 @@ from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp_services import participant
 from shuffledp_services.analyst.sqlite_analyst_store import SqliteAnalystStore
+from shuffledp_services.commands import device_command
 from shuffledp_services.device.simulated_devices import Delivery
 from shuffledp_services.device.uploads import SimulatedPeople
 from shuffledp_services.http.http_client import Refused, Reply, UnreachableError

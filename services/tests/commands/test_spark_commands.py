@@ -16,8 +16,8 @@ pytest.importorskip("pyspark", reason="Needs the extra spark.")
 if shutil.which("java") is None:
     pytest.skip("Needs Java 17, from the system.", allow_module_level=True)
 
-from shuffledp.cli import spark
 from shuffledp_services.analyst.shard_opening import open_on_all_cores
+from shuffledp_services.commands import spark
 from shuffledp_services.spark.opening import OpenOnSpark
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]

@@ -17,10 +17,10 @@ from audited_collection import Audited, collect, local_promises
 from service_parties import parties as shuffling_parties
 from test_device import Shuffler
 
-from shuffledp.cli import audit_canaries
 from shuffledp.cli.main import main
 from shuffledp_services.audit import canary_uploads, epoch_audit
 from shuffledp_services.audit.canary_records import with_receipts
+from shuffledp_services.commands import audit_canaries
 from shuffledp_services.evidence.canaries import Canaries
 from shuffledp_services.evidence.evidence import Evidence
 from shuffledp_services.wire.invitation import Invitation
