@@ -13,6 +13,7 @@ import shuffledp
 
 PAGES = Path(shuffledp.__file__).parents[2] / "docs" / "reference" / "api"
 PUBLIC = ("shuffledp", "shuffledp_services.spark", "shuffledp.testing")
+HAS_SPARK = all(map(importlib.util.find_spec, ("shuffledp_services", "pyspark")))
 
 pytestmark = pytest.mark.skipif(not PAGES.is_dir(), reason="docs/ is not here")
 
@@ -39,7 +40,7 @@ def test_every_public_name_is_an_entry_and_none_is_there_twice() -> None:
     public = {
         f"{module}.{name}"
         for module in PUBLIC
-        if module != "shuffledp_services.spark" or importlib.util.find_spec("pyspark")
+        if module != "shuffledp_services.spark" or HAS_SPARK
         for name in importlib.import_module(module).__all__
         if not name.startswith("__")
     }
@@ -51,7 +52,8 @@ def test_every_public_name_is_an_entry_and_none_is_there_twice() -> None:
 @pytest.mark.parametrize("entry", entries())
 def test_every_entry_has_an_example(entry: str) -> None:
     if entry.startswith("shuffledp_services.spark."):
-        pytest.importorskip("pyspark", reason="Needs the extra spark.")
+        pytest.importorskip("shuffledp_services", reason="Needs shuffledp-services.")
+        pytest.importorskip("pyspark", reason="Needs shuffledp-services[spark].")
     found = named(entry)
     texts = [inspect.getdoc(found)]
     if inspect.isclass(found):

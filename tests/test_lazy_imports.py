@@ -57,7 +57,8 @@ def test_what_says_which_commands_there_are_imports_none(option: str) -> None:
     assert not HEAVY & names
     own = {name for name in names if name.startswith("shuffledp.cli.")}
     assert own == {
-        f"shuffledp.cli.{name}" for name in ("main", "lazy_group", "standard_streams")
+        f"shuffledp.cli.{name}"
+        for name in ("main", "lazy_group", "installed_commands", "standard_streams")
     }
 
 

@@ -11,6 +11,9 @@ from command_reference import document
 
 from shuffledp.cli.main import app
 
+pytest.importorskip("shuffledp_services", reason="Needs shuffledp-services.")
+pytest.importorskip("shuffledp_papers", reason="Needs shuffledp-papers.")
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 

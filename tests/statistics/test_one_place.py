@@ -9,6 +9,17 @@ import shuffledp
 from shuffledp.statistics.statistic_catalog import STATISTICS, SURVEYS, statistic_named
 
 ROOT = Path(shuffledp.__file__).parent
+# Beside it in the repository.
+SERVICES = ROOT.parents[1] / "services" / "src" / "shuffledp_services"
+ROOMS = (
+    "wire",
+    "collection",
+    "device",
+    "shuffler",
+    "analyst",
+    "operator",
+    "participant",
+)
 # The folder of a statistic - protocol, rehearsal, truth, survey -, its line in the catalog,
 # and the public names.
 MOST_FILES = 6
@@ -35,8 +46,8 @@ def test_services_and_reports_name_no_statistic() -> None:
     for statistic in STATISTICS:
         # A mean and a sum are words of other things, too; in quotes they are statistics.
         quoted = re.compile(rf"[\"']{statistic}[\"']")
-        for folder in ("service", "report"):
-            for path in (ROOT / folder).rglob("*.py"):
+        for folder in (*(SERVICES / room for room in ROOMS), ROOT / "report"):
+            for path in folder.rglob("*.py"):
                 assert not quoted.search(path.read_text(encoding="utf-8")), path
 
 

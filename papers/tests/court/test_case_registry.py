@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import shuffledp as sdp
+import shuffledp_papers
 from shuffledp_papers.court.case import (
     ROUNDING,
     BoundClaim,

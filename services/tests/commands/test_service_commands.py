@@ -1150,60 +1150,6 @@ def test_a_receipt_is_checked_against_what_was_published(
     assert forged.out == ""
 
 
-@pytest.mark.parametrize(
-    "missing",
-    [("cryptography", "httpx", "starlette", "uvicorn"), ("starlette",), ("httpx",)],
-    ids=" ".join,
-)
-def test_without_the_extra_the_other_commands_work_and_these_say_what_to_install(
-    missing: tuple[str, ...],
-) -> None:
-    shuffler = ("serve", "shuffler", "folder", "--database", "sqlite:///b.db")
-    needing: list[tuple[str, ...]] = [
-        ("serve", "demo", "--exit"),
-        (*shuffler, "--analyst", "http://localhost"),
-    ]
-    if "cryptography" in missing:
-        needing += [(*CREATE, *NAMES), SERVE_ANALYST]
-    # All in one process: each starts by importing everything that is there.
-    script = (
-        "import contextlib, io, json, sys\n"
-        f"for n in {missing}:\n"
-        "    sys.modules[n] = None\n"
-        "from shuffledp.cli.main import main\n"
-        "for command in json.loads(sys.argv[1]):\n"
-        "    sys.argv[1:], said = command, io.StringIO()\n"
-        "    with contextlib.redirect_stderr(said):\n"
-        "        try: main()\n"
-        "        except SystemExit as stop: code = stop.code\n"
-        "    print(json.dumps([code or 0, said.getvalue()]))\n"
-    )
-
-    ran = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            script,
-            json.dumps([["--help"], ["plan", "--help"], *needing]),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-
-    assert ran.stderr == ""
-    first, second, *refused = (
-        json.loads(line) for line in ran.stdout.splitlines() if line.startswith("[")
-    )
-    assert first == second == [0, ""]
-    assert len(refused) == len(needing)
-    for code, said in refused:
-        assert code == 2
-        assert "install shuffledp[service]" in said
-        assert said.count("\n") == 1
-
-
 def test_help_teaches_the_order_of_commands(command: Command) -> None:
     pages = [
         command(*words, "--help").out

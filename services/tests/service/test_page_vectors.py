@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from starlette.responses import JSONResponse
 
 from shuffledp.accounting.items.report_truncation import cut_chance
 from shuffledp.randomizers.items import stop_and_go
@@ -74,11 +75,7 @@ def test_texts_and_digests_are_those_of_python(case: dict[str, Any]) -> None:
 def test_what_a_shuffler_serves_keeps_the_spelling_of_numbers(
     case: dict[str, Any],
 ) -> None:
-    responses = pytest.importorskip(
-        "starlette.responses", reason="Needs the extra service."
-    )
-
-    served = responses.JSONResponse(json.loads(case["served"])).body
+    served = JSONResponse(json.loads(case["served"])).body
 
     assert served == case["served"].encode()
 
