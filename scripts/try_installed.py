@@ -1,4 +1,7 @@
-"""Uses an installed shuffledp as people do: commands, and the page of a shuffler."""
+"""Uses installed packages as people do: commands, and the page of a shuffler.
+
+Arguments: which of library, services and papers must be there, and no other.
+"""
 
 import json
 import re
@@ -11,6 +14,10 @@ from pathlib import Path
 
 import shuffledp
 
+PACKAGES = {
+    "services": ("explore", "task", "enrol", "serve", "device"),
+    "papers": ("reproduce", "court"),
+}
 COMMAND = str(Path(sys.executable).with_name("shuffledp"))
 TASK = (
     "task", "create", "survey", "--name", "Survey", "--question", "Do you smoke?",
@@ -34,13 +41,28 @@ def run(*arguments: str) -> str:
 
 
 def try_commands() -> None:
-    """The accountant's answer is the documented one; quickstart writes its report."""
+    """The accountant's answer is as documented; quickstart writes its report."""
     question = ("--levels", "0.5:25000,1:50000,2:25000", "--categories", "17")
     answer = json.loads(run("account", *question, "--delta", "1e-6", "--json"))
     certified = [level["epsilon_central"] for level in answer["levels"]]
     assert certified == [0.00189552, 0.00523309, 0.0172219], certified
     run("quickstart")
     assert list(Path("shuffledp-report").glob("*.html")), "quickstart wrote no report"
+
+
+def try_packages(names: list[str]) -> None:
+    """Commands of a package are listed, or it is stated which package has them."""
+    listed = run("--help")
+    for name, commands in PACKAGES.items():
+        missing = f"shuffledp-{name}" in listed
+        assert missing == (name not in names), listed
+        assert all(command in listed for command in commands), listed
+
+
+def try_claims() -> None:
+    """A published claim falls by its own five lines of Python."""
+    program = run("court", "--case", "V7b", "--python")
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def try_page() -> None:
@@ -76,10 +98,15 @@ def main() -> None:
     """Tries everything, in a folder that is removed afterwards."""
     installed = Path(shuffledp.__file__).parent
     assert "site-packages" in installed.parts, f"not an installed package: {installed}"
+    names = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         try_commands()
-        try_page()
-    print(f"shuffledp {shuffledp.__version__} works.")
+        try_packages(names)
+        if "services" in names:
+            try_page()
+        if "papers" in names:
+            try_claims()
+    print(f"shuffledp {shuffledp.__version__} works: {', '.join(names)}.")
 
 
 if __name__ == "__main__":

@@ -47,6 +47,8 @@ class Calls:
 
     def __init__(self, root: Path, done: Callable[[str, Noted], None]) -> None:
         self._root, self._done = f"{root}/", done
+        folders = ("src", "services/src", "papers/src")
+        self._sources = tuple(f"{root}/{folder}/" for folder in folders)
         self._seen = dict[int, CodeType]()
         self._early = set[str]()
         self._file = Noted({}, {}, [])
@@ -62,7 +64,7 @@ class Calls:
         found = {
             f"{code.co_filename.removeprefix(self._root)}::{_plain(code.co_qualname)}"
             for code in list(self._seen.values())
-            if code.co_filename.startswith(f"{self._root}src/")
+            if code.co_filename.startswith(self._sources)
         }
         self._seen.clear()
         return found

@@ -14,6 +14,8 @@ from pathlib import Path
 MEMORY = 6 << 30  # bytes: a wrong size must not take the machine's
 # What nearly every test needs is loaded once; nothing of the project may be.
 LOADED = ("mpmath", "numpy", "scipy.optimize", "scipy.stats")
+SOURCES = ("src", "services/src", "papers/src")
+TESTS = ("tests", "services/tests", "papers/tests")
 # What a child does in its copy, and what becomes of its exit code.
 Job = tuple[Callable[[Path], int], Callable[[Path, int | None, float], None]]
 
@@ -22,7 +24,7 @@ def copied(root: Path, place: Path) -> Path:
     """Copies what mutants change and tests read; the rest of the project is linked."""
     place.mkdir()
     for each in root.iterdir():
-        if each.name in ("src", "tests"):
+        if each.name in ("src", "tests", "services", "papers"):
             # What is compiled stays: it is taken only where the source is the same.
             ignore = shutil.ignore_patterns("node_modules")
             shutil.copytree(each, place / each.name, ignore=ignore)
@@ -80,9 +82,11 @@ def _in_child(act: Callable[[Path], int], place: Path) -> int:
     with Path("output.txt").open("wb") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
-    sys.path.insert(0, str(place / "src"))
+    sources = [str(place / folder) for folder in SOURCES]
+    tests = [str(place / folder) for folder in TESTS]
+    sys.path[:0] = sources
     before = os.environ.get("PYTHONPATH", "")
-    os.environ["PYTHONPATH"] = f"{place}/src:{place}/tests:{before}"
+    os.environ["PYTHONPATH"] = os.pathsep.join([*sources, *tests, before])
     try:
         return act(place)
     except BaseException:

@@ -20,7 +20,7 @@ ATTACKS = (
 
 
 def imported(module: str) -> set[str]:
-    """The modules of this package that a module names in its import statements."""
+    """Modules of this repository that a module names in its import statements."""
     spec = importlib.util.find_spec(module)
     assert spec is not None
     assert spec.origin is not None
@@ -41,11 +41,11 @@ def imported(module: str) -> set[str]:
                 and importlib.util.find_spec(node.module).submodule_search_locations  # type: ignore[union-attr]
                 and importlib.util.find_spec(f"{node.module}.{alias.name}")
             }
-    return {name for name in found if name.split(".")[0] == "shuffledp"}
+    return {name for name in found if name.startswith("shuffledp")}
 
 
 def reached_from(module: str) -> set[str]:
-    """All modules of this package that are imported, and what those import."""
+    """All modules of this repository that are imported, and those that they import."""
     reached: set[str] = set()
     waiting = {module}
     while waiting:

@@ -224,9 +224,17 @@ def test_units_name_options_that_there_are_and_variables_that_are_set(
 
 
 def test_every_dependency_of_the_services_is_locked_with_its_hashes() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *extras["service"], *extras["report"]]
+    library, services = (
+        tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
+        for folder in (".", "services")
+    )
+    extras = library["optional-dependencies"]
+    wanted = [
+        *library["dependencies"],
+        *services["dependencies"],
+        *extras["keyed"],
+        *extras["report"],
+    ]
     locked = (ROOT / "deploy" / "requirements.txt").read_text()
     entries = re.findall(r"^(\S+)==(\S+)[^\n]*\\\n((?: +--hash\S+.*\n)+)", locked, re.M)
     versions: dict[str, set[str]] = {}
