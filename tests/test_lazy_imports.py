@@ -108,7 +108,7 @@ def test_the_list_of_commands_says_what_the_commands_say_themselves() -> None:
 
     names = app.list_commands(context)
 
-    assert len(names) >= 13
+    assert len(names) >= 9
     for name in names:
         command = app.get_command(context, name)
         assert command is not None

@@ -14,7 +14,6 @@ from shuffledp.audit.small_collection import (
     simplifications,
 )
 from shuffledp.errors import InvalidInputError
-from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
 
 def stating(upper: float, lower: float = 0.0) -> Any:
@@ -91,7 +90,7 @@ def test_an_attack_that_nobody_can_make_is_found() -> None:
 
 def test_no_number_is_wrong_and_refusals_are_counted() -> None:
     def refusing(device: Any, people: Any, *, epsilon: float) -> Any:
-        raise OutsidePreconditions("Expected something else.")
+        raise InvalidInputError("Expected something else.")
 
     def silent(device: Any, people: Any, *, epsilon: float) -> Any:
         return SimpleNamespace(levels=[])

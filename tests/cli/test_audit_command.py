@@ -291,29 +291,9 @@ def test_what_was_not_checked_is_said_with_the_verdict(command: Command) -> None
     assert "Not checked: the same messages in two forks" in verdict
 
 
-def test_a_published_bound_that_is_false_falls(command: Command) -> None:
-    arguments = ("audit", "accountant", "eapes", "--seconds", "0.2", "--seed", "1")
-    shown, document = command(*arguments), command(*arguments, "--json")
-
-    assert shown.code == document.code == 1
-    # The first trial of this seed is one.
-    assert "The smallest counterexample" in shown.out
-    found = document.json()
-    assert found["wrong"] > 0
-    assert found["smallest"]["exact"] > found["smallest"]["stated"]
-
-
 def test_our_accountant_is_the_usual_one(command: Command) -> None:
     shown = command("audit", "accountant", "--seconds", "0.1")
 
     assert shown.code == 0
     text = " ".join(shown.out.split())
     assert "shuffledp said nothing of 0, and was wrong about 0." in text
-
-
-def test_what_states_nothing_was_not_tested(command: Command, tmp_path: Path) -> None:
-    shown = command("audit", "accountant", "apes", "--seconds", "0.1")
-
-    assert shown.code == 1
-    assert "Nothing was tested." in shown.out
-    assert command("audit", "accountant", "nobody").is_refusal

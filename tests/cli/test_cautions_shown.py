@@ -17,13 +17,6 @@ def flat(text: str) -> str:
     [
         ("account", "--categories", "4", "--levels", "1:300,50:300", "--delta", "1e-6"),
         pytest.param(
-            (
-                *("account", "--categories", "4", "--levels", "1:300,50:300"),
-                *("--method", "all", "--delta", "1e-6"),
-            ),
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
             ("plan", "mean", "--low", "0", "--high", "1", "--levels", "50:300"),
             marks=pytest.mark.slow,
         ),
@@ -79,23 +72,3 @@ def test_a_training_that_keeps_nothing_says_so(
     assert epsilon in flat(outcome.out)
     assert "promises next to nothing" in flat(outcome.out)
     assert NOBODY in flat(outcome.out)
-
-
-@pytest.mark.slow
-def test_whoever_makes_a_task_is_told_which_level_is_none(command: Command) -> None:
-    pytest.importorskip("cryptography", reason="Needs the extra service.")
-    for party in ("analyst", "shuffler", "enroller"):
-        command("task", "init", party, "survey")
-
-    outcome = command(
-        "task", "create", "survey", "--name", "Survey", "--question", "Do you smoke?",
-        "--asker", "Somebody", "--contact", "somebody@example.org",
-        "--consent", "All answers are counted.", "--statistic", "sum",
-        "--levels", "1,50", "--minimum", "60,30", "--delta", "1e-3",
-        "--shuffler", "survey/shuffler.public.json",
-        "--enroller", "survey/enroller.public.json",
-    )  # fmt: skip
-
-    assert outcome.code == 0, outcome.err
-    for words in (NOBODY, "only 90 people take part"):
-        assert words in flat(outcome.out)

@@ -158,8 +158,7 @@ def test_guarantees_and_plans_are_readable_in_narrow_terminals(
     plan = ("plan", "items", "--items", "16", "--set-size", "1", "--targets", "1:5000")
     for arguments in (
         (*account, "--delta", "1e-6"),
-        (*account, "--delta", "1e-6", "--method", "all"),
-        (*plan, "--published", "--blanket", "1"),
+        plan,
     ):
         monkeypatch.delenv("COLUMNS", raising=False)
         wide = command(*arguments).out

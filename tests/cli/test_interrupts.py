@@ -74,12 +74,8 @@ def test_an_interrupt_is_one_line_and_an_exit_code(
             ("train", "apes", "--levels", "1:1", "--dataset", "digits"),
             "shuffledp.cli.training_rounds.load",
         ),
-        (
-            ("reproduce", "eapes-average"),
-            "shuffledp_papers.commands.reproduce_command.replace",
-        ),
     ],
-    ids=range(6),
+    ids=range(5),
 )
 def test_an_interrupted_command_leaves_nothing_half_written(
     arguments: tuple[str, ...],

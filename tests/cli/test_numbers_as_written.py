@@ -31,13 +31,12 @@ def commands(command: click.Command, context: click.Context) -> Iterator[click.C
         (*ACCOUNT, "--levels", "{}:100"),
         (*ACCOUNT, "--rounds", "{}"),
         (*ACCOUNT, "--delta", "{}e-9"),
-        (*ACCOUNT, "--s-apes", "2/{}"),
         ("quickstart", "--people", "{}"),
         ("calibrate", "rounds", *ACCOUNT[1:], "--targets", "{}:1"),
         ("train", "apes", "--dataset", "digits", "--rounds", "{}"),
         ("train", "apes", "--dataset", "digits", "--levels", "1:0.{},2:0.9"),
     ],
-    ids=range(9),
+    ids=range(8),
 )
 def test_numbers_in_other_digits_are_refused(
     arguments: tuple[str, ...], number: str, command: Command

@@ -111,40 +111,11 @@ def test_items_are_a_table_for_people_and_json_for_machines(command: Command) ->
         assert level["epsilon_central"] <= level["target"] * (1.0 + 1e-9)
 
 
-@pytest.mark.slow
-def test_what_the_paper_publishes_stands_beside_it(command: Command) -> None:
-    asked = (
-        "plan",
-        "items",
-        "--items",
-        "16",
-        "--set-size",
-        "1",
-        "--targets",
-        "0.5:500",
-    )
-
-    outcome = command(*asked, "--published", "--blanket", "1")
-    answer = command(*asked, "--published", "--json").json()
-
-    assert outcome.code == 0
-    assert "As Wang et al. (2025) publish it" in outcome.out
-    assert "Everybody sends 1 blanket messages" in outcome.out
-    assert "Not certified." in outcome.out
-    published = answer["published"]
-    assert published["certified"] is False
-    (target,) = published["targets"]
-    assert target["delta_stated"] <= 2e-5 * (1.0 + 1e-9)
-    assert target["delta_at_least"] <= target["delta_proven"]
-    assert "published" not in command(*asked, "--json").json()
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         (("--targets", "0.5:100", "--blanket", "1"), "--blanket only with --published"),
         (("--targets", "0.5:100", "--published", "--absent", "2"), "without --absent"),
-        (("--targets", "0.5:100", "--published", "--blanket", "0"), "0 < m"),
         (("--targets", "0.5"), "--targets EPSILON:PEOPLE"),
         (("--targets", "0.5:100", "--delta", "0"), "delta"),
         (("--targets", "0.5:100", "--absent", "100"), "absent"),

@@ -1203,3 +1203,25 @@ def test_evidence_is_shown_with_the_name_of_who_wrote_it(
 
         assert outcome.is_refusal
         assert "Expected --audit with --auditor, a name" in outcome.err
+
+
+@pytest.mark.slow
+def test_a_task_with_a_level_that_is_not_private_is_called_that(
+    command: Command,
+) -> None:
+    for party in ("analyst", "shuffler", "enroller"):
+        command("task", "init", party, "survey")
+
+    outcome = command(
+        "task", "create", "survey", "--name", "Survey", "--question", "Do you smoke?",
+        "--asker", "Somebody", "--contact", "somebody@example.org",
+        "--consent", "All answers are counted.", "--statistic", "sum",
+        "--levels", "1,50", "--minimum", "60,30", "--delta", "1e-3",
+        "--shuffler", "survey/shuffler.public.json",
+        "--enroller", "survey/enroller.public.json",
+    )  # fmt: skip
+
+    assert outcome.code == 0, outcome.err
+    printed = " ".join(outcome.out.split())
+    for words in ("nobody would call level 50 private", "only 90 people take part"):
+        assert words in printed
