@@ -62,7 +62,7 @@ def test_rounds(command: Command) -> None:
         ("scale", *SHARED, *LEVELS, "--targets", "0.1,0.2,0.3"),
         ("scale", *SHARED, *LEVELS, "--targets", "-1"),
         ("level", *SHARED, *LEVELS, "--change", "3", "--target", "0.1"),
-        ("people", *SHARED, *LEVELS, "--targets", "0.1", "--honest-fraction", "0"),
+        ("people", *SHARED, *LEVELS, "--targets", "0.1", "--absent", "100%"),
         ("rounds", *SHARED, *LEVELS, "--targets", "1e-9"),
         ("rounds", "--delta", "1", "--categories", "3", *LEVELS, "--targets", "0.5"),
         ("levels", "--delta", "1e-6", "--targets", "0.1:500"),

@@ -54,7 +54,7 @@ def test_infinite_errors_are_null_for_machines_and_infinite_for_people(
 
 def test_absent_people_may_be_given_as_a_share(command: Command) -> None:
     number = command(*FREQUENCY, *LEVELS, "--absent", "15", "--json").json()
-    share = command(*FREQUENCY, *LEVELS, "--honest-fraction", "0.9", "--json").json()
+    share = command(*FREQUENCY, *LEVELS, "--absent", "10%", "--json").json()
 
     assert number["absent"] == 15
     assert number == share
@@ -76,7 +76,7 @@ def test_absent_people_may_be_given_as_a_share(command: Command) -> None:
         (*MEAN, "--levels", "0.5:50", "--delta", "1"),
         (*MEAN, "--levels", "0.5:50", "--delta", "nan"),
         (*MEAN, "--levels", "0.5:50", "--absent", "-1"),
-        (*MEAN, "--levels", "0.5:50", "--honest-fraction", "2"),
+        (*MEAN, "--levels", "0.5:50", "--absent", "200%"),
         (*MEAN, *LEVELS, "--mean", "2"),
         (*MEAN, *LEVELS, "--spread", "0.7"),
         (*MEAN, *LEVELS, "--mean", "0.1", "--spread", "0.5"),

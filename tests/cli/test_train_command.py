@@ -129,7 +129,7 @@ def test_shuffled_sgd_shows_what_is_promised(command: Command, tmp_path: Path) -
 @pytest.mark.parametrize(
     "wrong",
     [
-        ("--distribution", "apes/uniform1"),
+        ("--levels", "apes/normal"),
         ("--levels", "4:0.5"),
         ("--clients", "1"),
         ("--clients", "5000"),

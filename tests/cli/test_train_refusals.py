@@ -8,7 +8,8 @@ from command_line import Command
 LEVELS = [
     (("--levels", "foo"), "EPSILON:SHARE"),
     (("--levels", ""), "EPSILON:SHARE"),
-    (("--distribution", ""), "'--distribution'"),
+    (("--levels", "apes/normal"), "Expected one of e-apes/"),
+    (("--distribution", "apes/gauss1"), "with --levels"),
     (("--levels", "1:0.3"), "add up to 1"),
     (("--levels=-1:1",), "privacy budget"),
     (("--levels", "1:1", "--delta", "3"), "--delta < 1, got 3"),
@@ -18,7 +19,7 @@ LEVELS = [
 
 
 @pytest.mark.parametrize("framework", ["apes", "s-apes", "shuffled-sgd"])
-@pytest.mark.parametrize(("asked", "said"), LEVELS, ids=range(8))
+@pytest.mark.parametrize(("asked", "said"), LEVELS, ids=range(9))
 def test_what_is_asked_for_is_refused_before_data_are_looked_for(
     framework: str,
     asked: tuple[str, ...],

@@ -142,7 +142,7 @@ def test_a_picture_of_the_profiles_is_drawn(command: Command) -> None:
         ("--mechanism", ""),
         ("--mechanism", "declared-ratios(q=0.5)"),
         ("--mechanism", "laplace", "--absent", "100"),
-        ("--mechanism", "laplace", "--absent", "1", "--honest-fraction", "0.9"),
+        ("--mechanism", "laplace", "--absent", "-1%"),
         ("--mechanism", "laplace", "--rounds", "0"),
         ("--mechanism", "laplace", "--report-levels", "3"),
         ("--mechanism", "laplace", "--certificate", "/proc/none/c.json"),
@@ -167,7 +167,7 @@ def test_bad_options_are_refused(command: Command, arguments: tuple[str, ...]) -
         ("--mechanism", "gaussian(calibration=classical)"),
         ("--mechanism", "declared-ratios(q=2.8, beta=0.4)"),
         ("--mechanism", "laplace", "--rounds", "3", "--coordinates", "2"),
-        ("--mechanism", "laplace", "--honest-fraction", "0.9", "--mode", "stratified"),
+        ("--mechanism", "laplace", "--absent", "10%", "--mode", "stratified"),
     ],
 )
 def test_every_mechanism_has_an_answer(

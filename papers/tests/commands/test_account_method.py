@@ -142,7 +142,7 @@ def test_a_selection_is_of_clip_laplace_messages_at_a_delta(command: Command) ->
         ("--rounds", "2"),
         ("--coordinates", "785"),
         ("--absent", "10"),
-        ("--honest-fraction", "0.9"),
+        ("--absent", "10%"),
     ],
 )
 def test_a_selection_is_of_one_collection_that_nobody_misses(

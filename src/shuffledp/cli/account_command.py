@@ -17,7 +17,7 @@ from shuffledp.cli.mechanism import (
     people_options,
     read_people,
 )
-from shuffledp.cli.number_types import NUMBER
+from shuffledp.cli.number_types import NUMBER, Share
 from shuffledp.cli.shared_options import force_option, json_option, spark_option
 from shuffledp.cli.waiting import working
 from shuffledp.errors import InvalidInputError
@@ -78,8 +78,7 @@ def account_command(
     report_levels: str | None,
     delta: float | None,
     epsilon: float | None,
-    absent: int,
-    honest_fraction: float | None,
+    absent: int | Share,
     rounds: int,
     coordinates: int,
     method: str | None,
@@ -100,21 +99,19 @@ def account_command(
       shuffledp account --categories 2 --budgets people.csv --column epsilon --epsilon 0.1
       shuffledp account --mechanism laplace --levels 1:10000 --delta 1e-6 --rounds 10
       shuffledp account --mechanism clip-laplace --levels 0.5:5000,1:5000 --delta 1e-6 \\
-        --coordinates 7850 --honest-fraction 0.9
+        --coordinates 7850 --absent 10%
       shuffledp account --categories 2 --levels 1:10000 --delta 1e-6 --method all
       shuffledp account --mechanism clip-laplace --levels 0.5:5000,1:5000 \\
         --delta 3.6e-5 --s-apes 1570/7850
     """
-    if method is not None and (absent or honest_fraction or rounds * coordinates > 1):
+    if method is not None and (absent or rounds * coordinates > 1):
         raise InvalidInputError(
-            "Expected --method without --absent, --honest-fraction, --rounds and "
+            "Expected --method without --absent, --rounds and "
             "--coordinates: published bounds speak of one collection."
         )
-    if selection is not None and (
-        absent or honest_fraction or rounds != 1 or coordinates != 1
-    ):
+    if selection is not None and (absent or rounds != 1 or coordinates != 1):
         raise click.UsageError(
-            "Expected --s-apes without --absent, --honest-fraction, --rounds and "
+            "Expected --s-apes without --absent, --rounds and "
             "--coordinates: Proposition 1 speaks of one collection, B/D says of how many "
             "coordinates."
         )
@@ -128,7 +125,7 @@ def account_command(
         picture_kind(picture)
         require("matplotlib", extra="report", what="A picture")
     people = _people(levels, budgets, column, spark)
-    absent = num_absent(absent, honest_fraction, people.num_users)
+    left_out = num_absent(absent, people.num_users)
     # Before the certificate: the proposition may not apply to these people.
     selected = (
         None
@@ -149,7 +146,7 @@ def account_command(
             levels=chosen,
             # A file of budgets may have a level per person: report quantiles of them.
             quantiles=(budgets is not None or None) if chosen is None else None,
-            absent=absent,
+            absent=left_out,
             rounds=rounds,
             coordinates=coordinates,
         )
@@ -161,7 +158,7 @@ def account_command(
                     protocol,
                     people,
                     level,
-                    absent=absent,
+                    absent=left_out,
                     rounds=rounds,
                     coordinates=coordinates,
                 )

@@ -20,7 +20,7 @@ from shuffledp.cli.mechanism import (
     mechanism_options,
     num_absent,
 )
-from shuffledp.cli.number_types import NUMBER
+from shuffledp.cli.number_types import NUMBER, Share
 from shuffledp.cli.shared_options import json_option
 from shuffledp.cli.waiting import working
 from shuffledp.errors import InvalidInputError
@@ -202,12 +202,11 @@ def _promise(
     num_users: int,
     *,
     delta: float,
-    absent: int,
-    honest_fraction: float | None,
+    absent: int | Share,
     rounds: int,
     coordinates: int,
 ) -> Promise:
-    left_out = num_absent(absent, honest_fraction, num_users)
+    left_out = num_absent(absent, num_users)
     return Promise(protocol, delta, left_out, rounds, coordinates)
 
 

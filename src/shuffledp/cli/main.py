@@ -53,6 +53,13 @@ _COMMANDS = {
 }
 
 
+# Options of earlier versions, and what to write instead.
+_FORMER = {
+    "--distribution": 'Write the distribution with --levels, as "apes/uniform1".',
+    "--honest-fraction": "Write the share of the others with --absent, as 10%.",
+}
+
+
 class _Root(LazyGroup):
     """The group of all commands."""
 
@@ -119,7 +126,8 @@ def _run() -> Any:
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
     except click.NoSuchOption as error:
-        return _refuse(f"{error.format_message()} {_of_mechanisms(error.option_name)}")
+        hint = _FORMER.get(error.option_name) or _of_mechanisms(error.option_name)
+        return _refuse(f"{error.format_message()} {hint}")
     except click.ClickException as error:
         return _refuse(error.format_message())
     except ShuffledpError as error:

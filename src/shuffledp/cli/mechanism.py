@@ -9,8 +9,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from shuffledp.cli import parse
-from shuffledp.cli.number_types import WHOLE
-from shuffledp.cli.shared_options import absent_options
+from shuffledp.cli.number_types import WHOLE, Share
+from shuffledp.cli.shared_options import absent_option
 from shuffledp.cover import LocalRandomizer
 from shuffledp.datasets.budgets import read_budgets
 from shuffledp.errors import InvalidInputError
@@ -72,7 +72,7 @@ _MODE = click.option(
     help="Do levels travel apart from messages, or with them?",
 )
 _CIRCUMSTANCES = (
-    *absent_options,
+    absent_option,
     click.option(
         "--rounds",
         type=WHOLE,
@@ -146,7 +146,7 @@ def built(mechanism: MechanismText, categories: int | None) -> LocalRandomizer:
 
 
 def circumstance_options(command: Command) -> Command:
-    """Adds --absent, --honest-fraction, --rounds and --coordinates."""
+    """Adds --absent, --rounds and --coordinates."""
     return _with(_CIRCUMSTANCES, command)
 
 
@@ -169,18 +169,9 @@ def read_people(
     return Population.from_budgets(read_budgets(Path(budgets), column))
 
 
-def num_absent(absent: int, honest_fraction: float | None, num_users: int) -> int:
+def num_absent(absent: int | Share, num_users: int) -> int:
     """Returns the number of people who may be absent or collude."""
-    if honest_fraction is None:
-        return absent
-    if absent:
-        raise InvalidInputError("Expected either --absent or --honest-fraction.")
-    if not 0.0 < honest_fraction <= 1.0:
-        raise InvalidInputError(
-            f"Expected 0 < --honest-fraction <= 1, got {honest_fraction:g}."
-        )
-    # Rounded so that fewer people are relied on, not more.
-    return num_users - int(honest_fraction * num_users)
+    return absent.of(num_users) if isinstance(absent, Share) else absent
 
 
 def _with(

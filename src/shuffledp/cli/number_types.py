@@ -1,5 +1,8 @@
 """Option types of click for numbers, written as `shuffledp.number_text` allows."""
 
+import math
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import click
@@ -38,5 +41,34 @@ class NumberRange(_Plain, click.FloatRange):
     """A number of a range, as `click.FloatRange` takes it."""
 
 
+@dataclass(frozen=True)
+class Share:
+    """A share of a population, exactly as it was written."""
+
+    part: Fraction
+
+    def of(self, num_users: int) -> int:
+        """Returns the number of users that it is, rounded up."""
+        return math.ceil(self.part * num_users)
+
+
+class _CountOrShare(_Whole):
+    """A number of people, or a share of all as "10%"."""
+
+    name = "integer or percent"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        """Returns an int or a `Share`."""
+        if not isinstance(value, str) or not value.endswith("%"):
+            return super().convert(value, param, ctx)
+        percent = NUMBER.convert(value.removesuffix("%"), param, ctx)
+        if not 0.0 <= percent < 100.0:
+            self.fail(f"Expected from 0% to less than 100%, got {value!r}.", param, ctx)
+        return Share(Fraction(value.removesuffix("%").strip()) / 100)
+
+
 WHOLE = _Whole()
 NUMBER = _Number()
+COUNT_OR_SHARE = _CountOrShare()

@@ -10,8 +10,8 @@ from shuffledp.accounting.items.optimized_items import optimize_items
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.mechanism import num_absent
-from shuffledp.cli.number_types import NUMBER, WHOLE
-from shuffledp.cli.shared_options import absent_options, json_option
+from shuffledp.cli.number_types import NUMBER, WHOLE, Share
+from shuffledp.cli.shared_options import absent_option, json_option
 from shuffledp.cli.waiting import naming
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require_feature
@@ -42,7 +42,7 @@ _SHARED = (
         show_default=True,
         help="At which central guarantees are stated.",
     ),
-    *absent_options,
+    absent_option,
     json_option,
 )
 
@@ -56,8 +56,7 @@ def _wish_options(command: Command) -> Command:
         levels: str | None,
         targets: str | None,
         delta: float,
-        absent: int,
-        honest_fraction: float | None,
+        absent: int | Share,
         **given: Any,
     ) -> None:
         # One of them decides whether epsilons hold on the device or after the shuffle.
@@ -73,7 +72,7 @@ def _wish_options(command: Command) -> Command:
         pairs = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
         # The keys are local epsilons with --levels, and central ones with --targets.
         counts = dict(pairs)
-        left_out = num_absent(absent, honest_fraction, people.num_users)
+        left_out = num_absent(absent, people.num_users)
         wish = Wish(
             counts if targets is None else None,
             None if targets is None else counts,
@@ -184,13 +183,7 @@ def frequency_command(
     help="Central epsilons that people ask for, and people at each.",
 )
 @click.option("--delta", type=NUMBER, help="At which they are stated [0.01 / people].")
-@click.option(
-    "--absent",
-    type=WHOLE,
-    default=0,
-    show_default=True,
-    help="How many of the others may be absent or collude, whoever they are.",
-)
+@absent_option
 @click.option(
     "--published",
     is_flag=True,
@@ -211,7 +204,7 @@ def items_command(
     max_messages: int | None,
     targets: str,
     delta: float | None,
-    absent: int,
+    absent: int | Share,
     published: bool,
     blanket: float | None,
     as_json: bool,
@@ -245,7 +238,7 @@ def items_command(
             set_size=set_size,
             delta=stated_at,
             max_messages=max_messages,
-            absent=absent,
+            absent=num_absent(absent, people.num_users),
         )
         paper = None
         if papers is not None:

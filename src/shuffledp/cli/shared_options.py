@@ -2,7 +2,7 @@
 
 import click
 
-from shuffledp.cli.number_types import NUMBER, WHOLE
+from shuffledp.cli.number_types import COUNT_OR_SHARE
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON for machines."
@@ -16,17 +16,12 @@ spark_option = click.option(
     help="Read and count people on Apache Spark: local[*], spark://HOST:PORT or "
     "sc://HOST:PORT. FILE is CSV or Parquet that it reaches, or a folder of such files.",
 )
-absent_options = (
-    click.option(
-        "--absent",
-        type=WHOLE,
-        default=0,
-        show_default=True,
-        help="How many of the others may be absent or collude, whoever they are.",
-    ),
-    click.option(
-        "--honest-fraction",
-        type=NUMBER,
-        help="Instead of --absent: the share of all people who can be relied on.",
-    ),
+absent_option = click.option(
+    "--absent",
+    type=COUNT_OR_SHARE,
+    default=0,
+    show_default=True,
+    metavar="NUMBER|PERCENT",
+    help="How many of the others may be absent or collude, whoever they are; or which "
+    "share of all, as 10%.",
 )

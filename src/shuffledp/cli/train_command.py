@@ -118,7 +118,7 @@ def sgd_command(**given: Any) -> None:
     # In this order: `start` checks the folder that is then taken out.
     rng, output = start(given), given.pop("output")
     given["clients"] = given["clients"] or _SGD_CLIENTS
-    levels = levels_of(given, "e-apes/uniform1", rng)
+    levels = levels_of(given, rng)
     people = Population.from_budgets(levels)
     # Last, as it may be a download: all options are checked by then.
     images = load(given["dataset"])

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from shuffledp.budget_distributions import BUDGET_DISTRIBUTIONS
 from shuffledp.cli import parse
 from shuffledp.cli.number_types import NUMBER, WholeRange
 from shuffledp.cli.shared_options import force_option, json_option
@@ -25,7 +24,6 @@ def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Com
 
 def data_options(distribution: str) -> Callable[[Command], Command]:
     """Returns options of data, clients and levels, by default those of a distribution."""
-    # The default of --distribution stays None, so that --levels beside it is refused.
     return _together(
         click.option(
             "--dataset",
@@ -44,15 +42,11 @@ def data_options(distribution: str) -> Callable[[Command], Command]:
         ),
         click.option(
             "--levels",
-            metavar=parse.LEVEL_SHARES,
-            help="Privacy levels and the share of people at each, dealt out at random.",
-        ),
-        click.option(
-            "--distribution",
-            type=click.Choice(list(BUDGET_DISTRIBUTIONS)),
-            metavar="NAME",
-            help="Instead of --levels, a distribution of the literature, such as "
-            f"apes/uniform1 or e-apes/gauss1  [default: {distribution}]",
+            metavar=f"{parse.LEVEL_SHARES}|NAME",
+            default=distribution,
+            show_default=True,
+            help="Privacy levels and the share of people at each, dealt out at random; or "
+            "a distribution of the literature, such as apes/uniform1 or e-apes/gauss1.",
         ),
     )
 

@@ -34,7 +34,7 @@ def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
     given["clients"] = given["clients"] or (
         _DIGITS_CLIENTS if digits else PAPER_SETTINGS.num_clients
     )
-    levels = levels_of(given, PAPER_SETTINGS.distribution, rng)
+    levels = levels_of(given, rng)
     choice = None if name == PLAIN else FRAMEWORKS[name]
     framework = None
     if choice is not None:

@@ -28,8 +28,6 @@ def start(given: dict[str, Any]) -> np.random.Generator:
         raise InvalidInputError(f"Expected --learning-rate > 0, got {rate:g}.")
     if not 0.0 < given["delta"] < 1.0:
         raise InvalidInputError(f"Expected 0 < --delta < 1, got {given['delta']:g}.")
-    if given["levels"] is not None and given["distribution"] is not None:
-        raise InvalidInputError("Expected either --levels or --distribution, not both.")
     seed = given["seed"]
     return np.random.default_rng(None if seed is None else [seed, _STREAM])
 
@@ -44,17 +42,13 @@ def load(dataset: str) -> mnist.LabeledImages:
         return mnist.load_mnist(progress=on_bytes)
 
 
-def levels_of(
-    given: dict[str, Any], distribution: str, rng: np.random.Generator
-) -> Floats:
-    """Draws every client's privacy level from --levels or a distribution."""
-    clients = given["clients"]
-    if given["levels"] is not None:
-        return assign_levels(parse.level_shares(given["levels"]), clients, rng=rng)
-    if given["distribution"] is None:
-        # The default becomes part of the recorded settings.
-        given["distribution"] = distribution
-    return draw_budgets(given["distribution"], clients, rng=rng)
+def levels_of(given: dict[str, Any], rng: np.random.Generator) -> Floats:
+    """Draws every client's privacy level from --levels."""
+    levels, clients = given["levels"], given["clients"]
+    # Names of distributions start with their paper.
+    if "/" in levels:
+        return draw_budgets(levels, clients, rng=rng)
+    return assign_levels(parse.level_shares(levels), clients, rng=rng)
 
 
 def settings_of(framework: str, given: dict[str, Any]) -> dict[str, Any]:
