@@ -26,7 +26,7 @@ COMMANDS = (
     "calibrate level --mechanism unary-encoding --categories 30 --delta 1e-6 "
     "--levels 0.5:2500,1.0:5000,2.0:2500 --change 1 --target 0.1",
     f"account --categories 30 --levels {LEVELS} --delta 1e-6",
-    "account --mechanism unary-encoding --variant optimized --categories 30 "
+    'account --mechanism "unary-encoding(variant=optimized)" --categories 30 '
     f"--levels {LEVELS} --delta 1e-6",
     "court",
 )

@@ -57,6 +57,15 @@ def test_every_number_of_arxiv_in_code_and_docs_is_listed() -> None:
     assert named <= set(ARXIV.findall(words()))
 
 
+def test_papers_that_are_cited_are_listed() -> None:
+    lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+
+    cited = {line.rsplit("/", 1)[1] for line in lines if "arxiv" in line}
+
+    assert len(cited) == 3
+    assert cited <= set(ARXIV.findall(words()))
+
+
 def test_modules_and_public_names_on_the_page_are_there() -> None:
     quoted = set(re.findall(r"`([^` ]+)`", PAGE.read_text(encoding="utf-8")))
     files = {name for name in quoted if name.endswith(".py")}
