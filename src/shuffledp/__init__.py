@@ -58,14 +58,14 @@ if TYPE_CHECKING:
     from shuffledp.randomizers.subset_selection import SubsetSelection
     from shuffledp.randomizers.unary_encoding import UnaryEncoding
     from shuffledp.randomness import KeyedRandom, SystemRandom
-    from shuffledp.report.rehearsed import Rehearsed
+    from shuffledp.rehearsal.rehearse import rehearse
+    from shuffledp.rehearsal.rehearsed import Rehearsed
     from shuffledp.reports import Reports, ShuffledReports
     from shuffledp.shuffler.shuffle import shuffle
     from shuffledp.statistics.frequency.protocol import Frequency
     from shuffledp.statistics.items.items_framework import ItemsFramework
     from shuffledp.statistics.items.protocol import Items
     from shuffledp.statistics.mean.protocol import Mean
-    from shuffledp.statistics.rehearse import rehearse
     from shuffledp.statistics.single_message import SingleMessage
     from shuffledp.statistics.strings.protocol import Strings
     from shuffledp.statistics.sum.protocol import BinarySum, SumEstimate
@@ -174,7 +174,7 @@ _MODULES = {
     "PrivacyProfile": "accounting.privacy_profile",
     "Promise": "accounting.promise",
     "Rappor": "randomizers.rappor",
-    "Rehearsed": "report.rehearsed",
+    "Rehearsed": "rehearsal.rehearsed",
     "Reports": "reports",
     "ShuffledReports": "reports",
     "ShuffledpError": "errors",
@@ -200,7 +200,7 @@ _MODULES = {
     "plan_frequency": "planning.frequency_plan",
     "plan_mean": "planning.mean_plan",
     "privacy_profile": "accounting.privacy_profile",
-    "rehearse": "statistics.rehearse",
+    "rehearse": "rehearsal.rehearse",
     "shuffle": "shuffler.shuffle",
     "smallest_crowd": "accounting.calibration",
     "verify": "statistics.verify_certificate",

@@ -61,7 +61,7 @@ def test_an_interrupt_is_one_line_and_an_exit_code(
     ("arguments", "place"),
     [
         (("quickstart", "--people", "1000"), "shuffledp.cli.collection_run.perform"),
-        (("quickstart", "--people", "1000"), "shuffledp.report.writing.check_target"),
+        (("quickstart", "--people", "1000"), "shuffledp.file_writing.check_target"),
         (
             ("estimate", "survey.csv", "--value", "smokes", "--level", "epsilon"),
             "shuffledp.cli.collection_run.write_report",

@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 from rich.console import Console
 
+from shuffledp.rehearsal.rehearse import rehearse
+from shuffledp.rehearsal.rehearsed import Rehearsed
+from shuffledp.report.estimate_picture import estimate_picture
 from shuffledp.report.files import html_report
-from shuffledp.report.matplotlib_picture import estimate_picture
-from shuffledp.report.rehearsed import Rehearsed
 from shuffledp.report.terminal import estimate_table
-from shuffledp.statistics.rehearse import rehearse
 
 # By how much a displayed number is larger than the estimate, and what follows it.
 SHOWN = {"frequency": (100.0, "%"), "mean": (1.0, ""), "sum": (1.0, "")}

@@ -11,13 +11,12 @@ import pytest
 from oracles.means import mean_by
 
 from shuffledp.analyzer.frequency import FrequencyEstimate
-from shuffledp.report.display_text import MAX_ROWS, decimals, rounded
+from shuffledp.display_text import decimals, rounded
+from shuffledp.report.estimate_picture import estimate_picture
+from shuffledp.report.estimates_csv import estimates_csv
 from shuffledp.report.files import html_report
-from shuffledp.report.matplotlib_picture import estimate_picture, guarantee_picture
-from shuffledp.report.summary import EstimateRow, Summary
-from shuffledp.report.summary_parts import (
-    Circumstances,
-)
+from shuffledp.report.guarantee_picture import guarantee_picture
+from shuffledp.report.listed_rows import MAX_ROWS, listed_rows
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.frequency.rehearsal import (
     collect_frequency,
@@ -33,6 +32,10 @@ from shuffledp.statistics.strings.rehearsal import (
 )
 from shuffledp.statistics.sum.protocol import BinarySum
 from shuffledp.statistics.sum.rehearsal import collect_sum, summarize_sum
+from shuffledp.statistics.summary import EstimateRow, Summary
+from shuffledp.statistics.summary_parts import (
+    Circumstances,
+)
 
 CATEGORIES = ("a", "b & c", "d")
 CIRCUMSTANCES = Circumstances("a survey", 0.95, 11)
@@ -106,7 +109,7 @@ def test_page_states_assumptions_and_caveat(
 def test_csv_has_one_row_per_category(
     summary: Summary, collection: Collection[FrequencyEstimate]
 ) -> None:
-    rows = list(csv.DictReader(io.StringIO(summary.to_csv())))
+    rows = list(csv.DictReader(io.StringIO(estimates_csv(summary))))
 
     estimate = collection.estimate
     assert [row["category"] for row in rows] == list(CATEGORIES)
@@ -193,7 +196,7 @@ def test_sums_count_people(summary: Summary) -> None:
 def test_strings_are_listed_if_they_were_found(strings: Summary) -> None:
     record, page = strings.to_dict(), html_report(strings)
 
-    assert [row.name for row in strings.listed_rows()] == ["y", "x", OTHER_STRINGS]
+    assert [row.name for row in listed_rows(strings)] == ["y", "x", OTHER_STRINGS]
     assert [row["found"] for row in record["estimates"]] == [True, True, False, None]
     assert record["estimates"][-1]["truth"] == pytest.approx(0.1, abs=0.03)
     once = record["guarantee"]
@@ -202,7 +205,7 @@ def test_strings_are_listed_if_they_were_found(strings: Summary) -> None:
     for statement in (once, always):
         assert statement["about"] in page
         assert repr(statement["levels"][0]["epsilon_central"]) in page
-    rows = list(csv.DictReader(io.StringIO(strings.to_csv())))
+    rows = list(csv.DictReader(io.StringIO(estimates_csv(strings))))
     assert [row["string"] for row in rows] == ["y", "x", "nobody", OTHER_STRINGS]
     assert [row["found"] for row in rows] == ["True", "True", "False", ""]
 
@@ -219,7 +222,7 @@ def test_records_are_json_without_nan(
 def test_no_more_rows_are_listed_than_anybody_reads(summary: Summary) -> None:
     rows = tuple(EstimateRow(str(i), i / 100, 0.1, 0.0, 1.0, 0.5) for i in range(50))
 
-    listed = replace(summary, rows=rows).listed_rows()
+    listed = listed_rows(replace(summary, rows=rows))
 
     assert [row.name for row in listed] == [str(i) for i in range(50 - MAX_ROWS, 50)]
 
@@ -230,7 +233,7 @@ def test_the_share_of_other_strings_is_always_listed(strings: Summary) -> None:
         for i in range(50)
     )
 
-    listed = replace(strings, rows=(*many, strings.rows[-1])).listed_rows()
+    listed = listed_rows(replace(strings, rows=(*many, strings.rows[-1])))
 
     assert len(listed) == MAX_ROWS
     assert listed[-1].name == OTHER_STRINGS

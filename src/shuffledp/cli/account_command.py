@@ -22,11 +22,11 @@ from shuffledp.cli.shared_options import force_option, json_option, spark_option
 from shuffledp.cli.waiting import working
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require, require_feature
+from shuffledp.file_writing import check_new, write_file
+from shuffledp.matplotlib_picture import picture_kind
 from shuffledp.population import Population
-from shuffledp.report.matplotlib_picture import picture_kind
 from shuffledp.report.profile_picture import profile_picture
 from shuffledp.report.terminal import guarantee_table
-from shuffledp.report.writing import check_new, write_file
 from shuffledp.statistics.single_message import SingleMessage
 
 

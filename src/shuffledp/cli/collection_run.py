@@ -7,11 +7,11 @@ from shuffledp.cli.options import Settings
 from shuffledp.cli.waiting import progress
 from shuffledp.errors import MissingExtraError
 from shuffledp.extras import require
+from shuffledp.file_writing import check_folder, free_folder
+from shuffledp.rehearsal.rehearse import perform
 from shuffledp.report.files import write_report
 from shuffledp.report.terminal import estimate_table, guarantee_table
-from shuffledp.report.writing import check_folder, free_folder
 from shuffledp.statistics.rehearsal_stage import Rehearsal
-from shuffledp.statistics.rehearse import perform
 
 _FOLDER = Path("shuffledp-report")
 

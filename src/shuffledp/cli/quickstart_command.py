@@ -13,7 +13,6 @@ from shuffledp.datasets.msnbc import MSNBC_CATEGORIES
 from shuffledp.datasets.synthetic import draw_msnbc_like, draw_msnbc_like_holders
 from shuffledp.number_text import is_plain
 from shuffledp.population import MAX_USERS, Population
-from shuffledp.report.summary import Summary
 from shuffledp.statistics.frequency.drawn_rehearsal import rehearse_drawn
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.frequency.rehearsal import (
@@ -21,6 +20,7 @@ from shuffledp.statistics.frequency.rehearsal import (
 )
 from shuffledp.statistics.rehearsal_stage import Stage
 from shuffledp.statistics.rehearsed_collection import assign_levels, counts_of_shares
+from shuffledp.statistics.summary import Summary
 
 # Larger collections would take gigabytes if each message were drawn.
 _MOST_DRAWN_ONE_BY_ONE = 10**7

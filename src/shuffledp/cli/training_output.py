@@ -14,10 +14,10 @@ from rich.table import Table
 
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.waiting import lines_of_shares
+from shuffledp.display_text import percent
 from shuffledp.extras import require
-from shuffledp.report.display_text import percent
-from shuffledp.report.matplotlib_picture import new_figure, svg
-from shuffledp.report.writing import check_folder, write_files
+from shuffledp.file_writing import check_folder, write_files
+from shuffledp.matplotlib_picture import new_figure, svg
 
 _COLORS = ("#1f5fa8", "#d9730d")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from shuffledp.report.matplotlib_picture import MatplotlibPicture, new_figure
+from shuffledp.matplotlib_picture import MatplotlibPicture, new_figure
 
 _BLUE, _ORANGE = "#1f5fa8", "#d9730d"
 

@@ -11,6 +11,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.promise import Promise
 from shuffledp.errors import InvalidInputError
 from shuffledp.format_number import plain
+from shuffledp.matplotlib_picture import MatplotlibPicture
 from shuffledp.planning.collection_design import (
     CollectionDesign,
     Yardstick,
@@ -18,7 +19,6 @@ from shuffledp.planning.collection_design import (
 )
 from shuffledp.planning.error_picture import errors_picture
 from shuffledp.population import Population
-from shuffledp.report.matplotlib_picture import MatplotlibPicture
 from shuffledp.text_tables import TextTable, as_html, as_text
 
 if TYPE_CHECKING:

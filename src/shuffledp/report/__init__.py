@@ -1,1 +1,1 @@
-"""Reports of a collection: terminal tables, pictures, one-file HTML."""
+"""Reports of a collection: terminal tables, pictures, CSV, one-file HTML."""

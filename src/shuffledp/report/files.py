@@ -4,12 +4,15 @@ import json
 from pathlib import Path
 
 from shuffledp.accounting.level_table import level_table
+from shuffledp.display_text import number_format, printable
 from shuffledp.extras import require
+from shuffledp.file_writing import write_files
 from shuffledp.format_number import plain
-from shuffledp.report.display_text import number_format, printable
-from shuffledp.report.matplotlib_picture import estimate_picture, guarantee_picture
-from shuffledp.report.summary import Summary
-from shuffledp.report.writing import write_files
+from shuffledp.report.estimate_picture import estimate_picture
+from shuffledp.report.estimates_csv import estimates_csv
+from shuffledp.report.guarantee_picture import guarantee_picture
+from shuffledp.report.listed_rows import listed_rows
+from shuffledp.statistics.summary import Summary
 from shuffledp.version import __version__
 
 _STEM = "estimates"
@@ -31,7 +34,7 @@ def html_report(summary: Summary) -> str:
         more_decimals=1,
     )
     environment.filters |= {"plain": plain, "printable": printable, "written": written}
-    rows = summary.listed_rows()
+    rows = listed_rows(summary)
     page: str = environment.get_template("report.html.j2").render(
         title=f"{summary.words.title} from people at different privacy levels",
         heading=summary.words.asked,
@@ -73,7 +76,7 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
         texts[f"{name}.svg"] = guarantee_picture(statement).svg
     texts |= {
         "estimate.json": json.dumps(summary.to_dict(), indent=2) + "\n",
-        f"{_STEM}.csv": summary.to_csv(),
+        f"{_STEM}.csv": estimates_csv(summary),
     }
     write_files(folder, texts)
     # A folder holds one report: further pictures of an earlier one are removed.

@@ -4,7 +4,7 @@ import numpy as np
 
 from shuffledp.accounting.privacy_profile import PrivacyProfile
 from shuffledp.format_number import plain
-from shuffledp.report.matplotlib_picture import MatplotlibPicture, new_figure
+from shuffledp.matplotlib_picture import MatplotlibPicture, new_figure
 
 # Of different lightness, so that they differ in black-and-white print, too.
 _COLORS = ("#1f5fa8", "#d9730d", "#2e7d4f", "#8a3ea0", "#a61c3c", "#57606a")

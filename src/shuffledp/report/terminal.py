@@ -7,14 +7,10 @@ from rich.text import Text
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.level_table import chosen_heading, level_table, solved
 from shuffledp.accounting.statement import Statement
+from shuffledp.display_text import number_format, printable
 from shuffledp.format_number import plain
-from shuffledp.report.display_text import (
-    MAX_ROWS,
-    levels_without_amplification,
-    number_format,
-    printable,
-)
-from shuffledp.report.summary import EstimateRow, Summary
+from shuffledp.report.listed_rows import MAX_ROWS, listed_rows
+from shuffledp.statistics.summary import EstimateRow, Summary
 
 _BAR_WIDTH = 24
 # Blocks from 0 to 8 eighths of a character's width.
@@ -34,7 +30,7 @@ def guarantee_table(guarantee: Guarantee) -> RenderableType:
             space = "\n" if parts else ""
             parts.append(Text(f"{space}{_sentence(statement.about)}", style="bold"))
         parts += [_statement_table(statement, after), _reading(statement, subject)]
-        unamplified = levels_without_amplification(statement)
+        unamplified = _levels_without_amplification(statement)
         if unamplified is not None:
             parts.append(Text(unamplified, style="yellow"))
     parts += [Text(caution, style="yellow") for caution in guarantee.cautions]
@@ -68,7 +64,7 @@ def _sentence(about: str) -> str:
 
 def estimate_table(summary: Summary) -> RenderableType:
     """Returns estimates, intervals and truths; shares with bars."""
-    rows, listed = summary.listed_rows(), sum(row.listed for row in summary.rows)
+    rows, listed = listed_rows(summary), sum(row.listed for row in summary.rows)
     table = Table(
         # As Text: brackets in the name of a file or column are no markup.
         title=Text(f"{summary.words.title}: {printable(summary.source)}"),
@@ -124,6 +120,17 @@ def _reading(statement: Statement, subject: str) -> Text:
         "better for those with a smaller number. Certified is a proven upper bound; what "
         "the attack shows is a proven lower bound."
     )
+
+
+def _levels_without_amplification(statement: Statement) -> str | None:
+    """Returns a sentence on the levels without a proven benefit of the shuffle, if any."""
+    levels = [entry for entry in statement.levels if entry.rests_on == "device"]
+    # Nothing is better than an epsilon or a delta of 0.
+    levels = [e for e in levels if e.epsilon_central > 0.0 and e.delta_central > 0.0]
+    if statement.local or not levels:
+        return None
+    names = ", ".join(dict.fromkeys(plain(entry.chosen) for entry in levels))
+    return f"Nothing better is proven for level {names} than what a device keeps alone."
 
 
 def _bullets(guarantee: Guarantee) -> Text:

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.population import Population
-from shuffledp.report.summary import Summary
-from shuffledp.report.summary_parts import Circumstances
 from shuffledp.statistics.level_dependence import LevelGroups
 from shuffledp.statistics.rehearsed_collection import Collection as Collected
 from shuffledp.statistics.request import Request
+from shuffledp.statistics.summary import Summary
+from shuffledp.statistics.summary_parts import Circumstances
 from shuffledp.types import Floats, Ints
 
 # Most cells (levels times numbers) that a part counts; with more, levels are grouped.

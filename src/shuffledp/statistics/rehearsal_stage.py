@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 from shuffledp.datasets.fetch import Progress
 from shuffledp.randomness import Rng
-from shuffledp.report.summary import Summary
-from shuffledp.report.summary_parts import Circumstances
+from shuffledp.statistics.summary import Summary
+from shuffledp.statistics.summary_parts import Circumstances
 from shuffledp.types import Mode
 
 OnStep: TypeAlias = Callable[[str], None]

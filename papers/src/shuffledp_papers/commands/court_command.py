@@ -17,7 +17,7 @@ from shuffledp.cli.number_types import NUMBER, WholeRange
 from shuffledp.cli.shared_options import force_option, json_option
 from shuffledp.cli.waiting import duration, share_bar, working
 from shuffledp.errors import InvalidInputError
-from shuffledp.report.writing import check_folder, check_new, write_file, write_files
+from shuffledp.file_writing import check_folder, check_new, write_file, write_files
 from shuffledp.version import __version__
 from shuffledp_papers.commands.court_table import court_table, search_table
 from shuffledp_papers.court.case_registry import all_cases, case_named, judge_all

@@ -13,7 +13,7 @@ from shuffledp.cli.shared_options import force_option
 from shuffledp.cli.waiting import duration, share_bar
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
-from shuffledp.report.writing import check_folder, check_new, write_file, write_files
+from shuffledp.file_writing import check_folder, check_new, write_file, write_files
 from shuffledp_papers.contents.papers import PAPERS
 from shuffledp_papers.contents.reproduction_page import document
 from shuffledp_papers.figures.experiments import EXPERIMENTS

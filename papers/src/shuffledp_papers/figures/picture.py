@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shuffledp.report.matplotlib_picture import new_figure, svg
+from shuffledp.matplotlib_picture import new_figure, svg
 from shuffledp.types import Floats
 from shuffledp_papers.figures.result import Cell, number
 

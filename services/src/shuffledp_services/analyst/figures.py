@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shuffledp.report.display_text import MAX_ROWS, decimals, rounded
+from shuffledp.display_text import decimals, rounded
+from shuffledp.report.listed_rows import MAX_ROWS
 from shuffledp_services.wire.question import Question
 
 

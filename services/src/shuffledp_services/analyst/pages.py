@@ -9,8 +9,8 @@ from typing import Any
 import jinja2
 
 from shuffledp.accounting.certificate import read_certificate
+from shuffledp.display_text import printable
 from shuffledp.format_number import plain
-from shuffledp.report.display_text import printable
 from shuffledp.version import __version__
 from shuffledp_services.analyst.analyst_store import EpochRecord, Former
 from shuffledp_services.analyst.auditor_evidence import HEIGHT

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from shuffledp.display_text import printable
 from shuffledp.format_number import plain
-from shuffledp.report.display_text import printable
 from shuffledp.version import __version__
 from shuffledp_services.analyst.figures import Bar, Figure, Tick, figure_of
 from shuffledp_services.wire.task import Task

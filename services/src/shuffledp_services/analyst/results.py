@@ -8,8 +8,8 @@ from shuffledp.accounting.assumptions import ORDER
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.interval import reach
 from shuffledp.errors import DataError
-from shuffledp.report.summary_parts import TWO_ERRORS
 from shuffledp.statistics.stage_runs import Estimate
+from shuffledp.statistics.summary_parts import TWO_ERRORS
 from shuffledp.tally import Tally
 from shuffledp_services.collection.analyst_state import AnalystState
 from shuffledp_services.wire.canonical import to_text

@@ -10,7 +10,7 @@ from shuffledp.cli.console import show, show_json
 from shuffledp.cli.shared_options import json_option
 from shuffledp.cli.waiting import working
 from shuffledp.errors import DataError
-from shuffledp.report.writing import write_file
+from shuffledp.file_writing import write_file
 from shuffledp.strict_json import read_json_file
 from shuffledp_services.commands.audit_canaries import RECEIPTS
 from shuffledp_services.commands.evidence_table import course, findings

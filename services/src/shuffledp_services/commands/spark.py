@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     # They bring tables with them, which few commands read.
     from pyspark.sql import DataFrame, SparkSession
 
-    from shuffledp.report.summary import Summary
     from shuffledp.statistics.rehearsal_stage import Rehearsal, Stage
     from shuffledp.statistics.request import Request
+    from shuffledp.statistics.summary import Summary
     from shuffledp_services.analyst.shard_opening import OpenShards
 
 _PERSON, _LEVEL = "shuffledp person", "shuffledp level"

@@ -15,8 +15,8 @@ import httpx
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.file_writing import write_file
 from shuffledp.randomness import SystemRandom
-from shuffledp.report.writing import write_file
 from shuffledp_services.audit.canary_records import (
     CanaryAssignment,
     canary_record,

@@ -14,13 +14,13 @@ from shuffledp.datasets.table import budgets_of
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomness import SystemRandom
-from shuffledp.report.rehearsed import Rehearsed
-from shuffledp.report.summary import Summary
+from shuffledp.rehearsal.rehearsed import Rehearsed
 from shuffledp.reports import ShuffledReports
 from shuffledp.statistics.level_dependence import LevelGroups
 from shuffledp.statistics.parts import InParts, Parts, Truth
 from shuffledp.statistics.rehearsal_stage import Stage
 from shuffledp.statistics.statistic_catalog import statistic_named
+from shuffledp.statistics.summary import Summary
 from shuffledp.tally import Tally
 from shuffledp_services.spark.failures import translated_errors
 from shuffledp_services.spark.frame_columns import pieces, plain, series

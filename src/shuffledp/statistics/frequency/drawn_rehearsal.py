@@ -5,10 +5,10 @@ import numpy as np
 from shuffledp.accounting.account import account
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp.report.summary import Summary
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.frequency.rehearsal import frequency_parts
 from shuffledp.statistics.rehearsal_stage import Stage
+from shuffledp.statistics.summary import Summary
 from shuffledp.types import Ints
 
 

@@ -19,13 +19,6 @@ from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.mechanism_text import read_mechanism
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
 from shuffledp.randomness import Rng
-from shuffledp.report.summary import Summary
-from shuffledp.report.summary_parts import (
-    Circumstances,
-    build_summary,
-    estimate_rows,
-    off_by_share,
-)
 from shuffledp.statistics.frequency.frequency_truth import FrequencyTruth
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
 from shuffledp.statistics.level_dependence import dependence_of_categories
@@ -34,6 +27,13 @@ from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.rehearsed_collection import Collection, collect
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.shared_parameters import CATEGORIES, mechanism_parameter
+from shuffledp.statistics.summary import Summary
+from shuffledp.statistics.summary_parts import (
+    Circumstances,
+    build_summary,
+    estimate_rows,
+    off_by_share,
+)
 from shuffledp.types import Floats, Ints
 
 # A simulation keeps the messages of all people in memory at once.

@@ -5,16 +5,16 @@ from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.format_number import plain
 from shuffledp.population import Population
-from shuffledp.report.summary import Summary
-from shuffledp.report.summary_parts import (
+from shuffledp.statistics.items.items_collection import ItemsCollection
+from shuffledp.statistics.items.items_framework import ItemsFramework
+from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
+from shuffledp.statistics.summary import Summary
+from shuffledp.statistics.summary_parts import (
     Circumstances,
     build_summary,
     estimate_rows,
     off_by_share,
 )
-from shuffledp.statistics.items.items_collection import ItemsCollection
-from shuffledp.statistics.items.items_framework import ItemsFramework
-from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
 from shuffledp.types import Floats
 
 # A sentence lists at most this many rates; the certificate has all of them.

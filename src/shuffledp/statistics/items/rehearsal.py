@@ -12,7 +12,6 @@ from shuffledp.near_duplicate_labels import spelling_warnings
 from shuffledp.option_text import LEVEL_SHARES, Argument, option_text, statistic
 from shuffledp.parameter import Parameter
 from shuffledp.population import Population
-from shuffledp.report.summary import Summary
 from shuffledp.statistics.items.items_collection import collect_items
 from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.items_summary import noisy_targets, summarize_items
@@ -21,6 +20,7 @@ from shuffledp.statistics.level_dependence import dependence_of_sets
 from shuffledp.statistics.rehearsal_stage import Rehearsal, Stage
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.shared_parameters import CATEGORIES
+from shuffledp.statistics.summary import Summary
 from shuffledp.types import Floats
 
 # A simulation keeps the messages of all people in memory at once.

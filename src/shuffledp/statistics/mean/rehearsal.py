@@ -17,14 +17,6 @@ from shuffledp.population import Population
 from shuffledp.randomizers.catalog import NUMBER_MECHANISMS, number_randomizer
 from shuffledp.randomizers.mechanism_text import read_mechanism
 from shuffledp.randomness import Rng
-from shuffledp.report.summary import Summary
-from shuffledp.report.summary_parts import (
-    TWO_ERRORS,
-    Circumstances,
-    about_rows,
-    build_summary,
-    signed,
-)
 from shuffledp.statistics.level_dependence import dependence_of_numbers
 from shuffledp.statistics.mean.mean_truth import MeanTruth, bounded
 from shuffledp.statistics.mean.prediction import check_spread
@@ -34,6 +26,14 @@ from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.rehearsed_collection import Collection, collect
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.shared_parameters import mechanism_parameter
+from shuffledp.statistics.summary import Summary
+from shuffledp.statistics.summary_parts import (
+    TWO_ERRORS,
+    Circumstances,
+    about_rows,
+    build_summary,
+    signed,
+)
 from shuffledp.types import Floats
 
 _CLIPPED = (

@@ -7,24 +7,24 @@ import numpy as np
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.strings import StringEstimate, check_candidates, check_rate
 from shuffledp.datasets.table import read_lines, strings_of
+from shuffledp.display_text import percent
 from shuffledp.errors import InvalidInputError
 from shuffledp.near_duplicate_labels import spelling_warnings
 from shuffledp.option_text import Argument, option_text
 from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
-from shuffledp.report.display_text import percent
-from shuffledp.report.summary import EstimateRow, Summary
-from shuffledp.report.summary_parts import (
-    Circumstances,
-    build_summary,
-    estimate_rows,
-    off_by_share,
-)
 from shuffledp.statistics.level_dependence import dependence_of_categories
 from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.rehearsed_collection import Collection, collect
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.strings.protocol import WORDS, Strings
+from shuffledp.statistics.summary import EstimateRow, Summary
+from shuffledp.statistics.summary_parts import (
+    Circumstances,
+    build_summary,
+    estimate_rows,
+    off_by_share,
+)
 from shuffledp.types import Floats
 
 OTHER_STRINGS = "none of these"

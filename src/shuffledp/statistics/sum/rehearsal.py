@@ -11,14 +11,6 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.option_text import Argument, option_text
 from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
-from shuffledp.report.summary import Summary
-from shuffledp.report.summary_parts import (
-    TWO_ERRORS,
-    Circumstances,
-    about_rows,
-    build_summary,
-    signed,
-)
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.statistics.mean.rehearsal import dependence_of_mean
 from shuffledp.statistics.parts import Parts
@@ -27,6 +19,14 @@ from shuffledp.statistics.rehearsed_collection import Collection, collect
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.sum.protocol import WORDS, BinarySum, SumEstimate
 from shuffledp.statistics.sum.sum_truth import SumTruth
+from shuffledp.statistics.summary import Summary
+from shuffledp.statistics.summary_parts import (
+    TWO_ERRORS,
+    Circumstances,
+    about_rows,
+    build_summary,
+    signed,
+)
 from shuffledp.types import Floats, Ints
 
 

@@ -5,14 +5,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.display_text import number_format, printable
 from shuffledp.errors import DataError
+from shuffledp.file_writing import check_folder, check_new, write_file
 from shuffledp.format_number import plain
+from shuffledp.matplotlib_picture import MatplotlibPicture
 from shuffledp.option_text import in_python
-from shuffledp.report.display_text import number_format, printable
+from shuffledp.report.estimate_picture import estimate_picture
 from shuffledp.report.files import html_report, write_report
-from shuffledp.report.matplotlib_picture import MatplotlibPicture, estimate_picture
-from shuffledp.report.summary import EstimateRow, Summary
-from shuffledp.report.writing import check_folder, check_new, write_file
+from shuffledp.report.listed_rows import listed_rows
+from shuffledp.statistics.summary import EstimateRow, Summary
 from shuffledp.text_tables import TextTable, as_html, as_text
 
 if TYPE_CHECKING:
@@ -127,7 +129,7 @@ class Rehearsed:
 
     def _estimates(self) -> TextTable:
         summary = self.summary
-        rows = summary.listed_rows()
+        rows = listed_rows(summary)
         written = number_format(
             summary.words.display, [row.standard_error for row in rows]
         )

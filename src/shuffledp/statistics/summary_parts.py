@@ -9,9 +9,9 @@ import numpy as np
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.analyzer.interval import reach
+from shuffledp.display_text import printable
 from shuffledp.labels import UNBIASED_IF, StatisticLabels
-from shuffledp.report.display_text import printable
-from shuffledp.report.summary import EstimateRow, Summary
+from shuffledp.statistics.summary import EstimateRow, Summary
 from shuffledp.types import Floats, Mode
 
 TWO_ERRORS = (

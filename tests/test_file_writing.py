@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shuffledp.errors import DataError
-from shuffledp.report.writing import write_file, write_files
+from shuffledp.file_writing import write_file, write_files
 
 
 def test_a_file_is_replaced_by_the_whole_text(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_full_disk_leaves_everything_as_it_was(
             raise OSError(errno.ENOSPC, "No space left on device")
         return made(**options)
 
-    monkeypatch.setattr("shuffledp.report.writing.tempfile.mkstemp", mkstemp)
+    monkeypatch.setattr("shuffledp.file_writing.tempfile.mkstemp", mkstemp)
 
     with pytest.raises(DataError, match="No space left"):
         write_files(tmp_path, {"a.csv": "new", "b.json": "new"})

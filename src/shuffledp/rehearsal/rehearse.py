@@ -15,12 +15,12 @@ from shuffledp.datasets.missing import Missing
 from shuffledp.errors import DataError, InvalidInputError, MissingValueError
 from shuffledp.option_text import in_python
 from shuffledp.randomness import Rng, SystemRandom
-from shuffledp.report.rehearsed import Rehearsed
-from shuffledp.report.summary import Summary
+from shuffledp.rehearsal.rehearsed import Rehearsed
 from shuffledp.statistics.arguments import checked_arguments
 from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.statistic_catalog import statistic_named
+from shuffledp.statistics.summary import Summary
 from shuffledp.types import Mode
 
 # People who made up their data with the same seed must not meet the same random numbers.

@@ -1,14 +1,9 @@
-"""Formatting of numbers and names in reports."""
+"""Formatting of a statistic's numbers and names for display."""
 
 import math
 from collections.abc import Callable, Iterable
 
-from shuffledp.accounting.statement import Statement
-from shuffledp.format_number import plain
 from shuffledp.labels import Display
-
-# Largest number of rows in tables and pictures; CSV and JSON files hold all.
-MAX_ROWS = 40
 
 
 def percent(share: float, digits: int) -> str:
@@ -81,14 +76,3 @@ def printable(name: str) -> str:
     """
     text = "".join(c if c.isprintable() else "\ufffd" for c in name)
     return text if len(text) <= 40 else text[:39] + "…"
-
-
-def levels_without_amplification(statement: Statement) -> str | None:
-    """Returns a sentence on the levels without a proven benefit of the shuffle, if any."""
-    levels = [entry for entry in statement.levels if entry.rests_on == "device"]
-    # Nothing is better than an epsilon or a delta of 0.
-    levels = [e for e in levels if e.epsilon_central > 0.0 and e.delta_central > 0.0]
-    if statement.local or not levels:
-        return None
-    names = ", ".join(dict.fromkeys(plain(entry.chosen) for entry in levels))
-    return f"Nothing better is proven for level {names} than what a device keeps alone."

@@ -1,7 +1,5 @@
-"""Summary of a rehearsal as plain values, for JSON, CSV, tables and pictures."""
+"""Summary of a rehearsal as plain values, from which reports are made."""
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +8,6 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.format_number import plain
 from shuffledp.labels import StatisticLabels
-from shuffledp.report.display_text import MAX_ROWS
 from shuffledp.types import Mode
 
 
@@ -103,22 +100,6 @@ class Summary:
         first = () if self.unbiased_if is None else (self.unbiased_if,)
         return first + self.caveats
 
-    def listed_rows(self) -> list[EstimateRow]:
-        """Returns the rows of reports: all, or those of largest share, in their order."""
-        rows = [row for row in self.rows if row.listed]
-        if len(rows) <= MAX_ROWS:
-            return rows
-        # The row of all other strings is neither found nor not found (None): it stays.
-        order = sorted(
-            range(len(rows)),
-            key=lambda index: (
-                rows[index].details.get("found", True) is not None,
-                -rows[index].estimate,
-            ),
-        )
-        # Sorted positions: the largest rows stay in the order of all.
-        return [rows[index] for index in sorted(order[:MAX_ROWS])]
-
     def to_dict(self) -> dict[str, Any]:
         """Returns the summary as plain values, for JSON."""
         return {
@@ -136,21 +117,6 @@ class Summary:
             "dependence": self._dependence(),
             "guarantee": self.guarantee.to_dict(),
         }
-
-    def to_csv(self) -> str:
-        """Returns all rows as CSV with a header."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        names = ["estimate", "standard_error", "low", "high", "truth"]
-        # All rows of a statistic have the same details.
-        details = list(self.rows[0].details)
-        writer.writerow([self.words.row, *names, *details])
-        for row in self.rows:
-            numbers = [getattr(row, name) for name in names]
-            writer.writerow(
-                [row.name, *numbers, *(row.details[name] for name in details)]
-            )
-        return text.getvalue()
 
     def _row_to_dict(self, row: EstimateRow) -> dict[str, Any]:
         return {

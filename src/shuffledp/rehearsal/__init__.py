@@ -1,0 +1,1 @@
+"""Rehearsals of whole collections on known values, and their results."""

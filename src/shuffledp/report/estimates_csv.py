@@ -1,0 +1,20 @@
+"""Estimates of a rehearsal as CSV."""
+
+import csv
+import io
+
+from shuffledp.statistics.summary import Summary
+
+
+def estimates_csv(summary: Summary) -> str:
+    """Returns all rows of a summary as CSV with a header."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names = ["estimate", "standard_error", "low", "high", "truth"]
+    # All rows of a statistic have the same details.
+    details = list(summary.rows[0].details)
+    writer.writerow([summary.words.row, *names, *details])
+    for row in summary.rows:
+        numbers = [getattr(row, name) for name in names]
+        writer.writerow([row.name, *numbers, *(row.details[name] for name in details)])
+    return text.getvalue()
