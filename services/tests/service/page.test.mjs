@@ -14,20 +14,20 @@ import {
   coinContext,
   streamWords,
   withCoins,
-} from "../../services/src/shuffledp_services/participant/page/coins.js";
+} from "../../src/shuffledp_services/participant/page/coins.js";
 import {
   deviceSecret,
   isChanged,
   remember,
-} from "../../services/src/shuffledp_services/participant/page/device.js";
-import { invitationOf, problemOf } from "../../services/src/shuffledp_services/participant/page/form.js";
+} from "../../src/shuffledp_services/participant/page/device.js";
+import { invitationOf, problemOf } from "../../src/shuffledp_services/participant/page/form.js";
 import {
   answerNumbers,
   describe,
   draw,
   pack,
   plainOf,
-} from "../../services/src/shuffledp_services/participant/page/message.js";
+} from "../../src/shuffledp_services/participant/page/message.js";
 import {
   Rng,
   blanketChance,
@@ -39,19 +39,19 @@ import {
   randomizeSubset,
   speaksFor,
   stopAndGo,
-} from "../../services/src/shuffledp_services/participant/page/randomize.js";
-import { cutProbability } from "../../services/src/shuffledp_services/participant/page/plan.js";
-import { SUITE, seal } from "../../services/src/shuffledp_services/participant/page/seal.js";
+} from "../../src/shuffledp_services/participant/page/randomize.js";
+import { cutProbability } from "../../src/shuffledp_services/participant/page/plan.js";
+import { SUITE, seal } from "../../src/shuffledp_services/participant/page/seal.js";
 import {
   Trouble,
   checkReceipt,
   read,
-} from "../../services/src/shuffledp_services/participant/page/survey.js";
-import { CATALOGS, inLanguage, offered, preferred, speak } from "../../services/src/shuffledp_services/participant/page/texts.js";
-import * as wire from "../../services/src/shuffledp_services/participant/page/wire.js";
-import { asText, refusalText, sureness } from "../../services/src/shuffledp_services/participant/page/words.js";
+} from "../../src/shuffledp_services/participant/page/survey.js";
+import { CATALOGS, inLanguage, offered, preferred, speak } from "../../src/shuffledp_services/participant/page/texts.js";
+import * as wire from "../../src/shuffledp_services/participant/page/wire.js";
+import { asText, refusalText, sureness } from "../../src/shuffledp_services/participant/page/words.js";
 
-const FOLDER = new URL("../../services/src/shuffledp_services/participant/page/", import.meta.url);
+const FOLDER = new URL("../../src/shuffledp_services/participant/page/", import.meta.url);
 const FILE = new URL("vectors/messages.json", import.meta.url);
 const VECTORS = JSON.parse(await readFile(FILE, "utf8"));
 const NO_PLAN = "00".repeat(32);

@@ -38,7 +38,7 @@ def randomize(
     >>> import secrets, shuffledp as sdp
     >>> from shuffledp_services import spark
     >>> columns = {"person": "person", "value": "answer", "level": "epsilon"}
-    >>> messages = scale.randomize(  # doctest: +SKIP
+    >>> messages = spark.randomize(  # doctest: +SKIP
     ...     frame, sdp.Frequency(17), secret=secrets.token_bytes(32), **columns
     ... )
     >>> messages.columns  # doctest: +SKIP

@@ -39,7 +39,7 @@ def open_and_tally(
     """Opens a batch and counts its messages, exactly as one process does.
 
     >>> from shuffledp_services import spark
-    >>> counting = scale.open_and_tally(  # doctest: +SKIP
+    >>> counting = spark.open_and_tally(  # doctest: +SKIP
     ...     spark, "hdfs://host/batch", task=task, private_key=key
     ... )
 

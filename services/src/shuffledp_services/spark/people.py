@@ -27,7 +27,7 @@ def account(
 
     >>> import shuffledp as sdp
     >>> from shuffledp_services import spark
-    >>> guarantee = scale.account(  # doctest: +SKIP
+    >>> guarantee = spark.account(  # doctest: +SKIP
     ...     frame, sdp.Frequency(17), budget="epsilon", delta=1e-6
     ... )
     >>> [level.epsilon_central for level in guarantee.levels]  # doctest: +SKIP
@@ -50,7 +50,7 @@ def population(frame: "DataFrame", budget: str) -> Population:
     """Counts the users at each local budget, for `shuffledp.account`.
 
     >>> from shuffledp_services import spark
-    >>> scale.population(frame, "epsilon").num_users  # doctest: +SKIP
+    >>> spark.population(frame, "epsilon").num_users  # doctest: +SKIP
     10000
 
     Executors count, and return one number per budget, never a row per user.

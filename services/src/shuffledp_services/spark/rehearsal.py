@@ -68,7 +68,7 @@ def rehearse(
     >>> import shuffledp as sdp
     >>> from shuffledp_services import spark
     >>> columns = {"person": "person", "value": "answer", "level": "epsilon"}
-    >>> result = scale.rehearse(  # doctest: +SKIP
+    >>> result = spark.rehearse(  # doctest: +SKIP
     ...     frame, sdp.Frequency(17), delta=1e-6, **columns
     ... )
     >>> len(result.to_frame())  # doctest: +SKIP

@@ -28,10 +28,10 @@ def tally(frame: "DataFrame", protocol: Countable) -> Tally:
     >>> import secrets, shuffledp as sdp
     >>> from shuffledp_services import spark
     >>> columns = {"person": "person", "value": "answer", "level": "epsilon"}
-    >>> messages = scale.randomize(  # doctest: +SKIP
+    >>> messages = spark.randomize(  # doctest: +SKIP
     ...     frame, sdp.Frequency(17), secret=secrets.token_bytes(32), **columns
     ... )
-    >>> scale.tally(messages, sdp.Frequency(17)).num_users  # doctest: +SKIP
+    >>> spark.tally(messages, sdp.Frequency(17)).num_users  # doctest: +SKIP
     10000
 
     Args:
