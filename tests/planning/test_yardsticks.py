@@ -4,7 +4,7 @@ from scipy.stats import norm
 
 from shuffledp import Frequency, Population, account
 from shuffledp.planning.yardsticks import curator_error
-from shuffledp.randomizers.gaussian import sensitivity_per_deviation
+from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
 from shuffledp.types import Floats
 
 PEOPLE = Population.from_counts({0.5: 100, 4.0: 300})

@@ -14,8 +14,9 @@ from oracles.noise import (
 from oracles.shuffled import divergence, shuffled, with_victim
 
 from shuffledp import InvalidInputError, Population, account
-from shuffledp.randomizers.gaussian import Gaussian, sensitivity_per_deviation
+from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.noise_attack import all_edges
+from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
 from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 

@@ -7,8 +7,9 @@ from oracles.noise import chi_square, normal_chances
 from scipy.special import ndtr
 
 from shuffledp import InvalidInputError, SystemRandom
-from shuffledp.randomizers.gaussian import Gaussian, sensitivity_per_deviation
+from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.grid import STEPS
+from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
 
 # Of draws with a fixed seed: the chance that a test fails by bad luck for a random seed.
 FALSE_ALARM = 1e-5

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shuffledp.datasets.mnist import LabeledImages
-from shuffledp.randomizers.gaussian import sensitivity_per_deviation
+from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
 from shuffledp_papers.eapes.figures import (
     figure_4,
     lemma_3,

@@ -20,7 +20,7 @@ from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.federated.clip_laplace_vectors import LARGEST, SMALLEST, check_clip
 from shuffledp.identity import Identity
 from shuffledp.population import Population
-from shuffledp.randomizers.gaussian import sensitivity_per_deviation
+from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
 from shuffledp.types import Floats
 
 

@@ -16,7 +16,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.planning.collection_design import CollectionDesign, Yardstick
 from shuffledp.planning.protocol_plan import Wish, predictable
 from shuffledp.population import Population
-from shuffledp.randomizers.gaussian import sensitivity_per_deviation
+from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
 from shuffledp.types import Floats
 
 # Smaller central epsilons are rounded up to this one, so that weights are positive.

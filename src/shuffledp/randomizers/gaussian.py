@@ -48,29 +48,14 @@ from shuffledp.randomizers.noise import AddedNoise
 from shuffledp.randomizers.noise_attack import all_edges
 from shuffledp.randomizers.normal_cells import normal_cells, variance_of_cells
 from shuffledp.randomizers.normal_cover import normal_cover
-from shuffledp.randomizers.normal_divergence import normal_divergence
+from shuffledp.randomizers.normal_divergence import (
+    normal_divergence,
+    sensitivity_per_deviation,
+)
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
 Calibration: TypeAlias = Literal["exact", "classical"]
-
-
-def sensitivity_per_deviation(epsilons: Floats, delta_local: float) -> Floats:
-    """Returns the largest mu that keeps (eps, delta_local), rounded down, by bisection.
-
-    Args:
-        epsilons: Local budgets, >= 0, any shape.
-        delta_local: In (0, 1).
-    """
-    low = np.full(epsilons.shape, math.log(1e-105))
-    high = np.full(epsilons.shape, math.log(200.0))
-    for _ in range(60):
-        middle = (low + high) / 2.0
-        fits = normal_divergence(np.exp(middle), epsilons) <= delta_local
-        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-    # The end of the bracket that was evaluated, and kept delta_local.
-    mu: Floats = np.exp(low)
-    return mu
 
 
 def classical_sensitivity_per_deviation(epsilons: Floats, delta_local: float) -> Floats:
