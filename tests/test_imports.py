@@ -42,12 +42,10 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     "accounting": BASE | {"accounting"},
     "analyzer": BASE | {"analyzer", "randomizers"},
     "shuffler": BASE | {"shuffler", "randomizers"},
-    "statistics": BASE | MIDDLE | {"statistics", "randomizers", "datasets"},
+    "statistics": BASE | MIDDLE | {"statistics", "randomizers", "datasets", "planning"},
     "testing": BASE | {"accounting", "statistics", "randomizers", "testing"},
     "audit": BASE | {"accounting", "statistics", "randomizers", "testing", "audit"},
-    "planning": BASE
-    | MIDDLE
-    | {"statistics", "randomizers", "matplotlib_picture", "planning"},
+    "planning": BASE | MIDDLE | {"randomizers", "matplotlib_picture", "planning"},
     "datasets": BASE | {"datasets"},
     "federated": BASE | MIDDLE | {"statistics", "randomizers", "federated"},
     "report": BASE | FILES | {"accounting", "statistics", "planning", "report"},

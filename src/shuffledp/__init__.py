@@ -41,8 +41,6 @@ if TYPE_CHECKING:
         UnknownLevelError,
     )
     from shuffledp.identity import Identity
-    from shuffledp.planning.frequency_plan import plan_frequency
-    from shuffledp.planning.mean_plan import plan_mean
     from shuffledp.planning.protocol_plan import Wish
     from shuffledp.population import Population
     from shuffledp.randomizers.clip_laplace import ClipLaplace
@@ -62,9 +60,11 @@ if TYPE_CHECKING:
     from shuffledp.rehearsal.rehearsed import Rehearsed
     from shuffledp.reports import Reports, ShuffledReports
     from shuffledp.shuffler.shuffle import shuffle
+    from shuffledp.statistics.frequency.frequency_plan import plan_frequency
     from shuffledp.statistics.frequency.protocol import Frequency
     from shuffledp.statistics.items.items_framework import ItemsFramework
     from shuffledp.statistics.items.protocol import Items
+    from shuffledp.statistics.mean.mean_plan import plan_mean
     from shuffledp.statistics.mean.protocol import Mean
     from shuffledp.statistics.single_message import SingleMessage
     from shuffledp.statistics.strings.protocol import Strings
@@ -197,8 +197,8 @@ _MODULES = {
     "largest_budgets": "accounting.calibration",
     "largest_scale": "accounting.calibration",
     "most_rounds": "accounting.calibration",
-    "plan_frequency": "planning.frequency_plan",
-    "plan_mean": "planning.mean_plan",
+    "plan_frequency": "statistics.frequency.frequency_plan",
+    "plan_mean": "statistics.mean.mean_plan",
     "privacy_profile": "accounting.privacy_profile",
     "rehearse": "rehearsal.rehearse",
     "shuffle": "shuffler.shuffle",

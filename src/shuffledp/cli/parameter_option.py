@@ -27,6 +27,8 @@ def parameter_option(
     *,
     metavar: str | None = None,
     choices: tuple[str, ...] = (),
+    required: bool = False,
+    default: int | float | str | None = None,
 ) -> Callable[[Any], Any]:
     """Returns the decorator that adds a parameter to a command.
 
@@ -35,6 +37,8 @@ def parameter_option(
         text: Its help.
         metavar: Used if the parameter has none itself.
         choices: Those of all statistics with this option; by default the parameter's own.
+        required: Whether the command refuses to run without it.
+        default: Used if the option is not given.
     """
     if parameter.kind == "flag":
         return click.option(
@@ -49,5 +53,7 @@ def parameter_option(
         type=click.Choice(every) if closed else _TYPES[parameter.kind],
         multiple=parameter.kind == "texts",
         metavar=parameter.metavar or metavar,
+        required=required,
+        default=default,
         help=text,
     )

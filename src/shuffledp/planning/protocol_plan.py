@@ -119,7 +119,7 @@ class ProtocolPlan:
     """Designs of a collection in order of error, and yardsticks.
 
     Attributes:
-        statistic: "mean" or "frequency".
+        statistic: The name of the statistic.
         wish: The requirements.
         options: Designs in ascending order of error, at least one.
         yardsticks: Errors of other models at the same guarantees.

@@ -20,11 +20,13 @@ class CatalogEntry:
         module: Its file in this folder.
         kind: Its class there.
         estimates: Shares of categories, the mean of numbers, or neither.
+        left_out: The reason why plans leave it out, if they do.
     """
 
     module: str
     kind: str
     estimates: Literal["categories", "numbers"] | None = None
+    left_out: str = ""
 
 
 # The first of each kind is the usual one.
@@ -45,7 +47,13 @@ CATALOG: dict[str, CatalogEntry] = {
     "sparsified-clip-laplace": CatalogEntry(
         "sparsified_clip_laplace", "SparsifiedClipLaplace"
     ),
-    "gaussian": CatalogEntry("gaussian", "Gaussian", "numbers"),
+    "gaussian": CatalogEntry(
+        "gaussian",
+        "Gaussian",
+        "numbers",
+        left_out="its levels hold with delta_local only, and cover liberal people's "
+        "neighbors badly.",
+    ),
     "declared-ratios": CatalogEntry("declared_ratios", "DeclaredRatios"),
 }
 MECHANISMS = tuple(CATALOG)

@@ -11,6 +11,7 @@ efficiently, and with little communication".
 
 import math
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,11 @@ class HadamardResponse(SetResponse):
     def mechanism(self) -> str:
         """The name of the randomizer."""
         return "hadamard-response"
+
+    @classmethod
+    def families(cls, num_categories: int) -> list[list[Self]]:
+        """See `PlannedOracle`."""
+        return [[cls(num_categories)]]
 
     @property
     def parameters(self) -> dict[str, int | float | str]:

@@ -15,6 +15,7 @@ privacy"; Balle, Bell, Gascon, Nissim (2019), arXiv:1903.02837, section 3.
 
 import math
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -62,6 +63,11 @@ class KRandomizedResponse(SetResponse):
     def mechanism(self) -> str:
         """The name of the randomizer."""
         return "kary-response"
+
+    @classmethod
+    def families(cls, num_categories: int) -> list[list[Self]]:
+        """See `PlannedOracle`."""
+        return [[cls(num_categories)]]
 
     @property
     def parameters(self) -> dict[str, int | float | str]:

@@ -15,6 +15,7 @@ frequency estimation".
 
 import math
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import categories_and_budgets, whole_number
 from shuffledp.randomizers.drawn_counts import scattered
 from shuffledp.randomizers.drawn_hashes import functions_of, supported
+from shuffledp.randomizers.planned_oracle import geometric_sizes
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
 from shuffledp.randomizers.tally import batches
 from shuffledp.randomness import Rng, stream_of
@@ -31,6 +33,7 @@ from shuffledp.types import Floats, Ints
 
 _MOST_CATEGORIES = 2**31
 _MOST_BUCKETS = 1_000_003
+_MOST_PLANNED_BUCKETS = 1000
 # Steps of counting hash functions one by one.
 _MOST_STEPS = 10**8
 
@@ -68,6 +71,19 @@ class LocalHashing(SetResponse):
     def mechanism(self) -> str:
         """The name of the randomizer."""
         return "local-hashing"
+
+    @property
+    def plan_name(self) -> str:
+        """See `PlannedOracle`."""
+        return f"{self.mechanism}, {self.num_buckets} buckets"
+
+    @classmethod
+    def families(cls, num_categories: int) -> list[list[Self]]:
+        """See `PlannedOracle`."""
+        sizes = geometric_sizes(2, min(num_categories, _MOST_PLANNED_BUCKETS))
+        # Hash functions need a prime number of buckets.
+        primes = sorted({_prime_from(size) for size in sizes})
+        return [[cls(num_categories, prime) for prime in primes]]
 
     @property
     def parameters(self) -> dict[str, int | float | str]:
@@ -235,3 +251,10 @@ def _trailing_zeros(number: int, base: int) -> int:
         number //= base
         count += 1
     return count
+
+
+def _prime_from(least: int) -> int:
+    number = least
+    while any(number % divisor == 0 for divisor in range(2, math.isqrt(number) + 1)):
+        number += 1
+    return number

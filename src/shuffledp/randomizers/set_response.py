@@ -79,6 +79,22 @@ class SetResponse(ABC):
 
     @property
     @abstractmethod
+    def mechanism(self) -> str:
+        """The name of the randomizer."""
+
+    @property
+    def plan_name(self) -> str:
+        """See `PlannedOracle`."""
+        return self.mechanism
+
+    @classmethod
+    def left_out(cls, num_categories: int, *, for_targets: bool) -> str:
+        """See `PlannedOracle`."""
+        del num_categories, for_targets
+        return ""
+
+    @property
+    @abstractmethod
     def overlaps(self) -> Overlaps:
         """The overlaps of the sets of two or three values."""
 

@@ -10,12 +10,14 @@ distribution estimation under locally differential privacy".
 
 import math
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from shuffledp.arrays import check_integers_below
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import categories_and_budgets, whole_number
+from shuffledp.randomizers.planned_oracle import geometric_sizes
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
 from shuffledp.randomizers.subsets import contained, looked_at, uniform_subsets
 from shuffledp.randomizers.tally import batches, tally
@@ -55,6 +57,18 @@ class SubsetSelection(SetResponse):
     def mechanism(self) -> str:
         """The name of the randomizer."""
         return "subset-selection"
+
+    @property
+    def plan_name(self) -> str:
+        """See `PlannedOracle`."""
+        return f"{self.mechanism}, {self.subset_size} of {self.num_categories}"
+
+    @classmethod
+    def families(cls, num_categories: int) -> list[list[Self]]:
+        """See `PlannedOracle`."""
+        # Of larger subsets none has a smaller error.
+        sizes = geometric_sizes(2, num_categories // 2)
+        return [[cls(num_categories, size) for size in sizes]] if sizes else []
 
     @property
     def parameters(self) -> dict[str, int | float | str]:

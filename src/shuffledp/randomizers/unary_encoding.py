@@ -16,7 +16,7 @@ private protocols for frequency estimation".
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,8 @@ VARIANTS = ("symmetric", "optimized")
 
 # Bits randomized at a time, to bound the memory of temporaries; no report has more.
 _BATCH = 1 << 22
+# A plan compares no longer reports: one bit per category.
+_MOST_PLANNED_BITS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,28 @@ class UnaryEncoding(BitChannel):
     def mechanism(self) -> str:
         """The name of the randomizer."""
         return "unary-encoding"
+
+    @property
+    def plan_name(self) -> str:
+        """See `PlannedOracle`."""
+        return f"{self.mechanism}, {self.variant}"
+
+    @classmethod
+    def families(cls, num_categories: int) -> list[list[Self]]:
+        """See `PlannedOracle`."""
+        return [[cls(num_categories, variant)] for variant in VARIANTS]
+
+    @classmethod
+    def left_out(cls, num_categories: int, *, for_targets: bool) -> str:
+        """See `PlannedOracle`."""
+        if num_categories > _MOST_PLANNED_BITS:
+            return f"unary-encoding: {num_categories:,} bits per person."
+        if for_targets:
+            return (
+                "unary-encoding: its levels for central targets take minutes to find, "
+                "and subset selection does what it does with a smaller error."
+            )
+        return ""
 
     @property
     def parameters(self) -> dict[str, int | float | str]:

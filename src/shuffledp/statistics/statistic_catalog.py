@@ -1,8 +1,9 @@
 """The catalog of statistics by name, a line each; modules are imported when first used.
 
 A statistic has a folder: `protocol.py` with its `PROTOCOL`; `rehearsal.py` with its options
-and summary for a command line and a report (`STATISTIC`); and, if people can be asked about
-it, `survey.py` for services (`SURVEY`).
+and summary for a command line and a report (`STATISTIC`); if people can be asked about it,
+`survey.py` for services (`SURVEY`); and, if its protocols are compared before a collection,
+`plan.py` for a command line (`PLAN`).
 """
 
 from importlib import import_module
@@ -13,6 +14,7 @@ from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.identity import Identity
 
 if TYPE_CHECKING:
+    from shuffledp.planning.plan_declaration import PlanDeclaration
     from shuffledp.statistics.statistic import Statistic
     from shuffledp.statistics.survey import Survey
 
@@ -33,6 +35,8 @@ STATISTICS = tuple(_PROTOCOLS)[:-3]
 _OPEN = ("frequency", "mean", "message")
 # Statistics that services can ask people about.
 SURVEYS = ("frequency", "mean", "sum", "items")
+# Statistics whose protocols are compared before a collection.
+PLANS = ("mean", "frequency", "items")
 
 
 def statistic_named(name: str) -> "Statistic":
@@ -65,6 +69,21 @@ def survey_named(name: object) -> "type[Survey]":
         raise InvalidInputError(f"Expected one of {', '.join(SURVEYS)}, got {name!r}.")
     survey: type[Survey] = _module(f"statistics.{name}.survey").SURVEY
     return survey
+
+
+def plan_named(name: str) -> "PlanDeclaration":
+    """Returns the plan of a statistic, as a command line offers it.
+
+    >>> [parameter.option for parameter in plan_named("frequency").parameters]
+    ['categories', 'share']
+
+    Raises:
+        InvalidInputError: If there is none of this name.
+    """
+    if name not in PLANS:
+        raise InvalidInputError(f"Expected one of {', '.join(PLANS)}, got {name!r}.")
+    declaration: PlanDeclaration = _module(f"statistics.{name}.plan").PLAN
+    return declaration
 
 
 def protocol_of(identity: Identity, mechanism: Any = None) -> Certifiable:

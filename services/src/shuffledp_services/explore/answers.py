@@ -10,9 +10,9 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.privacy_profile import privacy_profile
 from shuffledp.errors import InvalidInputError
 from shuffledp.format_number import plain
-from shuffledp.planning.frequency_plan import plan_frequency
-from shuffledp.planning.mean_plan import plan_mean
 from shuffledp.planning.protocol_plan import Wish
+from shuffledp.statistics.frequency.frequency_plan import plan_frequency
+from shuffledp.statistics.mean.mean_plan import plan_mean
 from shuffledp_services.explore.exports import command_of, python_of
 from shuffledp_services.explore.scene import Scene
 from shuffledp_services.explore.task_export import task_of

@@ -15,16 +15,21 @@ from shuffledp.planning.protocol_plan import (
 )
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
-from shuffledp.randomizers.catalog import number_randomizer
+from shuffledp.randomizers.catalog import (
+    CATALOG,
+    NUMBER_MECHANISMS,
+    number_randomizer,
+)
 from shuffledp.randomizers.checks import value_range
-from shuffledp.statistics.mean.protocol import Mean
+from shuffledp.statistics.mean.protocol import WORDS, Mean
 from shuffledp.types import Mode
 
-_MECHANISMS = ("one-bit", "laplace", "clip-laplace")
 _MODES: tuple[Mode, ...] = ("agnostic", "stratified")
-_LEFT_OUT = (
-    "gaussian: its levels hold with delta_local only, and cover liberal people's "
-    "neighbors badly."
+_MECHANISMS = tuple(name for name in NUMBER_MECHANISMS if not CATALOG[name].left_out)
+_LEFT_OUT = tuple(
+    f"{name}: {CATALOG[name].left_out}"
+    for name in NUMBER_MECHANISMS
+    if CATALOG[name].left_out
 )
 
 
@@ -63,7 +68,7 @@ def plan_mean(
     Mean(low, high).predicted_error(
         Population.from_counts({1.0: 1}), mean=mean, spread=spread
     )
-    options, left_out = [], [_LEFT_OUT]
+    options, left_out = [], list(_LEFT_OUT)
     protocols: dict[tuple[str, Mode], Mean] = {
         (mechanism, mode): Mean(
             low, high, mode, number_randomizer(mechanism, low, high)
@@ -90,8 +95,12 @@ def plan_mean(
     protocol = protocols[best.name, best.mode]
 
     def local_error(people: Population) -> float:
-        # Clip-Laplace is left out: its bias has no place in a standard error.
-        unbiased = (protocols[name, best.mode] for name in ("one-bit", "laplace"))
+        # The bias of others has no place in a standard error.
+        unbiased = [
+            other
+            for other in protocols.values()
+            if other.mode == best.mode and other.randomizer.unbiased
+        ]
         return min(
             other.predicted_error(people, mean=mean, spread=spread)
             for other in unbiased
@@ -112,7 +121,7 @@ def plan_mean(
         fit_strictest=lambda strictest: strictest.fit(protocol)[0],
     )
     options.sort(key=lambda design: design.error)
-    return ProtocolPlan("mean", wish, tuple(options), compared, tuple(left_out))
+    return ProtocolPlan(WORDS.name, wish, tuple(options), compared, tuple(left_out))
 
 
 def _design(

@@ -7,11 +7,11 @@ import pytest
 from oracles.means import mean_by
 
 from shuffledp import CertificationError, InvalidInputError, Mean, Population, account
-from shuffledp.planning import mean_plan as planning
 from shuffledp.planning.collection_design import CollectionDesign
-from shuffledp.planning.frequency_plan import plan_frequency
-from shuffledp.planning.mean_plan import plan_mean
 from shuffledp.planning.protocol_plan import ProtocolPlan, Wish
+from shuffledp.statistics.frequency.frequency_plan import plan_frequency
+from shuffledp.statistics.mean import mean_plan as planning
+from shuffledp.statistics.mean.mean_plan import plan_mean
 
 SMALL = {0.5: 60, 1.0: 140}
 

@@ -1,10 +1,8 @@
 """Comparison of protocols for the frequencies of k categories."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-
-import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import CertificationError
@@ -18,19 +16,17 @@ from shuffledp.planning.protocol_plan import (
 )
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
+from shuffledp.randomizers.catalog import mechanism_class, mechanisms_for
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
-from shuffledp.randomizers.hadamard_response import HadamardResponse
-from shuffledp.randomizers.kary_response import KRandomizedResponse
-from shuffledp.randomizers.local_hashing import LocalHashing
-from shuffledp.randomizers.subset_selection import SubsetSelection
-from shuffledp.randomizers.unary_encoding import UnaryEncoding
-from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.randomizers.planned_oracle import PlannedOracle
+from shuffledp.statistics.frequency.protocol import WORDS, Frequency
 from shuffledp.types import Mode
 
 _MODES: tuple[Mode, ...] = ("agnostic", "stratified")
-# Unary encoding sends one bit per category.
-_MOST_BITS = 10_000
-_MOST_BUCKETS = 1000
+# The first is the default of `Frequency`.
+_MECHANISMS: tuple[type[PlannedOracle], ...] = tuple(
+    mechanism_class(name) for name in mechanisms_for("categories")
+)
 
 
 def plan_frequency(
@@ -66,29 +62,31 @@ def plan_frequency(
     options: list[CollectionDesign] = []
     left_out: list[str] = []
     protocols: dict[tuple[str, Mode], Frequency] = {}
-    if num_categories > _MOST_BITS:
-        left_out.append(f"unary-encoding: {num_categories:,} bits per person.")
-    elif wish.targets is not None and num_categories > 2:
-        left_out.append(
-            "unary-encoding: its levels for central targets take minutes to find, and "
-            "subset selection does what it does with a smaller error."
-        )
+    # With two categories all others are equal to the first, or worse.
+    every = _MECHANISMS if num_categories > 2 else _MECHANISMS[:1]
+    compared_kinds = []
+    for kind in every:
+        reason = kind.left_out(num_categories, for_targets=wish.targets is not None)
+        if reason:
+            left_out.append(reason)
+        else:
+            compared_kinds.append(kind)
     for mode in _MODES:
-        # k-ary response comes first: its levels size the other randomizers.
-        on_step(f"kary-response, {mode}")
+        # Levels of the default randomizer size the others.
+        on_step(f"{simplest.randomizer.mechanism}, {mode}")
         try:
             simple = Frequency(num_categories, mode)
             fitted = wish.fit(simple)
         except CertificationError as error:
             left_out.append(f"{mode}: {error}")
             continue
-        bits = wish.targets is None and num_categories <= _MOST_BITS
-        for name, oracle in _oracles(num_categories, fitted[0], mode, share, bits=bits):
+        oracles = _oracles(compared_kinds, num_categories, fitted[0], mode, share)
+        for name, oracle in oracles:
             on_step(f"{name}, {mode}")
             protocol = Frequency(num_categories, mode, oracle)
             try:
-                # The levels of k-ary response were fitted above.
-                fit = fitted if name == "kary-response" else wish.fit(protocol)
+                # The levels of the default randomizer were fitted above.
+                fit = fitted if protocol == simple else wish.fit(protocol)
             except CertificationError as error:
                 left_out.append(f"{name} ({mode}): {error}")
                 continue
@@ -109,7 +107,8 @@ def plan_frequency(
     moved = 1.0 if num_categories == 2 else 2.0
 
     def local_error(people: Population) -> float:
-        oracles = _oracles(num_categories, people, best.mode, share, bits=True)
+        # No levels are looked for here: none is left out.
+        oracles = _oracles(every, num_categories, people, best.mode, share)
         return min(
             Frequency(num_categories, best.mode, oracle).predicted_error(
                 people, share=share
@@ -132,7 +131,7 @@ def plan_frequency(
         fit_strictest=lambda strictest: strictest.fit(protocol)[0],
     )
     options.sort(key=lambda design: design.error)
-    return ProtocolPlan("frequency", wish, tuple(options), compared, tuple(left_out))
+    return ProtocolPlan(WORDS.name, wish, tuple(options), compared, tuple(left_out))
 
 
 def _design(
@@ -158,42 +157,19 @@ def _design(
 
 
 def _oracles(
-    k: int, people: Population, mode: Mode, share: float, *, bits: bool
+    kinds: Sequence[type[PlannedOracle]],
+    k: int,
+    people: Population,
+    mode: Mode,
+    share: float,
 ) -> Iterator[tuple[str, FrequencyOracle]]:
     """Yields the candidate randomizers, with the best sizes at these levels."""
-    yield "kary-response", KRandomizedResponse(k)
-    if k == 2:
-        # With two categories all others are equal to this one, or worse.
-        return
 
     def error(oracle: FrequencyOracle) -> float:
         protocol = Frequency(k, mode, oracle)
         return predictable(partial(protocol.predicted_error, share=share), people)
 
-    sizes = _geometric(2, k // 2)
-    if sizes:
-        best = min((SubsetSelection(k, size) for size in sizes), key=error)
-        yield f"subset-selection, {best.subset_size} of {k}", best
-    yield "hadamard-response", HadamardResponse(k)
-    # Hash functions of `LocalHashing` need a prime number of buckets.
-    primes = sorted({_prime_from(g) for g in _geometric(2, min(k, _MOST_BUCKETS))})
-    hashing = min((LocalHashing(k, g) for g in primes), key=error)
-    yield f"local-hashing, {hashing.num_buckets} buckets", hashing
-    if bits:
-        yield "unary-encoding, symmetric", UnaryEncoding(k, "symmetric")
-        yield "unary-encoding, optimized", UnaryEncoding(k, "optimized")
-
-
-def _geometric(least: int, most: int) -> list[int]:
-    """Returns about 20 whole numbers per factor of 10, both ends included."""
-    if most < least:
-        return []
-    steps = int(20 * math.log10(most / least)) + 2
-    return sorted({round(x) for x in np.geomspace(least, most, steps).tolist()})
-
-
-def _prime_from(least: int) -> int:
-    number = least
-    while any(number % divisor == 0 for divisor in range(2, math.isqrt(number) + 1)):
-        number += 1
-    return number
+    for kind in kinds:
+        for family in kind.families(k):
+            best = family[0] if len(family) == 1 else min(family, key=error)
+            yield best.plan_name, best

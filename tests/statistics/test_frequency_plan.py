@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from shuffledp import Frequency, InvalidInputError, Population
-from shuffledp.planning import frequency_plan as planning
-from shuffledp.planning.frequency_plan import plan_frequency
 from shuffledp.planning.protocol_plan import ProtocolPlan, Wish
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection
+from shuffledp.statistics.frequency import frequency_plan as planning
+from shuffledp.statistics.frequency.frequency_plan import plan_frequency
 from shuffledp.types import Mode
 
 LEVELS = {0.5: 60, 2.0: 140}
