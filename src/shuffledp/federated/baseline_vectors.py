@@ -33,7 +33,7 @@ class OneBitVectors:
         messages: A bit.
     """
 
-    name: ClassVar[str] = "one-bit"
+    name: ClassVar[str] = OneBit().mechanism
     messages: ClassVar[range] = range(2)
 
     clip: float
@@ -86,7 +86,7 @@ class LaplaceVectors:
         messages: Cells; 0, ..., 4095 are those of the clip range.
     """
 
-    name: ClassVar[str] = "laplace"
+    name: ClassVar[str] = Laplace().mechanism
     messages: ClassVar[range] = range(-FARTHEST_CELL, FARTHEST_CELL + 1)
 
     clip: float

@@ -31,7 +31,7 @@ class ClipLaplaceVectors:
         messages: Cells of the grid.
     """
 
-    name: ClassVar[str] = "clip-laplace"
+    name: ClassVar[str] = ClipLaplace().mechanism
     messages: ClassVar[range] = range(STEPS)
 
     clip: float

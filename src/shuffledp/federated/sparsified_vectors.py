@@ -47,7 +47,7 @@ class ThresholdVectors:
         messages: Cells of the grid.
     """
 
-    name: ClassVar[str] = "sparsified-clip-laplace"
+    name: ClassVar[str] = SparsifiedClipLaplace().mechanism
     messages: ClassVar[range] = range(STEPS)
 
     clip: float
