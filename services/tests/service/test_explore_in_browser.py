@@ -195,6 +195,36 @@ def test_a_task_is_of_what_is_shown_or_says_why_there_is_none(
     assert not page.locator("#task").is_visible()
 
 
+def test_a_statistic_brings_its_mechanisms_its_fields_and_a_usual_value(
+    page: Any, root: str
+) -> None:
+    page.goto(f"{root}/?levels=1:50,2:70&categories=5")
+    settle(page)
+    assert page.get_by_label("Share to estimate").input_value() == "0.2"
+
+    page.get_by_label("Statistic").select_option("mean")
+    settle(page)
+
+    mechanisms = page.locator("[name=mechanism] option").all_inner_texts()
+    assert mechanisms == ["One bit", "Laplace", "Clip-Laplace", "Gaussian"]
+    assert page.get_by_label("Mean to estimate").input_value() == "5"
+    assert page.get_by_label("Lowest value").is_visible()
+    assert not page.get_by_label("Categories", exact=True).is_visible()
+    people = sdp.Population.from_counts({1.0: 50, 2.0: 70})
+    guarantee = sdp.account(sdp.Mean(0.0, 10.0), people, delta=1e-6)
+    assert column(page, 3) == [plain(one.epsilon_central) for one in guarantee.levels]
+
+
+def test_an_address_of_an_unknown_statistic_is_refused_in_a_sentence(
+    page: Any, root: str
+) -> None:
+    page.goto(f"{root}/?statistic=median")
+
+    page.get_by_role("alert").wait_for()
+
+    assert "frequency, mean" in page.get_by_role("alert").inner_text()
+
+
 @pytest.mark.skipif(not AXE.is_file(), reason="scripts/build-page installs axe-core.")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1200])

@@ -20,30 +20,40 @@ class CatalogEntry:
         module: Its file in this folder.
         kind: Its class there.
         estimates: Shares of categories, the mean of numbers, or neither.
+        title: Its name in a sentence, if it is offered on a page.
         left_out: The reason why plans leave it out, if they do.
     """
 
     module: str
     kind: str
     estimates: Literal["categories", "numbers"] | None = None
+    title: str = ""
     left_out: str = ""
 
 
 # The first of each kind is the usual one.
 CATALOG: dict[str, CatalogEntry] = {
-    "kary-response": CatalogEntry("kary_response", "KRandomizedResponse", "categories"),
-    "one-bit": CatalogEntry("one_bit", "OneBit", "numbers"),
+    "kary-response": CatalogEntry(
+        "kary_response", "KRandomizedResponse", "categories", "k-ary response"
+    ),
+    "one-bit": CatalogEntry("one_bit", "OneBit", "numbers", "One bit"),
     "subset-selection": CatalogEntry(
-        "subset_selection", "SubsetSelection", "categories"
+        "subset_selection", "SubsetSelection", "categories", "Subset selection"
     ),
     "hadamard-response": CatalogEntry(
-        "hadamard_response", "HadamardResponse", "categories"
+        "hadamard_response", "HadamardResponse", "categories", "Hadamard response"
     ),
-    "local-hashing": CatalogEntry("local_hashing", "LocalHashing", "categories"),
-    "unary-encoding": CatalogEntry("unary_encoding", "UnaryEncoding", "categories"),
+    "local-hashing": CatalogEntry(
+        "local_hashing", "LocalHashing", "categories", "Local hashing"
+    ),
+    "unary-encoding": CatalogEntry(
+        "unary_encoding", "UnaryEncoding", "categories", "Unary encoding"
+    ),
     "rappor": CatalogEntry("rappor", "Rappor"),
-    "laplace": CatalogEntry("laplace", "Laplace", "numbers"),
-    "clip-laplace": CatalogEntry("clip_laplace", "ClipLaplace", "numbers"),
+    "laplace": CatalogEntry("laplace", "Laplace", "numbers", "Laplace"),
+    "clip-laplace": CatalogEntry(
+        "clip_laplace", "ClipLaplace", "numbers", "Clip-Laplace"
+    ),
     "sparsified-clip-laplace": CatalogEntry(
         "sparsified_clip_laplace", "SparsifiedClipLaplace"
     ),
@@ -51,6 +61,7 @@ CATALOG: dict[str, CatalogEntry] = {
         "gaussian",
         "Gaussian",
         "numbers",
+        "Gaussian",
         left_out="its levels hold with delta_local only, and cover liberal people's "
         "neighbors badly.",
     ),

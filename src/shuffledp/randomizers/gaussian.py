@@ -22,7 +22,7 @@ The cover is derived in normal_cover.py.
 import functools
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -31,6 +31,7 @@ from scipy.special import ndtr, ndtri
 from shuffledp.arrays import as_number
 from shuffledp.cover import Cover
 from shuffledp.errors import InvalidInputError
+from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
 from shuffledp.randomizers.drawn_cells import Sent, normal_crowd
@@ -44,6 +45,7 @@ from shuffledp.randomizers.grid import (
     rounding_variances,
     within_bounds,
 )
+from shuffledp.randomizers.mechanism_setting import setting_metadata
 from shuffledp.randomizers.noise import AddedNoise
 from shuffledp.randomizers.noise_attack import all_edges
 from shuffledp.randomizers.normal_cells import normal_cells, variance_of_cells
@@ -106,7 +108,19 @@ class Gaussian(AddedNoise):
     low: float = 0.0
     high: float = 1.0
     _: KW_ONLY
-    delta_local: float = 1e-6
+    delta_local: float = field(
+        default=1e-6,
+        metadata=setting_metadata(
+            Parameter(
+                "delta_local",
+                "number",
+                "Delta on the device",
+                least=1e-100,
+                most=0.5,
+                default=1e-6,
+            )
+        ),
+    )
     calibration: Calibration = "exact"
     cells: int = STEPS
 

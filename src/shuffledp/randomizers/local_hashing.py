@@ -14,7 +14,7 @@ frequency estimation".
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
@@ -22,9 +22,11 @@ from numpy.typing import NDArray
 
 from shuffledp.arrays import check_integers_below
 from shuffledp.errors import InvalidInputError
+from shuffledp.parameter import Parameter
 from shuffledp.randomizers.checks import categories_and_budgets, whole_number
 from shuffledp.randomizers.drawn_counts import scattered
 from shuffledp.randomizers.drawn_hashes import functions_of, supported
+from shuffledp.randomizers.mechanism_setting import setting_metadata
 from shuffledp.randomizers.planned_oracle import geometric_sizes
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
 from shuffledp.randomizers.tally import batches
@@ -56,7 +58,18 @@ class LocalHashing(SetResponse):
     """
 
     num_categories: int
-    num_buckets: int
+    num_buckets: int = field(
+        metadata=setting_metadata(
+            Parameter(
+                "buckets",
+                "whole number",
+                "Hash buckets, a prime",
+                least=2,
+                most=1000,
+                default=5,
+            )
+        )
+    )
 
     def __post_init__(self) -> None:
         whole_number(self.num_categories, "categories", least=2, most=_MOST_CATEGORIES)

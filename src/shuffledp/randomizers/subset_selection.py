@@ -9,14 +9,16 @@ distribution estimation under locally differential privacy".
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
 
 from shuffledp.arrays import check_integers_below
 from shuffledp.errors import InvalidInputError
+from shuffledp.parameter import Parameter
 from shuffledp.randomizers.checks import categories_and_budgets, whole_number
+from shuffledp.randomizers.mechanism_setting import setting_metadata
 from shuffledp.randomizers.planned_oracle import geometric_sizes
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
 from shuffledp.randomizers.subsets import contained, looked_at, uniform_subsets
@@ -46,7 +48,19 @@ class SubsetSelection(SetResponse):
     """
 
     num_categories: int
-    subset_size: int
+    subset_size: int = field(
+        metadata=setting_metadata(
+            Parameter(
+                "subset_size",
+                "whole number",
+                "Categories per message",
+                least=1,
+                most=9_999,
+                default=4,
+            ),
+            below="categories",
+        )
+    )
 
     def __post_init__(self) -> None:
         whole_number(self.num_categories, "categories", least=2, most=_MOST)

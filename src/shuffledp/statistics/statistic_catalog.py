@@ -3,7 +3,7 @@
 A statistic has a folder: `protocol.py` with its `PROTOCOL`; `rehearsal.py` with its options
 and summary for a command line and a report (`STATISTIC`); if people can be asked about it,
 `survey.py` for services (`SURVEY`); and, if its protocols are compared before a collection,
-`plan.py` for a command line (`PLAN`).
+`plan.py` for a command line (`PLAN`), and `exploration.py` for a page (`EXPLORATION`).
 """
 
 from importlib import import_module
@@ -15,6 +15,7 @@ from shuffledp.identity import Identity
 
 if TYPE_CHECKING:
     from shuffledp.planning.plan_declaration import PlanDeclaration
+    from shuffledp.statistics.exploration import Exploration
     from shuffledp.statistics.statistic import Statistic
     from shuffledp.statistics.survey import Survey
 
@@ -37,6 +38,8 @@ _OPEN = ("frequency", "mean", "message")
 SURVEYS = ("frequency", "mean", "sum", "items")
 # Statistics whose protocols are compared before a collection.
 PLANS = ("mean", "frequency", "items")
+# Statistics with a choice of mechanisms, which a page compares.
+EXPLORATIONS = ("frequency", "mean")
 
 
 def statistic_named(name: str) -> "Statistic":
@@ -84,6 +87,23 @@ def plan_named(name: str) -> "PlanDeclaration":
         raise InvalidInputError(f"Expected one of {', '.join(PLANS)}, got {name!r}.")
     declaration: PlanDeclaration = _module(f"statistics.{name}.plan").PLAN
     return declaration
+
+
+def exploration_named(name: str) -> "Exploration":
+    """Returns a statistic as a page explores it.
+
+    >>> exploration_named("mean").value.label
+    'Mean to estimate'
+
+    Raises:
+        InvalidInputError: If there is none of this name.
+    """
+    if name not in EXPLORATIONS:
+        raise InvalidInputError(
+            f"Expected one of {', '.join(EXPLORATIONS)}, got {name!r}."
+        )
+    exploration: Exploration = _module(f"statistics.{name}.exploration").EXPLORATION
+    return exploration
 
 
 def protocol_of(identity: Identity, mechanism: Any = None) -> Certifiable:

@@ -11,8 +11,6 @@ from shuffledp.accounting.privacy_profile import privacy_profile
 from shuffledp.errors import InvalidInputError
 from shuffledp.format_number import plain
 from shuffledp.planning.protocol_plan import Wish
-from shuffledp.statistics.frequency.frequency_plan import plan_frequency
-from shuffledp.statistics.mean.mean_plan import plan_mean
 from shuffledp_services.explore.exports import command_of, python_of
 from shuffledp_services.explore.scene import Scene
 from shuffledp_services.explore.task_export import task_of
@@ -101,15 +99,7 @@ def profiles(scene: Scene) -> dict[str, Any]:
 def plan(scene: Scene) -> dict[str, Any]:
     """Returns the planner's choice for these users in one round, with its reason."""
     wish = Wish(levels=dict(scene.levels), delta=scene.delta, absent=scene.absent)
-    terms = dict(scene.terms)
-    if scene.statistic == "frequency":
-        protocol_plan = plan_frequency(
-            wish, num_categories=int(terms["categories"]), share=scene.value
-        )
-    else:
-        protocol_plan = plan_mean(
-            wish, low=terms["low"], high=terms["high"], mean=scene.value
-        )
+    protocol_plan = scene.exploration.plan(wish, dict(scene.terms), scene.value)
     return {
         "query": scene.query,
         "reason": protocol_plan.reason,
@@ -152,22 +142,22 @@ ANSWERS: Mapping[str, Callable[[Scene], dict[str, Any]]] = {
 
 def _expected(scene: Scene) -> dict[str, Any]:
     """Computes the expected standard error and a 95% interval around the value."""
-    protocol, people = scene.protocol, scene.people
-    frequency = scene.statistic == "frequency"
-    low, high = (0.0, 1.0) if frequency else (protocol.low, protocol.high)
-    known = {"share" if frequency else "mean": scene.value}
     try:
-        error = float(protocol.predicted_error(people, **known))
-        bias = 0.0 if frequency else float(protocol.predicted_bias(people, **known))
+        error, bias = scene.exploration.predict(
+            scene.protocol, scene.people, scene.value
+        )
     except InvalidInputError as refused:
         # The page shows the reason; the guarantee beside it still holds.
         return {"refused": str(refused)}
     # The normal approximation: the interval is for orientation, not certified.
+    display = scene.exploration.words.display
     half_width = NormalDist().inv_cdf(0.975) * error
     return {
         "standard_error": error,
         "bias": bias,
         "value": scene.value,
         "interval": [scene.value - half_width, scene.value + half_width],
-        "range": [low, high],
+        "range": list(scene.value_range),
+        "factor": display.factor,
+        "suffix": display.suffix,
     }

@@ -18,6 +18,7 @@ from shuffledp.errors import InvalidInputError, ShuffledpError
 from shuffledp_services.analyst.headers import HEADERS, SecurityHeaders
 from shuffledp_services.explore.answer_processes import Abandoned, AnswerPools, Gone
 from shuffledp_services.explore.answers import ANSWERS
+from shuffledp_services.explore.form import with_controls
 from shuffledp_services.explore.scene import Scene, read_scene
 
 # Only these files are served: a path is looked up, never joined to a folder.
@@ -163,7 +164,10 @@ def _file(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]
 
 @lru_cache
 def _content(name: str) -> bytes:
-    return files("shuffledp_services.explore").joinpath("page", name).read_bytes()
+    content = files("shuffledp_services.explore").joinpath("page", name).read_bytes()
+    if name.endswith(".html"):
+        return with_controls(content.decode()).encode()
+    return content
 
 
 async def _refused(_request: Request, error: Exception) -> Response:

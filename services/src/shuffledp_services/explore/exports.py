@@ -18,7 +18,7 @@ def python_of(scene: Scene) -> str:
     names = {field.name.removeprefix("num_"): field.name for field in fields(kind)}
     arguments = (f"{names[name]}={plain(n)}" for name, n in scene.parameters.items())
     randomizer = f"sdp.{kind.__name__}({', '.join(arguments)})"
-    protocol = f"sdp.{scene.statistic.capitalize()}"
+    protocol = f"sdp.{type(scene.protocol).__name__}"
     return (
         "import shuffledp as sdp\n\n"
         f"people = sdp.Population.from_counts({{{people}}})\n"

@@ -1,57 +1,63 @@
 """The parameters of an answer: statistic, mechanism, users and circumstances."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 from urllib.parse import urlencode
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.format_number import plain
+from shuffledp.parameter import Parameter
 from shuffledp.population import Population
-from shuffledp.randomizers.catalog import build
-from shuffledp.randomizers.checks import value_range
-from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.mean.protocol import Mean
+from shuffledp.randomizers.catalog import mechanism_class
+from shuffledp.randomizers.mechanism_setting import MechanismSetting, settings_of
+from shuffledp.randomizers.parameters import parameters_of
+from shuffledp.statistics.exploration import Exploration
+from shuffledp.statistics.statistic_catalog import EXPLORATIONS, exploration_named
 from shuffledp.types import Mode
 
-# The parameter of each mechanism besides the categories or the range, if it has one.
-MECHANISMS: dict[str, dict[str, str | None]] = {
-    "frequency": {
-        "kary-response": None,
-        "subset-selection": "subset_size",
-        "hadamard-response": None,
-        "local-hashing": "buckets",
-        "unary-encoding": None,
-    },
-    "mean": {
-        "one-bit": None,
-        "laplace": None,
-        "clip-laplace": None,
-        "gaussian": "delta_local",
-    },
+# The settings of each mechanism of each statistic, which a form asks for.
+MECHANISMS: dict[str, dict[str, tuple[MechanismSetting, ...]]] = {
+    name: {
+        mechanism: settings_of(mechanism_class(mechanism))
+        for mechanism in exploration_named(name).mechanisms
+    }
+    for name in EXPLORATIONS
 }
 MAX_LEVELS = 12
 MAX_EPSILON = 20.0
-MAX_CATEGORIES = 10_000
 MAX_ROUNDS = 1000
-MAX_BUCKETS = 1000
 # A float holds about 17 digits; longer texts add no information.
 _MAX_DIGITS = 24
+
+
+def asked_parameters() -> dict[str, Parameter]:
+    """Returns the parameters of all statistics and mechanisms, by name."""
+    parameters: dict[str, Parameter] = {}
+    for statistic, mechanisms in MECHANISMS.items():
+        own = exploration_named(statistic).parameters
+        settings = (each.parameter for group in mechanisms.values() for each in group)
+        for parameter in (*own, *settings):
+            parameters.setdefault(parameter.name, parameter)
+    return parameters
+
+
+def usual_text(parameter: Parameter) -> str:
+    """Returns the default of a number, as an address states it."""
+    return plain(float(parameter.default or 0.0))
+
+
+_FIRST = EXPLORATIONS[0]
 _DEFAULTS = {
-    "statistic": "frequency",
-    "mechanism": "kary-response",
+    "statistic": _FIRST,
+    "mechanism": next(iter(MECHANISMS[_FIRST])),
     "mode": "agnostic",
-    "categories": "17",
-    "low": "0",
-    "high": "10",
-    "subset_size": "4",
-    "buckets": "5",
-    "delta_local": "1e-06",
+    **{name: usual_text(each) for name, each in asked_parameters().items()},
     "levels": "0.5:2500,1:5000,2:2500",
     "delta": "1e-06",
     "absent": "0",
     "rounds": "1",
-    "value": "0.2",
+    "value": "",
 }
 
 
@@ -64,7 +70,7 @@ class Scene:
     (((1.0, 5000), (2.0, 5000)), 17)
 
     Attributes:
-        statistic: "frequency" or "mean".
+        statistic: One of `EXPLORATIONS`.
         mechanism: The mechanism on the devices, in `MECHANISMS` of the statistic.
         mode: Whether levels travel apart from messages or with them.
         terms: Parameters of the statistic, by name: the categories, or the range.
@@ -93,22 +99,36 @@ class Scene:
         return Population.from_counts(dict(self.levels))
 
     @property
+    def exploration(self) -> Exploration:
+        """The declaration of the statistic."""
+        return exploration_named(self.statistic)
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The smallest and the largest value that may be assumed."""
+        return _value_range(self.exploration, dict(self.terms))
+
+    @property
     def parameters(self) -> dict[str, float]:
         """Parameters of the mechanism, by name, in the order of the command line."""
-        terms = dict(self.terms)
-        if self.mechanism == "clip-laplace":
-            # Its noise is added to values centred at 0, in a range of the same width.
-            terms = {"clip": value_range(terms["low"], terms["high"])}
-        return terms | dict(self.setting)
+        given, stated = dict(self.terms + self.setting), {}
+        values = self.protocol.randomizer.parameters
+        for parameter in parameters_of(self.mechanism):
+            name = parameter.name
+            # A range may be stated in terms of its own, such as one around 0.
+            if (
+                name in given
+                or values.get(name, parameter.default) != parameter.default
+            ):
+                stated[name] = values[name]
+        return stated
 
     @property
     def protocol(self) -> Any:
         """The protocol that runs on the devices."""
-        terms = dict(self.terms)
-        randomizer: Any = build(self.mechanism, self.parameters)
-        if self.statistic == "frequency":
-            return Frequency(int(terms["categories"]), self.mode, randomizer)
-        return Mean(terms["low"], terms["high"], self.mode, randomizer)
+        return self.exploration.protocol(
+            dict(self.terms), self.mode, self.mechanism, dict(self.setting)
+        )
 
     @property
     def levels_text(self) -> str:
@@ -149,25 +169,17 @@ def read_scene(given: Mapping[str, str]) -> Scene:
     statistic = _one_of("statistic", texts["statistic"], tuple(MECHANISMS))
     allowed = MECHANISMS[statistic]
     if "mechanism" not in given:
-        # The default mechanism exists for frequency alone; each statistic has a first.
+        # The default mechanism is that of one statistic; each has a first of its own.
         texts["mechanism"] = next(iter(allowed))
     mechanism = _one_of("mechanism", texts["mechanism"], tuple(allowed))
-    terms: tuple[tuple[str, float], ...]
-    if statistic == "frequency":
-        categories = _whole("categories", texts["categories"], 2, MAX_CATEGORIES)
-        terms, low, high = (("categories", categories),), 0.0, 1.0
-    else:
-        low, high = (
-            _number(name, texts[name], -1e12, 1e12) for name in ("low", "high")
-        )
-        if not low < high:
-            raise InvalidInputError(
-                f"Expected low < high, got {plain(low)} and {plain(high)}."
-            )
-        terms = (("low", low), ("high", high))
-        if "value" not in given:
-            # The default share of 0.2 may lie outside the range: take its middle.
-            texts["value"] = plain(low + (high - low) / 2.0)
+    exploration = exploration_named(statistic)
+    terms = {
+        each.name: _value(each, texts[each.name]) for each in exploration.parameters
+    }
+    low, high = _value_range(exploration, terms)
+    if "value" not in given:
+        usual = exploration.value.usual
+        texts["value"] = plain(low + (high - low) / 2.0 if usual is None else usual)
     levels = _levels(texts["levels"])
     # The target user takes part: all others may be absent.
     others = sum(people for _, people in levels) - 1
@@ -176,8 +188,8 @@ def read_scene(given: Mapping[str, str]) -> Scene:
         statistic=statistic,
         mechanism=mechanism,
         mode=mode,
-        terms=terms,
-        setting=_setting(allowed[mechanism], texts, dict(terms)),
+        terms=tuple(terms.items()),
+        setting=tuple(_setting(each, texts, terms) for each in allowed[mechanism]),
         levels=levels,
         delta=_number("delta", texts["delta"], 1e-300, 0.5),
         absent=_whole("absent", texts["absent"], 0, others),
@@ -187,16 +199,34 @@ def read_scene(given: Mapping[str, str]) -> Scene:
 
 
 def _setting(
-    name: str | None, texts: Mapping[str, str], terms: Mapping[str, float]
-) -> tuple[tuple[str, float], ...]:
-    if name is None:
-        return ()
-    if name == "delta_local":
-        return ((name, _number(name, texts[name], 1e-100, 0.5)),)
-    # A subset of all categories would carry no information.
-    most = int(terms["categories"]) - 1 if name == "subset_size" else MAX_BUCKETS
-    least = 1 if name == "subset_size" else 2
-    return ((name, _whole(name, texts[name], least, most)),)
+    setting: MechanismSetting, texts: Mapping[str, str], terms: Mapping[str, float]
+) -> tuple[str, float]:
+    parameter = setting.parameter
+    if setting.below:
+        # A subset of all categories would carry no information.
+        parameter = replace(parameter, most=terms[setting.below] - 1)
+    return parameter.name, _value(parameter, texts[parameter.name])
+
+
+def _value(parameter: Parameter, text: str) -> float:
+    if parameter.kind == "whole number":
+        least, most = int(parameter.least), int(parameter.most)
+        return _whole(parameter.name, text, least, most)
+    return _number(parameter.name, text, parameter.least, parameter.most)
+
+
+def _value_range(
+    exploration: Exploration, terms: Mapping[str, float]
+) -> tuple[float, float]:
+    if not exploration.value.between:
+        return 0.0, 1.0
+    low, high = (terms[name] for name in exploration.value.between)
+    if not low < high:
+        names = " < ".join(exploration.value.between)
+        raise InvalidInputError(
+            f"Expected {names}, got {plain(low)} and {plain(high)}."
+        )
+    return low, high
 
 
 def _levels(text: str) -> tuple[tuple[float, int], ...]:

@@ -5,13 +5,12 @@ from typing import Any
 
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.format_number import plain
-from shuffledp.statistics.frequency.survey import MECHANISM
+from shuffledp.parameter import Parameter
+from shuffledp.statistics.statistic_catalog import survey_named
 from shuffledp_services.explore.scene import Scene
 
 # A command with more categories than this is too long to read and edit.
 _MAX_ANSWERS = 50
-# The mechanisms that the services run, by statistic.
-_TASK_MECHANISMS = {"frequency": MECHANISM.choices, "mean": ("one-bit",)}
 
 
 def task_of(scene: Scene) -> dict[str, Any]:
@@ -24,23 +23,18 @@ def task_of(scene: Scene) -> dict[str, Any]:
     """
     if scene.people.num_users < 2:
         raise PopulationError("Expected at least 2 people in a task, got 1.")
-    if scene.mechanism not in _TASK_MECHANISMS[scene.statistic]:
-        allowed = " or ".join(_TASK_MECHANISMS[scene.statistic])
+    parameters = survey_named(scene.statistic).parameters
+    # A question of one mechanism does not name it: it is the usual one of its statistic.
+    allowed = next(
+        (each.choices for each in parameters if each.name == "mechanism"),
+        scene.exploration.mechanisms[:1],
+    )
+    if scene.mechanism not in allowed:
         raise InvalidInputError(
-            f"Expected {allowed} for a task: the services do not run {scene.mechanism}."
+            f"Expected {' or '.join(allowed)} for a task: the services do not run "
+            f"{scene.mechanism}."
         )
-    terms: list[tuple[str, object]] = []
-    if scene.statistic == "mean":
-        terms += [(name, plain(value)) for name, value in scene.terms]
-    else:
-        k = int(dict(scene.terms)["categories"])
-        if k > _MAX_ANSWERS:
-            raise InvalidInputError(
-                f"Expected at most {_MAX_ANSWERS} categories for a command, got {k:,}."
-            )
-        terms += [("category", f"Answer {number}") for number in range(1, k + 1)]
-        terms.append(("mechanism", scene.mechanism))
-        terms += [(n.replace("_", "-"), plain(value)) for n, value in scene.setting]
+    terms = [pair for parameter in parameters for pair in _options(parameter, scene)]
     options: list[tuple[str, object]] = [
         ("name", "Example"),
         ("asker", "Who asks"),
@@ -62,3 +56,22 @@ def task_of(scene: Scene) -> dict[str, Any]:
     words = [f"--{name}={value}" for name, value in options]
     command = shlex.join(["shuffledp", "task", "create", "FOLDER", *words])
     return {"query": scene.query, "command": command}
+
+
+def _options(parameter: Parameter, scene: Scene) -> list[tuple[str, object]]:
+    """Returns the options that state one parameter of a question."""
+    values = dict(scene.terms + scene.setting)
+    if parameter.name == "mechanism":
+        return [(parameter.option, scene.mechanism)]
+    if parameter.name not in values:
+        return []
+    if parameter.kind != "texts":
+        return [(parameter.option, plain(values[parameter.name]))]
+    # Scenes know how many texts there are, and not which.
+    count = int(values[parameter.name])
+    if count > _MAX_ANSWERS:
+        raise InvalidInputError(
+            f"Expected at most {_MAX_ANSWERS} {parameter.name} for a command, got "
+            f"{count:,}."
+        )
+    return [(parameter.option, f"Answer {number}") for number in range(1, count + 1)]

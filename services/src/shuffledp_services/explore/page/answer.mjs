@@ -74,14 +74,14 @@ function fill(answer, text, { cautions, assumptions, theorem }) {
   found("result").hidden = false;
 }
 
-function showError({ statistic, error }) {
+function showError({ error }) {
   if (error.refused !== undefined) {
     found("error").textContent = error.refused;
     found("interval").replaceChildren();
     return;
   }
-  const share = statistic === "frequency";
-  const said = (value) => (share ? `${(100 * value).toPrecision(3)}%` : value.toPrecision(4));
+  const { factor, suffix } = error;
+  const said = (value) => (factor === 1 ? value.toPrecision(4) : (factor * value).toPrecision(3)) + suffix;
   const [low, high] = error.interval.map(said);
   const bias = error.bias > 0 ? ` If values differ the estimate is biased, by up to ${said(error.bias)}.` : "";
   const sentence = `${said(error.value)} would be estimated with a standard error of `

@@ -4,18 +4,6 @@ import { refuse, show, showQuick, tabulate, wait } from "/answer.mjs";
 import { profilesPicture } from "/pictures.mjs";
 import { levelRow, limitAbsent, tie } from "/sliders.mjs";
 
-const MECHANISMS = {
-  frequency: {
-    "kary-response": "k-ary response",
-    "subset-selection": "Subset selection",
-    "hadamard-response": "Hadamard response",
-    "local-hashing": "Local hashing",
-    "unary-encoding": "Unary encoding",
-  },
-  mean: { "one-bit": "One bit", laplace: "Laplace", "clip-laplace": "Clip-Laplace", gaussian: "Gaussian" },
-};
-// What a statistic or a mechanism has to be told, by the name of its field.
-const TOLD = ["categories", "subset_size", "buckets", "low", "high", "delta_local"];
 const USUAL = "0.5:2500,1:5000,2:2500";
 const MAX_LEVELS = 12;
 // What takes longer is shown as it is certified at once, until the tight number is there.
@@ -29,6 +17,10 @@ const found = (id) => document.getElementById(id);
 const form = found("controls");
 const field = (name) => form.elements.namedItem(name);
 const slider = (name) => found(`${name}-slider`);
+// All mechanisms, each with its statistic; the list shows those of the one that is chosen.
+const MECHANISMS = [...field("mechanism").options];
+// What a statistic or a mechanism has to be told, by the name of its field.
+const TOLD = [...form.querySelectorAll("label[data-of] input")].map((input) => input.name);
 const SLID = ["delta", "rounds", "absent"];
 const follow = SLID.map((name) => tie(name, field(name), slider(name)));
 
@@ -55,15 +47,36 @@ function levelsText() {
 
 // Lists mechanisms of the statistic, and shows what it has to be told.
 function suit() {
-  const statistic = field("statistic").value;
+  const statistic = chosen().value;
   const mechanism = field("mechanism");
   const before = mechanism.value;
-  mechanism.replaceChildren(
-    ...Object.entries(MECHANISMS[statistic]).map(([value, text]) => new Option(text, value)),
-  );
-  if (before in MECHANISMS[statistic]) mechanism.value = before;
-  for (const label of form.querySelectorAll("[data-of]")) label.hidden = ![statistic, mechanism.value].includes(label.dataset.of);
-  found("valued").textContent = statistic === "mean" ? "Mean to estimate" : "Share to estimate";
+  mechanism.replaceChildren(...MECHANISMS.filter((option) => option.dataset.of === statistic));
+  const kept = [...mechanism.options].find((option) => option.value === before);
+  (kept ?? mechanism.options[0]).selected = true;
+  const owners = [statistic, mechanism.value];
+  for (const label of form.querySelectorAll("label[data-of]")) {
+    label.hidden = !label.dataset.of.split(" ").some((owner) => owners.includes(owner));
+  }
+  found("valued").textContent = chosen().dataset.label;
+}
+
+function chosen() {
+  const statistics = field("statistic");
+  // An address may name one that there is not: the server refuses it in a sentence.
+  return statistics.selectedOptions[0] ?? statistics.options[0];
+}
+
+// Names of the fields that bound the value to estimate, if any do.
+function bounds() {
+  return chosen().dataset.between.split(" ").filter(Boolean);
+}
+
+// The value to estimate, unless an address says another.
+function usualValue() {
+  const { usual } = chosen().dataset;
+  if (usual !== "") return usual;
+  const [low, high] = bounds().map((name) => Number(field(name).value));
+  return (low + high) / 2;
 }
 
 function limit() {
@@ -94,8 +107,7 @@ function read(address) {
   suit();
   field("mechanism").value = given.get("mechanism") ?? field("mechanism").options[0].value;
   suit();
-  const middle = (Number(field("low").value) + Number(field("high").value)) / 2;
-  field("value").value = given.get("value") ?? (field("statistic").value === "mean" ? middle : 0.2);
+  field("value").value = given.get("value") ?? usualValue();
   found("levels").replaceChildren();
   for (const part of (given.get("levels") ?? USUAL).split(",").slice(0, MAX_LEVELS)) {
     addLevel(...part.split(":", 2));
@@ -199,11 +211,8 @@ function reason(error) {
 
 field("statistic").addEventListener("input", () => {
   suit();
-  field("value").value = field("statistic").value === "mean" ? 5 : 0.2;
-  if (field("statistic").value === "mean") {
-    field("low").value = 0;
-    field("high").value = 10;
-  }
+  for (const name of bounds()) field(name).value = field(name).defaultValue;
+  field("value").value = usualValue();
 });
 field("mechanism").addEventListener("input", suit);
 form.addEventListener("submit", (event) => event.preventDefault());
