@@ -40,7 +40,7 @@ def open_and_tally(
 
     >>> from shuffledp_services import spark
     >>> counting = spark.open_and_tally(  # doctest: +SKIP
-    ...     spark, "hdfs://host/batch", task=task, private_key=key
+    ...     session, "hdfs://host/batch", task=task, private_key=key
     ... )
 
     The executor that opens a shard checks it against the signed manifest: its digest, the
