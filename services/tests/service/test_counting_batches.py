@@ -11,10 +11,10 @@ from service_parties import LEVELS, Parties, answers, parties
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
+from shuffledp.randomizers.message_code import NumberCode
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.protocol import Items
-from shuffledp.statistics.message_code import NumberCode
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.types import Floats, Mode
 from shuffledp_services.collection.message_counter import MessageCounter

@@ -14,10 +14,10 @@ from shuffledp.identity import Identity
 from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.parameter import Parameter
 from shuffledp.population import Population
+from shuffledp.randomizers.message_code import NumberCode
 from shuffledp.reports import Reports
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.message_code import NumberCode
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.statistic_catalog import SURVEYS, survey_named

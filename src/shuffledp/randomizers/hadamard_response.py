@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from shuffledp.arrays import check_integers_below
 from shuffledp.randomizers.checks import categories_and_budgets, whole_number
+from shuffledp.randomizers.message_code import NumberCode
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
 from shuffledp.randomizers.tally import batches, tally
 from shuffledp.randomness import Rng, stream_of
@@ -50,6 +51,11 @@ class HadamardResponse(SetResponse):
     def mechanism(self) -> str:
         """The name of the randomizer."""
         return "hadamard-response"
+
+    @property
+    def message_code(self) -> NumberCode:
+        """The columns of the Hadamard matrix."""
+        return NumberCode(self.order)
 
     @classmethod
     def families(cls, num_categories: int) -> list[list[Self]]:

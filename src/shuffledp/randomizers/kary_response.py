@@ -23,6 +23,7 @@ from shuffledp.arrays import check_integers_below
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import categories_and_budgets
 from shuffledp.randomizers.drawn_counts import scattered
+from shuffledp.randomizers.message_code import NumberCode
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
 from shuffledp.randomizers.tally import batches, tally
 from shuffledp.randomness import Rng, stream_of
@@ -63,6 +64,11 @@ class KRandomizedResponse(SetResponse):
     def mechanism(self) -> str:
         """The name of the randomizer."""
         return "kary-response"
+
+    @property
+    def message_code(self) -> NumberCode:
+        """The categories."""
+        return NumberCode(self.num_categories)
 
     @classmethod
     def families(cls, num_categories: int) -> list[list[Self]]:

@@ -19,6 +19,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.parameter import Parameter
 from shuffledp.randomizers.checks import categories_and_budgets, whole_number
 from shuffledp.randomizers.mechanism_setting import setting_metadata
+from shuffledp.randomizers.message_code import SubsetCode
 from shuffledp.randomizers.planned_oracle import geometric_sizes
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
 from shuffledp.randomizers.subsets import contained, looked_at, uniform_subsets
@@ -71,6 +72,11 @@ class SubsetSelection(SetResponse):
     def mechanism(self) -> str:
         """The name of the randomizer."""
         return "subset-selection"
+
+    @property
+    def message_code(self) -> SubsetCode:
+        """The subsets of this size."""
+        return SubsetCode(self.num_categories, self.subset_size)
 
     @property
     def plan_name(self) -> str:

@@ -11,9 +11,9 @@ from shuffledp.accounting.exposure import Certifiable
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.population import Population
+from shuffledp.randomizers.message_code import MessageCode
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
-from shuffledp.statistics.message_code import MessageCode
 from shuffledp.statistics.stage_runs import BatchPeople, ChoiceRun, Estimate
 from shuffledp.statistics.survey import Offer
 from shuffledp.statistics.tallying import Seen

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.accounting.exposure import Certifiable
 from shuffledp.identity import Identity
 from shuffledp.population import Population
+from shuffledp.randomizers.message_code import MessageCode
 from shuffledp.randomness import Rng
-from shuffledp.statistics.message_code import MessageCode
 from shuffledp.statistics.plan_rule import PlanRule
 from shuffledp.tally import Tally
 from shuffledp.types import Floats

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.statistics.message_code import NUMBER
+from shuffledp.randomizers.message_code import NUMBER
 from shuffledp.statistics.survey import EpochStage
 from shuffledp_services.wire.refusal import Reason, Refusal
 from shuffledp_services.wire.step import UNLINKED, Step

@@ -6,25 +6,27 @@ from typing import Any, ClassVar
 from shuffledp.identity import Identity
 from shuffledp.labels import UNBIASED_IF, StatisticLabels
 from shuffledp.parameter import Parameter
-from shuffledp.randomizers.catalog import build
-from shuffledp.randomizers.hadamard_response import HadamardResponse
-from shuffledp.randomizers.subset_selection import SubsetSelection
+from shuffledp.randomizers.catalog import build, mechanism_class, mechanisms_for
+from shuffledp.randomizers.message_code import MessageCode
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
-from shuffledp.statistics.message_code import MessageCode, NumberCode, SubsetCode
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.shared_parameters import ANSWERS
 from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.survey import Form, Offer, terms_of
 from shuffledp.types import Mode
 
-# k-ary response is the usual mechanism. The two others serve questions with many
-# categories: at the same levels their estimates are closer, and their certificates
-# weaker.
+# Those whose messages have a code for the wire. The first is the usual one; the others
+# serve questions with many categories: at the same levels their estimates are closer, and
+# their certificates weaker.
 MECHANISM = Parameter(
     "mechanism",
     "text",
     "What the devices run",
-    choices=("kary-response", "subset-selection", "hadamard-response"),
+    choices=tuple(
+        name
+        for name in mechanisms_for("categories")
+        if hasattr(mechanism_class(name), "message_code")
+    ),
 )
 SUBSET_SIZE = Parameter(
     "subset_size",
@@ -112,13 +114,9 @@ class FrequencySurvey:
 
     @property
     def _code(self) -> MessageCode:
-        match self.protocol.randomizer:
-            case SubsetSelection(num_categories=categories, subset_size=size):
-                return SubsetCode(categories, size)
-            # A message is a column of the Hadamard matrix of this order.
-            case HadamardResponse(order=columns):
-                return NumberCode(columns)
-        return NumberCode(len(self.categories))
+        coded: Any = self.protocol.randomizer
+        code: MessageCode = coded.message_code
+        return code
 
 
 SURVEY = FrequencySurvey

@@ -13,13 +13,13 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.labels import StatisticLabels
 from shuffledp.parameter import Parameter
+from shuffledp.randomizers.message_code import NumberCode
 from shuffledp.randomness import Rng
 from shuffledp.reports import ShuffledReports
 from shuffledp.statistics.items.choices import Choices
 from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.items_plan_rule import ItemsPlanRule
 from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
-from shuffledp.statistics.message_code import NumberCode
 from shuffledp.statistics.shared_parameters import ANSWERS
 from shuffledp.statistics.stage_runs import BatchPeople
 from shuffledp.statistics.survey import Form, Offer

@@ -6,7 +6,7 @@ from typing import ClassVar
 from shuffledp.identity import Identity
 from shuffledp.labels import UNBIASED_IF, StatisticLabels
 from shuffledp.parameter import Parameter
-from shuffledp.statistics.message_code import NumberCode
+from shuffledp.randomizers.message_code import NumberCode
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.sum.protocol import WORDS, BinarySum

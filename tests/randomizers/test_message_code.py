@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shuffledp.randomizers.message_code import NumberCode, SubsetCode
 from shuffledp.randomizers.subset_selection import SubsetSelection
-from shuffledp.statistics.message_code import NumberCode, SubsetCode
 
 
 @pytest.mark.parametrize("size", [1, 2, 9])
