@@ -26,7 +26,7 @@ from shuffledp.statistics.statistic_catalog import STATISTICS, statistic_named
 @click.option(
     "--statistic",
     type=click.Choice(STATISTICS),
-    default="frequency",
+    default=STATISTICS[0],
     show_default=True,
     help="How often each category occurs; the mean of numbers; how many people hold a 1; "
     "how many hold each string of a list; how many hold each item, of a few per person.",

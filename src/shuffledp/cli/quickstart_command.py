@@ -9,21 +9,9 @@ from shuffledp.cli import parse
 from shuffledp.cli.collection_run import run
 from shuffledp.cli.number_types import WHOLE
 from shuffledp.cli.options import Settings, collection_options
-from shuffledp.datasets.msnbc import MSNBC_CATEGORIES
-from shuffledp.datasets.synthetic import draw_msnbc_like, draw_msnbc_like_holders
 from shuffledp.number_text import is_plain
-from shuffledp.population import MAX_USERS, Population
-from shuffledp.statistics.frequency.drawn_rehearsal import rehearse_drawn
-from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.frequency.rehearsal import (
-    rehearse_frequency,
-)
-from shuffledp.statistics.rehearsal_stage import Stage
-from shuffledp.statistics.rehearsed_collection import assign_levels, counts_of_shares
-from shuffledp.statistics.summary import Summary
-
-# Larger collections would take gigabytes if each message were drawn.
-_MOST_DRAWN_ONE_BY_ONE = 10**7
+from shuffledp.population import MAX_USERS
+from shuffledp.statistics.statistic_catalog import made_up_rehearsal
 
 
 # ParamType takes no type argument in the oldest click that is supported.
@@ -89,32 +77,4 @@ def quickstart_command(
       shuffledp quickstart --people 1000000 --delta 1e-8
       shuffledp quickstart --people 1e10 --delta 1e-12
     """
-    source = f"{num_users:,} made-up visitors of a news site"
-
-    def rehearse(stage: Stage) -> Summary:
-        protocol = Frequency(len(MSNBC_CATEGORIES), stage.mode)
-        # Counts of messages have the same distribution as messages that are counted.
-        if num_users > _MOST_DRAWN_ONE_BY_ONE:
-            people = Population.from_counts(
-                counts_of_shares(parse.level_shares(levels), num_users)
-            )
-            return rehearse_drawn(
-                stage,
-                protocol,
-                draw_msnbc_like_holders(people.counts, rng=stage.rng),
-                people,
-                source,
-                names=MSNBC_CATEGORIES,
-            )
-        values = draw_msnbc_like(num_users, rng=stage.rng)
-        shares = parse.level_shares(levels)
-        return rehearse_frequency(
-            stage,
-            values,
-            MSNBC_CATEGORIES,
-            assign_levels(shares, num_users, rng=stage.rng),
-            source,
-            protocol,
-        )
-
-    run(rehearse, settings)
+    run(made_up_rehearsal(num_users, parse.level_shares(levels)), settings)

@@ -19,7 +19,7 @@ from shuffledp.rehearsal.rehearsed import Rehearsed
 from shuffledp.statistics.arguments import checked_arguments
 from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.request import Request
-from shuffledp.statistics.statistic_catalog import statistic_named
+from shuffledp.statistics.statistic_catalog import STATISTICS, statistic_named
 from shuffledp.statistics.summary import Summary
 from shuffledp.types import Mode
 
@@ -32,7 +32,7 @@ def rehearse(
     *,
     value: str | None = None,
     level: str | None = None,
-    statistic: str = "frequency",
+    statistic: str = STATISTICS[0],
     levels: Mapping[float, float] | Sequence[float] | None = None,
     missing: Missing = "refuse",
     mode: Mode = "agnostic",

@@ -16,6 +16,7 @@ from shuffledp.identity import Identity
 if TYPE_CHECKING:
     from shuffledp.planning.plan_declaration import PlanDeclaration
     from shuffledp.statistics.exploration import Exploration
+    from shuffledp.statistics.rehearsal_stage import Rehearsal
     from shuffledp.statistics.statistic import Statistic
     from shuffledp.statistics.survey import Survey
 
@@ -104,6 +105,18 @@ def exploration_named(name: str) -> "Exploration":
         )
     exploration: Exploration = _module(f"statistics.{name}.exploration").EXPLORATION
     return exploration
+
+
+def made_up_rehearsal(num_users: int, shares: dict[float, float]) -> "Rehearsal":
+    """Returns a rehearsal of a collection from made-up people, for a demonstration.
+
+    Args:
+        num_users: How many people take part.
+        shares: Privacy levels, and the share of people at each.
+    """
+    made_up = _module("statistics.frequency.made_up_visitors")
+    rehearsal: Rehearsal = made_up.made_up_rehearsal(num_users, shares)
+    return rehearsal
 
 
 def protocol_of(identity: Identity, mechanism: Any = None) -> Certifiable:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from shuffledp.errors import DataError
-from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.tally import Tally
 from shuffledp_services.audit.disclosed_batch import DisclosedBatch
 from shuffledp_services.audit.result_verification import problems_in
@@ -140,7 +139,8 @@ def _support(
     randomizer = survey.protocol.randomizer
     keep, flip = randomizer.densities(np.array(task.choices))
     counts = Tally.from_dict(result["tally"]).counts.sum(axis=(0, 1))
-    single = isinstance(randomizer, KRandomizedResponse)
+    # A message of some randomizers supports exactly one category.
+    single = getattr(randomizer, "supported", None) == 1
     columns = SupportDependence.ONE if single else SupportDependence.UNKNOWN
     return SupportCounts(counts.astype(np.float64), keep, flip, columns)
 

@@ -10,7 +10,6 @@ from shuffledp.accounting.exposure import Certifiable
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng, SystemRandom
 from shuffledp.reports import Arrangement, Reports, ShuffledReports
-from shuffledp.statistics.items.protocol import Items
 from shuffledp.tally import Tally
 
 if TYPE_CHECKING:
@@ -122,7 +121,9 @@ class MessageColumn:
 
 
 def _example(protocol: Countable) -> tuple[NDArray[Any], NDArray[Any]]:
-    if isinstance(protocol, Items):
-        # Its randomizer refuses an empty batch of sets: take one set.
-        return np.arange(protocol.set_size)[None], np.array(protocol.targets[:1])
+    # A protocol of sets has these attributes beside those that are declared.
+    sets: Any = protocol
+    if hasattr(sets, "set_size"):
+        # Randomizers of sets refuse an empty batch: take one set.
+        return np.arange(sets.set_size)[None], np.array(sets.targets[:1])
     return np.zeros(0, dtype=np.int64), np.zeros(0)
