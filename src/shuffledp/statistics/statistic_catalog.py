@@ -7,6 +7,8 @@ and summary for a command line and a report (`STATISTIC`); if people can be aske
 """
 
 from importlib import import_module
+from importlib.resources import files
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.exposure import Certifiable
@@ -20,27 +22,36 @@ if TYPE_CHECKING:
     from shuffledp.statistics.statistic import Statistic
     from shuffledp.statistics.survey import Survey
 
-# The module of each statistic's protocol; `_module` imports it when it is first needed.
-_PROTOCOLS = {
-    "frequency": "statistics.frequency.protocol",
-    "mean": "statistics.mean.protocol",
-    "sum": "statistics.sum.protocol",
-    "strings": "statistics.strings.protocol",
-    "items": "statistics.items.protocol",
-    # Protocols without a rehearsal: their folders have no STATISTIC.
+# A line for each folder. The first is the usual one.
+STATISTICS = (
+    "frequency",
+    "mean",
+    "sum",
+    "strings",
+    "items",
+)
+# Protocols without a rehearsal, and their modules.
+_OTHERS = {
     "choices": "statistics.items.choices",
     "message": "statistics.single_message",
     "training": "federated.round_protocol",
 }
-STATISTICS = tuple(_PROTOCOLS)[:-3]
-# Their mechanism may come from outside of this library: `from_record` takes it.
-_OPEN = ("frequency", "mean", "message")
+# The module of each statistic's protocol; `_module` imports it when it is first needed.
+_PROTOCOLS = {name: f"statistics.{name}.protocol" for name in STATISTICS} | _OTHERS
+
+
+def _with(file: str) -> tuple[str, ...]:
+    """Returns the statistics whose folder has this file."""
+    folder = files("shuffledp.statistics")
+    return tuple(name for name in STATISTICS if folder.joinpath(name, file).is_file())
+
+
 # Statistics that services can ask people about.
-SURVEYS = ("frequency", "mean", "sum", "items")
+SURVEYS = _with("survey.py")
 # Statistics whose protocols are compared before a collection.
-PLANS = ("mean", "frequency", "items")
+PLANS = _with("plan.py")
 # Statistics with a choice of mechanisms, which a page compares.
-EXPLORATIONS = ("frequency", "mean")
+EXPLORATIONS = _with("exploration.py")
 
 
 def statistic_named(name: str) -> "Statistic":
@@ -138,13 +149,14 @@ def protocol_of(identity: Identity, mechanism: Any = None) -> Certifiable:
     name = record["statistic"]
     if name not in _PROTOCOLS:
         raise DataError(f"Expected one of {', '.join(_PROTOCOLS)}, got {name!r}.")
-    if mechanism is not None and name not in _OPEN:
-        raise DataError(
-            f"Expected a mechanism only with one of {', '.join(_OPEN)}, got one with "
-            f"{identity}."
-        )
     given = () if mechanism is None else (mechanism,)
     kind = _module(_PROTOCOLS[name]).PROTOCOL
+    if mechanism is not None and not _takes_mechanism(kind):
+        kinds = {each: _module(path).PROTOCOL for each, path in _PROTOCOLS.items()}
+        takers = ", ".join(n for n, kind in kinds.items() if _takes_mechanism(kind))
+        raise DataError(
+            f"Expected a mechanism only with one of {takers}, got one with {identity}."
+        )
     try:
         protocol: Certifiable = kind.from_record(record, *given)
     # Records come from files: each of these says that one does not fit its class.
@@ -160,6 +172,11 @@ def protocol_of(identity: Identity, mechanism: Any = None) -> Certifiable:
             f"{protocol.identity}."
         )
     return protocol
+
+
+def _takes_mechanism(kind: Any) -> bool:
+    """Returns whether a protocol's mechanism may come from outside of this library."""
+    return "mechanism" in signature(kind.from_record).parameters
 
 
 def _module(name: str) -> Any:
