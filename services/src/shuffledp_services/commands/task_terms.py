@@ -20,16 +20,24 @@ KINDS = {name: survey_named(name) for name in SURVEYS}
 
 def question_options(command: Any) -> Any:
     """Adds an option for every parameter of a question, with its statistics in the help."""
-    owners: dict[Parameter, list[str]] = {}
+    options: dict[str, dict[Parameter, list[str]]] = {}
     for name, kind in KINDS.items():
         for parameter in kind.parameters:
-            # Equal descriptions are one option; its help names all their statistics.
-            owners.setdefault(parameter, []).append(name)
+            # Equal descriptions are explained once, for all their statistics.
+            described = options.setdefault(parameter.option, {})
+            described.setdefault(parameter, []).append(name)
     # click lists options from the last decorator that was applied to the first.
-    for parameter, names in reversed(owners.items()):
-        usual = f" [{parameter.choices[0]}]" if parameter.choices else ""
-        text = f"{' and '.join(names).capitalize()}: {parameter.help}{usual}."
-        command = parameter_option(parameter, text)(command)
+    for described in reversed(options.values()):
+        texts = []
+        for parameter, names in described.items():
+            usual = f" [{parameter.choices[0]}]" if parameter.choices else ""
+            owners = " and ".join(names).capitalize()
+            texts.append(f"{owners}: {parameter.help}{usual}.")
+        choices = dict.fromkeys(choice for each in described for choice in each.choices)
+        option = parameter_option(
+            next(iter(described)), " ".join(texts), choices=tuple(choices)
+        )
+        command = option(command)
     return command
 
 
@@ -48,25 +56,25 @@ def choices_of(given: dict[str, Any]) -> tuple[float, ...]:
 def question_of(given: dict[str, Any]) -> Question:
     """Returns the question with all terms that its statistic needs."""
     kind = KINDS[given["statistic"]]
-    # Every option of every statistic arrives: those of others must not have been given.
-    for other in KINDS.values():
-        for parameter in other.parameters:
-            # click passes () for an option that may repeat and was not given.
-            missing = given[parameter.name] in (None, ())
-            stated = parameter in kind.parameters
-            needed = stated and parameter.required and not parameter.choices
-            if needed if missing else not stated:
-                only = "" if missing else "no "
-                raise InvalidInputError(
-                    f"Expected {only}--{parameter.option} with {kind.words.name}."
-                )
+    own = {parameter.name: parameter for parameter in kind.parameters}
+    # Every option of every statistic arrives, and click passes () for one that may repeat
+    # and was not given.
+    stated = {name for name, value in given.items() if value not in (None, ())}
+    for parameter in (each for other in KINDS.values() for each in other.parameters):
+        if parameter.name in stated and parameter.name not in own:
+            raise InvalidInputError(
+                f"Expected no --{parameter.option} with {kind.words.name}."
+            )
     terms = {}
-    for parameter in kind.parameters:
-        value = given[parameter.name]
-        if value is None and parameter.choices:
-            value = parameter.choices[0]
-        if value is not None:
-            terms[parameter.name] = value
+    for name, parameter in own.items():
+        if name in stated:
+            terms[name] = given[name]
+        elif parameter.choices:
+            terms[name] = parameter.choices[0]
+        elif parameter.required:
+            raise InvalidInputError(
+                f"Expected --{parameter.option} with {kind.words.name}."
+            )
     return Question(given["question"], survey_in(kind, terms, given["mode"]))
 
 
