@@ -35,13 +35,33 @@ def named_in(path: Path, names: Iterable[str], folder: str = "") -> list[str]:
 
 def _named_in_python(text: str, known: set[str], folder: str) -> Iterable[str]:
     modules = {f"{folder}.{name.replace('-', '_')}" for name in known} if folder else ()
-    for node in ast.walk(ast.parse(text)):
+    # A name with a hyphen is no other word: a sentence may hold it, too.
+    hyphened = "|".join(re.escape(name) for name in known if "-" in name)
+    in_sentence = re.compile(rf"(?<![\w-])(?:{hyphened or '(?!)'})(?![\w-])")
+    tree = ast.parse(text)
+    docstrings = _docstrings(tree)
+    for node in ast.walk(tree):
         match node:
-            case ast.Constant(value=str(value)) if value in known:
-                yield f"{node.lineno}: {value!r}"
+            case ast.Constant(value=str(value)) if value in known or in_sentence.search(
+                value
+            ):
+                if node not in docstrings:
+                    yield f"{node.lineno}: {value!r}"
             case ast.ImportFrom(module=str(module)):
                 if any(f"{module}.".startswith(f"{name}.") for name in modules):
                     yield f"{node.lineno}: {module}"
+
+
+def _docstrings(tree: ast.AST) -> set[ast.AST]:
+    return {
+        node.body[0].value
+        for node in ast.walk(tree)
+        if isinstance(
+            node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        )
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
 
 
 class _Page(HTMLParser):

@@ -42,6 +42,10 @@ OTHER_MEANINGS_OF_STATISTICS = {
     "stored_state.py": "items of a dictionary",
 }
 OTHER_MEANINGS_OF_MECHANISMS = {
+    "cli/account_command.py": "help of an option about a published bound of one",
+    "statistics/frequency/survey.py": "help of a term that tasks state for one",
+    "statistics/mean/plan.py": "messages of one bit, whichever mechanism sends them",
+    "statistics/shared_parameters.py": "an example in a help text",
     "federated/noisy_steps.py": "noise of a whole step of training, and no randomizer",
 }
 
@@ -106,6 +110,8 @@ def test_a_plan_declares_options_that_its_description_uses(name: str) -> None:
         ("a.py", 'KIND = "mean"', ["1: 'mean'"]),
         ("a.py", '"""The mean."""\n# "mean"', []),
         ("a.py", "import x.mean\nfrom x.mean.y import z", ["2: x.mean.y"]),
+        ("a.py", 'KIND = f"a {x} one-bit."', ["1: ' one-bit.'"]),
+        ("a.py", 'def f():\n    """As one-bit."""', []),
         ("a.mjs", 'const kind = "mean"; // "mean"', ['"mean"']),
         ("a.js", '// "mean"\n/* "mean" */ const x = "meaning";', []),
         ("a.js", "const kinds = { mean: { low: 0 } };", ["mean"]),
@@ -118,4 +124,4 @@ def test_a_name_is_found_in_code_and_not_in_prose(
     path = tmp_path / file
     path.write_text(text, encoding="utf-8")
 
-    assert named_in(path, ("mean",), "x") == places
+    assert named_in(path, ("mean", "one-bit"), "x") == places

@@ -105,15 +105,17 @@ def own_options(statistic: Statistic, given: dict[str, Any]) -> dict[str, Any]:
     # click gives every statistic's options: those of others must not have been used.
     own = {parameter.name: parameter for parameter in statistic.parameters}
     owners: dict[str, list[str]] = {}
+    options: dict[str, str] = {}
     for name in STATISTICS:
         for parameter in statistic_named(name).parameters:
             owners.setdefault(parameter.name, []).append(name)
+            options[parameter.name] = f"--{parameter.option}"
     for name, names in owners.items():
         value = given[name]
         # Not `not value`: a 0 was given, too.
         if value is None or value is False:
             continue
-        option = f"--{name.replace('_', '-')}"
+        option = options[name]
         if name not in own:
             raise InvalidInputError(
                 f"Expected {option} only with --statistic {' or '.join(names)}."

@@ -19,7 +19,7 @@ from shuffledp.reports import ShuffledReports
 from shuffledp.statistics.level_dependence import LevelGroups
 from shuffledp.statistics.parts import InParts, Parts, Truth
 from shuffledp.statistics.rehearsal_stage import Stage
-from shuffledp.statistics.statistic_catalog import statistic_named
+from shuffledp.statistics.statistic_catalog import STATISTICS, statistic_named
 from shuffledp.statistics.summary import Summary
 from shuffledp.tally import Tally
 from shuffledp_services.spark.failures import translated_errors
@@ -111,13 +111,16 @@ def divided(name: str) -> InParts:
     """Returns a statistic whose users can be counted in parts.
 
     Raises:
-        InvalidInputError: If dealing users into groups needs all users at once.
+        InvalidInputError: If it needs all users at once.
     """
     statistic = statistic_named(name)
     if not isinstance(statistic, InParts):
+        *names, last = (
+            n for n in STATISTICS if isinstance(statistic_named(n), InParts)
+        )
         raise InvalidInputError(
-            f"Expected frequency, mean or sum on Spark, got {name}: its people are dealt "
-            "into groups, which needs all of them at once."
+            f"Expected {', '.join(names)} or {last} on Spark, got {name}, which needs all "
+            "people at once."
         )
     return statistic
 

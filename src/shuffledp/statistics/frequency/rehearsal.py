@@ -14,10 +14,10 @@ from shuffledp.datasets.table_kinds import category_names
 from shuffledp.errors import InvalidInputError
 from shuffledp.near_duplicate_labels import spelling_warnings
 from shuffledp.parameter import Parameter
+from shuffledp.randomizers.bit_channel import BitChannel
 from shuffledp.randomizers.catalog import build, mechanisms_for
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.mechanism_text import read_mechanism
-from shuffledp.randomizers.unary_encoding import UnaryEncoding
 from shuffledp.randomness import Rng
 from shuffledp.statistics.frequency.frequency_truth import FrequencyTruth
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
@@ -262,9 +262,9 @@ def _protocol(request: Request, num_categories: int) -> Frequency:
 
 def _check_bits(oracle: FrequencyOracle, num_users: int) -> None:
     bits = num_users * oracle.num_categories
-    if isinstance(oracle, UnaryEncoding) and bits > MAX_UNARY_BITS:
+    if isinstance(oracle, BitChannel) and bits > MAX_UNARY_BITS:
         raise InvalidInputError(
-            f"Expected at most {MAX_UNARY_BITS:,} bits of unary-encoding from all people "
-            f"together, got {num_users:,} people with {oracle.num_categories:,} bits "
-            "each: hadamard-response and local-hashing send a few."
+            f"Expected at most {MAX_UNARY_BITS:,} bits of {oracle.mechanism} from all "
+            f"people together, got {num_users:,} people with {oracle.num_categories:,} "
+            "bits each: a mechanism that sends a number takes a few."
         )
