@@ -51,7 +51,7 @@ def sum_error(level: float, num_users: int) -> float:
 
 def string_error(level: float, num_users: int) -> float:
     """Returns the error of the share of people whose filter has a bit, at worst."""
-    p_set, p_unset = STRINGS.effective_chances(np.array([level]))
+    p_set, p_unset = STRINGS.effective_probabilities(np.array([level]))
     return float(0.5 / (p_set[0] - p_unset[0]) / math.sqrt(num_users))
 
 

@@ -17,7 +17,7 @@ from scipy.stats import chi2, kstest
 import shuffledp as sdp
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
-from shuffledp.randomness import KeyedRandom, coins
+from shuffledp.randomness import KeyedRandom, bernoulli_draws
 from shuffledp.statistics.items.protocol import Items
 
 SECRET = bytes(range(32))
@@ -137,7 +137,7 @@ def test_streams_are_as_good_as_coins() -> None:
     first, second = keyed.random(count), keyed.random(2 * count).reshape(-1, 2)
     thrown = keyed.integers(0, 7, count)
     chances = np.full((count, 3), 0.3)
-    hits = coins(chances, rng=keyed)
+    hits = bernoulli_draws(chances, rng=keyed)
 
     for numbers in (first, second[:, 0], second[:, 1]):
         assert kstest(numbers, "uniform").pvalue > 1e-6
@@ -179,12 +179,12 @@ def test_coins_of_tiny_chances_are_settled_in_her_own_stream() -> None:
     people, chances = digests(50), np.full((50, 2), 2.0**-60)
     chances[::2] = 1.0 - 2.0**-53
 
-    everybody = coins(chances, rng=KeyedRandom(SECRET, people))
+    everybody = bernoulli_draws(chances, rng=KeyedRandom(SECRET, people))
 
     for place in range(50):
         alone = KeyedRandom(SECRET, people[[place]])
         np.testing.assert_array_equal(
-            coins(chances[[place]], rng=alone)[0], everybody[place]
+            bernoulli_draws(chances[[place]], rng=alone)[0], everybody[place]
         )
 
 

@@ -1,7 +1,8 @@
 """Interface between randomizers and the accountant; neither imports the other's code.
 
 A *cover* is the input of the certified upper bound, an *attack* that of the lower bound.
-A *target user* (`victims` in signatures) is one whose value differs between two worlds.
+A *target user* (`target_users` in signatures) is one whose value differs between two
+worlds.
 """
 
 import math
@@ -61,7 +62,7 @@ class Cover:
     bounds. Messages outside the support of omega are `uncovered`.
 
     Attributes:
-        blanket_probabilities: gamma of each level of the crowd, in [0, 1], shape
+        blanket_probabilities: gamma of each level of the population, in [0, 1], shape
             (levels,). Targets whose arrays are the same object share the work.
         masses: omega's mass of each cell, shape (cells,).
         differences: Mean of (R(x) - R(x')) / omega over each cell, shape (cells,).
@@ -198,17 +199,17 @@ class LocalRandomizer(Protocol):
         """The divergence of one message alone, measured from the densities, upward."""
 
     def covers(
-        self, victims: Sequence[float], crowd: Population, *, delta: float
+        self, target_users: Sequence[float], population: Population, *, delta: float
     ) -> list[tuple[Cover, ...]]:
         """Returns covers of targets at these levels, one per pair that may be worst.
 
         Args:
-            victims: Local budgets of the target users.
-            crowd: Users among whom they hide, themselves included.
+            target_users: Local budgets of the target users.
+            population: Users among whom they hide, themselves included.
             delta: Order of magnitude of the divergence to bound.
         """
 
     def attacks(
-        self, victims: Sequence[float], crowd: Population
+        self, target_users: Sequence[float], population: Population
     ) -> list[tuple[Attack, ...]]:
         """Returns attacks on these targets, of the same kinds for each; the best counts."""

@@ -193,7 +193,7 @@ def stream_of(rng: Rng, people: slice | NDArray[np.int64]) -> Rng:
     return rng.of(people) if isinstance(rng, KeyedRandom) else rng
 
 
-def coins(probabilities: Floats, *, rng: Rng) -> NDArray[np.bool_]:
+def bernoulli_draws(probabilities: Floats, *, rng: Rng) -> NDArray[np.bool_]:
     """Draws Bernoulli variables with exactly these probabilities, to the last bit.
 
     Args:
@@ -216,7 +216,7 @@ def coins(probabilities: Floats, *, rng: Rng) -> NDArray[np.bool_]:
             drawn = rng.random(remaining.size) * 2.0**53
             hits = drawn < whole
         else:
-            # The user of each undecided coin: a row each, equally many coins in a row.
+            # The user of each undecided draw: a row each, equally many draws in a row.
             own = stream_of(rng, undecided // max(1, flat.size // people))
             drawn = own.random(remaining.size) * 2.0**53
             hits[undecided] = drawn < whole

@@ -9,7 +9,7 @@ from shuffledp.accounting.bounds_at import TargetUsers
 from shuffledp.accounting.lower.score_attack import ScoreIntegrand
 from shuffledp.accounting.promise import Promise
 from shuffledp.accounting.rounds.composition import LossIntegrand
-from shuffledp.accounting.upper.blanket import BlanketCrowd
+from shuffledp.accounting.upper.blanket import BlanketPopulation
 from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
 
 FOLDER = Path(shuffledp.__file__).parent / "accounting"
@@ -24,6 +24,6 @@ def test_no_two_public_classes_have_one_name() -> None:
     )
 
     assert [name for name, times in names.items() if times > 1] == []
-    known = (TargetUsers, Promise, BlanketCrowd)
+    known = (TargetUsers, Promise, BlanketPopulation)
     integrands = (ContourIntegrand, LossIntegrand, ScoreIntegrand)
     assert {kind.__name__ for kind in (*known, *integrands)} <= set(names)

@@ -216,7 +216,7 @@ def test_time_that_depends_on_the_value_is_a_warning_with_its_size() -> None:
 
     assert found.outcome is SideCheckOutcome.WARNING
     assert "200 messages about 3 take" in found.text
-    assert "with chance 0.001" in found.text
+    assert "with probability 0.001" in found.text
 
 
 def test_times_that_do_not_depend_on_the_value_are_rarely_warned_of() -> None:

@@ -53,11 +53,11 @@ class Crowd:
 
     def precise_divergence(self, holders: Sequence[int], epsilon: float) -> Number:
         """Returns the same with fifty digits."""
-        distribution = multiprecision.coin_sum(
+        distribution = multiprecision.bernoulli_sum(
             [mp.mpf(c) for c in self.chances(holders)]
         )
-        first = multiprecision.coin_sum([mp.mpf(self.first)])
-        second = multiprecision.coin_sum([mp.mpf(self.second)])
+        first = multiprecision.bernoulli_sum([mp.mpf(self.first)])
+        second = multiprecision.bernoulli_sum([mp.mpf(self.second)])
         ratio = mp.exp(mp.mpf(epsilon))
         padded = [mp.mpf(0), *distribution, mp.mpf(0)]
         return mp.fsum(

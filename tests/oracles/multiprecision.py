@@ -14,7 +14,7 @@ def exact_blanket_probability(epsilon: float, num_categories: int) -> Number:
     return num_categories / (mp.exp(mp.mpf(epsilon)) + num_categories - 1)
 
 
-def coin_sum(probabilities: list[Number]) -> list[Number]:
+def bernoulli_sum(probabilities: list[Number]) -> list[Number]:
     """Returns P(0), ..., P(n) of a sum of independent Bernoulli variables."""
     result = [mp.mpf(1)]
     for p in probabilities:
@@ -41,7 +41,7 @@ class BlanketSum:
         others = budgets_of(population)
         others.remove(victim)
         k, self.k = mp.mpf(num_categories), num_categories
-        blanket = coin_sum(
+        blanket = bernoulli_sum(
             [exact_blanket_probability(e, num_categories) for e in others]
         )
         self.keep = mp.exp(victim) / (mp.exp(victim) + k - 1)
@@ -122,7 +122,7 @@ def variation_ratio_divergence(
     first = beta * p / (p - 1)
     second = (1 - first) * beta / (p - 1 - beta * p)
     distribution: dict[tuple[int, int], Number] = {}
-    for c, weight in enumerate(coin_sum([clone] * (num_users - 1))):
+    for c, weight in enumerate(bernoulli_sum([clone] * (num_users - 1))):
         for a in range(c + 1):
             pairs = weight * math.comb(c, a) / mp.mpf(2) ** c
             for outcome, share in (

@@ -13,7 +13,7 @@ from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 
 # p = 3, beta = 1/4, q = 2.
-VICTIM = np.array([[3.0, 1.0, 4.0, 0.0], [1.0, 3.0, 4.0, 0.0]]) / 8.0
+TARGET_USER = np.array([[3.0, 1.0, 4.0, 0.0], [1.0, 3.0, 4.0, 0.0]]) / 8.0
 OTHER = np.array([3.0, 3.0, 4.0, 6.0]) / 16.0
 BUDGET = math.log(3.0)
 
@@ -27,7 +27,7 @@ def certified(device: DeclaredRatios, num_users: int, epsilon: float) -> float:
 
 def exact_divergence(num_users: int, epsilon: float) -> float:
     others = shuffled([OTHER] * (num_users - 1))
-    here, there = (with_victim(others, chances) for chances in VICTIM)
+    here, there = (with_victim(others, chances) for chances in TARGET_USER)
     return divergence(here, there, epsilon)
 
 
@@ -93,7 +93,7 @@ def test_measured_ratios_of_any_mechanism_give_a_bound(seed: int) -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.4, 0.999, 1.0, 1.3])
 def test_local_delta_is_that_of_the_worst_mechanism(share: float) -> None:
-    exact = divergence(VICTIM[0], VICTIM[1], share * BUDGET)
+    exact = divergence(TARGET_USER[0], TARGET_USER[1], share * BUDGET)
 
     local = DeclaredRatios(2.0, 0.25).local_delta(BUDGET, share * BUDGET)
 

@@ -146,7 +146,7 @@ def test_cells_of_a_large_crowd_follow_the_law(device: Grid, level: float) -> No
     cells = np.arange(-60 * STEPS, 61 * STEPS)
     found = np.zeros(cells.size)
 
-    for messages, often in device.draw_crowd(
+    for messages, often in device.draw_population(
         points, level, rng=np.random.default_rng(9)
     ):
         inside = (messages >= cells[0]) & (messages <= cells[-1])

@@ -36,7 +36,7 @@ def g_test(observed: Ints, law: Floats) -> float:
 def test_the_poisson_law_is_exact_up_to_its_cap(blanket: float) -> None:
     randomizer = ItemsRandomizer(5, 2, blanket, 2 + 12)
 
-    law = randomizer.blanket_law()
+    law = randomizer.blanket_distribution()
 
     with mp.workdps(50):
         m = mp.mpf(blanket)
@@ -59,7 +59,7 @@ def test_blanket_laws_are_laws_with_the_stated_moments(
 ) -> None:
     randomizer = ItemsRandomizer(9, 3, blanket, 33 + room, noise)
 
-    law = randomizer.blanket_law()
+    law = randomizer.blanket_distribution()
     mean, variance = randomizer.blanket_moments()
 
     assert law.size == randomizer.cap + 1
@@ -103,7 +103,7 @@ def test_reports_follow_the_stated_law(noise: Noise, system: bool) -> None:
     # Four tests in each of four runs: a false alarm in 6,000 seeds.
     assert g_test(both, pairs) > 1e-5
     numbers = np.bincount((blanket < 6).sum(axis=1), minlength=randomizer.cap + 1)
-    assert g_test(numbers, randomizer.blanket_law()) > 1e-5
+    assert g_test(numbers, randomizer.blanket_distribution()) > 1e-5
     items = np.bincount(blanket[blanket < 6], minlength=6)
     assert g_test(items, np.full(6, 1 / 6)) > 1e-5
     twice = blanket[:, :2][(blanket[:, :2] < 6).all(axis=1)]

@@ -132,7 +132,7 @@ def test_no_test_of_two_counts_shows_more_than_the_attack(delta: float) -> None:
     people, device = 300, Rappor(32, 1)
     crowd = Population.from_counts({4.0: people})
     shown = account(device, crowd, delta=delta).worst.epsilon_central_lower
-    kept, stray = (float(c[0]) for c in device.effective_chances(np.array([4.0])))
+    kept, stray = (float(c[0]) for c in device.effective_probabilities(np.array([4.0])))
 
     # All others hold x; every pair of counts, if she holds x and if she holds x'.
     first, second = (
@@ -218,8 +218,8 @@ def test_bits_are_drawn_as_often_as_they_say(q: float, p: float) -> None:
     permanent = device.permanent_response(held, epsilons, rng=rng)
     reports = device.instantaneous_response(permanent, rng=rng)
 
-    kept = device.permanent.effective_chances(np.array([2.0]))
-    sent = device.effective_chances(np.array([2.0]))
+    kept = device.permanent.effective_probabilities(np.array([2.0]))
+    sent = device.effective_probabilities(np.array([2.0]))
     for drawn, chances in ((permanent, kept), (reports, sent)):
         for bit in range(5):
             chance = float(chances[0 if held[0, bit] else 1][0])

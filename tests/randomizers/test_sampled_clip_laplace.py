@@ -61,7 +61,9 @@ def test_cells_of_a_large_crowd_follow_the_law() -> None:
     points[[0, 1500]] = 10**7, 2 * 10**7
     found = np.zeros(STEPS)
 
-    for cells, often in device.draw_crowd(points, 2.0, rng=np.random.default_rng(9)):
+    for cells, often in device.draw_population(
+        points, 2.0, rng=np.random.default_rng(9)
+    ):
         np.add.at(found, cells, often)
 
     expected = 1e7 * sent(2.0, 0, 0.3) + 2e7 * sent(2.0, 1500, 0.3)

@@ -105,7 +105,7 @@ SILENT_WITH = {("hypothesis-testing", sdp.KRandomizedResponse): {1e-250}}
 def test_epsilon_is_a_number_that_falls_with_delta_wherever_the_theorem_speaks(
     bound: Any, mechanism: Any
 ) -> None:
-    setting = Setting(PEOPLE, mechanism, victim=0.4)
+    setting = Setting(PEOPLE, mechanism, target_user=0.4)
     about_it = isinstance(mechanism, ONLY_FOR.get(bound.name, object))
     silent = SILENT_AT.get(bound.name, set())
     silent = silent | SILENT_WITH.get((bound.name, type(mechanism)), set())
@@ -126,7 +126,7 @@ def test_epsilon_is_a_number_that_falls_with_delta_wherever_the_theorem_speaks(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"victim": 0.3}, "privacy level"),
+        ({"target_user": 0.3}, "privacy level"),
         ({"people": {0.2: 10}}, "Expected a Population"),
         ({"delta_local": 1.0}, "delta_local < 1, got 1"),
         ({"delta_local": math.nan}, "delta_local"),

@@ -227,7 +227,7 @@ def test_no_case_of_the_court_attacks_other_noise_or_people(case: Case) -> None:
     others = (
         replace(ran, mechanism=sdp.Frequency(7).randomizer),
         replace(ran, mechanism=other_noise(device)),
-        replace(ran, people=sdp.Population.from_counts({1.0: 77}), victim=None),
+        replace(ran, people=sdp.Population.from_counts({1.0: 77}), target_user=None),
     )
 
     assert claimed.setting.mechanism == device

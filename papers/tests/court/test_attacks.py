@@ -19,7 +19,7 @@ from shuffledp_papers.court.count_attack import (
     threshold_divergence,
 )
 from shuffledp_papers.court.enumeration import enumerated_divergence, response_worlds
-from shuffledp_papers.court.item_attack import blanket_law, item_divergence
+from shuffledp_papers.court.item_attack import blanket_distribution, item_divergence
 from shuffledp_papers.court.worlds import Worlds
 
 
@@ -220,7 +220,7 @@ def test_sets_of_items_are_told_apart_at_least_by_their_totals() -> None:
 
 
 def test_blanket_messages_follow_a_trinomial_law() -> None:
-    law = blanket_law(3, 0.25, 1)
+    law = blanket_distribution(3, 0.25, 1)
 
     for a, b in itertools.product(range(4), repeat=2):
         rest = 3 - a - b

@@ -128,7 +128,7 @@ def test_a_trial_knows_its_victim_and_what_is_attacked() -> None:
 
     trial = trial_of(Gaussian(), people, 0.5)
 
-    assert trial.setting.victim == 0.5
+    assert trial.setting.target_user == 0.5
     assert trial.attack.ran is trial.setting
     assert trial.setting.mechanism_name == "gaussian"
     with pytest.raises(TypeError, match="known randomizer"):

@@ -16,9 +16,9 @@ from shuffledp_papers.eapes.adaptive_process import AdaptiveProcess, LocalLaw
 from shuffledp_papers.eapes.eapes_theorem import EapesCorollary
 from shuffledp_papers.eapes.imitation import components, printed_weight, weight
 from shuffledp_papers.eapes.process import (
-    chances,
     counted_trade_off,
-    printed_chances,
+    printed_probabilities,
+    probabilities,
 )
 from shuffledp_papers.eapes.slots import response_divergence, slot_divergence
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
@@ -210,8 +210,8 @@ def test_lemma_2_holds_for_the_pair_and_not_for_a_third_value() -> None:
 
 def test_printed_chances_of_theorem_1_are_no_law() -> None:
     for epsilon, delta in ((0.5, 0.0), (1.0, 0.1), (2.0, 0.0)):
-        assert printed_chances(epsilon, delta).sum() < 0.9
-        assert chances(epsilon, delta).sum() == pytest.approx(1.0, abs=1e-15)
+        assert printed_probabilities(epsilon, delta).sum() < 0.9
+        assert probabilities(epsilon, delta).sum() == pytest.approx(1.0, abs=1e-15)
     assert counted_trade_off(np.array([1.0, 1.0]), 0.1).delta(50.0) < 1e-15
 
 

@@ -15,7 +15,7 @@ from shuffledp_papers.eapes.figures import (
     theorem_3,
     training_readings,
 )
-from shuffledp_papers.eapes.figures.group_privacy import group_laws
+from shuffledp_papers.eapes.figures.group_privacy import group_distributions
 from shuffledp_papers.eapes.figures.three_groups import NUM_USERS, ThreeGroups
 from shuffledp_papers.eapes.figures.two_panels import root_mean_square
 from shuffledp_papers.figures.experiments import EXPERIMENTS
@@ -142,7 +142,7 @@ def test_groups_are_sums_of_coins() -> None:
     people = setting.people
     size = 5
 
-    first, second = group_laws(setting, size)
+    first, second = group_distributions(setting, size)
 
     at = np.arange(first.size)
     lies = 1.0 / (1.0 + np.exp(people.epsilons))

@@ -67,7 +67,7 @@ def test_what_corollary_2_states_of_binary_response() -> None:
 def test_what_corollary_1_states_of_a_conservative_person(
     epsilon: float, claim: float, true: float
 ) -> None:
-    setting = crowd({0.5: 1, 2.0: 9999}, mechanism=sdp.Laplace(), victim=0.5)
+    setting = crowd({0.5: 1, 2.0: 9999}, mechanism=sdp.Laplace(), target_user=0.5)
 
     assert PURE.delta(setting, epsilon) == pytest.approx(claim, rel=0.04)
 
@@ -78,7 +78,7 @@ def test_what_corollary_1_states_of_a_conservative_person(
 
 
 def test_what_theorem_3_states_of_a_conservative_person_with_gaussian_noise() -> None:
-    setting = crowd({0.5: 1, 2.0: 59_999}, victim=0.5, delta_local=1e-5)
+    setting = crowd({0.5: 1, 2.0: 59_999}, target_user=0.5, delta_local=1e-5)
 
     assert PRINTED.epsilon(setting, 1e-8) == pytest.approx(0.0759, abs=6e-5)
 

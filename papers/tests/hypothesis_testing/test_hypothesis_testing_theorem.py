@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 import shuffledp as sdp
 from shuffledp_papers.bounds.bound import Setting
-from shuffledp_papers.bounds.crowd import others
+from shuffledp_papers.bounds.target_user import others
 from shuffledp_papers.bounds.two_counts import clone_count
 from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
@@ -105,7 +105,7 @@ def largest_right_side(setting: Setting, epsilon: float, bound: Any) -> float:
     "setting",
     [
         laplace({0.5: 3, 1.0: 4, 3.0: 1}),
-        laplace({0.5: 3, 1.0: 4, 3.0: 1}, victim=0.5),
+        laplace({0.5: 3, 1.0: 4, 3.0: 1}, target_user=0.5),
         gaussian({1.0: 9}, 0.05),
         gaussian({0.5: 6, 2.0: 6}, 0.01),
     ],

@@ -32,7 +32,7 @@ def test_no_protocol_errs_less(epsilon: float, seed: int) -> None:
     assert ones.max() <= math.exp(epsilon) / (1.0 + math.exp(epsilon)) * (1.0 + 1e-12)
     assert found.dependence() < 1e-14
     assert found.error() >= least_error(5, epsilon)
-    assert found.chances.sum() == pytest.approx(1.0)
+    assert found.probabilities.sum() == pytest.approx(1.0)
 
 
 def test_responses_attain_the_bound() -> None:

@@ -29,7 +29,7 @@ def test_who_is_kept_has_sent_what_the_randomizer_sends(
     table /= table.sum(axis=1, keepdims=True)
     one_bit = OneBitReduction(table, table.mean(axis=0) if mixed else table[0], epsilon)
 
-    kept = one_bit.kept_chances()
+    kept = one_bit.kept_probabilities()
 
     # Whatever is held, everybody is kept with the same chance, and given that, Q.
     assert kept.sum(axis=1) == pytest.approx(one_bit.kept_share, rel=1e-12)
@@ -62,7 +62,7 @@ def test_draws_follow_the_law() -> None:
     public = one_bit.draw_public(n, rng=rng)
     bits = one_bit.randomize(values, public, rng=rng)
 
-    expected = one_bit.kept_chances()
+    expected = one_bit.kept_probabilities()
     for value in (0, 1):
         kept = np.bincount(public[bits & (values == value)], minlength=3) / (n / 2)
         spread = np.sqrt(expected[value] / (n / 2))
@@ -77,7 +77,7 @@ def test_draws_follow_the_law() -> None:
         ([[0.5, 0.5], [0.6, 0.4]], [0.9, 0.1], 1.0, "within a factor"),
         ([[0.5, 0.6], [0.5, 0.5]], [0.5, 0.5], 1.0, "add up to 1"),
         ([[0.0, 1.0], [0.5, 0.5]], [0.5, 0.5], 1.0, "above 0"),
-        ([[0.5, 0.5]], [0.5, 0.25, 0.25], 1.0, "a law of these"),
+        ([[0.5, 0.5]], [0.5, 0.25, 0.25], 1.0, "a distribution of messages"),
         ([[0.5, 0.5]], [0.5, 0.5], 0.0, "epsilon"),
     ],
 )

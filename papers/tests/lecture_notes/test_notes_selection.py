@@ -12,7 +12,7 @@ from shuffledp_papers.lecture_notes.selection import (
     level_formula,
     listed_level,
     name_candidates,
-    naming_chances,
+    naming_probabilities,
     shares_of_bits,
 )
 
@@ -29,7 +29,7 @@ def test_the_level_of_naming_is_listed_and_below_its_budget(epsilon: float) -> N
                 itertools.product([False, True], repeat=d), repeat=2
             )
             for one, other in zip(
-                *naming_chances(np.array([x, y]), epsilon), strict=True
+                *naming_probabilities(np.array([x, y]), epsilon), strict=True
             )
         )
         assert found == pytest.approx(worst, rel=1e-12)
@@ -43,7 +43,7 @@ def test_names_are_drawn_with_their_chances() -> None:
 
     named = np.bincount(name_candidates(approvals, 2.0, rng=rng), minlength=4) / n
 
-    chances = naming_chances(approvals[:1], 2.0)[0]
+    chances = naming_probabilities(approvals[:1], 2.0)[0]
     # A false alarm in 400,000 seeds.
     assert np.all(np.abs(named - chances) < 5.0 * np.sqrt(chances * (1 - chances) / n))
 
@@ -92,4 +92,4 @@ def test_of_whom_nobody_was_asked_is_never_chosen() -> None:
 
     assert found[1] == -math.inf
     with pytest.raises(InvalidInputError):
-        naming_chances(np.zeros((2, 3)), 1.0)  # type: ignore[arg-type]
+        naming_probabilities(np.zeros((2, 3)), 1.0)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.bounds.feldman2021 import Feldman2021Numerical
 from shuffledp_papers.lecture_notes.lower_bound import adaptive_tables
 from shuffledp_papers.lecture_notes.sequential_randomizers import (
-    answer_law,
+    answer_distribution,
     condition_holds,
     exact_delta,
     printed_epsilon,
@@ -46,7 +46,7 @@ def test_one_person_shows_her_budget() -> None:
 def test_laws_of_answers_by_hand() -> None:
     tables = adaptive_tables(2, 1.0, rng=np.random.default_rng(3))
 
-    law = answer_law(tables, (0, 1))
+    law = answer_distribution(tables, (0, 1))
 
     for answers in itertools.product([0, 1], repeat=2):
         first = [tables[0][0, x, answers[0]] for x in (0, 1)]
@@ -69,8 +69,8 @@ def test_what_makes_no_sense_is_refused() -> None:
     tables = adaptive_tables(2, 1.0, rng=np.random.default_rng(3))
 
     with pytest.raises(InvalidInputError, match="one randomizer for each"):
-        answer_law(tables, (0, 1, 1))
+        answer_distribution(tables, (0, 1, 1))
     with pytest.raises(InvalidInputError, match="earlier answers"):
-        answer_law(tables[::-1], (0, 1))
+        answer_distribution(tables[::-1], (0, 1))
     with pytest.raises(InvalidInputError, match="differ in one person"):
         exact_delta(tables, (0, 1), (1, 0), epsilon=0.1)

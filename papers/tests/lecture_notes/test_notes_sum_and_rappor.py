@@ -16,9 +16,9 @@ from shuffledp_papers.lecture_notes.noisy_sum import (
     unbiased_estimate,
 )
 from shuffledp_papers.lecture_notes.repeated_answers import (
-    chance_of_at_least,
-    chance_of_exactly,
     expected_ones,
+    probability_of_at_least,
+    probability_of_exactly,
 )
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
@@ -67,8 +67,12 @@ def test_chances_of_averaged_answers_in_fifty_digits() -> None:
         at_least, exactly = float(mpmath.fsum(terms)), float(terms[0])
 
     quarter = Fraction(1, 4)
-    assert chance_of_at_least(75, 100, chance=quarter) == pytest.approx(at_least, 1e-14)
-    assert chance_of_exactly(75, 100, chance=quarter) == pytest.approx(exactly, 1e-14)
+    assert probability_of_at_least(75, 100, probability=quarter) == pytest.approx(
+        at_least, 1e-14
+    )
+    assert probability_of_exactly(75, 100, probability=quarter) == pytest.approx(
+        exactly, 1e-14
+    )
     # Neither is the printed 1.39e-24.
     assert at_least == pytest.approx(1.435e-25, rel=1e-3)
     assert exactly == pytest.approx(1.279e-25, rel=1e-3)
@@ -92,9 +96,9 @@ def test_ones_of_a_report_by_adding_up_cases(noise: float, ones: float) -> None:
 
 def test_chances_out_of_range_are_refused() -> None:
     with pytest.raises(InvalidInputError):
-        chance_of_at_least(5, 4, chance=Fraction(1, 4))
+        probability_of_at_least(5, 4, probability=Fraction(1, 4))
     with pytest.raises(InvalidInputError):
-        chance_of_exactly(1, 4, chance=Fraction(5, 4))
+        probability_of_exactly(1, 4, probability=Fraction(5, 4))
     with pytest.raises(InvalidInputError, match="f <= 1"):
         expected_ones(
             num_bits=8,

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from starlette.responses import JSONResponse
 
-from shuffledp.accounting.items.report_truncation import cut_chance
+from shuffledp.accounting.items.report_truncation import cut_probability
 from shuffledp.randomizers.items import stop_and_go
 from shuffledp.randomizers.set_response import drawn_blanket_probability
 from shuffledp.randomness import KeyedRandom
@@ -186,7 +186,7 @@ def test_blanket_chances_are_on_the_safe_side_of_the_formula() -> None:
 
 def test_the_bound_of_cut_reports_is_that_of_the_page() -> None:
     for entry in VECTORS["cut_probabilities"]:
-        bound = cut_chance(entry["blanket"], entry["cap"], entry["honest"])
+        bound = cut_probability(entry["blanket"], entry["cap"], entry["honest"])
 
         assert bound == pytest.approx(entry["bound"], rel=1e-9, abs=0.0)
 

@@ -1,4 +1,4 @@
-"""Certified and attacked bounds for target users of one crowd, at a delta or epsilon."""
+"""Upper and lower bounds for target users of a population, at a delta or epsilon."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -51,21 +51,21 @@ class ProfileBounds:
 
 @dataclass(frozen=True, eq=False)
 class TargetUsers:
-    """Users of some levels of one crowd, whose privacy is bounded.
+    """Users of some levels of one population, whose privacy is bounded.
 
     A target user is one whose value the two compared worlds differ in; all other users
-    of the crowd hide them.
+    of the population hide them.
 
     Attributes:
         randomizer: Randomizer that the devices run.
-        crowd: Users among whom the targets hide, themselves included.
-        positions: Positions of the targets' levels in the crowd, distinct.
+        population: Users among whom the targets hide, themselves included.
+        positions: Positions of the targets' levels in the population, distinct.
         absent: Number of other users who may be absent or collude.
         times: Number of collections, rounds times coordinates, with the same users.
     """
 
     randomizer: LocalRandomizer
-    crowd: Population
+    population: Population
     positions: Sequence[int]
     absent: int = 0
     times: int = 1
@@ -144,7 +144,7 @@ class TargetUsers:
     def _uppers(self, delta: float, *, quick: bool = False) -> list[UpperProfile]:
         return upper_profiles(
             self.randomizer,
-            self.crowd,
+            self.population,
             self.positions,
             # Of one shuffle: it only says down to which delta tails matter.
             delta=max(delta / self.shuffles, _SMALLEST),
@@ -155,7 +155,7 @@ class TargetUsers:
     def _lowers(self) -> list[Profile]:
         return lower_profiles(
             self.randomizer,
-            self.crowd,
+            self.population,
             self.positions,
             absent=self.absent,
             rounds=self.times,

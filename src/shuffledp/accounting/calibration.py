@@ -56,7 +56,7 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
     """
     wanted = positive_targets(sorted(targets))
     counts = np.array([targets[target] for target in sorted(targets)])
-    crowd = Population.from_counts(dict(targets))  # Checks the counts, too.
+    population = Population.from_counts(dict(targets))  # Checks the counts, too.
     if np.any(np.diff(wanted) < 1e-4 * np.array(wanted[1:])):
         raise InvalidInputError("Expected targets that differ by more than 0.01%.")
     # Searches begin at the targets themselves as local budgets, which must be kept.
@@ -64,12 +64,12 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
         raise CertificationError(
             "Expected a randomizer whose local budgets keep their own values centrally."
         )
-    apart = promise.exposure(crowd).mode == "stratified"
+    apart = promise.exposure(population).mode == "stratified"
     for people, goals in fitted_budgets(promise, counts, wanted, apart=apart):
         with suppress(CertificationError):
             return promise.answer(people, goals)
     # The targets themselves as budgets, which were kept above.
-    return promise.answer(crowd, wanted)
+    return promise.answer(population, wanted)
 
 
 def largest_budget(
@@ -141,7 +141,7 @@ def largest_scale(
 def smallest_crowd(
     promise: Promise, people: Population, targets: Sequence[float]
 ) -> Calibration:
-    """Returns the smallest crowd, with the same shares of levels, that keeps the targets.
+    """Returns the smallest population with the same shares that keeps the targets.
 
     >>> import shuffledp as sdp
     >>> promise = sdp.Promise(sdp.Frequency(17), delta=1e-6)
@@ -157,7 +157,7 @@ def smallest_crowd(
     wanted = _targets_of(people, targets)
     shares = people.counts / people.num_users
 
-    def crowd(size: int) -> Population:
+    def population(size: int) -> Population:
         # Whole people, at least one at each level, with the largest remainders rounded up.
         exact = shares * size
         counts = np.maximum(np.floor(exact), 1.0).astype(np.int64)
@@ -169,7 +169,7 @@ def smallest_crowd(
 
     def enough(size: int) -> bool:
         try:
-            return promise.kept(crowd(size), wanted)
+            return promise.kept(population(size), wanted)
         except PopulationError:  # Fewer than the protocol can do with.
             return False
 
@@ -185,7 +185,7 @@ def smallest_crowd(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
-    return promise.answer(crowd(high), wanted)
+    return promise.answer(population(high), wanted)
 
 
 def most_rounds(

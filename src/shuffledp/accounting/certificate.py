@@ -95,24 +95,24 @@ def _people(record: Mapping[str, Any]) -> tuple[tuple[float, int], ...]:
 def _statement(record: object) -> Statement:
     entry = _mapping(record, "also")
     # Of both keys, one is too many: the check below refuses it.
-    asked = "delta" if "delta" in entry else "epsilon"
-    wanted = _STATEMENT | {asked}
+    requested = "delta" if "delta" in entry else "epsilon"
+    wanted = _STATEMENT | {requested}
     _check_keys(wanted - set(entry), set(entry) - wanted, " in a statement")
-    given = _number(entry, asked)
-    levels = tuple(_level(level, asked, given) for level in _list(entry, "levels"))
+    given = _number(entry, requested)
+    levels = tuple(_level(level, requested, given) for level in _list(entry, "levels"))
     if not levels:
         raise _unfit("`levels` to list at least one level")
     return Statement(
         _text(entry, "about"),
-        given if asked == "delta" else None,
-        given if asked == "epsilon" else None,
+        given if requested == "delta" else None,
+        given if requested == "epsilon" else None,
         levels,
     )
 
 
-def _level(record: object, asked: str, given: float) -> LevelGuarantee:
+def _level(record: object, requested: str, given: float) -> LevelGuarantee:
     entry = _mapping(record, "levels")
-    solved = "delta" if asked == "epsilon" else "epsilon"
+    solved = "delta" if requested == "epsilon" else "epsilon"
     chosen = "target" if "target" in entry else "epsilon_local"
     needed = {chosen, "count", "hides_among", "rests_on", "slack"}
     needed |= {f"{solved}_central", f"{solved}_central_lower"}
@@ -131,7 +131,7 @@ def _level(record: object, asked: str, given: float) -> LevelGuarantee:
         **{
             # Levels state what was solved for, and their statement what was given.
             f"{what}_central{end}": given
-            if what == asked
+            if what == requested
             else _number(entry, f"{what}_central{end}")
             for what in ("epsilon", "delta")
             for end in ("", "_lower")

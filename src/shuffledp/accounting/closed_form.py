@@ -62,13 +62,14 @@ def closed_form_epsilons(
         if pure and budget <= delta
     }
     remaining = [index for index in range(len(budgets)) if index not in epsilons]
-    for crowd, positions in exposure.crowds(remaining):
+    for population, positions in exposure.hiding_populations(remaining):
         targets = TargetUsers(
             exposure.randomizer,
-            crowd,
+            population,
             list(positions.values()),
-            # The crowd of one level may be smaller than the number of absent people.
-            min(absent, crowd.num_users - 1),
+            # The population of one level may be smaller than the number of absent
+            # people.
+            min(absent, population.num_users - 1),
             times,
         )
         epsilons |= dict(

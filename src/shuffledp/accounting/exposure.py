@@ -61,8 +61,8 @@ class SingleMessages:
         about: Subject of the statements, in plain words.
         randomizer: Randomizer that the devices run.
         mode: "agnostic" if levels travel apart from messages, "stratified" if with them.
-        crowd: Users whose messages are shuffled together; positions of its levels are
-            those of the whole population.
+        population: Users whose messages are shuffled together; positions of its levels
+            are those of the whole population.
         coordinates: Reports per user and collection, each shuffled apart.
         adaptive: Whether values may depend on shuffled messages of earlier rounds.
     """
@@ -70,7 +70,7 @@ class SingleMessages:
     about: str
     randomizer: LocalRandomizer
     mode: Mode
-    crowd: Population
+    population: Population
     coordinates: int = 1
     # The bound of one round holds for all values: this changes sentences, no numbers.
     adaptive: bool = False
@@ -106,20 +106,22 @@ class SingleMessages:
             )
         return times
 
-    def crowd_of(self, position: int) -> tuple[Population, int]:
-        """Returns the crowd that hides users of a level, and the level's position in it."""
+    def hiding_population(self, position: int) -> tuple[Population, int]:
+        """Returns the users who hide those of a level, and the level's position there."""
         if self.mode == "agnostic":
-            return self.crowd, position
+            return self.population, position
         # Messages that carry their level are hidden by those of the same level only.
         level = slice(position, position + 1)
-        return Population(self.crowd.epsilons[level], self.crowd.counts[level]), 0
+        return Population(
+            self.population.epsilons[level], self.population.counts[level]
+        ), 0
 
     def targets(self, position: int, *, absent: int, times: int) -> TargetUsers:
         """Returns the users of one level as target users."""
-        crowd, target = self.crowd_of(position)
+        population, target = self.hiding_population(position)
         # All absent people may be of this level, which may have fewer others.
-        absent = min(absent, crowd.num_users - 1)
-        return TargetUsers(self.randomizer, crowd, [target], absent, times)
+        absent = min(absent, population.num_users - 1)
+        return TargetUsers(self.randomizer, population, [target], absent, times)
 
     def certify(self, query: AccountingQuery) -> Statement:
         """Returns the certified statement that answers the query.
@@ -128,29 +130,29 @@ class SingleMessages:
             PopulationError: If more users may be absent than there are others.
             CertificationError: If no bound can be proven in double precision.
         """
-        if query.absent > self.crowd.num_users - 1:
+        if query.absent > self.population.num_users - 1:
             raise PopulationError(
-                f"Expected at most {self.crowd.num_users - 1} absent people, got "
+                f"Expected at most {self.population.num_users - 1} absent people, got "
                 f"{query.absent}."
             )
         bounds: dict[int, ProfileBounds] = {}
-        crowds: dict[int, Population] = {}
-        for crowd, local_positions in self.crowds(query.positions):
+        hiding_populations: dict[int, Population] = {}
+        for population, local_positions in self.hiding_populations(query.positions):
             targets = TargetUsers(
                 self.randomizer,
-                crowd,
+                population,
                 list(local_positions.values()),
-                min(query.absent, crowd.num_users - 1),
+                min(query.absent, population.num_users - 1),
                 self.times(query),
             )
             computed = _bounds_of(targets, query.delta, query.epsilon)
             bounds |= dict(zip(local_positions, computed, strict=True))
-            crowds |= dict.fromkeys(local_positions, crowd)
+            hiding_populations |= dict.fromkeys(local_positions, population)
         levels = [
             LevelGuarantee(
-                epsilon_local=float(self.crowd.epsilons[index]),
+                epsilon_local=float(self.population.epsilons[index]),
                 count=int(query.counts[index]),
-                hides_among=max(crowds[index].num_users - query.absent, 1),
+                hides_among=max(hiding_populations[index].num_users - query.absent, 1),
                 epsilon_central=bounds[index].upper[0],
                 epsilon_central_lower=bounds[index].lower[0],
                 delta_central=bounds[index].upper[1],
@@ -163,12 +165,18 @@ class SingleMessages:
         ]
         return Statement(self.about, query.delta, query.epsilon, tuple(levels))
 
-    def crowds(self, positions: list[int]) -> list[tuple[Population, dict[int, int]]]:
-        """Returns each crowd with {position in the population: position in the crowd}."""
+    def hiding_populations(
+        self, positions: list[int]
+    ) -> list[tuple[Population, dict[int, int]]]:
+        """Returns hiding populations, each with {position of a level: position in it}."""
         if self.mode == "agnostic":
-            return [(self.crowd, {position: position for position in positions})]
-        levels = [(position, *self.crowd_of(position)) for position in positions]
-        return [(crowd, {position: local}) for position, crowd, local in levels]
+            return [(self.population, {position: position for position in positions})]
+        levels = [
+            (position, *self.hiding_population(position)) for position in positions
+        ]
+        return [
+            (population, {position: local}) for position, population, local in levels
+        ]
 
 
 def exposures_of(
@@ -243,7 +251,7 @@ def _bounds_of(
     targets: TargetUsers, delta: float | None, epsilon: float | None
 ) -> list[ProfileBounds]:
     """Returns the bounds for each target user; pure noise needs no computation."""
-    levels, pure = targets.crowd.epsilons, targets.randomizer.delta_local == 0.0
+    levels, pure = targets.population.epsilons, targets.randomizer.delta_local == 0.0
     bounds: dict[int, ProfileBounds] = {}
     for position in targets.positions:
         if not pure:

@@ -202,12 +202,12 @@ def _title(statement: Statement) -> str:
 
 
 def _statement_record(statement: Statement) -> dict[str, Any]:
-    asked, solved = (
+    requested, solved = (
         ("delta", "epsilon") if statement.epsilon is None else ("epsilon", "delta")
     )
     return {
         "about": statement.about,
-        asked: getattr(statement, asked),
+        requested: getattr(statement, requested),
         "levels": [_level_record(level, solved) for level in statement.levels],
     }
 

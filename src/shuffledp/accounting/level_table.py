@@ -46,8 +46,8 @@ def solved(statement: Statement) -> str:
 
 def chosen_heading(statement: Statement) -> str:
     """Returns the heading of the column of chosen levels or targets."""
-    asked_for = any(level.epsilon_local is None for level in statement.levels)
-    return "central epsilon asked for" if asked_for else "local epsilon"
+    on_targets = any(level.epsilon_local is None for level in statement.levels)
+    return "central epsilon asked for" if on_targets else "local epsilon"
 
 
 def _row(level: LevelGuarantee, symbol: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from shuffledp.accounting.lower.score_attack import score_bound
 from shuffledp.accounting.lower.score_sum import ScoreSum, score_sum
 from shuffledp.accounting.lower.three_count_attack import is_small, three_count_bound
 from shuffledp.accounting.lower.two_count_attack import two_count_bound
-from shuffledp.accounting.sums.bernoulli_sum import BernoulliSum, coin_sum
+from shuffledp.accounting.sums.bernoulli_sum import BernoulliSum, bernoulli_sum
 from shuffledp.accounting.two_messages.binary_population import MAX_BANDS
 from shuffledp.accounting.two_messages.two_message_bound import two_message_attack
 from shuffledp.accounting.upper.blanket import others_of
@@ -33,8 +33,8 @@ _COARSE = 3
 
 def lower_profiles(
     randomizer: LocalRandomizer,
-    crowd: Population,
-    victims: Sequence[int],
+    population: Population,
+    target_users: Sequence[int],
     *,
     absent: int = 0,
     rounds: int = 1,
@@ -43,57 +43,61 @@ def lower_profiles(
 
     Args:
         randomizer: Randomizer that the devices run.
-        crowd: Users among whom the targets hide, themselves included.
-        victims: Positions of the targets' levels in the crowd, distinct.
+        population: Users among whom the targets hide, themselves included.
+        target_users: Positions of the targets' levels in the population, distinct.
         absent: Number of other users who may be absent or collude.
         rounds: Number of collections with the same values.
     """
-    levels = crowd.epsilons[list(victims)].tolist()
-    described = randomizer.attacks(levels, crowd)
-    attackers = _Attackers(crowd.counts, victims, absent)
+    levels = population.epsilons[list(target_users)].tolist()
+    described = randomizer.attacks(levels, population)
+    attackers = _Attackers(population.counts, target_users, absent)
     if absent:
         # Any choice of absent people is a valid attack: covers only say whose absence
         # hurts most.
-        covers = randomizer.covers(levels, crowd, delta=1e-6)
+        covers = randomizer.covers(levels, population, delta=1e-6)
         attackers.who_gives_most(covers)
     return [
-        attackers.strongest(victim, attacks, rounds)
-        for victim, attacks in zip(victims, described, strict=True)
+        attackers.strongest(target_user, attacks, rounds)
+        for target_user, attacks in zip(target_users, described, strict=True)
     ]
 
 
 class _Attackers:
     """Builder of attacks that shares sums between target users."""
 
-    def __init__(self, counts: Ints, victims: Sequence[int], absent: int) -> None:
+    def __init__(self, counts: Ints, target_users: Sequence[int], absent: int) -> None:
         self._counts, self._absent = counts, absent
-        self._left = dict.fromkeys(victims, counts)
+        self._left = dict.fromkeys(target_users, counts)
         self._sums: dict[int, BernoulliSum | ScoreSum] = {}
-        self._victims = victims
+        self._target_users = target_users
 
     def who_gives_most(self, covers: Sequence[tuple[Cover, ...]]) -> None:
         """Removes, for each target, the absent users who would have given most cover."""
-        for victim, pairs in zip(self._victims, covers, strict=True):
+        for target_user, pairs in zip(self._target_users, covers, strict=True):
             gammas = pairs[0].blanket_probabilities
-            self._left[victim] = others_of(gammas, self._counts, victim, self._absent)
+            self._left[target_user] = others_of(
+                gammas, self._counts, target_user, self._absent
+            )
 
     def strongest(
-        self, victim: int, attacks: tuple[Attack, ...], rounds: int
+        self, target_user: int, attacks: tuple[Attack, ...], rounds: int
     ) -> Profile:
         counts: list[Profile] = []
         sums: list[ScoreAttack] = []
         for attack in attacks:
             # A gap below the rounding of the device's random bits yields no attack.
             if isinstance(attack, TwoMessages):
-                bits = two_message_attack(attack, self._others(victim))
+                bits = two_message_attack(attack, self._others(target_user))
                 # Counts are statistics of one collection; over several, scores add up.
                 if bits is not None and rounds == 1:
                     counts.append(bits.delta)
             elif isinstance(attack, TwoCountAttack):
                 if attack.gap > 0.0 and rounds == 1:
-                    coins = self._coins(attack.hit_probabilities, victim)
-                    counts.append(two_count_bound(attack, coins).delta)
-                    others = self._others(victim)
+                    others_sum = self._bernoulli_sum(
+                        attack.hit_probabilities, target_user
+                    )
+                    counts.append(two_count_bound(attack, others_sum).delta)
+                    others = self._others(target_user)
                     strays = attack.stray_probabilities
                     if strays is not None and is_small(others):
                         counts.append(three_count_bound(attack, strays, others).delta)
@@ -108,7 +112,9 @@ class _Attackers:
         @functools.cache
         def bounds(finer: bool) -> list[Profile]:
             return [
-                score_bound(attack, self._scores(attack.others, victim), rounds).delta
+                score_bound(
+                    attack, self._scores(attack.others, target_user), rounds
+                ).delta
                 for attack in sums
                 if (attack.second.size > _COARSE) == finer
             ]
@@ -124,27 +130,27 @@ class _Attackers:
 
         return strongest
 
-    def _others(self, victim: int) -> Ints:
+    def _others(self, target_user: int) -> Ints:
         if self._absent:
-            return self._left[victim]
+            return self._left[target_user]
         others = self._counts.copy()
-        others[victim] -= 1
+        others[target_user] -= 1
         return others
 
-    def _coins(self, hits: Floats, victim: int) -> BernoulliSum:
-        chances = 2.0 * hits
+    def _bernoulli_sum(self, hits: Floats, target_user: int) -> BernoulliSum:
+        probabilities = 2.0 * hits
         if self._absent:
-            return coin_sum(chances, self._left[victim])
-        # Victims share these arrays: the sum over all people is made once.
+            return bernoulli_sum(probabilities, self._left[target_user])
+        # Target users share these arrays: the sum over all people is made once.
         total = self._sums.get(id(hits))
         if not isinstance(total, BernoulliSum):
-            total = self._sums[id(hits)] = coin_sum(chances, self._counts)
-        return total.without(float(chances[victim]))
+            total = self._sums[id(hits)] = bernoulli_sum(probabilities, self._counts)
+        return total.without(float(probabilities[target_user]))
 
-    def _scores(self, others: Floats, victim: int) -> ScoreSum:
+    def _scores(self, others: Floats, target_user: int) -> ScoreSum:
         if self._absent:
-            return score_sum(others, self._left[victim])
+            return score_sum(others, self._left[target_user])
         total = self._sums.get(id(others))
         if not isinstance(total, ScoreSum):
             total = self._sums[id(others)] = score_sum(others, self._counts)
-        return total.without(others[victim])
+        return total.without(others[target_user])

@@ -18,7 +18,7 @@ from shuffledp.population import Population
 from shuffledp.text_tables import as_html
 
 _SMALLEST_DELTA = 1e-290
-# Some crowd, to see whether a protocol can be certified at all.
+# Some population, to see whether a protocol can be certified at all.
 _ANYBODY = Population.from_counts({1.0: 2**20})
 
 
@@ -129,7 +129,7 @@ class Promise:
         return composed_profile(once, times, self.delta)
 
     def exposure(self, people: Population) -> SingleMessages:
-        """Returns the exposure of these users, with the crowd of each level."""
+        """Returns the exposure of these users, with the population of each level."""
         return single_messages(self.protocol, people)
 
     def losses(self, people: Population, index: int, shuffles: int) -> LossDistribution:
@@ -140,16 +140,16 @@ class Promise:
     def _once(
         self, people: Population, indices: Sequence[int], shuffles: int
     ) -> list[UpperProfile]:
-        """Returns the profiles of levels that hide in one crowd."""
+        """Returns the profiles of levels that hide in one population."""
         exposure = self.exposure(people)
-        crowds = [exposure.crowd_of(index) for index in indices]
-        crowd = crowds[0][0]
+        populations = [exposure.hiding_population(index) for index in indices]
+        population = populations[0][0]
         return upper_profiles(
             exposure.randomizer,
-            crowd,
-            [position for _, position in crowds],
+            population,
+            [position for _, position in populations],
             delta=max(self.delta / shuffles, _SMALLEST_DELTA),
-            absent=min(self.absent, crowd.num_users - 1),
+            absent=min(self.absent, population.num_users - 1),
         )
 
     def kept(self, people: Population, targets: Sequence[float]) -> bool:

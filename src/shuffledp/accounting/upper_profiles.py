@@ -172,7 +172,7 @@ def check_level(randomizer: LocalRandomizer, level: float) -> None:
 
 def upper_profiles(
     randomizer: LocalRandomizer,
-    crowd: Population,
+    population: Population,
     targets: Sequence[int],
     *,
     delta: float,
@@ -183,8 +183,8 @@ def upper_profiles(
 
     Args:
         randomizer: Randomizer that the devices run.
-        crowd: Users among whom the targets hide, themselves included.
-        targets: Positions of the target users' levels in the crowd, distinct.
+        population: Users among whom the targets hide, themselves included.
+        targets: Positions of the target users' levels in the population, distinct.
         delta: Smallest divergence that must still be accurate.
         absent: Number of other users who may be absent or collude.
         quick: Whether the bound in closed form will do.
@@ -192,16 +192,18 @@ def upper_profiles(
     Raises:
         CertificationError: If a device's densities exceed the ratio that its level permits.
     """
-    levels = crowd.epsilons[list(targets)].tolist()
+    levels = population.epsilons[list(targets)].tolist()
     for level in levels:
         check_level(randomizer, level)
-    covers = randomizer.covers(levels, crowd, delta=delta)
+    covers = randomizer.covers(levels, population, delta=delta)
     if quick:
-        bounds = chernoff_bounds(covers, crowd.counts, targets, absent=absent)
+        bounds = chernoff_bounds(covers, population.counts, targets, absent=absent)
     else:
         tail = max(_TAIL * delta, 1e-320)
-        bounds = blanket_bounds(covers, crowd.counts, targets, absent=absent, tail=tail)
-    counts = crowd.counts.astype(np.float64)
+        bounds = blanket_bounds(
+            covers, population.counts, targets, absent=absent, tail=tail
+        )
+    counts = population.counts.astype(np.float64)
     messages: dict[int, float] = {}
     profiles = []
     for bound, target, level, pairs in zip(
@@ -214,7 +216,7 @@ def upper_profiles(
         by_theorem: dict[RestsOn, UpperBound] = {}
         two = None
         if not quick:
-            two = two_message_bound(pairs, crowd.counts, target, absent=absent)
+            two = two_message_bound(pairs, population.counts, target, absent=absent)
         if two is not None:
             by_theorem["two messages"] = two
         by_theorem["blanket"] = bound

@@ -182,7 +182,9 @@ def _compared_levels(claim: LevelGuarantee, computed: LevelGuarantee) -> list[st
         "rests_on",
     )
     if any(getattr(claim, what) != getattr(computed, what) for what in same):
-        problems.append(f"{name}: people or crowd are not those of the population")
+        problems.append(
+            f"{name}: people, or those they hide among, are not the stated ones"
+        )
     # A larger certified number claims less, and a larger attacked one claims more.
     for what in ("epsilon_central", "delta_central"):
         # Plain numbers: others may compare as they like.

@@ -50,7 +50,7 @@ class AuditPlan:
 
     @property
     def intervals(self) -> int:
-        """One-sided bounds in all: two statements of two chances per ordered pair."""
+        """One-sided bounds in all: two statements of two probabilities per ordered pair."""
         pairs = len(self.values) * (len(self.values) - 1)
         # Union bound: the error probability is divided among all of them.
         return 4 * pairs * len(self.levels)

@@ -150,18 +150,18 @@ def _enough(
     return float(epsilon_lower_bound(low, high, delta)) > epsilon
 
 
-def _quantile(size: int, chance: float) -> int:
-    """Returns the least k that Bin(size, chance) exceeds with at most 5%."""
+def _quantile(size: int, probability: float) -> int:
+    """Returns the least k that Bin(size, probability) exceeds with at most 5%."""
     # Invariant: `low` is exceeded with more than 5%, `high` is not.
     low, high = -1, size
     while high - low > 1:
         middle = (low + high) // 2
-        if _exceeds(size, chance, middle) <= _EACH:
+        if _exceeds(size, probability, middle) <= _EACH:
             high = middle
         else:
             low = middle
     return high
 
 
-def _exceeds(size: int, chance: float, count: int) -> float:
-    return 0.0 if count >= size else float(bdtrc(count, size, np.float64(chance)))
+def _exceeds(size: int, probability: float, count: int) -> float:
+    return 0.0 if count >= size else float(bdtrc(count, size, np.float64(probability)))

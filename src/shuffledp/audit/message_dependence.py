@@ -44,14 +44,14 @@ def dependence(target: Target, plan: AuditPlan, *, alpha: float, rng: Rng) -> Si
             levels = np.full(size, level)
             drawn = box.draw(values if array is None else array, levels, rng=rng)
             results.append((compare_neighbors(drawn), level))
-    (chance, near, far), level = min(results)
+    (p_value, near, far), level = min(results)
     text = (
         f"at level {level:g}, {near:.1%} of neighbors are alike, and {far:.1%} of messages "
-        f"far apart; Fisher's exact test has p = {chance:.2g}, the smallest of "
+        f"far apart; Fisher's exact test has p = {p_value:.2g}, the smallest of "
         f"{len(results)} levels"
     )
     # Bonferroni's correction for the smallest p-value of all levels.
-    dependent = chance * len(results) < alpha
+    dependent = p_value * len(results) < alpha
     return SideCheck(
         ABOUT, SideCheckOutcome.DEPENDENT if dependent else SideCheckOutcome.FINE, text
     )
@@ -75,8 +75,8 @@ def compare_neighbors(messages: Messages) -> tuple[float, float, float]:
     )
     # Given the number of all pairs that are alike, that of neighbors among them is
     # hypergeometric: there is no approximation.
-    chance = float(fisher_exact(table).pvalue)
-    return chance, alike[0] / len(near), alike[1] / len(far)
+    p_value = float(fisher_exact(table).pvalue)
+    return p_value, alike[0] / len(near), alike[1] / len(far)
 
 
 def _kinds(apart: Messages, messages: Messages) -> Ints:

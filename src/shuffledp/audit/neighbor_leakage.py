@@ -51,8 +51,8 @@ class TripleTarget:
         for value in values if isinstance(values, list) else list(values):
             triples += [self.value, value, self.value]
         array = as_array(triples)
-        asked = triples if array is None else array
-        return _threes(self.box.draw(asked, np.repeat(levels, 3), rng=rng))
+        queried = triples if array is None else array
+        return _threes(self.box.draw(queried, np.repeat(levels, 3), rng=rng))
 
     def started(self) -> AbstractContextManager[Target]:
         """Starts the box."""

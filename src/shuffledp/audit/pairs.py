@@ -89,12 +89,12 @@ def _drawn(
         order = rng.permutation(len(cells) * each)
         cell = np.repeat(np.arange(len(cells)), each)[order]
         level, value = cell // len(plan.values), cell % len(plan.values)
-        asked = (
+        queried = (
             [plan.values[index] for index in value.tolist()]
             if array is None
             else array[value]
         )
-        messages = box.draw(asked, levels[level], rng=rng)
+        messages = box.draw(queried, levels[level], rng=rng)
         done += each
         # Sorting once is faster than looking for each cell.
         indices = np.argsort(cell, kind="stable").reshape(len(cells), each)
@@ -162,17 +162,17 @@ def _count(
     on_share: Callable[[float], None],
 ) -> dict[tuple[MessageEvent, int], int]:
     """Counts each event among the messages about a value."""
-    asked: dict[_Cell, list[MessageEvent]] = {}
+    queried: dict[_Cell, list[MessageEvent]] = {}
     for choice in chosen:
         for value in (choice.value, choice.other):
-            asked.setdefault((choice.level, value), []).extend(choice.events)
+            queried.setdefault((choice.level, value), []).extend(choice.events)
     hits: dict[tuple[MessageEvent, int], int] = {}
     for done, batch in _drawn(box, plan, plan.counted, rng=rng):
         for (level, value), messages in batch.items():
             seen = messages.like(kind)
             # Many events share a score.
             scored: dict[int, Floats] = {}
-            for event in asked[level, value]:
+            for event in queried[level, value]:
                 if id(event.score) not in scored:
                     scored[id(event.score)] = event.score(seen)
                 inside = event.contains(scored[id(event.score)])

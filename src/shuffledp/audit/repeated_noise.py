@@ -56,46 +56,46 @@ def repeats(
         for size in _SIZES:
             values = [plan.values[0]] * size
             array = as_array(values)
-            asked = values if array is None else array
+            queried = values if array is None else array
             levels = np.full(size, plan.levels[0])
-            row = box.draw(asked, levels, rng=rng).codes()
-            chance = _chance_of_agreement(row)
-            if chance <= alpha / _COMPARISONS:
+            row = box.draw(queried, levels, rng=rng).codes()
+            probability = _probability_of_agreement(row)
+            if probability <= alpha / _COMPARISONS:
                 break
         else:
             text = f"two rows of {size:,} messages may well agree: they hardly vary"
             for about in (AGAIN, RESTART, FORK):
                 yield SideCheck(about, SideCheckOutcome.NOT_APPLICABLE, text)
             return
-        again = box.draw(asked, levels, rng=rng).codes()
-    yield _compared(AGAIN, row, again, chance)
+        again = box.draw(queried, levels, rng=rng).codes()
+    yield _compared(AGAIN, row, again, probability)
     if not isinstance(target, CallableTarget):
         with target.started() as running:
-            first = running.draw(asked, levels, rng=rng).codes()
+            first = running.draw(queried, levels, rng=rng).codes()
         with target.started() as other:
-            second = other.draw(asked, levels, rng=rng).codes()
-        yield _compared(RESTART, first, second, chance)
+            second = other.draw(queried, levels, rng=rng).codes()
+        yield _compared(RESTART, first, second, probability)
         yield SideCheck(
             FORK, SideCheckOutcome.NOT_APPLICABLE, "a program cannot be forked here"
         )
         return
     try:
-        runs = [_elsewhere(target, asked, levels) for _ in range(2)]
+        runs = [_elsewhere(target, queried, levels) for _ in range(2)]
     except InvalidInputError as error:
         text = f"it cannot be asked in another process: {error}"
         yield SideCheck(RESTART, SideCheckOutcome.NOT_APPLICABLE, text)
         yield SideCheck(FORK, SideCheckOutcome.NOT_APPLICABLE, text)
         return
-    yield _compared(RESTART, runs[0][0], runs[1][0], chance)
+    yield _compared(RESTART, runs[0][0], runs[1][0], probability)
     # The forked process draws on, too: any two of its row and its forks' may agree.
     forks = runs[0][1:]
     pairs = [(0, 1), (0, 2), (1, 2)]
     same = [pair for pair in pairs if np.array_equal(forks[pair[0]], forks[pair[1]])]
     first, second = (forks[index] for index in (same or pairs)[0])
-    yield _compared(FORK, first, second, chance)
+    yield _compared(FORK, first, second, probability)
 
 
-def _chance_of_agreement(row: NDArray[np.uint64]) -> float:
+def _probability_of_agreement(row: NDArray[np.uint64]) -> float:
     # If two messages are alike with probability c, rows of m agree with probability
     # c^m. Pairs of neighbors give an upper bound of c (Clopper, Pearson).
     pairs = row.reshape(-1, 2)
@@ -105,12 +105,12 @@ def _chance_of_agreement(row: NDArray[np.uint64]) -> float:
 
 
 def _compared(
-    about: str, row: NDArray[np.uint64], other: NDArray[np.uint64], chance: float
+    about: str, row: NDArray[np.uint64], other: NDArray[np.uint64], probability: float
 ) -> SideCheck:
     alike = float(np.mean(row == other))
     text = f"{alike:.1%} of {row.size:,} messages agree"
     if alike == 1.0:
-        text += f"; all would by accident with chance {chance:.1g} at most"
+        text += f"; all would by accident with probability {probability:.1g} at most"
     return SideCheck(
         about, SideCheckOutcome.BROKEN if alike == 1.0 else SideCheckOutcome.FINE, text
     )

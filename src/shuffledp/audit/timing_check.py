@@ -42,7 +42,7 @@ def timing(target: Target, plan: AuditPlan, *, rng: Rng) -> SideCheck:
                 begin = time.perf_counter()
                 box.draw(batches[index], level, rng=rng)
                 row[index] = time.perf_counter() - begin
-    chance, effect = permutation_test(
+    p_value, effect = permutation_test(
         times, seed=int(rng.integers(0, 2**32, size=1)[0])
     )
     medians = np.median(times, axis=0)
@@ -50,11 +50,11 @@ def timing(target: Target, plan: AuditPlan, *, rng: Rng) -> SideCheck:
     text = (
         f"{_BATCH} messages about {value_text(plan.values[slow])} take {effect:.1%} longer "
         f"than about {value_text(plan.values[fast])} ({medians[fast] * 1e6:.0f} us); if "
-        f"values did not matter, as much would be seen with chance {chance:.2g}"
+        f"values did not matter, as much would be seen with probability {p_value:.2g}"
     )
     return SideCheck(
         ABOUT,
-        SideCheckOutcome.WARNING if chance <= _WARNED else SideCheckOutcome.FINE,
+        SideCheckOutcome.WARNING if p_value <= _WARNED else SideCheckOutcome.FINE,
         text,
     )
 

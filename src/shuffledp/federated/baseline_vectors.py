@@ -71,7 +71,7 @@ class OneBitVectors:
         if not slope > 1e-9:
             raise InvalidInputError(
                 "Expected privacy budgets well above 0: bits at level 0 are nothing but "
-                "fair coins and cannot be analyzed on their own."
+                "fair draws and cannot be analyzed on their own."
             )
         return self.clip * (2.0 * totals / people.num_users - 1.0) / slope
 

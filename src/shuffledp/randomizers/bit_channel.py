@@ -12,10 +12,10 @@ a message from omega with probability
 
     gamma_j = min(stray_j / w, lost_j / (1 - w)).
 
-For large populations the spread of a victim's loss is least where w (1 - w) sum_j gamma_j =
-sum_j min(stray_j (1 - w), lost_j w) is largest. That sum is concave and bends only at the
-levels' own w_j = stray_j / (stray_j + lost_j), and one of them is best: 1/2 if a 1 is as
-likely to be lost as to appear.
+For large populations the spread of a target user's loss is least where w (1 - w) sum_j
+gamma_j = sum_j min(stray_j (1 - w), lost_j w) is largest. That sum is concave and bends
+only at the levels' own w_j = stray_j / (stray_j + lost_j), and one of them is best: 1/2
+if a 1 is as likely to be lost as to appear.
 
 *Attack.* A user's score is the number of ones in the c coordinates that speak for x,
 less that in the c coordinates that speak for x', plus c. The sum of all scores can be read
@@ -23,8 +23,8 @@ off the shuffled coordinates. If there is a third value whose bits are 0 in all 
 coordinates, all others hold it. If ones are sent with less noise than zeros, or if there
 are only two values, all others hold x: the less noisy coordinates count for more, in
 inverse proportion to their variances. If both are alike all others hold x, which hides the
-victim less than x' does: their sum is less skew on the side that matters. Every attack
-that applies is tried, and the strongest counts.
+target user less than x' does: their sum is less skew on the side that matters. Every
+attack that applies is tried, and the strongest counts.
 """
 
 from abc import ABC, abstractmethod
@@ -45,15 +45,15 @@ from shuffledp.types import Floats
 
 # Lowers a blanket weight by more than its rounding.
 _SAFE = 1.0 - 1e-14
-# Sums over few people of many nearly fair coins drown in the rounding of their generating
-# function, and so fewer coordinates are attacked, too.
+# Sums over few people of many nearly fair draws drown in the rounding of their
+# generating function, and so fewer coordinates are attacked, too.
 _FEW_PAIRS = 4
-# Raises a chance that is drawn by more than its rounding.
+# Raises a probability that is drawn by more than its rounding.
 UPWARD = 1.0 + 8e-16
 
 
 @dataclass(frozen=True, eq=False)
-class BitChances:
+class BitProbabilities:
     """Flip probabilities of one bit, per level.
 
     Attributes:
@@ -67,8 +67,8 @@ class BitChances:
     gap: Floats
 
 
-def symmetric_flips(epsilons: Floats) -> BitChances:
-    """Returns binary randomized response: either bit is flipped with the same chance.
+def symmetric_flips(epsilons: Floats) -> BitProbabilities:
+    """Returns binary randomized response: either bit is flipped with the same probability.
 
     Args:
         epsilons: Budgets of one bit, shape (levels,).
@@ -79,7 +79,7 @@ def symmetric_flips(epsilons: Floats) -> BitChances:
     # exp(eps) overflows past eps = 709; the same ratio in exp(-eps) goes to 0 instead.
     decay = np.exp(-epsilons)
     flip = decay / (1.0 + decay)
-    return BitChances(flip, flip, np.tanh(epsilons / 2.0))
+    return BitProbabilities(flip, flip, np.tanh(epsilons / 2.0))
 
 
 class BitChannel(ABC):
@@ -96,7 +96,7 @@ class BitChannel(ABC):
         """True if a third value has zeros wherever the bits of two others differ."""
 
     @abstractmethod
-    def promised(self, epsilons: Floats) -> BitChances:
+    def promised(self, epsilons: Floats) -> BitProbabilities:
         """Returns the flip probabilities that a level allows; `drawn` is noisier.
 
         Args:
@@ -104,7 +104,7 @@ class BitChannel(ABC):
         """
 
     @abstractmethod
-    def drawn(self, epsilons: Floats) -> BitChances:
+    def drawn(self, epsilons: Floats) -> BitProbabilities:
         """Returns the flip probabilities that a device uses."""
 
     @property
@@ -116,19 +116,19 @@ class BitChannel(ABC):
         """Returns the divergence of one bit alone, at the level of the whole report."""
         if epsilon >= level:
             return 0.0
-        chances = self.promised(np.array([level]))
-        least = min(float(chances.lost[0]), float(chances.stray[0]))
+        probabilities = self.promised(np.array([level]))
+        least = min(float(probabilities.lost[0]), float(probabilities.stray[0]))
         # (1 - lost) - e^epsilon stray, and the same with the bits exchanged.
-        excess = float(chances.gap[0]) * (1.0 + 1e-12) - expm1(epsilon) * least
+        excess = float(probabilities.gap[0]) * (1.0 + 1e-12) - expm1(epsilon) * least
         return min(max(excess, 0.0), 1.0)
 
     def covers(
-        self, victims: Sequence[float], crowd: Population, *, delta: float
+        self, target_users: Sequence[float], population: Population, *, delta: float
     ) -> list[tuple[Cover, ...]]:
         """Returns a cover for a 1 that becomes 0 and, where it differs, the reverse."""
         del delta
-        others = self.promised(crowd.epsilons)
-        share = _share_of_ones(others, crowd)
+        others = self.promised(population.epsilons)
+        share = _share_of_ones(others, population)
         gammas = np.minimum(others.stray / share, others.lost / (1.0 - share)) * _SAFE
         least = np.stack([others.stray, others.lost]) * _SAFE
         # Otherwise a 0 and a 1 are not hidden alike, whatever their share is.
@@ -136,8 +136,8 @@ class BitChannel(ABC):
         # A changed value turns as many bits off as on, at most.
         half = self.changes // 2
         covers: list[tuple[Cover, ...]] = []
-        for victim in victims:
-            own = self.promised(np.array([victim]))
+        for target_user in target_users:
+            own = self.promised(np.array([target_user]))
             lost, stray, gap = (float(c[0]) for c in (own.lost, own.stray, own.gap))
             if alike and lost == stray:
                 # An empty third cell: in this form the bound can be summed exactly.
@@ -153,7 +153,7 @@ class BitChannel(ABC):
             base_zero = np.array([stray, lost + gap]) / masses
             base_one = np.array([stray + gap, lost]) / masses
             bits = TwoMessages(least, gap, stray)
-            # The other way round, what the victim is more likely to send is a 0.
+            # The other way round, what the target user is more likely to send is a 0.
             turned = TwoMessages(least[::-1], gap, lost)
             covers.append(
                 (
@@ -166,16 +166,20 @@ class BitChannel(ABC):
         return covers
 
     def attacks(
-        self, victims: Sequence[float], crowd: Population
+        self, target_users: Sequence[float], population: Population
     ) -> list[tuple[Attack, ...]]:
         """Returns attacks on all coordinates that may differ, and on fewer of them."""
-        others = self.drawn(crowd.epsilons)
-        owns = [self.drawn(np.array([victim])) for victim in victims]
-        chances = [(float(o.lost[0]), float(o.stray[0]), float(o.gap[0])) for o in owns]
+        others = self.drawn(population.epsilons)
+        owns = [self.drawn(np.array([target_user])) for target_user in target_users]
+        probabilities = [
+            (float(o.lost[0]), float(o.stray[0]), float(o.gap[0])) for o in owns
+        ]
         # Every choice is a valid attack.
         alike = np.allclose(others.lost, others.stray, rtol=1e-9, atol=0.0)
         if not (self.has_third_value or alike):
-            return two_value_attacks((others.lost, others.stray), chances, crowd.counts)
+            return two_value_attacks(
+                (others.lost, others.stray), probabilities, population.counts
+            )
         bit_one, bit_zero = (
             (1.0 - others.lost, others.lost),
             (others.stray, 1.0 - others.stray),
@@ -183,36 +187,39 @@ class BitChannel(ABC):
         rows = pair_scores(bit_one if alike else bit_zero, bit_zero, (1, 1))
         most = self.changes // 2
         sizes = sorted({most, min(most, _FEW_PAIRS), 1})
-        crowds = {pairs: power(rows, pairs) for pairs in sizes}
+        populations = {pairs: power(rows, pairs) for pairs in sizes}
         attacks: list[tuple[Attack, ...]] = [
             tuple(
-                pairs_attack(scores, victim, weights=(1, 1), pairs=pairs)
-                for pairs, scores in crowds.items()
+                pairs_attack(scores, target_user, weights=(1, 1), pairs=pairs)
+                for pairs, scores in populations.items()
             )
-            for victim in chances
+            for target_user in probabilities
         ]
-        noise_of_ones = crowd.counts @ (others.lost * (1.0 - others.lost))
-        noise_of_zeros = crowd.counts @ (others.stray * (1.0 - others.stray))
+        noise_of_ones = population.counts @ (others.lost * (1.0 - others.lost))
+        noise_of_zeros = population.counts @ (others.stray * (1.0 - others.stray))
         if alike or noise_of_ones >= noise_of_zeros:
             return attacks
         stronger = attacks_among_holders(
             (others.lost, others.stray),
-            chances,
-            crowd.counts,
+            probabilities,
+            population.counts,
             # Weights make tables of many pairs too wide.
             [(pairs, pairs <= _FEW_PAIRS) for pairs in sizes],
         )
         return [a + b for a, b in zip(attacks, stronger, strict=True)]
 
 
-def _share_of_ones(chances: BitChances, crowd: Population) -> float:
+def _share_of_ones(probabilities: BitProbabilities, population: Population) -> float:
     """Returns w, the one of the levels' own that leaves the least spread."""
-    if np.array_equal(chances.lost, chances.stray):
+    if np.array_equal(probabilities.lost, probabilities.stray):
         return 0.5
-    shares = chances.stray / (chances.stray + chances.lost)
+    shares = probabilities.stray / (probabilities.stray + probabilities.lost)
     order = np.argsort(shares)
-    counts = crowd.counts.astype(np.float64)[order]
-    ones, zeros = counts * chances.stray[order], counts * chances.lost[order]
+    counts = population.counts.astype(np.float64)[order]
+    ones, zeros = (
+        counts * probabilities.stray[order],
+        counts * probabilities.lost[order],
+    )
     # At w_j, people of smaller w still lack zeros, and those of larger w lack ones.
     below, above = np.cumsum(ones), zeros.sum() - np.cumsum(zeros)
     ranked = shares[order]

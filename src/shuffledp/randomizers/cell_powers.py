@@ -1,9 +1,9 @@
 """Sums over cells of two-sided exponential noise, from integrals over the line.
 
-A cell's chance is the integral of e^{-b s} over it, and its middle is D, at a distance from
-where the noise is centered, an edge. Given the cell, s - D has a law that is the same for
-all cells, independent of D: so the sums of D^k P(cell) follow from the integrals of
-s^k e^{-b s}, however few cells there are.
+A cell's probability is the integral of e^{-b s} over it, and its middle is D, at a
+distance from where the noise is centered, an edge. Given the cell, s - D has a
+distribution that is the same for all cells, independent of D: so the sums of D^k
+P(cell) follow from the integrals of s^k e^{-b s}, however few cells there are.
 """
 
 import math

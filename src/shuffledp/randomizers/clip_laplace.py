@@ -99,21 +99,23 @@ class ClipLaplace(ClippedNoise):
         both = left * (left / -math.expm1(-level))
         return pure_local_delta(level, epsilon, both)
 
-    def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
-        """The cover of one victim, whose worst pair of values is -C and C."""
+    def cover_of(
+        self, target_user: float, population: Population, *, delta: float
+    ) -> Cover:
+        """The cover of one target user, whose worst pair of values is -C and C."""
         return exponential_cover(
-            max(victim, _SMALLEST), crowd, clipped=True, delta=delta
+            max(target_user, _SMALLEST), population, clipped=True, delta=delta
         )
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
-        """Chances that the message falls into each bin, shape (levels, bins)."""
+        """Probabilities that the message falls into each bin, shape (levels, bins)."""
         rates = np.maximum(epsilons[:, None] / 2.0, _SMALLEST)
         away = inner_edges(self.cells) - value
         # Proportional to the integral of the density from the value on.
         area = np.sign(away) * -np.expm1(-rates * np.abs(away))
         parts = np.diff(area, axis=1)
-        chances: Floats = parts / parts.sum(axis=1, keepdims=True)
-        return chances
+        probabilities: Floats = parts / parts.sum(axis=1, keepdims=True)
+        return probabilities
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws cells of two-sided noise until one is within the range, shape (n,)."""
@@ -136,10 +138,10 @@ class ClipLaplace(ClippedNoise):
         """Binary digits of a cell within the range."""
         return (int(self.cells) - 1).bit_length()
 
-    def draw_crowd(
+    def draw_population(
         self, points: Ints, level: float, *, rng: np.random.Generator
     ) -> Iterator[Sent]:
-        """Draws which cells a crowd's messages fall into, part by part."""
+        """Draws which cells a population's messages fall into, part by part."""
         # Proportional to the probability that noise ends within that many cells.
         rate, size = max(level / self.cells, 1e-300), int(self.cells)
         within = -np.expm1(-rate * np.arange(size + 1))
@@ -203,18 +205,23 @@ class ClipLaplace(ClippedNoise):
         mean = mean - 2.0 * outward * np.exp(-steep) * np.sinh(steep * points)
         return mean / (steep * mass) * (rates / steep), variance
 
-    def quantile(self, chances: Floats, epsilons: Floats, values: Floats) -> Floats:
-        """Returns the messages below which lies a given chance, of the density.
+    def quantile(
+        self, probabilities: Floats, epsilons: Floats, values: Floats
+    ) -> Floats:
+        """Returns the messages below which lies a given probability, of the density.
 
         Args:
-            chances: In [0, 1], shape (n,).
+            probabilities: In [0, 1], shape (n,).
             epsilons: Local budgets, shape (n,).
             values: Numbers in [-C, C], shape (n,).
         """
         share, rate = values / self.clip, np.maximum(epsilons / 2.0, 1e-300)
         left, right = rate * (1.0 + share), rate * (1.0 - share)
         below, above = -np.expm1(-left), -np.expm1(-right)
-        under, over = chances * (below + above), (1.0 - chances) * (below + above)
+        under, over = (
+            probabilities * (below + above),
+            (1.0 - probabilities) * (below + above),
+        )
         on_left = under <= below
         # What lies between message and value, 1 - e^{-rate distance}, and its complement.
         between = np.where(on_left, below - under, above - over)

@@ -1,13 +1,13 @@
 """Covers for any randomizers, from three declared numbers per level.
 
-For a pair x, x' of the victim's values and the other users' randomizers:
+For a pair x, x' of the target user's values and the other users' randomizers:
 
 * p: R(x) <= p R(x') and R(x') <= p R(x);
 * beta: the total variation distance of R(x) and R(x');
 * q: R(x) <= q R_i(z) and R(x') <= q R_i(z) for every value z of every other user i.
 
 Then omega = max(R(x), R(x')) / (1 + beta) is covered with weight (1 + beta) / q by each
-other user, and the victim's loss is, in the worst case, that of three kinds of
+other user, and the target user's loss is, in the worst case, that of three kinds of
 messages: p to 1 for x, p to 1 for x', and neutral. With a = beta / (p - 1), their
 probabilities under x are p a, a and 1 - a - p a. No smaller bound follows from p, beta
 and q alone. The numbers are those of the variation ratio of Wang et al. (2024,
@@ -40,8 +40,8 @@ class DeclaredRatios:
 
     Attributes:
         q: The largest of the ratios called q above, for all pairs of people; >= 1.
-        beta: Total variation distance of a victim's two messages; None for the largest
-            that their budget allows, (e^eps - 1) / (e^eps + 1).
+        beta: Total variation distance of a target user's two messages; None for the
+            largest that their budget allows, (e^eps - 1) / (e^eps + 1).
     """
 
     q: float
@@ -98,23 +98,24 @@ class DeclaredRatios:
         return beta * -math.expm1(epsilon - level) / -math.expm1(-level) * (1 + 1e-12)
 
     def covers(
-        self, victims: Sequence[float], crowd: Population, *, delta: float
+        self, target_users: Sequence[float], population: Population, *, delta: float
     ) -> list[tuple[Cover, ...]]:
-        """Returns one cover per victim."""
+        """Returns one cover per target user."""
         del delta
         covers: list[tuple[Cover, ...]] = []
-        for budget in victims:
-            victim = max(budget, _SMALLEST)
-            beta = self._distance(victim)
+        for budget in target_users:
+            target_user = max(budget, _SMALLEST)
+            beta = self._distance(target_user)
             # R_i(z) >= max(R(x), R(x')) / q = omega (1 + beta) / q; rounded down.
             gamma = min((1.0 + beta) / self.q, 1.0) * (1.0 - 1e-14)
-            # Messages for x have omega = R(x) / (1 + beta) and R(x') = e^-victim R(x).
-            low = (1.0 + beta) * math.exp(-victim)
-            gap = (1.0 + beta) * -math.expm1(-victim)
+            # Messages for x have omega = R(x) / (1 + beta) and R(x') = e^-target user
+            # R(x).
+            low = (1.0 + beta) * math.exp(-target_user)
+            gap = (1.0 + beta) * -math.expm1(-target_user)
             # omega has p a / (1 + beta) on either telling kind.
-            telling = min(2.0 * beta / -math.expm1(-victim) / (1.0 + beta), 1.0)
+            telling = min(2.0 * beta / -math.expm1(-target_user) / (1.0 + beta), 1.0)
             cover = Cover(
-                np.full(crowd.num_levels, gamma),
+                np.full(population.num_levels, gamma),
                 np.array([telling / 2.0, telling / 2.0, max(1.0 - telling, 0.0)]),
                 np.array([gap, -gap, 0.0]),
                 np.array([low, low + gap, 1.0 + beta]),
@@ -123,11 +124,11 @@ class DeclaredRatios:
         return covers
 
     def attacks(
-        self, victims: Sequence[float], crowd: Population
+        self, target_users: Sequence[float], population: Population
     ) -> list[tuple[Attack, ...]]:
         """Returns none: nothing more is known about the messages."""
-        del crowd
-        return [() for _ in victims]
+        del population
+        return [() for _ in target_users]
 
     def _distance(self, level: float) -> float:
         # (e^eps - 1) / (e^eps + 1): no pair is farther apart at this budget.

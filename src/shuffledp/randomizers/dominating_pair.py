@@ -1,6 +1,6 @@
 """One pair of message distributions that is at least as bad as every pair of values.
 
-For a victim's value x let r_x be their density against omega, and
+For a target user's value x let r_x be their density against omega, and
 
     S(c) = max over x of E_omega[(r_x - c)_+],
 

@@ -32,7 +32,7 @@ _MOST_DIGITS, _MOST_CELLS = 24, 1 << 26
 _DEVIATIONS = 10.0
 
 
-def points_of_crowd(
+def points_of_population(
     grid_positions: Floats, counts: Ints, num_cells: int, *, rng: np.random.Generator
 ) -> Ints:
     """Draws how many people are moved to each point of the grid.
@@ -71,22 +71,22 @@ def landed(
         How many stayed in each cell, shape (cells,), and how many went beyond the last.
     """
     stayed, on_the_way = np.zeros(starts.size, dtype=np.int64), 0
-    setting_out, chances = np.flatnonzero(starts).tolist(), stays.tolist()
+    setting_out, probabilities = np.flatnonzero(starts).tolist(), stays.tolist()
     for first, further in itertools.pairwise([*setting_out, starts.size]):
         on_the_way += int(starts[first])
         for cell in range(first, further):
             if not on_the_way:
                 break
-            staying = int(rng.binomial(on_the_way, chances[cell]))
+            staying = int(rng.binomial(on_the_way, probabilities[cell]))
             stayed[cell] = staying
             on_the_way -= staying
     return stayed, on_the_way
 
 
-def geometric_crowd(
+def draw_geometric_numbers(
     people: int, exponent: float, *, rng: np.random.Generator
 ) -> Iterator[Sent]:
-    """Draws how many people have each geometric number, chances falling as e^(-a d).
+    """Draws how many people have each geometric number, probabilities falling as e^(-a d).
 
     Args:
         people: How many there are.
@@ -94,7 +94,8 @@ def geometric_crowd(
         rng: A simulation's.
 
     Raises:
-        InvalidInputError: If chances fall so slowly that there are too many numbers.
+        InvalidInputError: If probabilities fall so slowly that there are too many
+            numbers.
     """
     num_digits = last_digit(exponent)
     if people <= max(_FEW, 2**num_digits // _PER_PERSON):
@@ -115,7 +116,7 @@ def geometric_crowd(
         numbers, people = numbers + numbers.size, beyond
 
 
-def normal_crowd(
+def draw_normal_cells(
     points: Ints,
     length: float,
     draw: Callable[[Ints], Ints],
@@ -145,11 +146,11 @@ def normal_crowd(
     if not many.size:
         return
     edges = length * np.arange(math.ceil(num_cells) + 1)
-    chances = ndtr(-edges[:-1]) - ndtr(-edges[1:])
-    distance = np.arange(chances.size)
+    probabilities = ndtr(-edges[:-1]) - ndtr(-edges[1:])
+    distance = np.arange(probabilities.size)
     for point in many.tolist():
         sides = halves(points[point : point + 1], 0.5, rng=rng)
-        left, right = scattered(sides, chances, rng=rng)
+        left, right = scattered(sides, probabilities, rng=rng)
         yield point - 1 - distance, left
         yield point + distance, right
 

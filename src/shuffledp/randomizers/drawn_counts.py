@@ -16,7 +16,7 @@ from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
 
-def check_crowd(
+def check_population(
     counts: Ints, epsilons: Floats, *, num_values: int, rng: Rng
 ) -> tuple[NDArray[np.int64], Floats]:
     """Validates and returns counts per level and value, and the levels' budgets.
@@ -33,7 +33,7 @@ def check_crowd(
     """
     if not isinstance(rng, np.random.Generator):
         raise InvalidInputError(
-            "Expected rng to be numpy.random.default_rng(seed): crowds are drawn in "
+            "Expected rng to be numpy.random.default_rng(seed): populations are drawn in "
             f"simulations only; got {type(rng).__name__}."
         )
     budgets, people = level_array(epsilons), np.asarray(counts)

@@ -8,10 +8,11 @@ inward. omega is taken proportional to
 
     e^{-kappa |y|} for |y| <= 1,    e^{-kappa - b_v (|y| - 1)} for 1 < |y| <= reach,
 
-0 <= kappa <= b_v, b_v being the victim's rate. Then gamma is a smallest ratio of
+0 <= kappa <= b_v, b_v being the target user's rate. Then gamma is a smallest ratio of
 exponentials, attained at |y| = 0, 1 or reach. For every omega of this shape the ends -1
-and 1 are the victim's worst pair: docs/theory/covers.md proves it. Beyond 1 the victim's
-densities against omega are constant, so that each side is one kind of message.
+and 1 are the target user's worst pair: docs/theory/covers.md proves it. Beyond 1 the
+target user's densities against omega are constant, so that each side is one kind of
+message.
 """
 
 import math
@@ -28,7 +29,7 @@ from shuffledp.types import Floats
 _SAMPLED = 256
 # Parts of delta that may stay uncovered; the best is taken.
 _TAILS = (0.3, 0.01)
-# Rounding of the victim's densities, as a part of their sum.
+# Rounding of the target user's densities, as a part of their sum.
 _ROUNDING = 4e-15
 
 
@@ -75,20 +76,22 @@ def blanket_probability(
 
 
 def exponential_cover(
-    epsilon: float, crowd: Population, *, clipped: bool, delta: float
+    epsilon: float, population: Population, *, clipped: bool, delta: float
 ) -> Cover:
-    """Returns the cover for a victim at this level, with the best omega of the family.
+    """Returns the cover for a target user at this level, with the best omega of the family.
 
     Args:
-        epsilon: The victim's local budget, > 0.
-        crowd: The other users.
+        epsilon: The target user's local budget, > 0.
+        population: The other users.
         clipped: Clip-Laplace, and not Laplace.
         delta: About the size of the divergence that is asked for, in (0, 1).
     """
     rate = epsilon / 2.0
-    stride = max(1, crowd.num_levels // _SAMPLED)
-    rates = crowd.epsilons[::stride] / 2.0
-    counts = np.add.reduceat(crowd.counts, np.arange(0, crowd.num_levels, stride))
+    stride = max(1, population.num_levels // _SAMPLED)
+    rates = population.epsilons[::stride] / 2.0
+    counts = np.add.reduceat(
+        population.counts, np.arange(0, population.num_levels, stride)
+    )
 
     def with_reach(reach: float) -> tuple[float, ExponentialBlanket]:
         def spread(kappa: float) -> float:
@@ -114,16 +117,16 @@ def exponential_cover(
             cost = 1.0 - math.log1p(-part) / max(-math.log(delta), 1.0)
             candidates.append((spread * cost, shape))
     shape = min(candidates, key=lambda pair: pair[0])[1]
-    gamma = blanket_probability(crowd.epsilons / 2.0, shape, clipped=clipped)
+    gamma = blanket_probability(population.epsilons / 2.0, shape, clipped=clipped)
     return cover_in_shape(shape, gamma, clipped=clipped)
 
 
 def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -> Cover:
-    """Returns a victim's cells: the right half, the outer right, and their mirrors.
+    """Returns a target user's cells: the right half, the outer right, and their mirrors.
 
     Args:
-        shape: Of omega; `rate` is the victim's.
-        gamma: Blanket weights of the crowd, shape (levels,).
+        shape: Of omega; `rate` is the target user's.
+        gamma: Blanket weights of the population, shape (levels,).
         clipped: Clip-Laplace, and not Laplace.
     """
     rate, kappa, norm = shape.rate, shape.kappa, shape.norm

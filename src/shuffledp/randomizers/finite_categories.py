@@ -1,4 +1,4 @@
-"""Tables of chances whose messages support categories, to estimate frequencies from."""
+"""Tables of probabilities whose messages support categories, for frequencies."""
 
 from abc import abstractmethod
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomizers.drawn_counts import check_crowd, scattered
+from shuffledp.randomizers.drawn_counts import check_population, scattered
 from shuffledp.randomizers.finite_channel import FiniteChannel
 from shuffledp.randomizers.tally import tally
 from shuffledp.types import Floats, Ints
@@ -18,10 +18,11 @@ _ALIKE = 1e-9
 class FiniteCategories(FiniteChannel):
     """A table whose values are categories, each supported by some of the messages.
 
-    An estimate needs the chance that a message supports the category held to be the same
-    for all categories, and the chance that it supports another one to be the same for all
-    pairs. A table without this has no unbiased frequencies by counting: `densities` says
-    so, and the rest of the base, the certificate included, works all the same.
+    An estimate needs the probability that a message supports the category held to be
+    the same for all categories, and the probability that it supports another one to be
+    the same for all pairs. A table without this has no unbiased frequencies by
+    counting: `densities` says so, and the rest of the base, the certificate included,
+    works all the same.
     """
 
     @property
@@ -53,7 +54,7 @@ class FiniteCategories(FiniteChannel):
     def draw_support_counts(
         self, holders: Ints, epsilons: Floats, *, rng: np.random.Generator
     ) -> Ints:
-        """Draws the support counts of a crowd, without any people.
+        """Draws the support counts of a population, without any people.
 
         Args:
             holders: How many people of each level hold each value, shape (levels, k).
@@ -66,7 +67,7 @@ class FiniteCategories(FiniteChannel):
         Raises:
             InvalidInputError: If shapes differ, or a count or a budget is out of range.
         """
-        people, budgets = check_crowd(
+        people, budgets = check_population(
             holders, epsilons, num_values=self.num_values, rng=rng
         )
         sent = np.zeros((budgets.size, self.num_messages), dtype=np.int64)
@@ -78,14 +79,14 @@ class FiniteCategories(FiniteChannel):
         return sent @ self.supports.astype(np.int64)
 
     def densities(self, epsilons: Floats) -> tuple[Floats, Floats]:
-        """Returns the exact chances that a message supports a category.
+        """Returns the exact probabilities that a message supports a category.
 
         Args:
             epsilons: Local budgets in nats, >= 0, shape (levels,).
 
         Returns:
-            The chance that it supports the value held, and that it supports one given
-            other value, both of shape (levels,).
+            The probability that it supports the value held, and that it supports one
+            given other value, both of shape (levels,).
 
         Raises:
             InvalidInputError: If they are not the same for all values.
@@ -94,10 +95,10 @@ class FiniteCategories(FiniteChannel):
         support = self.drawn(epsilons) @ self.supports.astype(np.float64)
         same_value = np.eye(self.num_values, dtype=np.bool_)
         keep, flip = support[:, same_value], support[:, ~same_value]
-        for chances in (keep, flip):
-            if np.ptp(chances, axis=1).max() > _ALIKE:
+        for probabilities in (keep, flip):
+            if np.ptp(probabilities, axis=1).max() > _ALIKE:
                 raise InvalidInputError(
-                    "Expected a table that treats all categories alike: with chances of "
+                    "Expected a table that treats all categories alike: probabilities of "
                     "support that depend on the category, counts are not frequencies."
                 )
         return keep[:, 0], flip[:, 0]

@@ -33,7 +33,7 @@ from shuffledp.randomizers.finite_cover import (
     covers_of_table,
 )
 from shuffledp.randomizers.tally import batches
-from shuffledp.randomness import Rng, coins, stream_of
+from shuffledp.randomness import Rng, bernoulli_draws, stream_of
 from shuffledp.types import Floats, Ints
 
 MOST_VALUES, MOST_MESSAGES = 32, 256
@@ -41,14 +41,14 @@ MOST_VALUES, MOST_MESSAGES = 32, 256
 _HAIR = 1e-12
 # Of one operation in double precision.
 _UNIT = 2.0**-53
-# Bounds the relative rounding of sums and ratios of chances, coins included.
+# Bounds the relative rounding of sums and ratios of probabilities, draws included.
 _SAFE = 2e-12
-# A smaller chance has fewer digits than a double.
+# A smaller probability has fewer digits than a double.
 _SMALLEST = 1e-290
 
 
 class FiniteChannel(ABC):
-    """A table of chances per level; values are 0, 1, ... and so are messages.
+    """A table of probabilities per level; values are 0, 1, ... and so are messages.
 
     Subclasses are frozen dataclasses that hold public parameters only.
     """
@@ -75,7 +75,7 @@ class FiniteChannel(ABC):
 
     @abstractmethod
     def chances(self, epsilons: Floats) -> Floats:
-        """Returns the chance of each message, shape (levels, values, messages).
+        """Returns the probability of each message, shape (levels, values, messages).
 
         Args:
             epsilons: Local budgets in nats, >= 0, shape (levels,).
@@ -97,7 +97,7 @@ class FiniteChannel(ABC):
         return 0.0
 
     def drawn(self, epsilons: Floats) -> Floats:
-        """Returns the chances that devices draw from, a hair more private than the table.
+        """Returns the probabilities that devices use, a hair more private than the table.
 
         Args:
             epsilons: Local budgets in nats, >= 0, shape (levels,).
@@ -116,10 +116,11 @@ class FiniteChannel(ABC):
         worst = int(np.argmax(excess / np.maximum(levels, 1.0)))
         if excess[worst] > _HAIR * max(float(levels[worst]), 1.0):
             raise InvalidInputError(
-                f"Expected chances whose ratios keep the level {levels[worst]:g}, got a "
+                "Expected probabilities whose ratios keep the level "
+                f"{levels[worst]:g}, got a "
                 f"ratio with logarithm {levels[worst] + excess[worst]:.12g}."
             )
-        # Each coin, the products of coins and this mixture lose a few units each.
+        # Each draw, the products of draws and this mixture lose a few units each.
         rounding = 16.0 * (self.num_messages + 8) * _UNIT * (1.0 + levels)
         eta = np.maximum(excess, 0.0) + rounding
         with np.errstate(divide="ignore"):
@@ -173,11 +174,11 @@ class FiniteChannel(ABC):
 
     @property
     def law_values(self) -> tuple[float, ...]:
-        """The values whose laws are all there is to know: every other one mixes them."""
+        """The values whose distributions determine all others, which are mixtures."""
         return tuple(range(self.num_values))
 
     def law(self, epsilon: float, value: float) -> tuple[Ints, Floats]:
-        """Returns all messages and the chance of each, both of shape (messages,).
+        """Returns all messages and the probability of each, both of shape (messages,).
 
         Args:
             epsilon: A level.
@@ -197,21 +198,21 @@ class FiniteChannel(ABC):
         return min(float(divergence), 1.0)
 
     def covers(
-        self, victims: Sequence[float], crowd: Population, *, delta: float
+        self, target_users: Sequence[float], population: Population, *, delta: float
     ) -> list[tuple[Cover, ...]]:
         """Returns one cover for each pair of values that is unlike all others."""
         del delta
-        omega, gamma = blanket(self.drawn(crowd.epsilons).min(axis=1), crowd)
-        tables = self.drawn(np.array(victims, dtype=np.float64))
+        omega, gamma = blanket(self.drawn(population.epsilons).min(axis=1), population)
+        tables = self.drawn(np.array(target_users, dtype=np.float64))
         return [covers_of_table(rows, omega, gamma) for rows in tables]
 
     def attacks(
-        self, victims: Sequence[float], crowd: Population
+        self, target_users: Sequence[float], population: Population
     ) -> list[tuple[Attack, ...]]:
-        """Returns attacks by scores on each victim."""
-        others = self.drawn(crowd.epsilons)
-        tables = self.drawn(np.array(victims, dtype=np.float64))
-        return [attacks_on_table(rows, others, crowd.counts) for rows in tables]
+        """Returns attacks by scores on each target user."""
+        others = self.drawn(population.epsilons)
+        tables = self.drawn(np.array(target_users, dtype=np.float64))
+        return [attacks_on_table(rows, others, population.counts) for rows in tables]
 
     def _checked(self, levels: Floats) -> Floats:
         """Returns the table, each row scaled to 1."""
@@ -225,24 +226,24 @@ class FiniteChannel(ABC):
         shape = (levels.size, values, messages)
         if table.shape != shape:
             raise InvalidInputError(
-                f"Expected chances of shape {shape}, got {table.shape}."
+                f"Expected probabilities of shape {shape}, got {table.shape}."
             )
         # Written this way round, it refuses NaN, too.
         if not np.all((table == 0.0) | ((table >= _SMALLEST) & (table <= 1.0))):
             raise InvalidInputError(
-                f"Expected chances of 0, or from {_SMALLEST:g} to 1."
+                f"Expected probabilities of 0, or from {_SMALLEST:g} to 1."
             )
         total = table.sum(axis=2, keepdims=True)
         if not np.all(np.abs(total - 1.0) <= 1e-9):
             raise InvalidInputError(
-                "Expected chances that add up to 1 for every value."
+                "Expected probabilities that add up to 1 for every value."
             )
         scaled: Floats = table / total
         return scaled
 
 
 def _largest_log_ratios(table: Floats) -> Floats:
-    """Returns the largest logarithm of a ratio of two values' chances, per level."""
+    """Returns the largest logarithm of a ratio of two values' probabilities, per level."""
     least, most = table.min(axis=1), table.max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratios = np.where(most > 0.0, np.log(most / least), 0.0)
@@ -251,16 +252,16 @@ def _largest_log_ratios(table: Floats) -> Floats:
 
 
 def _drawn_messages(table: Floats, levels: Ints, values: Ints, *, rng: Rng) -> Ints:
-    """Draws messages, one coin after the other, the rarest message first.
+    """Draws messages, one draw after the other, the rarest message first.
 
     Args:
-        table: Chances, shape (levels, values, messages).
+        table: Probabilities, shape (levels, values, messages).
         levels: Each person's, shape (n,).
         values: Each person's, shape (n,).
         rng: The only source of randomness.
     """
-    # The rarest first: each coin has a chance of 1/2 at most, so that neither it nor
-    # its complement loses digits, and the draws are exact.
+    # The rarest first: each draw has a probability of 1/2 at most, so that neither it
+    # nor its complement loses digits, and the draws are exact.
     order = np.argsort(table, axis=2, kind="stable")
     ranked = np.take_along_axis(table, order, axis=2)
     # Sums from the small end of what is left lose no digits.
@@ -270,8 +271,8 @@ def _drawn_messages(table: Floats, levels: Ints, values: Ints, *, rng: Rng) -> I
     messages: Ints = order[levels, values, last]
     waiting = np.arange(values.size)
     for step in range(last):
-        chance = heads[levels[waiting], values[waiting], step]
-        hits = coins(chance, rng=stream_of(rng, waiting))
+        probability = heads[levels[waiting], values[waiting], step]
+        hits = bernoulli_draws(probability, rng=stream_of(rng, waiting))
         settled = waiting[hits]
         messages[settled] = order[levels[settled], values[settled], step]
         waiting = waiting[~hits]

@@ -4,14 +4,14 @@
 the average or the median user, on all messages or on those that every user may send:
 whichever covers most users. gamma_i is the smallest ratio of level i's least probabilities
 and omega, lowered by more than its rounding. Messages outside of omega's support are
-uncovered. There is one cover per ordered pair of the victim's values, and pairs that are
-alike up to the names of messages share one. Where omega sends every message, one pair that
-is worse than all of them (dominating_pair.py) takes their place if it is hardly worse than
-the worst, or if they are very many: bounds take time.
+uncovered. There is one cover per ordered pair of the target user's values, and pairs
+that are alike up to the names of messages share one. Where omega sends every message,
+one pair that is worse than all of them (dominating_pair.py) takes their place if it is
+hardly worse than the worst, or if they are very many: bounds take time.
 
-*Attack.* Messages get scores: the logarithm of the victim's likelihood ratio, or the
-difference of their probabilities divided by the others' probability, in whole numbers. The
-others hold the value for which this attack is strongest.
+*Attack.* Messages get scores: the logarithm of the target user's likelihood ratio, or
+the difference of their probabilities divided by the others' probability, in whole
+numbers. The others hold the value for which this attack is strongest.
 """
 
 import itertools
@@ -34,14 +34,14 @@ _FEW, _MANY = 2, 40
 _HARDLY, _NODES = 1.01, 400
 
 
-def blanket(least: Floats, crowd: Population) -> tuple[Floats, Floats]:
+def blanket(least: Floats, population: Population) -> tuple[Floats, Floats]:
     """Returns omega, shape (messages,), and gamma, shape (levels,).
 
     Args:
         least: Of each message over all values, shape (levels, messages).
-        crowd: How many people choose each level.
+        population: How many people choose each level.
     """
-    shares = crowd.counts / crowd.num_users
+    shares = population.counts / population.num_users
     middle = int(np.searchsorted(np.cumsum(shares), 0.5))
     common = np.all(least > 0.0, axis=0)
     shapes = [shares @ least, least[min(middle, len(least) - 1)]]
@@ -52,13 +52,15 @@ def blanket(least: Floats, crowd: Population) -> tuple[Floats, Floats]:
         omega = shape / shape.sum()
         sent = omega > 0.0
         gamma = np.minimum((least[:, sent] / omega[sent]).min(axis=1), 1.0)
-        candidates.append((float(crowd.counts @ gamma), omega, gamma * (1.0 - _ALIKE)))
+        candidates.append(
+            (float(population.counts @ gamma), omega, gamma * (1.0 - _ALIKE))
+        )
     _, omega, gamma = max(candidates, key=lambda candidate: candidate[0])
     return omega, gamma
 
 
 def covers_of_table(rows: Floats, omega: Floats, gamma: Floats) -> tuple[Cover, ...]:
-    """Returns the covers of a victim with these chances, shape (values, messages)."""
+    """Returns a target user's covers, from probabilities of shape (values, messages)."""
     sent = omega > 0.0
     alike: dict[bytes, list[tuple[Floats, Floats]]] = {}
     for row_x, row_y in itertools.permutations(rows, 2):
@@ -115,7 +117,7 @@ def attacks_on_table(rows: Floats, others: Floats, counts: Ints) -> tuple[Attack
     """Returns attacks on the most distinguishable pair of values, and on the farthest.
 
     Args:
-        rows: The victim's probabilities, shape (values, messages).
+        rows: The target user's probabilities, shape (values, messages).
         others: The other users', shape (levels, values, messages).
         counts: People of each level, shape (levels,).
     """

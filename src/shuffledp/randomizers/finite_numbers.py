@@ -1,4 +1,4 @@
-"""Tables of chances whose values are numbers, to estimate a mean from."""
+"""Tables of probabilities whose values are numbers, to estimate a mean from."""
 
 import dataclasses
 from typing import Any, Self
@@ -10,9 +10,9 @@ from shuffledp.arrays import float_array, one_number_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
 from shuffledp.randomizers.checks import value_range
-from shuffledp.randomizers.drawn_counts import check_crowd, exact_sums, scattered
+from shuffledp.randomizers.drawn_counts import check_population, exact_sums, scattered
 from shuffledp.randomizers.finite_channel import FiniteChannel
-from shuffledp.randomness import Rng, check_rng, coins
+from shuffledp.randomness import Rng, bernoulli_draws, check_rng
 from shuffledp.types import Floats, Ints
 
 
@@ -63,7 +63,7 @@ class FiniteNumbers(FiniteChannel):
         check_budgets(budgets)
         below, share = self._grid_position(numbers)
         # The value is moved, not the message: a guarantee for all values still holds.
-        return self.draw(below + coins(share, rng=rng), budgets, rng=rng)
+        return self.draw(below + bernoulli_draws(share, rng=rng), budgets, rng=rng)
 
     def draw_sums(
         self,
@@ -90,7 +90,7 @@ class FiniteNumbers(FiniteChannel):
                 range.
         """
         numbers = float_array(values, "values")
-        people, budgets = check_crowd(
+        people, budgets = check_population(
             counts, epsilons, num_values=numbers.size, rng=rng
         )
         below, share = self._grid_position(numbers)
@@ -102,8 +102,8 @@ class FiniteNumbers(FiniteChannel):
             np.add.at(holders, below, people[level] - up[level])
             # No one is moved up from `high`: the index only has to exist.
             np.add.at(holders, np.minimum(below + 1, holders.size - 1), up[level])
-            for point, chances in enumerate(table):
-                sent = scattered(holders[point : point + 1], chances, rng=rng)[0]
+            for point, probabilities in enumerate(table):
+                sent = scattered(holders[point : point + 1], probabilities, rng=rng)[0]
                 sums[level] += np.array(exact_sums(messages, sent), dtype=np.object_)
         return sums
 
@@ -127,18 +127,18 @@ class FiniteNumbers(FiniteChannel):
         below, share = self._grid_position(np.asarray(values, dtype=np.float64))
         above = np.minimum(below + 1, self.num_values - 1)
         table = self.drawn(np.asarray(epsilons, dtype=np.float64))
-        # The law of a number between two points is a mixture of theirs.
-        laws = (1.0 - share)[:, None] * table[:, below] + share[:, None] * table[
-            :, above
-        ]
+        # The distribution of a number between two points is a mixture of theirs.
+        distributions = (1.0 - share)[:, None] * table[:, below] + share[
+            :, None
+        ] * table[:, above]
         numbers = self.decode(np.arange(self.num_messages))
-        mean = laws @ numbers
-        variance = np.sum(laws * (numbers - mean[..., None]) ** 2, axis=2)
+        mean = distributions @ numbers
+        variance = np.sum(distributions * (numbers - mean[..., None]) ** 2, axis=2)
         return mean, variance
 
     @property
     def law_values(self) -> tuple[float, ...]:
-        """The evenly spaced numbers: the law of every other value mixes two of theirs."""
+        """The evenly spaced numbers: other values have mixtures of two distributions."""
         return tuple(np.linspace(self.low, self.high, self.num_values).tolist())
 
     def _grid_position(self, numbers: Floats) -> tuple[Ints, Floats]:

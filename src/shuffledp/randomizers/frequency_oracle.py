@@ -60,14 +60,14 @@ class FrequencyOracle(LocalRandomizer, Protocol):
         """
 
     def densities(self, epsilons: Floats) -> tuple[Floats, Floats]:
-        """Returns the exact chances that a message supports a category.
+        """Returns the exact probabilities that a message supports a category.
 
         Args:
             epsilons: Local budgets in nats, >= 0, shape (levels,).
 
         Returns:
-            The chance that it supports the value held, and that it supports one given
-            other value, both of shape (levels,).
+            The probability that it supports the value held, and that it supports one
+            given other value, both of shape (levels,).
         """
 
     def bits_per_person(self, epsilons: Floats) -> float:

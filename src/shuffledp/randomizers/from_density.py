@@ -1,7 +1,7 @@
 """A randomizer of the user's own, given by the density of its messages.
 
 The range of messages is cut into cells of width h, within which |(log f)'| <= S and
-|(log f)''| <= K. All ordered pairs of a victim's values are tried.
+|(log f)''| <= K. All ordered pairs of a target user's values are tried.
 """
 
 import hashlib
@@ -160,27 +160,27 @@ class DensityRandomizer:
         return min(float(excess.max()), 1.0)
 
     def covers(
-        self, victims: Sequence[float], crowd: Population, *, delta: float
+        self, target_users: Sequence[float], population: Population, *, delta: float
     ) -> list[tuple[Cover, ...]]:
-        """Returns one cover for each ordered pair of values of each victim."""
+        """Returns one cover for each ordered pair of values of each target user."""
         del delta
-        if crowd.num_levels > _MOST_LEVELS:
+        if population.num_levels > _MOST_LEVELS:
             raise InvalidInputError(
                 f"Expected at most {_MOST_LEVELS} distinct levels for a density given as "
-                f"a function, got {crowd.num_levels}."
+                f"a function, got {population.num_levels}."
             )
         least = []
-        for level in crowd.epsilons.tolist():
+        for level in population.epsilons.tolist():
             densities, widths, slack, _ = self._cells(level)
             least.append((densities * np.exp(-slack)).min(axis=0))
         lowest = np.array(least)
-        shape = crowd.counts @ lowest
+        shape = population.counts @ lowest
         # The smallest density, over all values, of the average user.
         omega = shape / (shape @ widths)
         gamma = np.minimum((lowest / omega).min(axis=1) * (1.0 - 1e-12), 1.0)
         covers = []
-        for victim in victims:
-            densities, widths, slack, mean_error = self._cells(victim)
+        for target_user in target_users:
+            densities, widths, slack, mean_error = self._cells(target_user)
             covers.append(
                 tuple(
                     _cover(first, second, omega, widths, slack, mean_error, gamma)
@@ -190,11 +190,11 @@ class DensityRandomizer:
         return covers
 
     def attacks(
-        self, victims: Sequence[float], crowd: Population
+        self, target_users: Sequence[float], population: Population
     ) -> list[tuple[Attack, ...]]:
         """Returns none: exact probabilities would need exact integrals."""
-        del crowd
-        return [() for _ in victims]
+        del population
+        return [() for _ in target_users]
 
     def _cells(self, level: float) -> tuple[Floats, Floats, Floats, Floats]:
         """Returns densities in the middle, widths, and bounds of variation and error."""

@@ -34,7 +34,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
-from shuffledp.randomizers.drawn_cells import Sent, normal_crowd
+from shuffledp.randomizers.drawn_cells import Sent, draw_normal_cells
 from shuffledp.randomizers.grid import (
     FARTHEST,
     SMALLEST_LEVEL,
@@ -180,24 +180,26 @@ class Gaussian(AddedNoise):
         mu = np.array([self._sensitivity(level)])
         return float(normal_divergence(mu, np.array([epsilon]))[0])
 
-    def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
-        """The cover of one victim, whose worst pair of values is the two ends."""
+    def cover_of(
+        self, target_user: float, population: Population, *, delta: float
+    ) -> Cover:
+        """The cover of one target user, whose worst pair of values is the two ends."""
         return normal_cover(
-            2.0 / self._sensitivity(victim),
-            self.deviations(crowd.epsilons),
-            crowd.counts,
+            2.0 / self._sensitivity(target_user),
+            self.deviations(population.epsilons),
+            population.counts,
             delta=delta,
         )
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
-        """Chances that the message falls into each bin, shape (levels, bins)."""
+        """Probabilities that the message falls into each bin, shape (levels, bins)."""
         deviations = self.deviations(epsilons)[:, None]
         away = (all_edges(self.cells) - value) / deviations
         # Differences of the nearer tail, so that far bins keep their digits.
         below, above = ndtr(np.minimum(away, 0.0)), ndtr(np.minimum(-away, 0.0))
         inside = np.diff(below, axis=1) - np.diff(above, axis=1)
-        chances: Floats = np.hstack([below[:, :1], inside, above[:, -1:]])
-        return chances
+        probabilities: Floats = np.hstack([below[:, :1], inside, above[:, -1:]])
+        return probabilities
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws the cells of normal messages, shape (n,)."""
@@ -207,17 +209,17 @@ class Gaussian(AddedNoise):
         cells = normal_cells(points, mu, parts=self.cells, rng=rng)
         return within_bounds(cells, self.cells)
 
-    def draw_crowd(
+    def draw_population(
         self, points: Ints, level: float, *, rng: np.random.Generator
     ) -> Iterator[Sent]:
-        """Draws which cells a crowd's messages fall into, part by part."""
+        """Draws which cells a population's messages fall into, part by part."""
         mu = self._sensitivity(level)
 
         def draw(alone: Ints) -> Ints:
             lengths = np.full(alone.size, mu)
             return normal_cells(alone, lengths, parts=self.cells, rng=rng)
 
-        yield from normal_crowd(points, mu / self.cells, draw, rng=rng)
+        yield from draw_normal_cells(points, mu / self.cells, draw, rng=rng)
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of a decoded message.

@@ -3,19 +3,19 @@
 Noise added in double precision can be told from its last bits: the sums that v + noise can
 be and those that v' + noise can be are nearly disjoint sets (Mironov 2012). Here a
 message is a whole number, the cell of a public grid that the noisy number falls into, and
-its chance is exactly that of the cell under the mechanism's density:
+its probability is exactly that of the cell under the mechanism's density:
 
 1. The range of values is cut into N cells, by default 4096. A value is moved to one of the
    two grid points next to it, at random and without bias. This happens to the value, not
    to the message: guarantees for all values hold for the points.
 2. Noise whose density falls by a factor u from one cell to the next carries a point into
-   the d-th cell to its right or left with chance (1 - u) u^d / 2: a fair sign and a
-   geometric number. The binary digits of such a number are independent,
+   the d-th cell to its right or left with probability (1 - u) u^d / 2: a fair sign and
+   a geometric number. The binary digits of such a number are independent,
 
        P(digit i = 1) = u^(2^i) / (1 + u^(2^i)),
 
-   and u is e^(-eps / N). The coins are settled by real numbers (exponential_coins.py), so
-   that eps / N need not be a double: any number of cells is as exact as any other.
+   and u is e^(-eps / N). The draws are settled by real numbers (exponential_draws.py),
+   so that eps / N need not be a double: any number of cells is as exact as any other.
 
 Reporting the cell is a function of the real-valued message: a guarantee for the
 real-valued message holds for the cell. There is no rounding to allow for.
@@ -32,8 +32,8 @@ import numpy as np
 from shuffledp.arrays import int_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import value_range, whole_number
-from shuffledp.randomizers.exponential_coins import exponential_coins, logistic_coins
-from shuffledp.randomness import Rng, coins, stream_of
+from shuffledp.randomizers.exponential_draws import exponential_draws, logistic_draws
+from shuffledp.randomness import Rng, bernoulli_draws, stream_of
 from shuffledp.types import Floats, Ints
 
 # Cells across the range of values, unless another number is given; the number is public.
@@ -73,7 +73,9 @@ def positions(values: Floats, low: float, high: float, num_cells: int) -> Floats
 def grid_points(grid_positions: Floats, *, rng: Rng) -> Ints:
     """Draws one of the two grid points next to each position, without bias."""
     below = np.floor(grid_positions)
-    points: Ints = below.astype(np.int64) + coins(grid_positions - below, rng=rng)
+    points: Ints = below.astype(np.int64) + bernoulli_draws(
+        grid_positions - below, rng=rng
+    )
     return points
 
 
@@ -103,7 +105,7 @@ def geometric_numbers(exponents: Floats, *, parts: int = 1, rng: Rng) -> Ints:
     while left.size:
         further = exponents[left] * 2.0**num_digits
         own = stream_of(rng, left)
-        left = left[exponential_coins(further, parts=parts, rng=own)]
+        left = left[exponential_draws(further, parts=parts, rng=own)]
         numbers[left] += 2**num_digits
     return numbers
 
@@ -126,7 +128,7 @@ def geometric_digits(
     """
     numbers = np.zeros(exponents.size, dtype=np.int64)
     for digit in range(num_digits):
-        hits = logistic_coins(exponents * 2.0**digit, parts=parts, rng=rng)
+        hits = logistic_draws(exponents * 2.0**digit, parts=parts, rng=rng)
         numbers += hits.astype(np.int64) << digit
     return numbers
 

@@ -132,7 +132,7 @@ class HadamardResponse(SetResponse):
     def draw_support_counts(
         self, holders: Ints, epsilons: Floats, *, rng: np.random.Generator
     ) -> Ints:
-        """Draws the support counts of a crowd, without any people.
+        """Draws the support counts of a population, without any people.
 
         Args:
             holders: How many people of each level hold each value, shape (levels, k).

@@ -30,7 +30,7 @@ from shuffledp.arrays import as_number, float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.tally import batches
-from shuffledp.randomness import Rng, check_rng, coins, stream_of
+from shuffledp.randomness import Rng, bernoulli_draws, check_rng, stream_of
 from shuffledp.types import Floats, Ints
 
 Noise: TypeAlias = Literal["poisson", "bernoulli"]
@@ -81,25 +81,27 @@ class ItemsRandomizer:
 
     @property
     def beyond_cap(self) -> float:
-        """The chance that the cap cuts a person's draw."""
+        """The probability that the cap cuts a person's draw."""
         if self.noise == "bernoulli":
             return 0.0
         _, go = self._stop_and_go()
         return float(np.prod(go[: self.cap + 1]))
 
-    def blanket_law(self) -> Floats:
+    def blanket_distribution(self) -> Floats:
         """Returns P(N = j) for j = 0, ..., cap, shape (cap + 1,)."""
         stop, go = self._stop_and_go()
         stop = np.append(stop[: self.cap], 1.0)
-        law: Floats = stop * np.concatenate([[1.0], np.cumprod(go[: self.cap])])
-        return law
+        distribution: Floats = stop * np.concatenate(
+            [[1.0], np.cumprod(go[: self.cap])]
+        )
+        return distribution
 
     def blanket_moments(self) -> tuple[float, float]:
         """Returns mean and variance of N, the cap included."""
-        law = self.blanket_law()
-        counts = np.arange(law.size)
-        mean = float(law @ counts)
-        return mean, float(law @ (counts - mean) ** 2)
+        distribution = self.blanket_distribution()
+        counts = np.arange(distribution.size)
+        mean = float(distribution @ counts)
+        return mean, float(distribution @ (counts - mean) ** 2)
 
     def randomize(self, sets: Ints, rates: Floats, *, rng: Rng) -> NDArray[np.int32]:
         """Draws one report per person, in the order of `sets`.
@@ -118,28 +120,32 @@ class ItemsRandomizer:
                 set holds an item twice.
         """
         check_rng(rng)
-        item_sets, chances = self.check_sets(sets), float_array(rates, "sampling rates")
-        if chances.size != item_sets.shape[0]:
+        item_sets, probabilities = (
+            self.check_sets(sets),
+            float_array(rates, "sampling rates"),
+        )
+        if probabilities.size != item_sets.shape[0]:
             raise InvalidInputError("Expected as many sampling rates as sets.")
-        if not np.all((chances >= 0.0) & (chances <= 1.0)):
+        if not np.all((probabilities >= 0.0) & (probabilities <= 1.0)):
             raise InvalidInputError("Expected sampling rates from 0 to 1.")
         d, s = self.num_items, self.set_size
         # Filled with dummies: the number of messages reveals nothing.
         reports = np.full((item_sets.shape[0], self.report_size), d, dtype=np.int32)
-        # Coins are exact; with Poisson noise their chances are off by 7e-16 (m + 1) of
-        # themselves at most, which certificates account for.
+        # Bernoulli draws are exact; with Poisson noise their probabilities are off by
+        # 7e-16 (m + 1) of themselves at most, which certificates account for.
         stop, go = self._stop_and_go()
         for people in batches(item_sets.shape[0], width=s):
             # A view: messages put into `rows` are in `reports`.
             rows, own = reports[people], stream_of(rng, people)
-            rate = np.broadcast_to(chances[people, None], (rows.shape[0], s))
-            sent = coins(rate, rng=own)
+            rate = np.broadcast_to(probabilities[people, None], (rows.shape[0], s))
+            sent = bernoulli_draws(rate, rng=own)
             rows[:, :s] = np.where(sent, item_sets[people], d)
             more = np.arange(rows.shape[0])
-            # A coin of chance P(N = j) / P(N >= j) decides whether N is j, or more.
+            # A Bernoulli draw of probability P(N = j) / P(N >= j) decides whether N is
+            # j, or more.
             for j in range(self.cap):
                 theirs = stream_of(own, more)
-                goes = _coins_of(stop[j], go[j], more.size, rng=theirs)
+                goes = _bernoulli_sum_of(stop[j], go[j], more.size, rng=theirs)
                 more = more[goes]
                 if not more.size:
                     break
@@ -148,7 +154,7 @@ class ItemsRandomizer:
         return reports
 
     def _stop_and_go(self) -> tuple[Floats, Floats]:
-        """Returns the chances that N stops at j or goes on, for j < cap at least."""
+        """Returns the probabilities that N stops at j or goes on, for j < cap at least."""
         m, cap = float(self.blanket), self.cap
         if self.noise == "poisson":
             # What is that far beyond both cap and mean is below 1e-20 of what is before.
@@ -187,28 +193,30 @@ def check_blanket(blanket: float) -> float:
     return number
 
 
-def poisson_cap(blanket: float, chance: float, *, noise: Noise = "poisson") -> int:
-    """Returns the smallest cap that cuts a draw with at most this chance.
+def poisson_cap(blanket: float, probability: float, *, noise: Noise = "poisson") -> int:
+    """Returns the smallest cap that cuts a draw with at most this probability.
 
     >>> poisson_cap(1.0, 1e-12)
     14
 
     Args:
         blanket: m, blanket messages per person in the mean.
-        chance: In (0, 1).
+        probability: In (0, 1).
         noise: With "bernoulli", nothing is cut, and it is ceil(m).
     """
     m = check_blanket(blanket)
     if noise == "bernoulli":
         return math.ceil(m)
-    if not 0.0 < as_number(chance, "chance") < 1.0:
-        raise InvalidInputError(f"Expected a chance from 0 to 1, got {chance:g}.")
+    if not 0.0 < as_number(probability, "chance") < 1.0:
+        raise InvalidInputError(
+            f"Expected a probability from 0 to 1, got {probability:g}."
+        )
     last = math.ceil(m) + 80 + 20 * math.ceil(math.sqrt(m))
     low = 0
     # Each go is at most m / (j + 1): tails fall at least that fast beyond the mean.
     while True:
         _, go = stop_and_go(m / np.arange(1.0, low + last + 1.0))
-        sufficient = np.flatnonzero(np.cumprod(go) <= chance)
+        sufficient = np.flatnonzero(np.cumprod(go) <= probability)
         if sufficient.size:
             return int(sufficient[0])
         low += last
@@ -231,8 +239,10 @@ def stop_and_go(ratios: Floats) -> tuple[Floats, Floats]:
     return 1.0 / tails[:-1], go
 
 
-def _coins_of(stop: float, go: float, size: int, *, rng: Rng) -> NDArray[np.bool_]:
-    """Draws who goes on; a coin of the rarer side, so that it keeps its digits."""
+def _bernoulli_sum_of(
+    stop: float, go: float, size: int, *, rng: Rng
+) -> NDArray[np.bool_]:
+    """Draws who goes on, from the rarer side, whose probability keeps its digits."""
     if go <= 0.5:
-        return coins(np.full(size, go), rng=rng)
-    return ~coins(np.full(size, stop), rng=rng)
+        return bernoulli_draws(np.full(size, go), rng=rng)
+    return ~bernoulli_draws(np.full(size, stop), rng=rng)

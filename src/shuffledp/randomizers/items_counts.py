@@ -79,9 +79,9 @@ def draw_counts(
         raise InvalidInputError("Expected sampling rates from 0 to 1.")
     # All are independent: a user with several items makes one draw for each.
     counts = rng.binomial(holders, rates[:, None]).sum(axis=0)
-    law = randomizer.blanket_law()
+    distribution = randomizer.blanket_distribution()
     # How often each number occurs in n draws of N: only their sum is needed.
-    people = rng.multinomial(n, law / law.sum())
-    total = int(people @ np.arange(law.size))
+    people = rng.multinomial(n, distribution / distribution.sum())
+    total = int(people @ np.arange(distribution.size))
     drawn: NDArray[np.int64] = counts + rng.multinomial(total, np.full(d, 1.0 / d))
     return drawn

@@ -20,7 +20,7 @@ import numpy as np
 from shuffledp.cover import Cover
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
-from shuffledp.randomizers.drawn_cells import Sent, geometric_crowd, landed
+from shuffledp.randomizers.drawn_cells import Sent, draw_geometric_numbers, landed
 from shuffledp.randomizers.exponential_cover import exponential_cover
 from shuffledp.randomizers.grid import (
     FARTHEST,
@@ -109,14 +109,16 @@ class Laplace(AddedNoise):
         """Returns 1 - e^{(epsilon - level) / 2}, the divergence of -1 against 1."""
         return pure_local_delta(level, epsilon, -math.expm1((epsilon - level) / 2.0))
 
-    def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
-        """The cover of one victim, whose worst pair of values is -1 and 1."""
+    def cover_of(
+        self, target_user: float, population: Population, *, delta: float
+    ) -> Cover:
+        """The cover of one target user, whose worst pair of values is -1 and 1."""
         return exponential_cover(
-            max(victim, _SMALLEST), crowd, clipped=False, delta=delta
+            max(target_user, _SMALLEST), population, clipped=False, delta=delta
         )
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
-        """Chances that the message falls into each bin, shape (levels, bins)."""
+        """Probabilities that the message falls into each bin, shape (levels, bins)."""
         rates = epsilons[:, None] / 2.0
         away = all_edges(self.cells) - value
         half = 0.5 * np.exp(-rates * np.abs(away))
@@ -125,19 +127,19 @@ class Laplace(AddedNoise):
         above = np.where(away > 0.0, half, 0.5)
         inside = np.diff(below, axis=1) - np.diff(above, axis=1)
         first, last = below[:, :1], above[:, -1:]
-        chances: Floats = np.hstack([first, inside, last])
-        return chances
+        probabilities: Floats = np.hstack([first, inside, last])
+        return probabilities
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
-        """Draws cells, farther ones with geometrically smaller chances, shape (n,)."""
+        """Draws cells at geometrically distributed distances, shape (n,)."""
         right = signs(points.size, rng=rng)
         distance = geometric_numbers(epsilons, parts=self.cells, rng=rng)
         return within_bounds(cell_beside(points, right, distance), self.cells)
 
-    def draw_crowd(
+    def draw_population(
         self, points: Ints, level: float, *, rng: np.random.Generator
     ) -> Iterator[Sent]:
-        """Draws which cells a crowd's messages fall into, part by part."""
+        """Draws which cells a population's messages fall into, part by part."""
         size = int(self.cells)
         exponent, cells = level / size, np.arange(size)
         stays = np.full(size, -math.expm1(-exponent))
@@ -150,7 +152,7 @@ class Laplace(AddedNoise):
             # Those who start at the last point leave the range at once.
             beyond += int(starts[-1])
             # The excess of a geometric number over a bound is geometric again.
-            for distance, often in geometric_crowd(beyond, exponent, rng=rng):
+            for distance, often in draw_geometric_numbers(beyond, exponent, rng=rng):
                 outward = size + distance
                 yield (outward if ahead is cells else size - 1 - outward), often
 

@@ -108,7 +108,7 @@ class LocalHashing(SetResponse):
 
     @property
     def overlaps(self) -> Overlaps:
-        """Chances over the hash function and a uniform bucket."""
+        """Probabilities over the hash function and a uniform bucket."""
         g = int(self.num_buckets)
         third = None
         if self.num_categories > 2:
@@ -212,7 +212,7 @@ class LocalHashing(SetResponse):
     def draw_support_counts(
         self, holders: Ints, epsilons: Floats, *, rng: np.random.Generator
     ) -> Ints:
-        """Draws the support counts of a crowd, without any people.
+        """Draws the support counts of a population, without any people.
 
         Args:
             holders: How many people of each level hold each value, shape (levels, k).

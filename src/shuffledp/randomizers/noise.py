@@ -11,8 +11,8 @@ from shuffledp.arrays import float_array, one_number_each
 from shuffledp.cover import Attack, Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population, check_budgets
-from shuffledp.randomizers.drawn_cells import Sent, points_of_crowd
-from shuffledp.randomizers.drawn_counts import check_crowd, exact_sums
+from shuffledp.randomizers.drawn_cells import Sent, points_of_population
+from shuffledp.randomizers.drawn_counts import check_population, exact_sums
 from shuffledp.randomizers.grid import (
     SMALLEST_LEVEL,
     check_cells,
@@ -77,10 +77,10 @@ class AddedNoise(ABC):
         """
 
     @abstractmethod
-    def draw_crowd(
+    def draw_population(
         self, points: Ints, level: float, *, rng: np.random.Generator
     ) -> Iterator[Sent]:
-        """Draws which cells a crowd's messages fall into, part by part.
+        """Draws which cells a population's messages fall into, part by part.
 
         Args:
             points: How many people are at each point of the grid, shape (N + 1,).
@@ -89,8 +89,10 @@ class AddedNoise(ABC):
         """
 
     @abstractmethod
-    def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
-        """The cover of one victim, whose worst pair of values is -1 and 1."""
+    def cover_of(
+        self, target_user: float, population: Population, *, delta: float
+    ) -> Cover:
+        """The cover of one target user, whose worst pair of values is -1 and 1."""
 
     @property
     def changes(self) -> int:
@@ -161,17 +163,17 @@ class AddedNoise(ABC):
                 range, or noise spreads over too many cells to be counted.
         """
         numbers = float_array(values, "values")
-        people, budgets = check_crowd(
+        people, budgets = check_population(
             counts, epsilons, num_values=numbers.size, rng=rng
         )
         self._check(numbers, budgets)
         grid_positions = positions(numbers, self.low, self.high, self.cells)
-        points = points_of_crowd(grid_positions, people, self.cells, rng=rng)
+        points = points_of_population(grid_positions, people, self.cells, rng=rng)
         sums = np.zeros((budgets.size, 3), dtype=np.object_)
         for row, (level, starts) in enumerate(
             zip(budgets.tolist(), points, strict=True)
         ):
-            for messages, often in self.draw_crowd(starts, level, rng=rng):
+            for messages, often in self.draw_population(starts, level, rng=rng):
                 # As on devices: what is farther out is sent as the outermost cell.
                 part = exact_sums(within_bounds(messages, self.cells), often)
                 sums[row] += np.array(part, dtype=np.object_)
@@ -200,20 +202,25 @@ class AddedNoise(ABC):
         return midpoints(messages, self.low, self.high, self.cells)
 
     def covers(
-        self, victims: Sequence[float], crowd: Population, *, delta: float
+        self, target_users: Sequence[float], population: Population, *, delta: float
     ) -> list[tuple[Cover, ...]]:
-        """Returns one cover per victim."""
-        return [(self.cover_of(victim, crowd, delta=delta),) for victim in victims]
+        """Returns one cover per target user."""
+        return [
+            (self.cover_of(target_user, population, delta=delta),)
+            for target_user in target_users
+        ]
 
     def attacks(
-        self, victims: Sequence[float], crowd: Population
+        self, target_users: Sequence[float], population: Population
     ) -> list[tuple[Attack, ...]]:
-        """Returns one attack per victim: an additive score of all messages."""
+        """Returns one attack per target user: an additive score of all messages."""
         # With an odd number of cells, 0 is no point of the grid.
         middle = 2.0 * (self.cells // 2) / self.cells - 1.0
         # The evidence of pure noise is bounded, and few scores do.
         precise = self.delta_local > 0.0
-        return noise_attacks(self.bins, victims, crowd, middle=middle, precise=precise)
+        return noise_attacks(
+            self.bins, target_users, population, middle=middle, precise=precise
+        )
 
 
 def pure_local_delta(measured: float, epsilon: float, divergence: float) -> float:

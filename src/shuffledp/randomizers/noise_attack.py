@@ -2,9 +2,10 @@
 
 The range of messages is cut into bins; all others hold one value, the same.
 
-*Where the others are many*, a bin's score grows with the victim's difference R(x) - R(x')
-there, divided by how often others fall into it (the locally most powerful test), rounded
-to a few whole numbers. Of three values the others hold the one for which this tells most.
+*Where the others are many*, a bin's score grows with the target user's difference R(x)
+- R(x') there, divided by how often others fall into it (the locally most powerful
+test), rounded to a few whole numbers. Of three values the others hold the one for which
+this tells most.
 
 For normal noise more scores tell more, and those bins are cut off where others are few.
 
@@ -27,7 +28,7 @@ _INWARD = np.linspace(-1.0, 1.0, 41)
 
 _SCORES = 16
 # More of them, for noise whose evidence grows without bounds as messages get rare, and from
-# how many expected messages on they are told apart; in crowds of sizes that pay.
+# how many expected messages on they are told apart; in populations of sizes that pay.
 _MORE_SCORES, _MORE_MANY = 64, (1.0, 300.0)
 _LEAST_USERS, _MOST_LEVELS = 1_000, 10_000
 # Bins with fewer expected messages of others than this are not told apart by scores.
@@ -36,11 +37,11 @@ _MANY = 1.0
 _FEW = (1.0, 0.1, 1e-2, 1e-5, 1e-9)
 # Levels whose bins are computed at once.
 _BATCH = 20_000
-# A victim who changes less than this is not attacked: rounding would count.
+# A target user who changes less than this is not attacked: rounding would count.
 _SILENT = 1e-6
 
-# Chances of each bin for people with these budgets who all hold a value in [-1, 1]:
-# (epsilons, value) -> array of shape (levels, bins).
+# Probabilities of each bin for people with these budgets who all hold a value in [-1,
+# 1]: (epsilons, value) -> array of shape (levels, bins).
 Bins = Callable[[Floats, float], Floats]
 
 
@@ -64,29 +65,33 @@ def all_edges(num_cells: int) -> Floats:
 
 def noise_attacks(
     bins: Bins,
-    victims: Sequence[float],
-    crowd: Population,
+    target_users: Sequence[float],
+    population: Population,
     *,
     middle: float = 0.0,
     precise: bool = False,
 ) -> list[tuple[Attack, ...]]:
-    """Returns the attacks on each victim, who holds -1 or 1.
+    """Returns the attacks on each target user, who holds -1 or 1.
 
     Args:
-        bins: Chances of bins in ascending order of the messages.
-        victims: Their local budgets.
-        crowd: The people among whom they hide, themselves included.
+        bins: Probabilities of bins in ascending order of the messages.
+        target_users: Their local budgets.
+        population: The people among whom they hide, themselves included.
         middle: A point of the grid in the middle of the range, or next to it.
-        precise: Whether to try more scores, too, with all others on the victim's other
-            side, for noise with unbounded evidence.
+        precise: Whether to try more scores, too, with all others on the target user's
+            other side, for noise with unbounded evidence.
     """
-    precise &= crowd.num_users >= _LEAST_USERS and crowd.num_levels <= _MOST_LEVELS
-    stride = max(1, crowd.num_levels // 200)
-    sample = crowd.epsilons[::stride]
-    counts = np.add.reduceat(crowd.counts, np.arange(0, crowd.num_levels, stride))
+    precise &= (
+        population.num_users >= _LEAST_USERS and population.num_levels <= _MOST_LEVELS
+    )
+    stride = max(1, population.num_levels // 200)
+    sample = population.epsilons[::stride]
+    counts = np.add.reduceat(
+        population.counts, np.arange(0, population.num_levels, stride)
+    )
     falls = {value: counts @ bins(sample, value) for value in (-1.0, middle, 1.0)}
     tail = np.cumsum(falls[1.0])
-    # Groups of bins by score are the same for all victims with the same scores.
+    # Groups of bins by score are the same for all target users with the same scores.
     rows: dict[bytes, Floats] = {}
 
     def attack(
@@ -94,7 +99,7 @@ def noise_attacks(
     ) -> ScoreAttack:
         key = scores.tobytes() + bytes(repr(value), "ascii")
         if key not in rows:
-            rows[key] = _by_score(bins, crowd.epsilons, value, scores)
+            rows[key] = _by_score(bins, population.epsilons, value, scores)
         size = int(scores.max()) + 1
         return ScoreAttack(
             rows[key],
@@ -104,14 +109,14 @@ def noise_attacks(
             ),
         )
 
-    attacks_by_victim: list[tuple[Attack, ...]] = []
-    for victim in victims:
+    attacks_by_target_user: list[tuple[Attack, ...]] = []
+    for target_user in target_users:
         density_x, density_y = (
-            bins(np.array([victim]), value)[0] for value in (-1.0, 1.0)
+            bins(np.array([target_user]), value)[0] for value in (-1.0, 1.0)
         )
         change = density_x - density_y
         if np.abs(change).sum() < _SILENT:
-            attacks_by_victim.append(())
+            attacks_by_target_user.append(())
             continue
         value = max(
             falls,
@@ -127,8 +132,8 @@ def noise_attacks(
             region = (np.arange(tail.size) < count).astype(np.int64)
             if count and float(change[:count].sum()) > _SILENT:
                 attacks.append(attack(1.0, region, density_x, density_y))
-        attacks_by_victim.append(tuple(attacks))
-    return attacks_by_victim
+        attacks_by_target_user.append(tuple(attacks))
+    return attacks_by_target_user
 
 
 def _scores(

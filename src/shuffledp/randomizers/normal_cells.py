@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from shuffledp.randomizers.exponential_coins import Bounds, around, settled_coins, word
+from shuffledp.randomizers.exponential_draws import Bounds, around, settled_draws, word
 from shuffledp.randomizers.grid import cell_beside, geometric_numbers, signs
 from shuffledp.randomness import Rng, stream_of
 from shuffledp.types import Floats, Ints
@@ -57,7 +57,7 @@ def accepted_cells(
     """
     offsets = rng.random(cells.size)
     away = lengths / parts * (cells + offsets) - 1.0
-    chances = np.exp(-(away**2) / 2.0 - lengths / parts * offsets)
+    probabilities = np.exp(-(away**2) / 2.0 - lengths / parts * offsets)
 
     def bounds(index: int) -> Bounds:
         own = stream_of(rng, np.array([index]))
@@ -70,12 +70,12 @@ def accepted_cells(
                 offset, known = (offset << 53) + word(own), known + 53
             ends = (Decimal(end) * Decimal(2) ** -known for end in (offset + 1, offset))
             length = whole / parts
-            least, most = (_chance(cell, length, end) for end in ends)
+            least, most = (_probability(cell, length, end) for end in ends)
             return around(least)[0], around(most)[1]
 
         return between
 
-    return settled_coins(chances, bounds, rng=rng)
+    return settled_draws(probabilities, bounds, rng=rng)
 
 
 def variance_of_cells(lengths: Floats) -> Floats:
@@ -94,6 +94,6 @@ def variance_of_cells(lengths: Floats) -> Floats:
     return variances
 
 
-def _chance(cell: int, length: Decimal, offset: Decimal) -> Decimal:
+def _probability(cell: int, length: Decimal, offset: Decimal) -> Decimal:
     away = length * (cell + offset) - 1
     return (-(away * away) / 2 - length * offset).exp()

@@ -1,15 +1,15 @@
 """The cover of normal noise whose deviations differ from user to user.
 
-Values are scaled to [-1, 1]; s_i is user i's deviation, s the victim's. For every
+Values are scaled to [-1, 1]; s_i is user i's deviation, s the target user's. For every
 value, user i's density at y is at least that of the farther end, the normal density of
 deviation s_i at |y| + 1. omega is proportional to e^{-h(|y|)} on [-reach, reach], with
 
     h'(y) = (y + fold) / width^2 up to `joint`, and h'' = 1 / s^2 beyond,
 
-fold = 1 and width = s (that least density of the victim's own deviation), or fold = 0 and
-width >= s. For both the ends are the worst pair (docs/theory/covers.md). gamma_i is a
-smallest ratio of exponentials of quadratic functions. Messages beyond `reach` are charged
-to the victim, and so are uncovered ones.
+fold = 1 and width = s (that least density of the target user's own deviation), or fold
+= 0 and width >= s. For both the ends are the worst pair (docs/theory/covers.md).
+gamma_i is a smallest ratio of exponentials of quadratic functions. Messages beyond
+`reach` are charged to the target user, and so are uncovered ones.
 """
 
 import itertools
@@ -30,7 +30,7 @@ _FARTHEST = 37.0
 _CELLS = 400
 # Parts of delta that may stay uncovered; the best is taken.
 _TAILS = (0.3, 0.01, 1e-3)
-# Widths of omega in the victim's deviations, and up to which cell they hold.
+# Widths of omega in the target user's deviations, and up to which cell they hold.
 _WIDER = tuple(itertools.product((1.2, 1.5, 2.0, 3.0, 5.0), (40, 80, 120, 200, _CELLS)))
 # Distinct budgets at which a shape of omega is compared with others.
 _SAMPLED = 256
@@ -55,7 +55,7 @@ class NormalBlanket:
 
     @property
     def narrow(self) -> float:
-        """The victim's variance as a part of omega's own."""
+        """The target user's variance as a part of omega's own."""
         return (self.deviation / self.width) ** 2
 
     @property
@@ -121,11 +121,11 @@ class NormalBlanket:
 def normal_cover(
     deviation: float, deviations: Floats, counts: Ints, *, delta: float
 ) -> Cover:
-    """Returns the cover for one victim, with the best omega of the family.
+    """Returns the cover for one target user, with the best omega of the family.
 
     Args:
-        deviation: Of the victim's noise.
-        deviations: Of the noise at each level of the crowd, shape (levels,).
+        deviation: Of the target user's noise.
+        deviations: Of the noise at each level of the population, shape (levels,).
         counts: People at each level, shape (levels,).
         delta: About the size of the divergence that is asked for, in (0, 1).
     """
@@ -166,7 +166,7 @@ def normal_cover(
 def shape_at(
     reach: float, deviation: float, form: tuple[float, int] | None = None
 ) -> NormalBlanket:
-    """Returns the shape of the victim's own noise, or one of a width and a joint."""
+    """Returns the shape of the target user's own noise, or one of a width and a joint."""
     edges = np.linspace(0.0, reach, _CELLS + 1).tolist()
     if form is None:
         return NormalBlanket(deviation, edges[-1], edges[-1], deviation, 1.0)
@@ -182,7 +182,7 @@ def _nothing(num_levels: int) -> Cover:
 
 
 def _reach(deviation: float, charge: float) -> float:
-    """Returns beyond which message the victim's ends differ by so little."""
+    """Returns beyond which message the target user's ends differ by so little."""
     # Farther out nothing can be told in double precision.
     low, high = 1.0, _FARTHEST * deviation - 1.0
     for _ in range(60):
@@ -207,7 +207,7 @@ def _divergence(shape: NormalBlanket) -> float:
 
 
 def cover_with(shape: NormalBlanket, gamma: Floats) -> Cover:
-    """Returns the victim's cells: the right half and its mirror."""
+    """Returns the target user's cells: the right half and its mirror."""
     s, norm = shape.deviation, shape.norm
     edges = np.linspace(0.0, shape.reach, _CELLS + 1)
     masses = shape.masses(edges) / norm
@@ -277,7 +277,7 @@ def uncovered_by(shape: NormalBlanket) -> Floats:
 
 
 def _normal_masses(edges: Floats) -> Floats:
-    """Returns the chances of a unit normal number between edges."""
+    """Returns the probabilities of a unit normal number between edges."""
     # Differences of the nearer tail.
     above, below = ndtr(-edges), ndtr(edges)
     parts: Floats = np.where(

@@ -19,14 +19,14 @@ from shuffledp.arrays import check_integers_below, float_array, one_number_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
 from shuffledp.randomizers.checks import value_range
-from shuffledp.randomizers.drawn_counts import check_crowd
+from shuffledp.randomizers.drawn_counts import check_population
 from shuffledp.randomizers.set_response import (
     Overlaps,
     SetResponse,
     drawn_blanket_probability,
 )
 from shuffledp.randomizers.tally import batches
-from shuffledp.randomness import Rng, check_rng, coins, stream_of
+from shuffledp.randomness import Rng, bernoulli_draws, check_rng, stream_of
 from shuffledp.types import Floats, Ints
 
 
@@ -97,10 +97,11 @@ class OneBit(SetResponse):
         check_budgets(budgets)
         messages = np.empty(numbers.size, dtype=np.uint8)
         for people in batches(numbers.size):
-            chances, own = self._shares(numbers[people]), stream_of(rng, people)
-            # A fair coin with chance 2 / (e^eps + 1), otherwise one of chance t.
-            chances[self.ignores_value(budgets[people], rng=own)] = 0.5
-            messages[people] = coins(chances, rng=own)
+            probabilities, own = self._shares(numbers[people]), stream_of(rng, people)
+            # A fair draw with probability 2 / (e^eps + 1), otherwise one of probability
+            # t.
+            probabilities[self.ignores_value(budgets[people], rng=own)] = 0.5
+            messages[people] = bernoulli_draws(probabilities, rng=own)
         return messages
 
     def draw_sums(
@@ -128,7 +129,7 @@ class OneBit(SetResponse):
                 range.
         """
         numbers = float_array(values, "values")
-        people, budgets = check_crowd(
+        people, budgets = check_population(
             counts, epsilons, num_values=numbers.size, rng=rng
         )
         self._check(numbers)

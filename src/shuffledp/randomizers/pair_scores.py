@@ -9,12 +9,12 @@ import numpy as np
 from shuffledp.cover import ScoreAttack
 from shuffledp.types import Floats
 
-# The chances of a 1 and of a 0, shape (levels,) each.
+# The probabilities of a 1 and of a 0, shape (levels,) each.
 Bit = tuple[Floats, Floats]
 
 
 def pair_scores(bit_for_x: Bit, bit_for_y: Bit, weights: tuple[int, int]) -> Floats:
-    """Returns the chances of all scores of a pair, shape (levels, w + w' + 1).
+    """Returns the probabilities of all scores of a pair, shape (levels, w + w' + 1).
 
     Args:
         bit_for_x: Probabilities of a 1 and of a 0 in the coordinate for x.
@@ -31,7 +31,7 @@ def pair_scores(bit_for_x: Bit, bit_for_y: Bit, weights: tuple[int, int]) -> Flo
 
 def pairs_attack(
     others: Floats,
-    victim: tuple[float, float, float],
+    target_user: tuple[float, float, float],
     *,
     weights: tuple[int, int],
     pairs: int,
@@ -41,12 +41,12 @@ def pairs_attack(
     Args:
         others: Probabilities of the scores of all pairs, for the other users, shape
             (levels, pairs (w + w') + 1).
-        victim: Their probabilities that a 1 is lost and that a 0 becomes a stray 1, and
-            1 less both.
+        target_user: Their probabilities that a 1 is lost and that a 0 becomes a stray
+            1, and 1 less both.
         weights: w and w'.
         pairs: Number of pairs, >= 1.
     """
-    lost, stray, gap = victim
+    lost, stray, gap = target_user
     with_one = np.array([1.0 - lost]), np.array([lost])
     with_zero = np.array([stray]), np.array([1.0 - stray])
     first = pair_scores(with_one, with_zero, weights)

@@ -36,12 +36,12 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
 from shuffledp.randomizers.bit_channel import (
     UPWARD,
-    BitChances,
     BitChannel,
+    BitProbabilities,
     symmetric_flips,
 )
 from shuffledp.randomizers.checks import whole_number
-from shuffledp.randomness import Rng, check_rng, coins, stream_of
+from shuffledp.randomness import Rng, bernoulli_draws, check_rng, stream_of
 from shuffledp.types import Floats
 
 MAX_HASHES = 64
@@ -63,9 +63,9 @@ class Rappor(BitChannel):
     Attributes:
         num_bits: m, the length of a filter; at least 2 h + 1.
         num_hashes: h, how many bits a value sets at most.
-        one_given_one: q, the chance that a report repeats a permanent 1.
-        one_given_zero: p, the chance that a report shows 1 for a permanent 0; below q. By
-            default, as q, that of the paper's example.
+        one_given_one: q, the probability that a report repeats a permanent 1.
+        one_given_zero: p, the probability that a report shows 1 for a permanent 0;
+            below q. By default, as q, that of the paper's example.
     """
 
     num_bits: int
@@ -146,25 +146,25 @@ class Rappor(BitChannel):
         del epsilons
         return float(self.num_bits)
 
-    def promised(self, epsilons: Floats) -> BitChances:
+    def promised(self, epsilons: Floats) -> BitProbabilities:
         """Returns the flip probabilities allowed in one report, shape (levels,) each."""
         # f / 2 = 1 / (1 + e^{eps / (2 h)}): two filters differ in 2 h bits at most.
         flips = symmetric_flips(epsilons / self.changes)
         return self._reported(flips.lost, flips.gap)
 
-    def drawn(self, epsilons: Floats) -> BitChances:
+    def drawn(self, epsilons: Floats) -> BitProbabilities:
         """Returns the flip probabilities used in one report, shape (levels,) each."""
         flip = self._flip(epsilons)
         return self._reported(flip, 1.0 - 2.0 * flip)
 
-    def effective_chances(self, epsilons: Floats) -> tuple[Floats, Floats]:
-        """Returns q* and p*, the chances of a 1 in a report for a 1 or 0 of the filter.
+    def effective_probabilities(self, epsilons: Floats) -> tuple[Floats, Floats]:
+        """Returns q* and p*, the probabilities of a 1 for a 1 or 0 of the filter.
 
         Args:
             epsilons: Lifetime budgets in nats, >= 0, shape (levels,).
         """
-        chances = self.drawn(np.asarray(epsilons, dtype=np.float64))
-        return 1.0 - chances.lost, chances.stray
+        probabilities = self.drawn(np.asarray(epsilons, dtype=np.float64))
+        return 1.0 - probabilities.lost, probabilities.stray
 
     def permanent_response(
         self, bloom: NDArray[np.bool_], epsilons: Floats, *, rng: Rng
@@ -196,9 +196,10 @@ class Rappor(BitChannel):
         check_budgets(levels)
         response = bits.copy()
         for part in self._batches(bits.shape[0]):
-            # The chance of a flip, not of a one: 1 - 1e-20 is not a number of its own.
+            # The probability of a flip, not of a one: 1 - 1e-20 is not a number of its
+            # own.
             flips = np.broadcast_to(self._flip(levels[part])[:, None], bits[part].shape)
-            response[part] ^= coins(flips, rng=stream_of(rng, part))
+            response[part] ^= bernoulli_draws(flips, rng=stream_of(rng, part))
         return response
 
     def instantaneous_response(
@@ -218,7 +219,7 @@ class Rappor(BitChannel):
         reports = np.empty_like(bits)
         for part in self._batches(bits.shape[0]):
             ones = np.where(bits[part], self.one_given_one, self.one_given_zero)
-            reports[part] = coins(ones, rng=stream_of(rng, part))
+            reports[part] = bernoulli_draws(ones, rng=stream_of(rng, part))
         return reports
 
     def _flip(self, epsilons: Floats) -> Floats:
@@ -227,11 +228,11 @@ class Rappor(BitChannel):
         exact = symmetric_flips(np.nextafter(epsilons / self.changes, 0.0)).lost
         return np.minimum(exact * UPWARD, 0.5)
 
-    def _reported(self, flip: Floats, keeps_more: Floats) -> BitChances:
-        """Returns the chances of one report; `keeps_more` is 1 - f."""
+    def _reported(self, flip: Floats, keeps_more: Floats) -> BitProbabilities:
+        """Returns the probabilities of one report; `keeps_more` is 1 - f."""
         q, p = float(self.one_given_one), float(self.one_given_zero)
         # 1 - q* and p* as sums of terms >= 0, so that no digits cancel.
-        return BitChances(
+        return BitProbabilities(
             lost=flip * ((1.0 - q) + (1.0 - p)) + keeps_more * (1.0 - q),
             stray=flip * (p + q) + keeps_more * p,
             gap=keeps_more * (q - p),

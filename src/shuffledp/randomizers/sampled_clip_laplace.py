@@ -5,16 +5,17 @@ otherwise one around 0. With f_v the Clip-Laplace density at v, a message has th
 
     R_v = s f_v + (1 - s) f_0.
 
-The choice stays hidden. So a victim's two densities differ by s times as much, and other
-users' messages give better cover than those of Clip-Laplace, as most are drawn around the
-middle: with b = eps / 2 and P = b / (1 - e^{-2b}), for every v,
+The choice stays hidden. So a target user's two densities differ by s times as much, and
+other users' messages give better cover than those of Clip-Laplace, as most are drawn
+around the middle: with b = eps / 2 and P = b / (1 - e^{-2b}), for every v,
 
     R_v(y) >= s P e^{-b (1 + |y|)} + (1 - s) b / (2 (1 - e^{-b})) e^{-b |y|}.
 
-*Cover.* omega is the victim's own f_0. Then (1 - s) f_0 adds the same to the loss of every
-pair of values everywhere, and the ends of the range are the worst pair, as they are for
-Clip-Laplace (docs/theory/covers.md). Where s is nearly 1 the cover of Clip-Laplace may be
-better, and for a victim among more careful users a flatter omega (sampled_cover.py).
+*Cover.* omega is the target user's own f_0. Then (1 - s) f_0 adds the same to the loss
+of every pair of values everywhere, and the ends of the range are the worst pair, as
+they are for Clip-Laplace (docs/theory/covers.md). Where s is nearly 1 the cover of
+Clip-Laplace may be better, and for a target user among more careful users a flatter
+omega (sampled_cover.py).
 
 The local budget of Clip-Laplace stands; here it is not reached.
 """
@@ -40,7 +41,7 @@ from shuffledp.randomizers.exponential_cover import (
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomizers.noise import pure_local_delta
 from shuffledp.randomizers.sampled_cover import best_kappa, cover_with_kappa
-from shuffledp.randomness import Rng, coins
+from shuffledp.randomness import Rng, bernoulli_draws
 from shuffledp.types import Floats, Ints
 
 _HALF = STEPS // 2
@@ -55,7 +56,7 @@ class SampledClipLaplace(ClippedNoise):
 
     Attributes:
         clip: C > 0; values and messages lie in [-C, C].
-        share: s, the chance that a message is about its value, in (0, 1].
+        share: s, the probability that a message is about its value, in (0, 1].
     """
 
     clip: float = 1.0
@@ -107,32 +108,34 @@ class SampledClipLaplace(ClippedNoise):
         most = min(float(measured) * (1.0 + _ROUNDING), level)
         return pure_local_delta(most, epsilon, both)
 
-    def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
-        """Returns the best of three covers of one victim."""
+    def cover_of(
+        self, target_user: float, population: Population, *, delta: float
+    ) -> Cover:
+        """Returns the best of three covers of one target user."""
         # Also valid: the message alone reveals less than message and choice together.
-        always = ClipLaplace().cover_of(victim, crowd, delta=delta)
-        rate = max(victim, _SMALLEST) / 2.0
-        covers = self._sampled(rate, crowd), always
-        best = min(covers, key=lambda cover: _spread(cover, crowd))
+        always = ClipLaplace().cover_of(target_user, population, delta=delta)
+        rate = max(target_user, _SMALLEST) / 2.0
+        covers = self._sampled(rate, population), always
+        best = min(covers, key=lambda cover: _spread(cover, population))
         share = float(self.share)
         kappa = best_kappa(
             rate,
-            crowd,
+            population,
             share,
             blanket_probability=self.blanket_probability,
-            least=_spread(best, crowd),
+            least=_spread(best, population),
         )
         if kappa is None:
             return best
         gammas = self.blanket_probability(
-            crowd.epsilons / 2.0, ExponentialBlanket(kappa, rate, 1.0)
+            population.epsilons / 2.0, ExponentialBlanket(kappa, rate, 1.0)
         )
         return cover_with_kappa(kappa, rate=rate, share=share, gammas=gammas)
 
-    def _sampled(self, rate: float, crowd: Population) -> Cover:
-        """Returns the cover of a victim whose noise has this rate, with omega = f_0."""
+    def _sampled(self, rate: float, population: Population) -> Cover:
+        """Returns the cover of a target user of this rate, with omega = f_0."""
         share, shape = float(self.share), ExponentialBlanket(rate, rate, 1.0)
-        gammas = self.blanket_probability(crowd.epsilons / 2.0, shape)
+        gammas = self.blanket_probability(population.epsilons / 2.0, shape)
         about = cover_in_shape(shape, gammas, clipped=True)
         cells = about.cells
         if cells is not None:
@@ -154,29 +157,29 @@ class SampledClipLaplace(ClippedNoise):
         return np.minimum(gamma, 1.0)
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
-        """Chances that the message falls into each bin, shape (levels, bins)."""
+        """Probabilities that the message falls into each bin, shape (levels, bins)."""
         share, noise = float(self.share), ClipLaplace()
         about, around = noise.bins(epsilons, value), noise.bins(epsilons, 0.0)
         return share * about + (1.0 - share) * around
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws Clip-Laplace cells, about the value or about 0."""
-        speaks = coins(np.full(points.shape, float(self.share)), rng=rng)
+        speaks = bernoulli_draws(np.full(points.shape, float(self.share)), rng=rng)
         return ClipLaplace().draw_cells(
             np.where(speaks, points, _HALF), epsilons, rng=rng
         )
 
-    def draw_crowd(
+    def draw_population(
         self, points: Ints, level: float, *, rng: np.random.Generator
     ) -> Iterator[Sent]:
-        """Draws which cells a crowd's messages fall into, part by part."""
+        """Draws which cells a population's messages fall into, part by part."""
         about = rng.binomial(points, float(self.share))
         # All others draw around 0, which is a point of the grid.
         about[_HALF] += int((points - about).sum())
-        yield from ClipLaplace().draw_crowd(about, level, rng=rng)
+        yield from ClipLaplace().draw_population(about, level, rng=rng)
 
 
-def _spread(cover: Cover, crowd: Population) -> float:
-    """Returns about the variance of the loss that the crowd leaves."""
-    people = float(crowd.counts @ cover.blanket_probabilities)
+def _spread(cover: Cover, population: Population) -> float:
+    """Returns about the variance of the loss that the population leaves."""
+    people = float(population.counts @ cover.blanket_probabilities)
     return float(cover.masses @ cover.differences**2) / max(people, 1e-300)

@@ -1,9 +1,10 @@
-"""The cover of sampled Clip-Laplace, for a victim among more careful users.
+"""The cover of sampled Clip-Laplace, for a target user among more careful users.
 
 Values and messages are scaled to [-1, 1]; b = eps / 2, f_v is the Clip-Laplace density. A
 user who holds v sends y with density R_v = s f_v + (1 - s) f_0. omega is proportional to
-e^{-kappa |y|}. With kappa = b of a liberal victim, omega is much steeper than careful
-users' densities, and their gamma is small. A flatter omega suits them: kappa is searched.
+e^{-kappa |y|}. With kappa = b of a liberal target user, omega is much steeper than
+careful users' densities, and their gamma is small. A flatter omega suits them: kappa is
+searched.
 
 *Worst pair.* No pair of values is singled out. Let H(u) bound f_v(A) for every value v and
 every set A with omega(A) = u, as in dominating_pair.py, and H_0(u) bound f_0(A). Then
@@ -45,7 +46,7 @@ _ROUNDING = 2e-15
 
 def best_kappa(
     rate: float,
-    crowd: Population,
+    population: Population,
     share: float,
     *,
     blanket_probability: Callable[[Floats, ExponentialBlanket], Floats],
@@ -54,15 +55,17 @@ def best_kappa(
     """Returns the kappa with the least mean square of the loss, or None if it is no gain.
 
     Args:
-        rate: The victim's b, > 0.
-        crowd: The people among whom the victim hides.
+        rate: The target user's b, > 0.
+        population: The people among whom the target user hides.
         share: s, in (0, 1].
         blanket_probability: Returns gamma at given rates for a shape of omega.
         least: Mean square of the loss per blanket message, of another cover.
     """
-    stride = max(1, crowd.num_levels // _SAMPLED)
-    rates = crowd.epsilons[::stride] / 2.0
-    counts = np.add.reduceat(crowd.counts, np.arange(0, crowd.num_levels, stride))
+    stride = max(1, population.num_levels // _SAMPLED)
+    rates = population.epsilons[::stride] / 2.0
+    counts = np.add.reduceat(
+        population.counts, np.arange(0, population.num_levels, stride)
+    )
 
     def spread(kappa: float) -> float:
         shape = ExponentialBlanket(kappa, rate, 1.0)
@@ -84,13 +87,13 @@ def best_kappa(
 def cover_with_kappa(
     kappa: float, *, rate: float, share: float, gammas: Floats
 ) -> Cover:
-    """Returns the cover of a victim behind omega of this kappa.
+    """Returns the cover of a target user behind omega of this kappa.
 
     Args:
         kappa: omega's rate, >= 0.
-        rate: The victim's b, > 0.
+        rate: The target user's b, > 0.
         share: s, in (0, 1].
-        gammas: Blanket probabilities of the crowd for this omega, shape (levels,).
+        gammas: Blanket probabilities of the population for this omega, shape (levels,).
     """
     shape = TwoPieceBlanket(kappa, kappa, 0.0, 0.0)
     cells = 80 + int(min(80.0 * rate, 400.0))

@@ -3,7 +3,8 @@
 Messages in S_x only speak for x, those in S_x' only for x'. The others' value determines
 how often they send them: with density `low`, or `high` if the message is in the set of
 their own value, too. Where it is rare it tells more: in a sum of scores a message should
-count as much as the victim's difference over the others' probability, 1 / low or 1 / high.
+count as much as the target user's difference over the others' probability, 1 / low or 1
+/ high.
 
 * *The others hold a third value z.* Messages that speak are in S_z, and frequent, or not,
   and rare. The adversary looks at two counts, for x and for x', of the rare messages or of
@@ -46,7 +47,7 @@ class _Kind:
 
 @dataclass(frozen=True, eq=False)
 class _Sum:
-    """A sum of scores, for any victim.
+    """A sum of scores, for any target user.
 
     Attributes:
         others: Probability of each score for a user of each level, shape (levels, scores).
@@ -70,7 +71,7 @@ class SetAttacks:
         gap: Floats,
         people: Ints,
     ) -> None:
-        """Computes the part that does not depend on the victim.
+        """Computes the part that does not depend on the target user.
 
         Args:
             shares: Of messages in S_x; in S_x and S_x'; in S_x and S_z, but not in S_x'.
@@ -103,7 +104,7 @@ class SetAttacks:
             self._sums.append(self._holding(rare, -frequent, x=False))
 
     def on(self, least: float, gap: float) -> tuple[Attack, ...]:
-        """Returns the attacks on a victim who draws these densities, low and high - low."""
+        """Returns the attacks on a target user with these densities, low and high - low."""
         strays, stray = self._strays, self._stray
         attacks: list[Attack] = [
             TwoCountAttack(hits, least * share, gap * share, strays, stray * least)
@@ -118,7 +119,7 @@ class SetAttacks:
 
     @functools.cached_property
     def _strays(self) -> Floats | None:
-        """Others' chances, one array for all victims: there may be 10^8 levels."""
+        """Others' probabilities, shared by all target users: levels may be 10^8."""
         return self._stray * self._low if self._stray > 0.0 else None
 
     def _add_third(self, often: float, rare: int, frequent: int) -> None:
@@ -165,7 +166,7 @@ class SetAttacks:
             density *= kind.share
             others[:, middle + kind.score] += density
             shares[0 if kind.for_x else 1, middle + kind.score] += kind.share
-        # Not what is left of 1: a small chance would be mostly rounding.
+        # Not what is left of 1: a small probability would be mostly rounding.
         neutral_share = _share(self._both + self._neither)
         neither = self._low * neutral_share
         neither += self._gap * favored

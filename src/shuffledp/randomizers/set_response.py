@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from shuffledp.cover import Attack, Cover, TwoMessages
 from shuffledp.population import Population
-from shuffledp.randomizers.drawn_counts import check_crowd
+from shuffledp.randomizers.drawn_counts import check_population
 from shuffledp.randomizers.set_attacks import SetAttacks
-from shuffledp.randomness import Rng, coins
+from shuffledp.randomness import Rng, bernoulli_draws
 from shuffledp.types import Floats, Ints
 
 
@@ -116,7 +116,7 @@ class SetResponse(ABC):
             rng: The only source of randomness.
         """
         gamma = drawn_blanket_probability(epsilons, self.overlaps.inside)
-        return coins(gamma, rng=rng)
+        return bernoulli_draws(gamma, rng=rng)
 
     def draw_ignoring(
         self,
@@ -141,7 +141,7 @@ class SetResponse(ABC):
         Raises:
             InvalidInputError: If shapes differ, or a count or a budget is out of range.
         """
-        people, budgets = check_crowd(
+        people, budgets = check_population(
             holders, epsilons, num_values=num_categories, rng=rng
         )
         gamma = drawn_blanket_probability(budgets, self.overlaps.inside)
@@ -149,18 +149,19 @@ class SetResponse(ABC):
         return ignoring.sum(axis=1), people - ignoring
 
     def densities(self, epsilons: Floats) -> tuple[Floats, Floats]:
-        """Returns the exact chances that a message speaks for a value.
+        """Returns the exact probabilities that a message speaks for a value.
 
         Args:
             epsilons: Local budgets in nats, >= 0, shape (levels,).
 
         Returns:
-            The chance that a message lies in the set of the value held, and in that of
-            one given other value, both of shape (levels,).
+            The probability that a message lies in the set of the value held, and in
+            that of one given other value, both of shape (levels,).
         """
         sets = self.overlaps
         gamma = drawn_blanket_probability(epsilons, sets.inside)
-        # With chance gamma any message, and otherwise one of the set of the value held.
+        # With probability gamma any message, and otherwise one of the set of the value
+        # held.
         keep = gamma * sets.inside + (1.0 - gamma)
         flip = gamma * sets.inside + (1.0 - gamma) * (sets.both / sets.inside)
         return keep, flip
@@ -191,17 +192,19 @@ class SetResponse(ABC):
         return (sets.inside - sets.both) * excess * (1.0 + 1e-12)
 
     def covers(
-        self, victims: Sequence[float], crowd: Population, *, delta: float
+        self, target_users: Sequence[float], population: Population, *, delta: float
     ) -> list[tuple[Cover, ...]]:
-        """Returns one cover per victim: by symmetry all pairs of values are as bad."""
+        """Returns one cover per target user: by symmetry all pairs of values are as bad."""
         del delta
         sets = self.overlaps
         only = sets.inside - sets.both
         neither = 1.0 - 2.0 * only - sets.both
-        gamma = lowest_density(crowd.epsilons, sets.inside)
+        gamma = lowest_density(population.epsilons, sets.inside)
         covers: list[tuple[Cover, ...]] = []
-        for victim in victims:
-            low, gap = (float(d[0]) for d in promised(np.array([victim]), sets.inside))
+        for target_user in target_users:
+            low, gap = (
+                float(d[0]) for d in promised(np.array([target_user]), sets.inside)
+            )
             masses = [only, only, max(neither, 0.0)]
             differences, bases = [gap, -gap, 0.0], [low, low + gap, low]
             # The bound of three kinds of messages can be summed exactly (`mirrored`).
@@ -211,29 +214,29 @@ class SetResponse(ABC):
                 bases.append(low + gap)
             bits = None
             if _tells_only_sides(sets):
-                # Each side has half of omega: chances are densities over 2.
+                # Each side has half of omega: probabilities are densities over 2.
                 bits = TwoMessages(np.stack([gamma, gamma]) / 2.0, gap / 2.0, low / 2.0)
             mass, change, base = np.array([masses, differences, bases])
             covers.append((Cover(gamma, mass, change, base, bits=bits),))
         return covers
 
     def attacks(
-        self, victims: Sequence[float], crowd: Population
+        self, target_users: Sequence[float], population: Population
     ) -> list[tuple[Attack, ...]]:
-        """Returns attacks on each victim, with the other users' weakest cover."""
+        """Returns attacks on each target user, with the other users' weakest cover."""
         sets = self.overlaps
         shares = sets.inside, sets.both, sets.third
-        low, gaps = self.drawn(crowd.epsilons)
-        crowded = SetAttacks(shares, low, gaps, crowd.counts)
-        attacks_by_victim: list[tuple[Attack, ...]] = []
-        for victim in victims:
-            (least,), (gap,) = self.drawn(np.array([victim]))
-            attacks = crowded.on(float(least), float(gap))
+        low, gaps = self.drawn(population.epsilons)
+        population_attacks = SetAttacks(shares, low, gaps, population.counts)
+        attacks_by_target_user: list[tuple[Attack, ...]] = []
+        for target_user in target_users:
+            (least,), (gap,) = self.drawn(np.array([target_user]))
+            attacks = population_attacks.on(float(least), float(gap))
             if _tells_only_sides(sets):
                 sides = TwoMessages(np.stack([low, low]) / 2.0, gap / 2.0, least / 2.0)
                 attacks = (sides, *attacks)
-            attacks_by_victim.append(attacks)
-        return attacks_by_victim
+            attacks_by_target_user.append(attacks)
+        return attacks_by_target_user
 
 
 def _tells_only_sides(sets: Overlaps) -> bool:

@@ -34,7 +34,7 @@ from shuffledp.randomizers.clipped_noise import ClippedNoise
 from shuffledp.randomizers.drawn_cells import Sent
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomizers.noise_attack import inner_edges
-from shuffledp.randomizers.sparsified_cover import noise_chances, sparsified_cover
+from shuffledp.randomizers.sparsified_cover import noise_probabilities, sparsified_cover
 from shuffledp.randomness import Rng, stream_of
 from shuffledp.types import Floats, Ints
 
@@ -118,19 +118,21 @@ class SparsifiedClipLaplace(ClippedNoise):
         # Post-processing: whether a message is kept depends on the message alone.
         return ClipLaplace().local_delta(level, epsilon)
 
-    def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
-        """The cover of one victim, for a pair that is at least as bad as any other."""
+    def cover_of(
+        self, target_user: float, population: Population, *, delta: float
+    ) -> Cover:
+        """The cover of one target user, for a pair that is at least as bad as any other."""
         del delta
-        return sparsified_cover(victim, crowd, self._threshold)
+        return sparsified_cover(target_user, population, self._threshold)
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
-        """Chances that the message falls into each bin, shape (levels, bins)."""
+        """Probabilities that the message falls into each bin, shape (levels, bins)."""
         # With the threshold as an edge, each bin is kept or replaced as a whole.
         edges = np.union1d(inner_edges(STEPS), [-self._edge, self._edge])
         rates = np.maximum(epsilons[:, None] / 2.0, _SMALLEST)
 
         noise, dummies = (
-            noise_chances(rates, np.array([center]), edges[:-1], edges[1:])
+            noise_probabilities(rates, np.array([center]), edges[:-1], edges[1:])
             for center in (value, 0.0)
         )
         inside = np.abs(edges[:-1] + edges[1:]) < 2.0 * self._edge
@@ -150,17 +152,17 @@ class SparsifiedClipLaplace(ClippedNoise):
         cells[replaced] = device.draw_cells(middle, epsilons[replaced], rng=own)
         return cells
 
-    def draw_crowd(
+    def draw_population(
         self, points: Ints, level: float, *, rng: np.random.Generator
     ) -> Iterator[Sent]:
-        """Draws which cells a crowd's messages fall into, part by part."""
+        """Draws which cells a population's messages fall into, part by part."""
         device, dummies = ClipLaplace(), np.zeros_like(points)
-        for cells, often in device.draw_crowd(points, level, rng=rng):
+        for cells, often in device.draw_population(points, level, rng=rng):
             is_kept = self.keeps(cells)
             # A dummy is noise around 0, whatever it replaces.
             dummies[_HALF] += int(often[~is_kept].sum())
             yield cells[is_kept], often[is_kept]
-        yield from device.draw_crowd(dummies, level, rng=rng)
+        yield from device.draw_population(dummies, level, rng=rng)
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of a decoded message.
@@ -179,7 +181,7 @@ class SparsifiedClipLaplace(ClippedNoise):
         position = (np.clip(values / clip, -1.0, 1.0) + 1.0) * _HALF
         below = np.minimum(np.floor(position), STEPS - 1.0)
         share = position - below
-        chance_kept, first, second = (
+        probability_kept, first, second = (
             (1.0 - share) * left + share * right
             for left, right in zip(
                 self._kept(rates, below / _HALF - 1.0),
@@ -188,15 +190,15 @@ class SparsifiedClipLaplace(ClippedNoise):
             )
         )
         dummy = cell_powers(rates, np.zeros(1), np.ones(1), _WIDTH)
-        second = second + (1.0 - chance_kept) * dummy[2] / dummy[0]
+        second = second + (1.0 - probability_kept) * dummy[2] / dummy[0]
         return clip * first, clip**2 * (second - first**2)
 
     def _kept(self, rates: Floats, points: Floats) -> tuple[Floats, Floats, Floats]:
-        """Returns chance, mean and mean square of kept messages, 0 for the others."""
+        """Returns probability, mean and mean square of kept messages, 0 for the others."""
         edge, point = self._edge, points[None, :]
         norm = cell_powers(rates, np.zeros(1), 1.0 - point, _WIDTH)[0]
         norm = norm + cell_powers(rates, np.zeros(1), 1.0 + point, _WIDTH)[0]
-        chance, mean, square = (np.zeros(norm.shape) for _ in range(3))
+        probability, mean, square = (np.zeros(norm.shape) for _ in range(3))
         # Outer right and outer left part; in each what is right and left of the point.
         for side in (1.0, -1.0):
             at = side * point
@@ -205,10 +207,10 @@ class SparsifiedClipLaplace(ClippedNoise):
                 (-1.0, np.maximum(at - 1.0, 0.0), np.maximum(at - edge, 0.0)),
             ):
                 mass, first, second = cell_powers(rates, near, far, _WIDTH)
-                chance += mass
+                probability += mass
                 mean += side * (at * mass + way * first)
                 square += at**2 * mass + 2.0 * way * at * first + second
-        return chance / norm, mean / norm, square / norm
+        return probability / norm, mean / norm, square / norm
 
     def bits_per_person(self, epsilons: Floats) -> float:
         """12, at every level."""

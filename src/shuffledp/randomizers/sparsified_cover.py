@@ -18,7 +18,7 @@ gamma is a smallest ratio of exponentials, attained at |z| = 0, t from either si
 Devices move values to one of the points of a public grid, so that every value's density
 is a mixture of two points' densities: the maximum is over 4097 points, and half of them
 by symmetry. All are tried. Within a cell densities are replaced by bounds, with the
-chances that keep their mean: this only adds to a convex function's expectation.
+probabilities that keep their mean: this only adds to a convex function's expectation.
 """
 
 import math
@@ -82,19 +82,21 @@ def normalizers(rates: Floats, values: Floats) -> Floats:
     return result
 
 
-def middle_chances(rates: Floats, values: Floats, threshold: float) -> Floats:
-    """Returns p_v, the chance that a Clip-Laplace message is within the threshold."""
+def middle_probabilities(rates: Floats, values: Floats, threshold: float) -> Floats:
+    """Returns p_v, the probability that a Clip-Laplace message is within the threshold."""
     away = np.abs(values)
     inside = np.minimum(away, threshold)
     # Both sides of a value inside; the far side only of one that is outside.
     area = -np.expm1(-rates * (threshold + inside))
     area = area - np.expm1(-rates * (threshold - inside))
     area = area * np.exp(-rates * (away - inside))
-    chances: Floats = area / rates / normalizers(rates, values)
-    return chances
+    probabilities: Floats = area / rates / normalizers(rates, values)
+    return probabilities
 
 
-def noise_chances(rates: Floats, values: Floats, left: Floats, right: Floats) -> Floats:
+def noise_probabilities(
+    rates: Floats, values: Floats, left: Floats, right: Floats
+) -> Floats:
     """Returns probabilities of Clip-Laplace messages in [left, right], by broadcasting."""
     # Both parts of the area are >= 0 and from expm1: no digits are lost to cancellation.
     after = np.maximum(right - np.maximum(left, values), 0.0)
@@ -102,15 +104,15 @@ def noise_chances(rates: Floats, values: Floats, left: Floats, right: Floats) ->
     area = np.exp(-rates * np.maximum(left - values, 0.0)) * -np.expm1(-rates * after)
     far = np.exp(-rates * np.maximum(values - right, 0.0))
     area = area - far * np.expm1(-rates * before)
-    chances: Floats = area / rates / normalizers(rates, values)
-    return chances
+    probabilities: Floats = area / rates / normalizers(rates, values)
+    return probabilities
 
 
 def blanket_probability(rates: Floats, shape: TwoPieceBlanket) -> Floats:
     """Returns gamma for people whose noise has these rates, shape as `rates`."""
     rates = np.maximum(rates, _SMALLEST)
     edge, middle = np.ones(rates.shape), np.zeros(rates.shape)
-    dummy_density = middle_chances(rates, edge, shape.threshold) / normalizers(
+    dummy_density = middle_probabilities(rates, edge, shape.threshold) / normalizers(
         rates, middle
     )
     kept_density = np.exp(-rates) / normalizers(rates, edge)
@@ -127,40 +129,44 @@ def blanket_probability(rates: Floats, shape: TwoPieceBlanket) -> Floats:
     return result
 
 
-def sparsified_cover(epsilon: float, crowd: Population, threshold: int) -> Cover:
-    """Returns the cover for a victim at this level, with the best omega of the family.
+def sparsified_cover(epsilon: float, population: Population, threshold: int) -> Cover:
+    """Returns the cover for a target user at this level, with the best omega of the family.
 
     Args:
-        epsilon: The victim's local budget.
-        crowd: The other users.
+        epsilon: The target user's local budget.
+        population: The other users.
         threshold: Distance from the middle, in cells, from which messages are sent.
     """
     rate = max(epsilon / 2.0, _SMALLEST)
-    shape = best_shape(rate, crowd, threshold / _HALF)
+    shape = best_shape(rate, population, threshold / _HALF)
     points = np.arange(_HALF + 1) / _HALF
     cells = 40 + int(min(40.0 * rate, 200.0))
     pair = worst_pair(rate, shape, points, cells=cells, nodes=_NODES)
     # The difference is rounded up, which only raises the loss.
     slack = 4e-16 * (pair.falling + pair.rising)
     return Cover(
-        blanket_probabilities=blanket_probability(crowd.epsilons / 2.0, shape),
+        blanket_probabilities=blanket_probability(population.epsilons / 2.0, shape),
         masses=pair.masses,
         differences=pair.falling - pair.rising + slack,
         bases=pair.rising,
     )
 
 
-def best_shape(rate: float, crowd: Population, threshold: float) -> TwoPieceBlanket:
+def best_shape(
+    rate: float, population: Population, threshold: float
+) -> TwoPieceBlanket:
     """Returns the shape with the least mean square of the loss per blanket message.
 
     Args:
-        rate: The victim's b.
-        crowd: The other users.
+        rate: The target user's b.
+        population: The other users.
         threshold: t, a whole number of cells, in units of half the range.
     """
-    stride = max(1, crowd.num_levels // _SAMPLED)
-    rates = crowd.epsilons[::stride] / 2.0
-    counts = np.add.reduceat(crowd.counts, np.arange(0, crowd.num_levels, stride))
+    stride = max(1, population.num_levels // _SAMPLED)
+    rates = population.epsilons[::stride] / 2.0
+    counts = np.add.reduceat(
+        population.counts, np.arange(0, population.num_levels, stride)
+    )
     # Of all values these matter most.
     points = np.array([0.0, threshold, 1.0])
 
@@ -175,7 +181,7 @@ def best_shape(rate: float, crowd: Population, threshold: float) -> TwoPieceBlan
         spread = worst_pair(rate, shape, points, cells=32, nodes=60).spread
         return math.log(max(spread, 1e-300)) - math.log(max(people, 1e-300))
 
-    # What the victim's own dummies and kept messages are like.
+    # What the target user's own dummies and kept messages are like.
     start = np.array([1.0, 1.0, 0.8])
     optimum = minimize(
         log_cost,
@@ -209,16 +215,18 @@ def worst_pair(
     )
     omega = np.exp(omega) / shape.norm
     dummies = _against(rate, np.zeros(1), left, right, masses, omega)
-    chances = middle_chances(np.array(rate), points, shape.threshold)[:, None]
+    probabilities = middle_probabilities(np.array(rate), points, shape.threshold)[
+        :, None
+    ]
     outer = (left[outside], right[outside], masses[outside], omega[:, outside])
     near, far = (_against(rate, side * points, *outer) for side in (1.0, -1.0))
     # The middle, where both sides are alike, and the two outer parts.
     mean, low, high = (
         np.hstack(
             [
-                chances * dummy[:, ~outside],
-                chances * dummy[:, outside] + right_side,
-                chances * dummy[:, outside] + left_side,
+                probabilities * dummy[:, ~outside],
+                probabilities * dummy[:, outside] + right_side,
+                probabilities * dummy[:, outside] + left_side,
             ]
         )
         for dummy, right_side, left_side in zip(dummies, near, far, strict=True)
@@ -275,7 +283,7 @@ def _against(
     inside = (left < v) & (v < right)
     low = np.where(inside, np.minimum(*ends) / np.maximum(*omega), low)
     high = np.where(inside, 1.0 / norm / np.minimum(*omega), high)
-    return noise_chances(np.array(rate), v, left, right) / masses, low, high
+    return noise_probabilities(np.array(rate), v, left, right) / masses, low, high
 
 
 def _mean_decay(rates: Floats) -> Floats:

@@ -35,7 +35,7 @@ from shuffledp.population import MAX_BUDGET
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.items import ItemsRandomizer
 from shuffledp.randomizers.subsets import uniform_subsets
-from shuffledp.randomness import Rng, check_rng, coins, stream_of
+from shuffledp.randomness import Rng, bernoulli_draws, check_rng, stream_of
 from shuffledp.types import Floats, Ints
 
 MAX_ITEMS = 2**20
@@ -68,12 +68,12 @@ class SubsetExponential:
 
     @property
     def hit(self) -> float:
-        """The chance that a message names an item that is held."""
+        """The probability that a message names an item that is held."""
         missed = self._missed()
         return (1.0 - missed) / (1.0 - missed + missed * math.exp(-self.epsilon))
 
     def densities(self) -> tuple[float, float]:
-        """Returns keep and flip: chances that an item is named if held, and if not."""
+        """Returns keep and flip: probabilities of naming an item held, and another."""
         d, s, k = self.num_items, self.set_size, self.subset_size
         missed, hit = self._missed(), self.hit
         # Of the sets with one given item that is not held.
@@ -118,9 +118,9 @@ class SubsetExponential:
         ordered = np.sort(checked, axis=1).astype(np.int64)
         n = ordered.shape[0]
         common = np.zeros(n, dtype=np.int64)
-        hits = coins(np.full(n, self.hit), rng=rng)
+        hits = bernoulli_draws(np.full(n, self.hit), rng=rng)
         most = min(s, k)
-        ways = np.cumsum(_overlap_law(d, s, k))
+        ways = np.cumsum(_overlap_distribution(d, s, k))
         hit = np.flatnonzero(hits)
         parts = stream_of(rng, hit).random(hit.size)
         drawn = np.searchsorted(ways / ways[-1], parts, "right")
@@ -188,7 +188,7 @@ def _miss_share(num_items: int, num_held: int, size: int) -> float:
     return float(np.prod((d - many - factors) / (d - factors)))
 
 
-def _overlap_law(num_items: int, num_held: int, size: int) -> Floats:
+def _overlap_distribution(num_items: int, num_held: int, size: int) -> Floats:
     """Returns weights of how many of the items of a message are held, from 1 on."""
     d, s, k = num_items, num_held, size
     common = np.arange(1, min(s, k) + 1)

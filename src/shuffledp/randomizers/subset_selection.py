@@ -108,7 +108,8 @@ class SubsetSelection(SetResponse):
         """Shares of the subsets that contain one, two or three given categories."""
         k, w = int(self.num_categories), int(self.subset_size)
         both = w * (w - 1) / (k * (k - 1))
-        # A set with two given categories misses a third with chance (k - w) / (k - 2).
+        # A set with two given categories misses a third with probability (k - w) / (k -
+        # 2).
         return Overlaps(w / k, both, both * (k - w) / (k - 2) if k > 2 else None)
 
     @property
@@ -186,7 +187,7 @@ class SubsetSelection(SetResponse):
     def draw_support_counts(
         self, holders: Ints, epsilons: Floats, *, rng: np.random.Generator
     ) -> Ints:
-        """Draws the support counts of a crowd, without any people.
+        """Draws the support counts of a population, without any people.
 
         Args:
             holders: How many people of each level hold each value, shape (levels, k).

@@ -65,11 +65,11 @@ def contained(
         left, given = k - number, bound[:, :, 0]
         # Of m remaining numbers, a set that lacks r contains the next with probability
         # r / m; if it must contain a given later number, (r - 1) / (m - 1).
-        chance = np.minimum(lacks / left, 1.0)
-        chosen = rng.binomial(free, chance)
-        chance = np.clip((lacks - 1) / max(left - 1, 1), 0.0, 1.0)[:, None]
+        probability = np.minimum(lacks / left, 1.0)
+        chosen = rng.binomial(free, probability)
+        probability = np.clip((lacks - 1) / max(left - 1, 1), 0.0, 1.0)[:, None]
         ahead = bound[:, :, 1:]
-        bound_chosen = rng.binomial(ahead, chance)
+        bound_chosen = rng.binomial(ahead, probability)
         counts[:, number] = (chosen + given).sum(axis=1) + bound_chosen.sum(axis=(1, 2))
         free = free - chosen + _one_less(chosen + given)
         bound = ahead - bound_chosen + _one_less(bound_chosen)

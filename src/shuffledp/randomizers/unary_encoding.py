@@ -26,13 +26,13 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
 from shuffledp.randomizers.bit_channel import (
     UPWARD,
-    BitChances,
     BitChannel,
+    BitProbabilities,
     symmetric_flips,
 )
 from shuffledp.randomizers.checks import whole_number
-from shuffledp.randomizers.drawn_counts import check_crowd
-from shuffledp.randomness import Rng, check_rng, coins, stream_of
+from shuffledp.randomizers.drawn_counts import check_population
+from shuffledp.randomness import Rng, bernoulli_draws, check_rng, stream_of
 from shuffledp.types import Floats, Ints
 
 VARIANTS = ("symmetric", "optimized")
@@ -121,25 +121,27 @@ class UnaryEncoding(BitChannel):
         del epsilons
         return float(self.num_categories)
 
-    def promised(self, epsilons: Floats) -> BitChances:
+    def promised(self, epsilons: Floats) -> BitProbabilities:
         """Returns the flip probabilities a level allows, shape (levels,) each."""
         if self.variant == "symmetric":
             # Two values differ in two bits, each of which gets half of the budget.
             return symmetric_flips(epsilons / 2.0)
         stray = symmetric_flips(epsilons).stray
         # The gap 1/2 - 1 / (e^eps + 1) is tanh(eps / 2) / 2, without cancellation.
-        return BitChances(np.full_like(stray, 0.5), stray, np.tanh(epsilons / 2.0) / 2)
+        return BitProbabilities(
+            np.full_like(stray, 0.5), stray, np.tanh(epsilons / 2.0) / 2
+        )
 
-    def drawn(self, epsilons: Floats) -> BitChances:
+    def drawn(self, epsilons: Floats) -> BitProbabilities:
         """Returns the flip probabilities that `randomize` uses, rounded upward."""
         exact = self.promised(epsilons)
         # A device is slightly more private than `promised`, never less.
         stray = np.minimum(exact.stray * UPWARD, 0.5)
         lost = stray if self.variant == "symmetric" else exact.lost
-        return BitChances(lost, stray, (1.0 - lost) - stray)
+        return BitProbabilities(lost, stray, (1.0 - lost) - stray)
 
     def densities(self, epsilons: Floats) -> tuple[Floats, Floats]:
-        """Returns the chances that a report has a 1 for the value held, or for another.
+        """Returns the probabilities of a 1 for the value held, and for another.
 
         Args:
             epsilons: Local budgets in nats, >= 0, shape (levels,).
@@ -147,8 +149,8 @@ class UnaryEncoding(BitChannel):
         Returns:
             P(bit x is 1) and P(bit y is 1) for each single y != x, shape (levels,).
         """
-        chances = self.drawn(np.asarray(epsilons, dtype=np.float64))
-        return 1.0 - chances.lost, chances.stray
+        probabilities = self.drawn(np.asarray(epsilons, dtype=np.float64))
+        return 1.0 - probabilities.lost, probabilities.stray
 
     def randomize(
         self, values: Ints, epsilons: Floats, *, rng: Rng
@@ -177,10 +179,13 @@ class UnaryEncoding(BitChannel):
         size = _BATCH // k
         for start in range(0, values.size, size):
             people = slice(start, min(start + size, values.size))
-            batch, chances = reports[people], self.drawn(epsilons[people])
-            # The chance of a flip, not of a one: 1 - 1e-20 is not a number of its own.
-            flips = np.where(batch, chances.lost[:, None], chances.stray[:, None])
-            batch ^= coins(flips, rng=stream_of(rng, people))
+            batch, probabilities = reports[people], self.drawn(epsilons[people])
+            # The probability of a flip, not of a one: 1 - 1e-20 is not a number of its
+            # own.
+            flips = np.where(
+                batch, probabilities.lost[:, None], probabilities.stray[:, None]
+            )
+            batch ^= bernoulli_draws(flips, rng=stream_of(rng, people))
         return reports
 
     def support_counts(
@@ -217,7 +222,7 @@ class UnaryEncoding(BitChannel):
     def draw_support_counts(
         self, holders: Ints, epsilons: Floats, *, rng: np.random.Generator
     ) -> Ints:
-        """Draws the support counts of a crowd, without any people.
+        """Draws the support counts of a population, without any people.
 
         Args:
             holders: How many people of each level hold each value, shape (levels, k).
@@ -230,14 +235,14 @@ class UnaryEncoding(BitChannel):
         Raises:
             InvalidInputError: If shapes differ, or a count or a budget is out of range.
         """
-        people, budgets = check_crowd(
+        people, budgets = check_population(
             holders, epsilons, num_values=self.num_categories, rng=rng
         )
-        chances = self.drawn(budgets)
-        lost = rng.binomial(people, chances.lost[:, None])
+        probabilities = self.drawn(budgets)
+        lost = rng.binomial(people, probabilities.lost[:, None])
         others = people.sum(axis=1, keepdims=True) - people
         # Given all users' values, the bits of a report are independent.
-        return people - lost + rng.binomial(others, chances.stray[:, None])
+        return people - lost + rng.binomial(others, probabilities.stray[:, None])
 
     def check_messages(self, messages: Any) -> NDArray[np.bool_]:
         """Returns reports as bits.

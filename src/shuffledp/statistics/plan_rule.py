@@ -32,7 +32,7 @@ class PlanRule(Protocol):
         ...
 
     def check(self, plan: Identity, minimum: int) -> None:
-        """Checks that a plan keeps every target for any crowd of at least `minimum`.
+        """Checks that a plan keeps every target for any population of at least `minimum`.
 
         Args:
             plan: Of the answers.

@@ -53,7 +53,7 @@ def collect(
     delta: float,
     rng: Rng,
     on_step: Callable[[str], None] = lambda _step: None,
-    **asked: Any,
+    **options: Any,
 ) -> tuple[Population, Guarantee, Any]:
     """Runs a collection, and returns its people, their guarantee and the estimate.
 
@@ -64,7 +64,7 @@ def collect(
         delta: At which the guarantee is stated, in (0, 1).
         rng: The only source of randomness.
         on_step: Called with the name of each of STEPS before it begins.
-        asked: Further arguments of the protocol's `estimate`.
+        options: Further arguments of the protocol's `estimate`.
     """
     people = Population.from_budgets(levels)
     # The accountant runs first: nothing is collected without a guarantee.
@@ -76,7 +76,7 @@ def collect(
     seen = shuffle(sent, rng=rng)
     del sent  # Unshuffled messages are stored no longer than needed.
     on_step("estimate")
-    return people, guarantee, protocol.estimate(seen, people, **asked)
+    return people, guarantee, protocol.estimate(seen, people, **options)
 
 
 def assign_levels(shares: dict[float, float], num_users: int, *, rng: Rng) -> Floats:

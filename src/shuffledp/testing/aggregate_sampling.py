@@ -120,7 +120,9 @@ def check_unit(distributions: DistributionTable) -> ConformanceFinding:
                 messages, probabilities = message_distribution(unit, epsilon, scaled)
             except ValueError as error:
                 return ConformanceFinding(
-                    ABOUT, f"its unit states no law about {scaled:g}: {error}", None
+                    ABOUT,
+                    f"its unit states no distribution about {scaled:g}: {error}",
+                    None,
                 )
             indices = find_messages(messages, distributions.messages)
             # Index -1, a message that is absent, adds to the extra last entry.
@@ -130,7 +132,7 @@ def check_unit(distributions: DistributionTable) -> ConformanceFinding:
             largest = max(largest, float(off), float(row[-1]))
     return ConformanceFinding(
         ABOUT,
-        f"chances of its unit's messages differ from its own by {largest:.2g}.",
+        f"probabilities of its unit's messages differ from its own by {largest:.2g}.",
         largest <= _ROUNDING,
     )
 

@@ -44,6 +44,7 @@ _LARGE, _TWICE = 60_000, 6_000
 _MIN_USERS = 200
 # All pairs of a random sample of this many columns are compared.
 _MAX_COLUMNS = 256
+_DEVIATE = "are not of the stated distribution"
 
 
 class ForeignMessageError(Exception):
@@ -108,7 +109,7 @@ class BatchQueries:
             ]
         )
         features = self._features(values, levels, indices)
-        yield from _zero_means(features, "messages of single people are not of the law")
+        yield from _zero_means(features, f"messages of single people {_DEVIATE}")
         for value in range(min(self.sender.num_values, _SINGLE)):
             defect = (
                 f"messages of single people with value number {value} are not of it"
@@ -144,12 +145,10 @@ class BatchQueries:
             for side, part in self._neighbor_leaks(values, levels, indices):
                 neighbors[side].append(part)
         for kind, parts in by_kind.items():
-            defect = f"messages of small batches {kind} are not of the stated law"
+            defect = f"messages of small batches {kind} {_DEVIATE}"
             yield from _zero_means(np.concatenate(parts), defect)
         for end, parts in ends.items():
-            defect = (
-                f"messages of the {end} person of a batch are not of the stated law"
-            )
+            defect = f"messages of the {end} person of a batch {_DEVIATE}"
             yield from _zero_means(np.concatenate(parts), defect)
         for side, parts in neighbors.items():
             yield _leaks_to_neighbors(np.concatenate(parts), side)
@@ -171,9 +170,7 @@ class BatchQueries:
             )
         # Shape (batches, users, width, features).
         features = np.array(parts)
-        yield from _zero_means(
-            features, "messages of batches of one value are not of the law"
-        )
+        yield from _zero_means(features, f"messages of batches of one value {_DEVIATE}")
         terms = [(np.array(leaks), LEAK_BOUND)]
         terms += [(feature, BOUND) for feature in np.moveaxis(features, 3, 0)]
         for part, bound in terms:
@@ -207,7 +204,7 @@ class BatchQueries:
         levels = self.query_rng.integers(self.num_levels, size=size)
         indices = self._send(values, levels)
         features = self._features(values, levels, indices)
-        yield from _zero_means(features, "messages of a large batch are not of the law")
+        yield from _zero_means(features, f"messages of a large batch {_DEVIATE}")
         for feature in range(NUM_FEATURES):
             part = features[..., feature]
             for lag in (1, 2, 3, size // 2):

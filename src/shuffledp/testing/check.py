@@ -4,8 +4,8 @@ A certificate is only as good as the cover it rests on, and the randomizer state
 itself. `check_randomizer` compares everything that a randomizer states or does - draws,
 cover, attacks, local budget, moments - with its exact message distribution, and with exact
 divergences of small populations. It observes a device in a few thousand calls and does not
-read its code: leaks that are rare (the finding about the drawn law states how rare), or
-that depend on time or on a trigger, are not detected.
+read its code: leaks that are rare (the finding about the drawn distribution states how
+rare), or that depend on time or on a trigger, are not detected.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,7 +26,7 @@ from shuffledp.testing.exact_divergences import check_small_populations
 from shuffledp.testing.independence_check import check_independence
 from shuffledp.testing.local_budget_check import check_local_budget
 from shuffledp.testing.message_distribution import has_distribution
-from shuffledp.testing.sampling_check import check_drawn_law
+from shuffledp.testing.sampling_check import check_drawn_distribution
 
 
 def check_randomizer(
@@ -80,12 +80,14 @@ def _findings(
 ) -> Iterable[ConformanceFinding]:
     if not has_distribution(randomizer):
         for about in PROPERTIES:
-            yield ConformanceFinding(about, "it states no law of its messages.", None)
+            yield ConformanceFinding(
+                about, "it states no distribution of its messages.", None
+            )
         return
     distributions = tabulate(randomizer, levels, rng=rng)
     covers = covers_of(distributions)
     parts: dict[str, Callable[[], Iterable[ConformanceFinding]]] = {
-        "drawn law": lambda: check_drawn_law(distributions, rng=rng),
+        "drawn law": lambda: check_drawn_distribution(distributions, rng=rng),
         "independence": lambda: check_independence(distributions, rng=rng),
         "covers": lambda: chain(
             check_covers(distributions, covers), check_cover_queries(distributions)
@@ -100,7 +102,7 @@ def _findings(
     for about in PROPERTIES:
         # Messages that miss their distribution fail every test of independence, too.
         if about == "independence" and failed:
-            text = "single messages are not of the stated law already."
+            text = "single messages are not of the stated distribution already."
             yield ConformanceFinding(about, text, None)
             continue
         for finding in parts[about]():

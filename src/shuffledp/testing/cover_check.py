@@ -87,7 +87,7 @@ def check_supports(
                 yield ConformanceFinding(
                     about,
                     f"people of level {distributions.levels[level_index]:g} send messages "
-                    f"that others never send with chance {exclusive:.6g}, of which "
+                    f"that others never send with probability {exclusive:.6g}, of which "
                     f"{declared:.6g} is declared uncovered.",
                     False,
                 )
@@ -129,7 +129,7 @@ def check_weights(
             if not (np.all(gamma >= 0.0) and np.all(shares <= 1.0 + _LP_TOLERANCE)):
                 yield ConformanceFinding(
                     ABOUT,
-                    f"a victim of level {level:g} has a cover whose gamma is "
+                    f"a target user of level {level:g} has a cover whose gamma is "
                     f"{shares.max():.6g} of the largest that can be.",
                     False,
                 )
@@ -142,7 +142,8 @@ def check_weights(
     if num_worse:
         yield ConformanceFinding(
             ABOUT,
-            f"{num_worse} covers stand for a worse pair than those tried: the victim's own "
+            f"{num_worse} covers stand for a worse pair than those tried: the target "
+            "user's own "
             "densities were not compared with gamma.",
             None,
         )

@@ -40,7 +40,7 @@ def check_cover_queries(
             return
     yield ConformanceFinding(
         ABOUT,
-        f"they hold for {num_queries} other deltas, crowds and levels, too.",
+        f"they hold for {num_queries} other deltas, populations and levels, too.",
         True,
     )
 

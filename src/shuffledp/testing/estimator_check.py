@@ -125,7 +125,7 @@ def _check_support(distributions: DistributionTable) -> ConformanceFinding:
     deviation = float(np.abs(probabilities - stated).max())
     return ConformanceFinding(
         ABOUT,
-        f"chances of support differ from the stated densities by {deviation:.2g}.",
+        f"probabilities of support differ from the stated densities by {deviation:.2g}.",
         deviation <= _ROUNDING,
     )
 

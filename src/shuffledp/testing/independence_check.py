@@ -39,7 +39,7 @@ def check_independence(
         comparisons = list(queries.comparisons())
     except ForeignMessageError:
         yield ConformanceFinding(
-            ABOUT, "in some batches it sends what its law lacks.", False
+            ABOUT, "in some batches it sends what its distribution lacks.", False
         )
         return
     worst = min(comparisons, key=lambda comparison: comparison.p_value)

@@ -33,7 +33,7 @@ def check_local_budget(
         if log_ratio > level + ROUNDING:
             yield ConformanceFinding(
                 ABOUT,
-                f"at level {level:g} the logarithm of a ratio of chances reaches "
+                f"at level {level:g} the logarithm of a ratio of probabilities reaches "
                 f"{log_ratio:.9g}.",
                 False,
             )

@@ -37,7 +37,7 @@ _MIN_EXPECTED, _MIN_SHARE = 50.0, 1.0 / 200.0
 _DETECTION_PROBABILITY = 0.9
 
 
-def check_drawn_law(
+def check_drawn_distribution(
     distributions: DistributionTable, *, rng: Rng
 ) -> Iterator[ConformanceFinding]:
     """Compares draws with the stated distribution, for all levels and values."""
@@ -46,7 +46,9 @@ def check_drawn_law(
         return
     result = sampling_comparisons(distributions, rng=rng)
     if result is None:
-        yield ConformanceFinding(ABOUT, "it sends messages that its law lacks.", False)
+        yield ConformanceFinding(
+            ABOUT, "it sends messages that its distribution lacks.", False
+        )
         return
     comparisons, probabilities = result
     worst = min(comparisons, key=lambda comparison: comparison.p_value)
@@ -54,8 +56,9 @@ def check_drawn_law(
     if worst.p_value * len(comparisons) < FALSE_ALARM:
         yield ConformanceFinding(
             ABOUT,
-            f"{worst.about}; if messages were of the stated law, they would look like "
-            f"this with chance {worst.p_value:.1g}.",
+            f"{worst.about}; if messages were of the stated distribution, they would "
+            "look like "
+            f"this with probability {worst.p_value:.1g}.",
             False,
         )
         return
@@ -65,7 +68,7 @@ def check_drawn_law(
         f"{len(comparisons)} comparisons of {probabilities.size:,} draws, smallest "
         f"p-value {worst.p_value:.2g}; false alarms in {FALSE_ALARM:g} of all checks. "
         f"If a value is sent in clear by {visible:.2%} of all messages, this is seen "
-        f"with chance {_DETECTION_PROBABILITY:g}, and rarer leaks less often.",
+        f"with probability {_DETECTION_PROBABILITY:g}, and rarer leaks less often.",
         True,
     )
 
@@ -149,7 +152,7 @@ def _cells(
             _, tail = chi_square_tails(distance, max(groups - 1, 1))
             defect = (
                 f"{messages.size:,} messages at level {epsilon:g} about value "
-                f"{value_held:g} are not of the stated law"
+                f"{value_held:g} are not of the stated distribution"
             )
             comparisons.append(DrawComparison(tail, defect))
     if freedom:
@@ -158,7 +161,9 @@ def _cells(
         defect = "messages are nearer to their expected numbers than draws are"
         comparisons.append(DrawComparison(low, defect))
         comparisons.append(
-            DrawComparison(high, "messages of all values are not of their laws")
+            DrawComparison(
+                high, "messages of all values are not of their distributions"
+            )
         )
     return comparisons
 
@@ -174,13 +179,15 @@ def _bits(
             of_row = rows[users] == row
             size = of_row.sum(axis=0)
             hits = (of_row & (indices[users] == 1)).sum(axis=0)
-            chance = np.full(size.shape, distributions.probabilities[level, row, 1])
-            tails = count_tail(hits, size, chance)
+            probability = np.full(
+                size.shape, distributions.probabilities[level, row, 1]
+            )
+            tails = count_tail(hits, size, probability)
             column = int(np.argmin(tails))
             defect = (
                 f"bit {column} is a 1 for {hits[column]:,} of {size[column]:,} people at "
-                f"level {epsilon:g} for whom it is {word}, and should be with chance "
-                f"{chance[column]:.6g}"
+                f"level {epsilon:g} for whom it is {word}, and should be with probability "
+                f"{probability[column]:.6g}"
             )
             # The union bound over columns.
             smallest = min(float(tails[column]) * tails.size, 1.0)

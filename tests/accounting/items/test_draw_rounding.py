@@ -11,7 +11,7 @@ import pytest
 from shuffledp.accounting.items.draw_rounding import coin_error, drift, never_drawn
 from shuffledp.accounting.items.items_bounds import ItemsBounds
 from shuffledp.accounting.items.items_profile import ItemsProfile
-from shuffledp.accounting.items.report_truncation import cut_chance
+from shuffledp.accounting.items.report_truncation import cut_probability
 from shuffledp.randomizers.items import ItemsRandomizer
 
 
@@ -52,10 +52,12 @@ def divergence(first: np.ndarray, second: np.ndarray) -> Callable[[float], float
     return lambda eps: float(np.maximum(first - math.exp(eps) * second, 0.0).sum())
 
 
-def worlds(blanket_law: np.ndarray, chance: float) -> tuple[np.ndarray, np.ndarray]:
+def worlds(
+    blanket_distribution: np.ndarray, chance: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Counts of three items from two people; the victim holds item 0, or item 1."""
-    size, d = 2 * blanket_law.size + 1, 3
-    totals = np.convolve(blanket_law, blanket_law)
+    size, d = 2 * blanket_distribution.size + 1, 3
+    totals = np.convolve(blanket_distribution, blanket_distribution)
     base = np.zeros((size,) * d)
     for counts in itertools.product(range(totals.size), repeat=d):
         total = sum(counts)
@@ -93,7 +95,7 @@ def test_bounds_hold_for_coins_that_are_as_wrong_as_they_may_be(
     )
 
     ideal = ItemsProfile(2.0 * mean / 3.0, chance, 1, 3, 1e-3)
-    bounds = ItemsBounds(ideal, cut_chance(mean, cap, 2), 2.0 * cap * worst)
+    bounds = ItemsBounds(ideal, cut_probability(mean, cap, 2), 2.0 * cap * worst)
 
     for epsilon in (0.0, 0.1, 0.5, 1.0, 2.0):
         assert bounds.lower(epsilon) <= exact(epsilon) <= bounds.upper(epsilon)
@@ -111,7 +113,9 @@ def test_wrong_coins_reveal_more_than_exact_ones_are_certified_for() -> None:
 
     ideal = ItemsProfile(2.0 * mean / 3.0, 1.0, 1, 3, 1e-3)
 
-    assert exact(1.0) > ItemsBounds(ideal, cut_chance(mean, cap, 2), 0.0).upper(1.0)
+    assert exact(1.0) > ItemsBounds(ideal, cut_probability(mean, cap, 2), 0.0).upper(
+        1.0
+    )
 
 
 def test_chances_that_overflow_are_paid_for() -> None:
@@ -120,7 +124,7 @@ def test_chances_that_overflow_are_paid_for() -> None:
     # e^700 is a number, and so are all sums of terms below it.
     assert math.isfinite(math.exp(700.0))
     assert never_drawn(700.0) == 0.0
-    assert cut_chance(3000.0, 10**5, 1) >= never_drawn(3000.0)
+    assert cut_probability(3000.0, 10**5, 1) >= never_drawn(3000.0)
 
 
 def test_everybodys_coins_count() -> None:

@@ -13,10 +13,10 @@ from scipy import stats
 from shuffledp.accounting.items.item_pair import ItemPair, poisson_window
 
 
-def double_sum(mean: float, send_chance: float, epsilon: float) -> float:
+def double_sum(mean: float, send_probability: float, epsilon: float) -> float:
     """Sums (P - E Q)_+ over both counts, term by term, with 60 digits."""
     with mp.workdps(60):
-        mu, chance, growth = mp.mpf(mean), mp.mpf(send_chance), mp.exp(epsilon)
+        mu, chance, growth = mp.mpf(mean), mp.mpf(send_probability), mp.exp(epsilon)
         last = int(8.0 * mean + 60.0)
         law = [mp.exp(-mu) * mu**x / mp.factorial(x) for x in range(last)]
         moved = [
@@ -33,15 +33,15 @@ def double_sum(mean: float, send_chance: float, epsilon: float) -> float:
 
 @covering(
     ("mean", [1e-6, 0.03, 1.0, 7.5, 20.0]),
-    ("send_chance", [1.0, 0.5524, 0.01]),
+    ("send_probability", [1.0, 0.5524, 0.01]),
     ("epsilon", [0.0, 0.3, 2.0]),
 )
 def test_bounds_enclose_the_double_sum(
-    mean: float, send_chance: float, epsilon: float
+    mean: float, send_probability: float, epsilon: float
 ) -> None:
-    pair = ItemPair(mean, send_chance)
+    pair = ItemPair(mean, send_probability)
 
-    exact = double_sum(mean, send_chance, epsilon)
+    exact = double_sum(mean, send_probability, epsilon)
 
     assert pair.lower(epsilon) <= exact <= pair.upper(epsilon)
     # Bounds of rounding, over a sum of terms that cancel; and what is cut off at 1e-100.
@@ -101,21 +101,21 @@ def upper_tail(mean: float, count: int) -> float:
 @settings(max_examples=60, deadline=None)
 @given(
     mean=st.floats(1e-6, 1e4),
-    send_chance=st.floats(1e-6, 1.0),
+    send_probability=st.floats(1e-6, 1.0),
     epsilon=st.floats(0.0, 20.0),
 )
 def test_profile_falls_with_epsilon_and_blanket_and_rises_with_chance(
-    mean: float, send_chance: float, epsilon: float
+    mean: float, send_probability: float, epsilon: float
 ) -> None:
-    pair = ItemPair(mean, send_chance)
+    pair = ItemPair(mean, send_probability)
 
     upper = pair.upper(epsilon)
 
-    assert 0.0 <= pair.lower(epsilon) <= upper <= send_chance + 1e-9
-    assert ItemPair(mean, send_chance).lower(1.1 * epsilon + 0.01) <= upper
-    assert ItemPair(1.3 * mean, send_chance).lower(epsilon) <= upper
+    assert 0.0 <= pair.lower(epsilon) <= upper <= send_probability + 1e-9
+    assert ItemPair(mean, send_probability).lower(1.1 * epsilon + 0.01) <= upper
+    assert ItemPair(1.3 * mean, send_probability).lower(epsilon) <= upper
     # A smaller chance mixes the pair with two equal laws: in proportion, at most.
-    assert ItemPair(mean, 0.5 * send_chance).lower(epsilon) <= 0.5 * upper + 1e-15
+    assert ItemPair(mean, 0.5 * send_probability).lower(epsilon) <= 0.5 * upper + 1e-15
 
 
 def test_profile_of_nothing_sent_is_zero() -> None:

@@ -13,7 +13,10 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.items.items_parameters import ItemsParameters
 from shuffledp.accounting.items.items_profile import ItemsProfile
 from shuffledp.accounting.items.report_sizing import keeps_targets, sized
-from shuffledp.accounting.items.report_truncation import cut_chance, smallest_report
+from shuffledp.accounting.items.report_truncation import (
+    cut_probability,
+    smallest_report,
+)
 from shuffledp.accounting.verification import recompute
 from shuffledp.errors import (
     CertificationError,
@@ -74,7 +77,7 @@ def test_certified_epsilon_keeps_delta_with_cut_and_coins(size: int) -> None:
     for level, chance in zip(guarantee.levels, RATES, strict=True):
         profile = ItemsProfile(5000 * 1.0167 / 128, chance, 4, 128, DELTA)
         upper, lower = level.epsilon_central, level.epsilon_central_lower
-        cut = cut_chance(1.0167, size - 4, 5000)
+        cut = cut_probability(1.0167, size - 4, 5000)
         above = profile.upper(upper - 2.1 * tau) + (1.0 + math.exp(upper)) * cut
         assert above * math.exp(2.0 * tau) <= DELTA
         below = profile.lower(lower + 1.9 * tau) - (1.0 + math.exp(lower)) * cut
@@ -98,7 +101,7 @@ def test_reports_are_sized_so_that_they_cost_little() -> None:
     )
 
     assert parameters == PARAMETERS
-    paid = (1.0 + math.exp(1.999)) * cut_chance(1.0167, 15, 5000)
+    paid = (1.0 + math.exp(1.999)) * cut_probability(1.0167, 15, 5000)
     assert paid <= 1e-3 * DELTA < paid * 20.0
 
 
@@ -120,7 +123,7 @@ def test_cut_chance_is_above_the_tail(blanket: float) -> None:
     for deviations in (0.0, 1.0, 4.0, 8.0):
         cap = math.ceil(blanket + deviations * math.sqrt(blanket))
         tail = 7.0 * float(stats.poisson.sf(cap, blanket))
-        assert min(tail, 1.0) <= cut_chance(blanket, cap, 7) * (1.0 + 1e-9)
+        assert min(tail, 1.0) <= cut_probability(blanket, cap, 7) * (1.0 + 1e-9)
 
 
 @pytest.mark.slow

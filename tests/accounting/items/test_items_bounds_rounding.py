@@ -13,7 +13,7 @@ from shuffledp.accounting.items.items_bounds import ItemsBounds
 class Line:
     """A profile that falls like a line, and notes where it was asked."""
 
-    send_chance: float = 0.5
+    send_probability: float = 0.5
     asked: list[float] = field(default_factory=list)
 
     def upper(self, epsilon: float) -> float:
@@ -72,7 +72,7 @@ def test_what_is_paid_is_no_less_than_proven(
 
 
 def test_who_sends_nothing_of_hers_pays_nothing() -> None:
-    bounds = ItemsBounds(Line(send_chance=0.0), 0.3, 0.1)  # type: ignore[arg-type]
+    bounds = ItemsBounds(Line(send_probability=0.0), 0.3, 0.1)  # type: ignore[arg-type]
 
     assert bounds.upper(0.0) == bounds.lower(0.0) == bounds.uncut(0.0) == 0.0
     assert bounds.certified_epsilon(1e-9, guess=1.0) == 0.0

@@ -7,7 +7,7 @@ from covering import covering
 from shuffledp.accounting.items.draw_rounding import drift
 from shuffledp.accounting.items.expected_error import items_mean_squared_error
 from shuffledp.accounting.items.items_calibration import (
-    largest_send_chance,
+    largest_send_probability,
     smallest_blanket,
 )
 from shuffledp.accounting.items.items_profile import ItemsProfile
@@ -54,7 +54,7 @@ def test_largest_chance_keeps_the_target_and_hardly_more_would(
 ) -> None:
     mean, delta = 5000 * blanket / 128, 2e-6
 
-    chance = largest_send_chance(
+    chance = largest_send_probability(
         epsilon,
         delta,
         num_items=128,
@@ -71,9 +71,9 @@ def test_largest_chance_keeps_the_target_and_hardly_more_would(
 
 def test_blanket_and_chance_invert_each_other() -> None:
     m = smallest_blanket(
-        1.0, 1e-8, num_items=1000, set_size=8, honest=10**6, send_chance=0.4
+        1.0, 1e-8, num_items=1000, set_size=8, honest=10**6, send_probability=0.4
     )
-    chance = largest_send_chance(
+    chance = largest_send_probability(
         1.0, 1e-8, num_items=1000, set_size=8, honest=10**6, blanket=m
     )
 
@@ -87,10 +87,10 @@ def test_real_coins_are_part_of_what_is_kept() -> None:
     size = smallest_report(0.5, 4, honest=people, epsilon=0.001, delta=delta)
     off = 2.0 * drift(0.5, size - 4, people)
 
-    chance = largest_send_chance(
+    chance = largest_send_probability(
         0.001, delta, num_items=10**6, set_size=4, honest=people, blanket=0.5
     )
-    free = largest_send_chance(
+    free = largest_send_probability(
         0.001 - off,
         delta,
         num_items=10**6,
@@ -120,7 +120,7 @@ def test_targets_out_of_range_are_refused(epsilon: float) -> None:
     with pytest.raises(InvalidInputError):
         smallest_blanket(epsilon, 1e-6, num_items=128, set_size=4, honest=5000)
     with pytest.raises(InvalidInputError):
-        largest_send_chance(
+        largest_send_probability(
             epsilon, 1e-6, num_items=128, set_size=4, honest=5000, blanket=1.0
         )
 
@@ -136,7 +136,7 @@ def test_plan_is_better_than_any_other_blanket() -> None:
     for factor in (0.3, 0.7, 0.9, 1.1, 1.5, 4.0, 12.0):
         m = factor * plan.parameters.blanket
         chances = [
-            largest_send_chance(
+            largest_send_probability(
                 target, 2e-6, num_items=128, set_size=4, honest=5000, blanket=m
             )
             for target in people.epsilons

@@ -10,7 +10,7 @@ from scipy import stats
 
 from shuffledp.accounting.items.estimated_delta import estimated_delta
 from shuffledp.accounting.items.items_profile import ItemsProfile
-from shuffledp.accounting.items.report_truncation import cut_chance
+from shuffledp.accounting.items.report_truncation import cut_probability
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats
 
@@ -21,7 +21,7 @@ def enumerated(
     *,
     num_items: int,
     totals: Floats,
-    send_chance: float,
+    send_probability: float,
     other: Sequence[int] = (),
 ) -> Callable[[float], float]:
     """Returns the divergence of all counts, given the law of the blankets' number."""
@@ -38,7 +38,9 @@ def enumerated(
 
     def with_set(law: Floats, items: Sequence[int]) -> Floats:
         for item in items:
-            law = (1.0 - send_chance) * law + send_chance * np.roll(law, 1, axis=item)
+            law = (1.0 - send_probability) * law + send_probability * np.roll(
+                law, 1, axis=item
+            )
         return law
 
     base = with_set(base, other)
@@ -59,25 +61,29 @@ SETS = [
 
 
 @pytest.mark.parametrize(("num_items", "first", "second"), SETS)
-@pytest.mark.parametrize("send_chance", [1.0, 0.6])
+@pytest.mark.parametrize("send_probability", [1.0, 0.6])
 def test_bounds_enclose_every_replacement(
-    num_items: int, first: list[int], second: list[int], send_chance: float
+    num_items: int, first: list[int], second: list[int], send_probability: float
 ) -> None:
     # Two people with m = 1.2; beyond 20 blanket messages there is less than 1e-11.
     totals = stats.poisson.pmf(np.arange(21), 2.4)
     size = max(len(first), len(second))
-    profile = ItemsProfile(2.4 / num_items, send_chance, size, num_items, 1e-3)
+    profile = ItemsProfile(2.4 / num_items, send_probability, size, num_items, 1e-3)
 
     exact = enumerated(
         first,
         second,
         num_items=num_items,
         totals=totals,
-        send_chance=send_chance,
+        send_probability=send_probability,
         other=[0],
     )
     alone = enumerated(
-        first, second, num_items=num_items, totals=totals, send_chance=send_chance
+        first,
+        second,
+        num_items=num_items,
+        totals=totals,
+        send_probability=send_probability,
     )
 
     for epsilon in (0.0, 0.5, 1.0, 2.0):
@@ -98,9 +104,9 @@ def test_reports_of_limited_size_are_paid_for() -> None:
     one[3] += stats.poisson.sf(3, 1.2)
     totals = np.convolve(one, one)
     profile = ItemsProfile(2.4 / 4, 1.0, 2, 4, 1e-3)
-    cut = cut_chance(1.2, 3, 2)
+    cut = cut_probability(1.2, 3, 2)
 
-    exact = enumerated([0, 1], [2, 3], num_items=4, totals=totals, send_chance=1.0)
+    exact = enumerated([0, 1], [2, 3], num_items=4, totals=totals, send_probability=1.0)
 
     assert stats.poisson.sf(3, 1.2) * 2 <= cut <= stats.poisson.sf(3, 1.2) * 2 * 1.1
     for epsilon in (0.0, 0.5, 1.0, 2.0):
@@ -110,22 +116,22 @@ def test_reports_of_limited_size_are_paid_for() -> None:
 
 
 @pytest.mark.parametrize("mean", [3.0, 14.0])
-@pytest.mark.parametrize("send_chance", [1.0, 0.4])
+@pytest.mark.parametrize("send_probability", [1.0, 0.4])
 def test_composition_agrees_with_another_library(
-    mean: float, send_chance: float
+    mean: float, send_probability: float
 ) -> None:
     pld = pytest.importorskip(
         "dp_accounting.pld.privacy_loss_distribution", reason="Needs the extra dev."
     )
     last = int(mean + 11.0 * math.sqrt(mean) + 25.0)
     law = stats.poisson.pmf(np.arange(last), mean)
-    moved = (1.0 - send_chance) * law + send_chance * np.append(0.0, law[:-1])
+    moved = (1.0 - send_probability) * law + send_probability * np.append(0.0, law[:-1])
     here, there = np.outer(moved, law), np.outer(law, moved)
     with np.errstate(divide="ignore"):
         logs = [
             dict(enumerate(np.log(table).ravel().tolist())) for table in (there, here)
         ]
-    profile = ItemsProfile(mean, send_chance, 4, 128, 1e-6)
+    profile = ItemsProfile(mean, send_probability, 4, 128, 1e-6)
 
     above, below = (
         pld.from_two_probability_mass_functions(
@@ -148,16 +154,16 @@ def test_composition_agrees_with_another_library(
 
 @pytest.mark.parametrize("times", [1, 2, 8, 64])
 @pytest.mark.parametrize("mean", [20.0, 500.0, 1e5])
-@pytest.mark.parametrize("send_chance", [1.0, 0.3])
+@pytest.mark.parametrize("send_probability", [1.0, 0.3])
 def test_bounds_and_estimate_lie_together(
-    times: int, mean: float, send_chance: float
+    times: int, mean: float, send_probability: float
 ) -> None:
-    deviation = send_chance * math.sqrt(2.0 * times / mean)
+    deviation = send_probability * math.sqrt(2.0 * times / mean)
     epsilon = 3.0 * deviation
-    profile = ItemsProfile(mean, send_chance, times, 1000, 1e-5)
+    profile = ItemsProfile(mean, send_probability, times, 1000, 1e-5)
 
     lower, upper = profile.lower(epsilon), profile.upper(epsilon)
-    about = estimated_delta(mean, send_chance, times, epsilon)
+    about = estimated_delta(mean, send_probability, times, epsilon)
 
     # In epsilon, a tenth of that. A small part is rounded scores; the rest is chords.
     assert 0.97 * upper <= lower <= upper

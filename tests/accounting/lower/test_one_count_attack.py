@@ -45,7 +45,7 @@ def exact_divergence(
 ) -> oracle.Number:
     coins = np.repeat(attack.others[:, -1], others.counts)
     return oracle.one_count_divergence(
-        oracle.coin_sum([mp.mpf(float(p)) for p in coins]),
+        oracle.bernoulli_sum([mp.mpf(float(p)) for p in coins]),
         flip=mp.mpf(float(attack.second[-1])),
         gap=mp.mpf(float(attack.difference[-1])),
         epsilon=epsilon,

@@ -312,7 +312,7 @@ def test_errors_of_logarithms_are_paid_for_at_every_threshold(
     monkeypatch: pytest.MonkeyPatch, what: str, digit: float, epsilon: float
 ) -> None:
     rng = np.random.default_rng(3)
-    log_generating, victim = score_sum.ScoreSum.log_generating, ScoreBound.victim
+    log_generating, victim = score_sum.ScoreSum.log_generating, ScoreBound.target_user
 
     def off(values: Complexes, errors: Floats, name: str) -> tuple[Complexes, Floats]:
         if name != what:
@@ -336,7 +336,7 @@ def test_errors_of_logarithms_are_paid_for_at_every_threshold(
     bound = bound_of(WITHOUT_ZERO, [6, 6])
     tilt = bound._tilt(epsilon) or 0.0
     monkeypatch.setattr(score_sum.ScoreSum, "log_generating", rough_others)
-    monkeypatch.setattr(ScoreBound, "victim", rough_victim)
+    monkeypatch.setattr(ScoreBound, "target_user", rough_victim)
 
     integrand = ScoreIntegrand(bound, epsilon, tilt)
 
@@ -421,7 +421,7 @@ def test_logarithms_are_as_accurate_as_they_say(num_people: int, size: float) ->
     bound = ScoreBound(second, 1e-9 * (second[::-1] - second), others, 1)
 
     values, errors = others.without(MIXED[1]).log_generating(z)
-    ratios, seconds, ratio_errors, second_errors = bound.victim(z)
+    ratios, seconds, ratio_errors, second_errors = bound.target_user(z)
 
     counts = [num_people, 2, num_people]
     for place, point in enumerate(z):

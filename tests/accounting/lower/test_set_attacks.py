@@ -5,7 +5,7 @@ import pytest
 
 from shuffledp import Population, account
 from shuffledp.accounting.lower.two_count_attack import two_count_bound
-from shuffledp.accounting.sums.bernoulli_sum import coin_sum
+from shuffledp.accounting.sums.bernoulli_sum import bernoulli_sum
 from shuffledp.cover import LocalRandomizer, TwoCountAttack
 from shuffledp.randomizers.hadamard_response import HadamardResponse
 from shuffledp.randomizers.kary_response import KRandomizedResponse
@@ -79,7 +79,8 @@ def test_counts_of_rare_messages_are_not_more_than_a_simulation_shows() -> None:
     (attacks,) = device.attacks([2.0], crowd)
     bounds = [
         two_count_bound(
-            attack, coin_sum(2.0 * attack.hit_probabilities, np.array([people - 1]))
+            attack,
+            bernoulli_sum(2.0 * attack.hit_probabilities, np.array([people - 1])),
         ).delta(epsilon)
         for attack in attacks
         if isinstance(attack, TwoCountAttack)

@@ -9,7 +9,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.accounting.lower.three_count_attack import three_count_bound
 from shuffledp.accounting.lower.two_count_attack import two_count_bound
-from shuffledp.accounting.sums.bernoulli_sum import coin_sum
+from shuffledp.accounting.sums.bernoulli_sum import bernoulli_sum
 from shuffledp.cover import TwoCountAttack
 
 
@@ -63,7 +63,7 @@ def test_a_third_count_never_tells_less(epsilon: float) -> None:
     assert attack.stray_probabilities is not None
     others = np.array([60, 39])
 
-    two = two_count_bound(attack, coin_sum(2 * attack.hit_probabilities, others))
+    two = two_count_bound(attack, bernoulli_sum(2 * attack.hit_probabilities, others))
     three = three_count_bound(attack, attack.stray_probabilities, others)
 
     assert two.delta(epsilon) * (1 - 1e-4) <= three.delta(epsilon)

@@ -7,7 +7,7 @@ from oracles import multiprecision as oracle
 from shuffledp import Population
 from shuffledp.accounting.lower import two_count_attack
 from shuffledp.accounting.lower.two_count_attack import two_count_bound
-from shuffledp.accounting.sums.bernoulli_sum import coin_sum
+from shuffledp.accounting.sums.bernoulli_sum import bernoulli_sum
 from shuffledp.cover import TwoCountAttack
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.types import Floats
@@ -33,14 +33,14 @@ def coins_of(attack: TwoCountAttack, others: Population) -> Floats:
 def exact_divergence(
     attack: TwoCountAttack, coins: Floats, epsilon: float
 ) -> oracle.Number:
-    others = oracle.coin_sum([mp.mpf(float(p)) for p in coins])
+    others = oracle.bernoulli_sum([mp.mpf(float(p)) for p in coins])
     flip, gap = mp.mpf(attack.flip), mp.mpf(attack.gap)
     return oracle.two_count_divergence(others, flip=flip, gap=gap, epsilon=epsilon)
 
 
 def attack_delta(attack: TwoCountAttack, coins: Floats, epsilon: float) -> float:
     ordered, counts = np.unique(coins, return_counts=True)
-    return two_count_bound(attack, coin_sum(ordered, counts)).delta(epsilon)
+    return two_count_bound(attack, bernoulli_sum(ordered, counts)).delta(epsilon)
 
 
 def assert_just_below(attack: TwoCountAttack, coins: Floats, epsilon: float) -> None:
@@ -100,7 +100,7 @@ def test_attack_beyond_the_local_budget_finds_nothing() -> None:
 
 
 def test_attack_on_a_victim_who_is_alone_finds_her_local_privacy() -> None:
-    nobody = coin_sum(np.array([0.3]), np.array([1])).without(0.3)
+    nobody = bernoulli_sum(np.array([0.3]), np.array([1])).without(0.3)
     attack = TwoCountAttack(np.array([0.15]), 0.2, 0.4)
 
     lower = two_count_bound(attack, nobody).delta(0.5)

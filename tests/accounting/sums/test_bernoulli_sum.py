@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.enumeration import coin_sum_distribution
 
-from shuffledp.accounting.sums.bernoulli_sum import BernoulliSum, coin_sum
+from shuffledp.accounting.sums.bernoulli_sum import BernoulliSum, bernoulli_sum
 from shuffledp.types import Floats
 
 
@@ -29,7 +29,9 @@ def test_grouped_generating_function_agrees_with_the_direct_sum(
     probabilities = np.random.default_rng(7).uniform(low, high, 5000)
     z = 1j * np.linspace(0.0, 0.2, 50)
 
-    found = coin_sum(probabilities, np.ones(5000, dtype=np.int64)).log_generating(z)
+    found = bernoulli_sum(probabilities, np.ones(5000, dtype=np.int64)).log_generating(
+        z
+    )
 
     v = np.expm1(z)
     exact = np.array([np.log1p(probabilities * step).sum() for step in v])
@@ -42,7 +44,7 @@ def test_grouped_generating_function_agrees_with_the_direct_sum(
 def test_grouped_weights_agree_with_direct_convolution() -> None:
     probabilities = np.random.default_rng(8).uniform(0.05, 0.6, 1000)
 
-    total = coin_sum(probabilities, np.ones(1000, dtype=np.int64))
+    total = bernoulli_sum(probabilities, np.ones(1000, dtype=np.int64))
     found = full_distribution(total, 1001)
 
     exact = coin_sum_distribution(probabilities)
@@ -58,7 +60,9 @@ def test_weights_agree_with_direct_convolution(drawn: list[tuple[float, int]]) -
     probabilities = np.array([p for p, _ in drawn])
     counts = np.array([n for _, n in drawn])
 
-    found = full_distribution(coin_sum(probabilities, counts), int(counts.sum()) + 1)
+    found = full_distribution(
+        bernoulli_sum(probabilities, counts), int(counts.sum()) + 1
+    )
 
     exact = coin_sum_distribution(np.repeat(probabilities, counts))
     # Documented: 1e-15 of the largest; up to 270 convolutions round, too.
@@ -71,7 +75,9 @@ def test_without_leaves_out_one_coin(levels: int) -> None:
     counts = np.full(levels, 600 // levels)
 
     for victim in (0, levels // 2, levels - 1):
-        rest = coin_sum(probabilities, counts).without(float(probabilities[victim]))
+        rest = bernoulli_sum(probabilities, counts).without(
+            float(probabilities[victim])
+        )
 
         others = counts.copy()
         others[victim] -= 1
@@ -84,7 +90,7 @@ def test_without_leaves_out_one_coin(levels: int) -> None:
 
 
 def test_without_the_only_coin_nothing_is_left() -> None:
-    total = coin_sum(np.array([0.3]), np.array([1])).without(0.3)
+    total = bernoulli_sum(np.array([0.3]), np.array([1])).without(0.3)
 
     start, weights, _ = total.weights()
 
@@ -98,7 +104,7 @@ def test_two_coins_around_one_half_do_not_break_the_grouping() -> None:
     # Around 1/2 a group's generating function has a zero, where the series diverges.
     probabilities = np.concatenate([[0.497, 0.503], np.linspace(0.002, 0.013, 64)])
 
-    total = coin_sum(probabilities, np.ones(66, dtype=np.int64))
+    total = bernoulli_sum(probabilities, np.ones(66, dtype=np.int64))
     found = full_distribution(total, 67)
 
     exact = coin_sum_distribution(probabilities)
@@ -107,7 +113,7 @@ def test_two_coins_around_one_half_do_not_break_the_grouping() -> None:
 
 @pytest.mark.parametrize("num_coins", [10**4, 10**6, 10**8, 10**10])
 def test_weights_of_many_coins_are_as_accurate_as_they_say(num_coins: int) -> None:
-    coins = coin_sum(np.array([0.1]), np.array([num_coins]))
+    coins = bernoulli_sum(np.array([0.1]), np.array([num_coins]))
     start, weights, error = coins.weights()
 
     n, p = mp.mpf(num_coins), mp.mpf(0.1)

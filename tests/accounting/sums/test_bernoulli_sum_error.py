@@ -3,7 +3,7 @@
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 
-from shuffledp.accounting.sums.bernoulli_sum import coin_sum
+from shuffledp.accounting.sums.bernoulli_sum import bernoulli_sum
 
 PROBABILITIES = np.sort(np.random.default_rng(3).uniform(0.05, 0.7, 90))
 COUNTS = np.full(90, 10**9)
@@ -19,7 +19,7 @@ def exact_log_generating(z: complex) -> mp.mpc:
 
 
 def test_said_error_covers_the_series_that_is_cut_off() -> None:
-    total = coin_sum(PROBABILITIES, COUNTS)
+    total = bernoulli_sum(PROBABILITIES, COUNTS)
     assert total.reach.any()
     z = 1j * np.linspace(0.3, 3.0, 10)
 
@@ -31,5 +31,7 @@ def test_said_error_covers_the_series_that_is_cut_off() -> None:
     ]
     assert np.all(np.array(errors) <= said)
     # Rounding alone would not explain it.
-    single = coin_sum(np.array([0.4]), np.array([total.mean / 0.4]).astype(np.int64))
+    single = bernoulli_sum(
+        np.array([0.4]), np.array([total.mean / 0.4]).astype(np.int64)
+    )
     assert np.any(np.array(errors) > 2.0 * single.log_error(z))

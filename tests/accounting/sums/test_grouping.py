@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shuffledp.accounting.sums.bernoulli_sum import coin_sum
+from shuffledp.accounting.sums.bernoulli_sum import bernoulli_sum
 from shuffledp.accounting.sums.grouping import MAX_GROUPS
 from shuffledp.accounting.upper.cover_count import grouped_downward
 from shuffledp.types import Floats, Ints
@@ -27,7 +27,7 @@ def cells(probabilities: Floats) -> Ints:
 def test_a_sum_of_coins_is_that_of_all_levels_at_once(low: float, high: float) -> None:
     probabilities, counts = drawn(low, high)
 
-    found = coin_sum(probabilities, counts)
+    found = bernoulli_sum(probabilities, counts)
 
     group, n = cells(probabilities), counts.astype(np.float64)
     people = np.bincount(group, weights=n)

@@ -191,7 +191,7 @@ def test_attacks_show_nothing_near_the_local_budget_that_is_not_there(
             for a, b in zip([0, *law], [*law, 0], strict=True)
         )
         for law in (
-            multiprecision.coin_sum([first, second])
+            multiprecision.bernoulli_sum([first, second])
             for first in (flip, 1 - flip)
             for second in (flip, 1 - flip)
         )

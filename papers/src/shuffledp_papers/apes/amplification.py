@@ -33,8 +33,8 @@ from shuffledp_papers.bounds.bound import (
     check_pure,
     require,
 )
-from shuffledp_papers.bounds.crowd import others, victim_budget
 from shuffledp_papers.bounds.invert import epsilon_at
+from shuffledp_papers.bounds.target_user import others, target_user_budget
 from shuffledp_papers.bounds.two_counts import clone_count, divergence
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
@@ -69,26 +69,26 @@ class UniformShuffle(PublishedBound):
     def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the epsilon that eq. (2) states for this delta."""
         n, largest = setting.num_users, setting.largest_budget
-        crowd = n * math.exp(-largest)
+        clones = n * math.exp(-largest)
         # The condition of the theorem that eq. (2) quotes.
         require(
-            crowd >= 16.0 * math.log(2.0 / delta),
+            clones >= 16.0 * math.log(2.0 / delta),
             "n e^-eps >= 16 ln(2 / delta)",
-            f"{crowd:g} and {16.0 * math.log(2.0 / delta):g}",
+            f"{clones:g} and {16.0 * math.log(2.0 / delta):g}",
         )
-        return _closed(largest, crowd, delta)
+        return _closed(largest, clones, delta)
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the delta that eq. (2) states for this epsilon, in closed form."""
         largest = setting.largest_budget
-        crowd = setting.num_users * math.exp(-largest)
-        delta = _closed_delta(largest, crowd, epsilon)
-        # From 2 on the condition below would hold for any crowd.
+        clones = setting.num_users * math.exp(-largest)
+        delta = _closed_delta(largest, clones, epsilon)
+        # From 2 on the condition below would hold for any population.
         require(delta < 1.0, "a delta below 1", f"{delta:g}")
         require(
-            crowd >= 16.0 * math.log(2.0 / delta),
+            clones >= 16.0 * math.log(2.0 / delta),
             "n e^-eps >= 16 ln(2 / delta)",
-            f"{crowd:g} and {16.0 * math.log(2.0 / delta):g}",
+            f"{clones:g} and {16.0 * math.log(2.0 / delta):g}",
         )
         return delta
 
@@ -120,23 +120,25 @@ class ApesClosed(PublishedBound):
 
     def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the epsilon that Theorem 4 states for this delta."""
-        largest, crowd = self._crowd(setting)
+        largest, clones = self._clones(setting)
         # Theorem 4: delta = tanh(e / 2) delta_s.
         inner = delta / math.tanh(largest / 2.0)
-        _require_crowd(crowd, inner)
-        return _closed(largest, crowd, inner)
+        _require_clones(clones, inner)
+        return _closed(largest, clones, inner)
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the delta that Theorem 4 states for this epsilon."""
-        largest, crowd = self._crowd(setting)
-        inner = _closed_delta(largest, crowd, epsilon)
-        _require_crowd(crowd, inner)
+        largest, clones = self._clones(setting)
+        inner = _closed_delta(largest, clones, epsilon)
+        _require_clones(clones, inner)
         return math.tanh(largest / 2.0) * inner
 
-    def _crowd(self, setting: Setting) -> tuple[float, float]:
+    def _clones(self, setting: Setting) -> tuple[float, float]:
         probabilities, counts = echoes(setting, as_printed=self.as_printed)
         # Theorem 4 has the largest budget; corrected, it has the target user's.
-        largest = setting.largest_budget if self.as_printed else victim_budget(setting)
+        largest = (
+            setting.largest_budget if self.as_printed else target_user_budget(setting)
+        )
         # S leaves out the target user: the counts are those of the others.
         return largest, float(counts @ probabilities)
 
@@ -146,12 +148,12 @@ class ApesNumerical(PublishedBound):
     """The two counts behind Theorem 4, or behind eq. (2), evaluated exactly.
 
     Attributes:
-        crowd: "personal" for Theorem 4; "uniform" for eq. (2), where all users have the
-            largest budget.
+        clones: "personal" for Theorem 4; "uniform" for eq. (2), where all users have
+            the largest budget.
         as_printed: Whether clones are averaged over possible budgets of the target user.
     """
 
-    crowd: Literal["personal", "uniform"] = "personal"
+    clones: Literal["personal", "uniform"] = "personal"
     as_printed: bool = True
 
     name: ClassVar[str] = "apes-numerical"
@@ -166,14 +168,14 @@ class ApesNumerical(PublishedBound):
     )
 
     def __post_init__(self) -> None:
-        if self.crowd not in ("personal", "uniform"):
+        if self.clones not in ("personal", "uniform"):
             raise InvalidInputError(
-                f"Expected personal or uniform, got {self.crowd!r}."
+                f"Expected personal or uniform, got {self.clones!r}."
             )
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless the theorem covers this setting."""
-        if self.crowd == "uniform":
+        if self.clones == "uniform":
             UniformShuffle().check(setting)
         else:
             _check_clip_laplace(setting)
@@ -189,12 +191,12 @@ class ApesNumerical(PublishedBound):
 
     def _profile(self, setting: Setting) -> "_Profile":
         largest = setting.largest_budget
-        if self.crowd == "uniform":
+        if self.clones == "uniform":
             # In eq. (2) each of the n - 1 others is a clone with probability e^-eps.
             probabilities = np.array([math.exp(-largest)])
             return _Profile(probabilities, np.array([setting.num_users - 1]), largest)
         if not self.as_printed:
-            largest = victim_budget(setting)
+            largest = target_user_budget(setting)
         return _Profile(*echoes(setting, as_printed=self.as_printed), largest)
 
 
@@ -224,7 +226,7 @@ def echoes(setting: Setting, *, as_printed: bool = True) -> tuple[Floats, Ints]:
     if as_printed:
         people = setting.people
         return mean_clone_probabilities(people.epsilons, people.counts), counts
-    return clone_probability(epsilons, victim_budget(setting)), counts
+    return clone_probability(epsilons, target_user_budget(setting)), counts
 
 
 def _check_clip_laplace(setting: Setting) -> None:
@@ -237,26 +239,26 @@ def _check_clip_laplace(setting: Setting) -> None:
     require(smallest > 0.0, "every budget > 0", f"{smallest:g}")
 
 
-def _require_crowd(crowd: float, delta: float) -> None:
+def _require_clones(clones: float, delta: float) -> None:
     require(0.0 < delta <= 1.0, "delta_s in (0, 1]", f"{delta:g}")
     least = 16.0 * math.log(4.0 / delta)
-    require(crowd >= least, "S >= 16 ln(4 / delta_s)", f"{crowd:g} and {least:g}")
+    require(clones >= least, "S >= 16 ln(4 / delta_s)", f"{clones:g} and {least:g}")
 
 
-def _closed(budget: float, crowd: float, delta: float) -> float:
+def _closed(budget: float, clones: float, delta: float) -> float:
     # The appendix lacks the square root of the first S.
-    spread = 8.0 * math.sqrt(math.log(4.0 / delta) / crowd) + 8.0 / crowd
+    spread = 8.0 * math.sqrt(math.log(4.0 / delta) / clones) + 8.0 / clones
     return math.log1p(math.tanh(budget / 2.0) * spread)
 
 
-def _closed_delta(budget: float, crowd: float, epsilon: float) -> float:
+def _closed_delta(budget: float, clones: float, epsilon: float) -> float:
     """Returns the delta at which `_closed` equals epsilon."""
     scale = math.tanh(budget / 2.0)
     # expm1 keeps the digits of small epsilons.
-    root = math.expm1(epsilon) / scale - 8.0 / crowd if scale > 0.0 else math.inf
+    root = math.expm1(epsilon) / scale - 8.0 / clones if scale > 0.0 else math.inf
     if not root >= 0.0 or math.isinf(root):
         raise OutsidePreconditions(
             f"Expected an epsilon that the formula states, got {epsilon:g}."
         )
     # The formula never states 0: where it underflows, return the smallest double.
-    return max(4.0 * math.exp(-crowd * (root / 8.0) ** 2), 5e-324)
+    return max(4.0 * math.exp(-clones * (root / 8.0) ** 2), 5e-324)

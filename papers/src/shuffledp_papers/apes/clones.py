@@ -21,7 +21,9 @@ from shuffledp.types import Floats, Ints
 from shuffledp_papers.bounds.bound import require
 
 
-def clone_probability(imitator: Floats, victim: float, *, reach: float = 1.0) -> Floats:
+def clone_probability(
+    imitator: Floats, target_user: float, *, reach: float = 1.0
+) -> Floats:
     """Returns p_ij for users of these budgets and one target user, shape as `imitator`.
 
     >>> clone_probability(np.array([1.0, 2.0]), 2.0)
@@ -29,13 +31,13 @@ def clone_probability(imitator: Floats, victim: float, *, reach: float = 1.0) ->
 
     Args:
         imitator: eps_i > 0, shape (levels,).
-        victim: The target user's eps_j > 0.
+        target_user: The target user's eps_j > 0.
         reach: A / C >= 1; infinite for Laplace noise, where budgets must not differ.
     """
-    _check(np.append(imitator, victim), reach)
-    high, low = np.maximum(imitator, victim), np.minimum(imitator, victim)
+    _check(np.append(imitator, target_user), reach)
+    high, low = np.maximum(imitator, target_user), np.minimum(imitator, target_user)
     # h = eps / S: p_ij is h_i / h_j times a function of hi times one of lo.
-    ratio = _height(imitator, reach) / _height(np.array([victim]), reach)
+    ratio = _height(imitator, reach) / _height(np.array([target_user]), reach)
     if math.isinf(reach):
         # Laplace densities of different scales have no bounded ratio.
         return np.where(high > low, 0.0, np.exp(-high))

@@ -99,7 +99,7 @@ def stated_by_apes(
     counts_delta = inner / scale if scale > 0.0 else 1.0
     # Exact counts: the tables' are coarser, and up to 2 percent larger
     # (`tables_program`).
-    bound = ApesNumerical(crowd="uniform" if framework == "unis" else "personal")
+    bound = ApesNumerical(clones="uniform" if framework == "unis" else "personal")
     try:
         epsilon = bound.epsilon(Setting(people, ClipLaplace()), counts_delta)
         user = composed_epsilon(epsilon, times=counted, slack=slack)

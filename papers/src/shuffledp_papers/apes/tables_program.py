@@ -40,18 +40,20 @@ class Clones:
 
     Attributes:
         people: n >= 2, the target user included.
-        sum_of_chances: S, the expected number of clones; in (0, n - 1).
+        sum_of_probabilities: S, the expected number of clones; in (0, n - 1).
         budget: The target user's local budget, > 0.
     """
 
     people: int
-    sum_of_chances: float
+    sum_of_probabilities: float
     budget: float
 
     def __post_init__(self) -> None:
         require(self.people >= 2, "at least 2 people", f"{self.people}")
-        inside = 0.0 < self.sum_of_chances < self.people - 1.0
-        require(inside, "a sum of chances in (0, n - 1)", f"{self.sum_of_chances:g}")
+        inside = 0.0 < self.sum_of_probabilities < self.people - 1.0
+        require(
+            inside, "a sum of chances in (0, n - 1)", f"{self.sum_of_probabilities:g}"
+        )
         require(self.budget > 0.0, "a budget > 0", f"{self.budget:g}")
 
 
@@ -60,12 +62,12 @@ def program_epsilon(
 ) -> float:
     """Returns the epsilon that the program prints for this delta.
 
-    >>> crowd = Clones(10_000, 9_999 * math.exp(-1.0), 1.0)
-    >>> round(program_epsilon(crowd, delta=1e-8), 4)
+    >>> expected_clones = Clones(10_000, 9_999 * math.exp(-1.0), 1.0)
+    >>> round(program_epsilon(expected_clones, delta=1e-8), 4)
     0.0697
 
     Args:
-        clones: The crowd.
+        clones: The other users.
         delta: In (0, 1).
         block: Number of values of C that count as their lowest.
         halvings: Number of halvings of the bracket.
@@ -108,11 +110,15 @@ def table_slack(coordinates: int, budget: float) -> float:
 def _closed_form(clones: Clones, delta: float) -> float:
     """Returns the program's closed form."""
     # n p, with p = S / (n - 1), in place of n e^-eps_0.
-    crowd = clones.people * clones.sum_of_chances / (clones.people - 1.0)
-    bracket = 8.0 * math.sqrt(math.log(4.0 / delta) / crowd) + 8.0 / crowd
-    if crowd < 16.0 * math.log(4.0 / delta):
+    expected_clones = (
+        clones.people * clones.sum_of_probabilities / (clones.people - 1.0)
+    )
+    bracket = (
+        8.0 * math.sqrt(math.log(4.0 / delta) / expected_clones) + 8.0 / expected_clones
+    )
+    if expected_clones < 16.0 * math.log(4.0 / delta):
         raise OutsidePreconditions(
-            f"Expected a crowd of at least 16 ln(4 / delta), got {crowd:g}."
+            f"Expected a population of at least 16 ln(4 / delta), got {expected_clones:g}."
         )
     decay = math.exp(-clones.budget)
     return math.log1p((1.0 - decay) / (1.0 + decay / (1.0 + bracket)) * bracket)
@@ -121,7 +127,10 @@ def _closed_form(clones: Clones, delta: float) -> float:
 def _delta(clones: Clones, epsilon: float, limit: float, block: int) -> float:
     """Returns the program's divergence; more than the limit if it is not below it."""
     others = clones.people - 1
-    probability, mean = clones.sum_of_chances / others, clones.sum_of_chances
+    probability, mean = (
+        clones.sum_of_probabilities / others,
+        clones.sum_of_probabilities,
+    )
     weights = binomial_weight(np.arange(others + 1.0), others, probability)
     other = math.exp(-clones.budget) / (1.0 + math.exp(-clones.budget))
     total = used = 0.0

@@ -27,8 +27,8 @@ import numpy as np
 from shuffledp.types import Floats
 from shuffledp_papers.apes.clones import clone_probability, mean_clone_probabilities
 from shuffledp_papers.bounds.bound import Setting, check_delta, require
-from shuffledp_papers.bounds.crowd import others
 from shuffledp_papers.bounds.invert import epsilon_at
+from shuffledp_papers.bounds.target_user import others
 from shuffledp_papers.bounds.two_counts import clone_count, divergence
 
 

@@ -237,8 +237,8 @@ def _blanket(setting: Setting, delta: float) -> Callable[[float], float]:
     budget = setting.largest_budget
     if setting.mechanism is None or budget == 0.0:
         return lambda epsilon: 0.0
-    crowd = Population.from_counts({budget: setting.num_users})
-    (profile,) = upper_profiles(setting.mechanism, crowd, [0], delta=delta)
+    population = Population.from_counts({budget: setting.num_users})
+    (profile,) = upper_profiles(setting.mechanism, population, [0], delta=delta)
     return lambda epsilon: 0.0 if epsilon >= budget else profile.delta(epsilon)
 
 

@@ -37,14 +37,14 @@ class Setting:
     Attributes:
         people: Local budgets and how many users have each, the target user included.
         mechanism: Randomizer of all devices; None for any randomizer with these budgets.
-        victim: The target user's local budget, one of the population's; None for the
-            user whom the paper takes for the worst case.
+        target_user: The target user's local budget, one of the population's; None for
+            the user whom the paper takes for the worst case.
         delta_local: The delta that every device's randomizer is allowed; 0 if it is pure.
     """
 
     people: Population
     mechanism: LocalRandomizer | None = None
-    victim: float | None = None
+    target_user: float | None = None
     delta_local: float = 0.0
 
     def __post_init__(self) -> None:
@@ -52,8 +52,8 @@ class Setting:
             raise InvalidInputError(
                 f"Expected a Population, got {type(self.people).__name__}."
             )
-        if self.victim is not None:
-            self.people.level_indices([self.victim])
+        if self.target_user is not None:
+            self.people.level_indices([self.target_user])
         # Written this way round, it refuses NaN, too.
         if not 0.0 <= as_number(self.delta_local, "delta_local") < 1.0:
             raise InvalidInputError(

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betainc
 
-from shuffledp.accounting.sums.bernoulli_sum import coin_sum
+from shuffledp.accounting.sums.bernoulli_sum import bernoulli_sum
 from shuffledp.accounting.sums.binomial import binomial_weight, deviation
 from shuffledp.types import Floats, Ints
 
@@ -58,7 +58,7 @@ def clone_count(probabilities: Floats, counts: Ints) -> CloneCount:
         return _of_groups(probabilities, merged)
     if merged.sum() <= _FEW_DRAWS:
         return _of_draws(np.repeat(probabilities, merged))
-    start, weights, _ = coin_sum(probabilities, merged).weights()
+    start, weights, _ = bernoulli_sum(probabilities, merged).weights()
     return CloneCount(start, weights)
 
 

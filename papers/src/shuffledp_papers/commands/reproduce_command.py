@@ -88,8 +88,8 @@ def reproduce_command(
     check_folder(output, force=force, names=names)
     start = time.monotonic()
     with share_bar(name) as on_share:
-        asked = replace(effort, on_share=on_share)
-        result = EXPERIMENTS[name].run(asked)
+        requested = replace(effort, on_share=on_share)
+        result = EXPERIMENTS[name].run(requested)
     seconds = time.monotonic() - start
     described = result.to_document(name, effort, seconds)
     document_text = json.dumps(described, indent=1, allow_nan=False) + "\n"

@@ -33,20 +33,20 @@ def attack(worlds: Worlds, epsilon: float) -> float:
 
 
 def laplace_attack(
-    epsilons: Floats, counts: Ints, victim: float, epsilon: float
+    epsilons: Floats, counts: Ints, target_user: float, epsilon: float
 ) -> float:
     """Returns the divergence reached under Laplace noise.
 
     Args:
         epsilons: Budgets of the others, shape (groups,).
         counts: Number of other users at each, shape (groups,).
-        victim: The target user's budget.
+        target_user: The target user's budget.
         epsilon: In nats, >= 0.
     """
-    scales = 1.0 / np.append(epsilons, victim)
+    scales = 1.0 / np.append(epsilons, target_user)
     edges = unbounded_edges(scales, reach=_LAPLACE_REACH)
     return _noise_attack(
-        laplace_tails(np.array([victim])),
+        laplace_tails(np.array([target_user])),
         laplace_tails(epsilons),
         counts,
         edges=edges,
@@ -56,12 +56,12 @@ def laplace_attack(
 
 
 def gaussian_attack(
-    deviations: Floats, counts: Ints, victim: float, epsilon: float
+    deviations: Floats, counts: Ints, target_user: float, epsilon: float
 ) -> float:
     """Returns the divergence reached under normal noise of these standard deviations."""
-    edges = unbounded_edges(np.append(deviations, victim), reach=_GAUSSIAN_REACH)
+    edges = unbounded_edges(np.append(deviations, target_user), reach=_GAUSSIAN_REACH)
     return _noise_attack(
-        gaussian_tails(np.array([victim])),
+        gaussian_tails(np.array([target_user])),
         gaussian_tails(deviations),
         counts,
         edges=edges,
@@ -71,15 +71,15 @@ def gaussian_attack(
 
 
 def clip_laplace_attack(
-    epsilons: Floats, counts: Ints, victim: float, epsilon: float
+    epsilons: Floats, counts: Ints, target_user: float, epsilon: float
 ) -> float:
     """Returns the divergence reached under Clip-Laplace noise on [-1, 1]."""
     # Messages never leave [-1, 1], so that no reach is needed.
     return _noise_attack(
-        clip_laplace_tails(np.array([victim])),
+        clip_laplace_tails(np.array([target_user])),
         clip_laplace_tails(epsilons),
         counts,
-        edges=clipped_edges(np.append(epsilons, victim)),
+        edges=clipped_edges(np.append(epsilons, target_user)),
         values=(-1.0, 1.0),
         epsilon=epsilon,
     )
@@ -89,7 +89,7 @@ def response_attack(
     num_categories: int,
     epsilons: Floats,
     counts: Ints,
-    victim: float,
+    target_user: float,
     epsilon: float,
     *,
     exactly: bool = False,
@@ -100,7 +100,7 @@ def response_attack(
         num_categories: k.
         epsilons: Budgets of the others, shape (groups,).
         counts: Number of other users at each, shape (groups,).
-        victim: The target user's budget.
+        target_user: The target user's budget.
         epsilon: In nats, >= 0.
         exactly: Whether to enumerate, for at most 60 users.
     """
@@ -108,7 +108,9 @@ def response_attack(
     # 0 is x, 1 is x', 2 is any third category: all others are alike by symmetry.
     for category in range(min(num_categories, 3)):
         budgets = np.repeat(epsilons, counts) if exactly else epsilons
-        worlds = response_worlds(num_categories, budgets, victim, others_hold=category)
+        worlds = response_worlds(
+            num_categories, budgets, target_user, others_hold=category
+        )
         if exactly:
             largest = max(largest, enumerated_divergence(worlds, epsilon))
         else:
@@ -119,7 +121,7 @@ def response_attack(
 
 
 def _noise_attack(
-    victim: Tails,
+    target_user: Tails,
     others: Tails,
     counts: Ints,
     *,
@@ -131,7 +133,7 @@ def _noise_attack(
     # The second value follows from the first by symmetry.
     for others_hold in (values[0], 0.5 * (values[0] + values[1])):
         worlds = noise_worlds(
-            victim,
+            target_user,
             others,
             counts,
             edges=edges,

@@ -220,13 +220,15 @@ def judge(case: Case) -> Ruling:
 
 
 def certificate_of(
-    device: LocalRandomizer, people: Population, victim: float
+    device: LocalRandomizer, people: Population, target_user: float
 ) -> Callable[[float], Certificate]:
     """Returns a function that certifies the users of one level with `account`."""
 
     def certificate(epsilon: float) -> Certificate:
         protocol = SingleMessage(device)
-        (level,) = account(protocol, people, epsilon=epsilon, levels=[victim]).levels
+        (level,) = account(
+            protocol, people, epsilon=epsilon, levels=[target_user]
+        ).levels
         return Certificate(level.delta_central, level.delta_central_lower)
 
     return certificate

@@ -24,7 +24,7 @@ _FEW_GROUPS = 8
 
 
 def number_inside(probabilities: Floats, counts: Ints) -> tuple[int, Floats]:
-    """Returns the distribution of the number of successes: P(start + k) = law[k].
+    """Returns the distribution of the number of successes: P(start + k) = distribution[k].
 
     Cut off at both ends, where together less than `_TAIL` per group is lost.
 
@@ -38,24 +38,24 @@ def number_inside(probabilities: Floats, counts: Ints) -> tuple[int, Floats]:
         if probability >= 1.0:
             start += count
         elif count > 0 and probability > 0.0:
-            first, law = binomial(count, probability)
+            first, distribution = binomial(count, probability)
             start += first
-            parts.append(law)
+            parts.append(distribution)
     # In pairs, so that a thousand groups cost little more than ten.
     while len(parts) > 1:
         pairs = zip(parts[::2], parts[1::2], strict=False)
         unpaired = parts[len(parts) - len(parts) % 2 :]
         sums = [_trimmed(np.convolve(*pair)) for pair in pairs]
         start += sum(first for first, _ in sums)
-        parts = [law for _, law in sums] + unpaired
+        parts = [distribution for _, distribution in sums] + unpaired
     return start, parts[0]
 
 
-def _trimmed(law: Floats) -> tuple[int, Floats]:
+def _trimmed(distribution: Floats) -> tuple[int, Floats]:
     """Returns a distribution without improbable ends, and its new start."""
-    first = int(np.searchsorted(np.cumsum(law), _END))
-    last = law.size - int(np.searchsorted(np.cumsum(law[::-1]), _END))
-    return first, law[first:last]
+    first = int(np.searchsorted(np.cumsum(distribution), _END))
+    last = distribution.size - int(np.searchsorted(np.cumsum(distribution[::-1]), _END))
+    return first, distribution[first:last]
 
 
 def binomial(trials: int, probability: float) -> tuple[int, Floats]:
@@ -72,14 +72,14 @@ def binomial(trials: int, probability: float) -> tuple[int, Floats]:
     # nothing overflows.
     odds = probability / (1.0 - probability)
     up, down = np.arange(mode, high), np.arange(mode, low, -1)
-    law = np.concatenate(
+    distribution = np.concatenate(
         [
             np.cumprod(down / ((trials - down + 1.0) * odds))[::-1],
             np.ones(1),
             np.cumprod((trials - up) * odds / (up + 1.0)),
         ]
     )
-    return low, law / law.sum()
+    return low, distribution / distribution.sum()
 
 
 def count_divergence(
@@ -94,9 +94,9 @@ def count_divergence(
         counts: Number of other users in each group, shape (groups,).
         epsilon: In nats, >= 0.
     """
-    _, law = number_inside(probabilities, counts)
+    _, distribution = number_inside(probabilities, counts)
     # The number of others, and one more.
-    still, more = np.append(law, 0.0), np.append(0.0, law)
+    still, more = np.append(distribution, 0.0), np.append(0.0, distribution)
     divergence = hockey_stick(
         (1.0 - first) * still + first * more,
         (1.0 - second) * still + second * more,

@@ -49,7 +49,7 @@ def item_divergence(
         other_counts: Number of users in each group.
     """
     s, blankets = items_per_user, num_users * blanket_messages
-    base = blanket_law(blankets, s / num_items, s)
+    base = blanket_distribution(blankets, s / num_items, s)
     size = base.shape[0] - s
     sent = stats.binom.pmf(np.arange(s + 1), s, sampling_rate)
     others = np.ones(1)
@@ -74,7 +74,7 @@ def item_divergence(
     return divergence
 
 
-def blanket_law(blankets: int, share: float, margin: int) -> Floats:
+def blanket_distribution(blankets: int, share: float, margin: int) -> Floats:
     """Returns the distribution of the numbers of blanket messages in two sets.
 
     Args:
@@ -92,6 +92,6 @@ def blanket_law(blankets: int, share: float, margin: int) -> Floats:
     in_a, in_b = values[:, None], values[None, :]
     both = in_a + in_b
     # A + B is binomial, and each of these messages is as likely in either set.
-    law = stats.binom.pmf(both, blankets, 2.0 * share)
-    law = law * stats.binom.pmf(in_a, np.maximum(both, 0), 0.5)
-    return np.where((in_a < 0) | (in_b < 0), 0.0, law)
+    distribution = stats.binom.pmf(both, blankets, 2.0 * share)
+    distribution = distribution * stats.binom.pmf(in_a, np.maximum(both, 0), 0.5)
+    return np.where((in_a < 0) | (in_b < 0), 0.0, distribution)

@@ -42,7 +42,7 @@ class Trial:
 def trial_of(
     device: LocalRandomizer,
     people: Population,
-    victim: float,
+    target_user: float,
     *,
     exactly: bool = False,
 ) -> Trial:
@@ -51,13 +51,13 @@ def trial_of(
     Args:
         device: Randomizer of all users.
         people: All users, the target user included.
-        victim: The target user's budget.
+        target_user: The target user's budget.
         exactly: Whether all messages are enumerated, for at most 60 users.
     """
-    epsilons, counts = without(people, victim)
-    setting = Setting(people, device, victim)
+    epsilons, counts = without(people, target_user)
+    setting = Setting(people, device, target_user)
     attack: Callable[..., float]
-    own = victim
+    own = target_user
     if isinstance(device, KRandomizedResponse):
         attack = partial(response_attack, device.num_categories, exactly=exactly)
     elif isinstance(device, Laplace):
@@ -68,7 +68,8 @@ def trial_of(
         attack = gaussian_attack
         # This attack takes standard deviations in place of budgets.
         epsilons, own_noise = (
-            deviations_of(device, levels) for levels in (epsilons, np.array([victim]))
+            deviations_of(device, levels)
+            for levels in (epsilons, np.array([target_user]))
         )
         own = float(own_noise[0])
     else:
@@ -76,7 +77,7 @@ def trial_of(
     return Trial(
         setting,
         NoiseAttack(setting, partial(attack, epsilons, counts, own)),
-        certificate_of(device, people, victim)
+        certificate_of(device, people, target_user)
         if people.num_users > 1
         else "no other user to hide among",
     )
@@ -92,8 +93,8 @@ def deviations_of(device: Gaussian, epsilons: Floats) -> Floats:
     return classical
 
 
-def without(people: Population, victim: float) -> tuple[Floats, Ints]:
+def without(people: Population, target_user: float) -> tuple[Floats, Ints]:
     """Returns all budgets and the number of other users at each."""
     counts = np.array(people.counts)
-    counts[people.level_indices([victim])] -= 1
+    counts[people.level_indices([target_user])] -= 1
     return people.epsilons, counts

@@ -82,7 +82,7 @@ def cell_probabilities(tails: Tails, edges: Floats, value: float) -> Floats:
 
 
 def noise_worlds(
-    victim: Tails,
+    target_user: Tails,
     others: Tails,
     counts: Ints,
     *,
@@ -92,8 +92,8 @@ def noise_worlds(
 ) -> Worlds:
     """Returns a target user with one of two values among users who all hold one value."""
     return Worlds(
-        cell_probabilities(victim, edges, values[0])[0],
-        cell_probabilities(victim, edges, values[1])[0],
+        cell_probabilities(target_user, edges, values[0])[0],
+        cell_probabilities(target_user, edges, values[1])[0],
         cell_probabilities(others, edges, others_hold),
         counts,
     )

@@ -212,8 +212,8 @@ def crowd_case(row: Row, crowd: Crowd, bound: PublishedBound) -> Case:
     for group in crowd.people:
         counts |= group.counts
     people = Population.from_counts(counts)
-    victim = float(people.epsilons[0 if crowd.careful else -1])
-    trial = trial_of(crowd.device, people, victim, exactly=crowd.exactly)
+    target_user = float(people.epsilons[0 if crowd.careful else -1])
+    trial = trial_of(crowd.device, people, target_user, exactly=crowd.exactly)
     # Without a target user, a bound takes the user whom its paper takes for the worst case.
     setting = trial.setting if crowd.told else Setting(people, crowd.device)
     claim = BoundClaim(bound, setting, delta=crowd.delta, epsilon=crowd.epsilon)

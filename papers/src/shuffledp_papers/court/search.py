@@ -161,22 +161,22 @@ def try_once(seed: int, trial: int, space: Space) -> list[Finding]:
     rng = np.random.default_rng([seed, trial])
     device = _device(space, rng)
     people = _people(space, rng)
-    victim = float(rng.choice(people.epsilons))
+    target_user = float(rng.choice(people.epsilons))
     delta = math.exp(rng.uniform(*np.log(space.deltas)))
-    setting = Setting(people, device, victim, device.delta_local)
+    setting = Setting(people, device, target_user, device.delta_local)
     protocol = SingleMessage(device)
     try:
-        (level,) = account(protocol, people, delta=delta, levels=[victim]).levels
+        (level,) = account(protocol, people, delta=delta, levels=[target_user]).levels
         epsilon = level.epsilon_central_lower
         # The certificate and the lower bound of delta at the epsilon of the attack.
         (at_epsilon,) = account(
-            protocol, people, epsilon=epsilon, levels=[victim]
+            protocol, people, epsilon=epsilon, levels=[target_user]
         ).levels
     except CertificationError:
         # Without the accountant's epsilon there is no point at which to compare.
         return []
     exactly = people.num_users <= _FEW_PEOPLE
-    exact = trial_of(device, people, victim, exactly=exactly).attack(epsilon)
+    exact = trial_of(device, people, target_user, exactly=exactly).attack(epsilon)
     findings = []
     for bound in PUBLISHED:
         # A limit states nothing of a single population, so that none can violate it.
@@ -192,7 +192,7 @@ def try_once(seed: int, trial: int, space: Space) -> list[Finding]:
                 seed=seed,
                 trial=trial,
                 setting=_words(device, people),
-                victim=victim,
+                victim=target_user,
                 epsilon=epsilon,
                 claimed=claimed,
                 exact=exact,
@@ -236,8 +236,8 @@ def _people(space: Space, rng: np.random.Generator) -> Population:
 def _words(device: LocalRandomizer, people: Population) -> str:
     parts = [f"{name} {value:g}" for name, value in _numbers(device).items()]
     pairs = zip(people.counts.tolist(), people.epsilons.tolist(), strict=True)
-    crowd = ", ".join(f"{count} at {level:g}" for count, level in pairs)
-    return f"{' '.join([device.mechanism, *parts])}; {crowd}"
+    population = ", ".join(f"{count} at {level:g}" for count, level in pairs)
+    return f"{' '.join([device.mechanism, *parts])}; {population}"
 
 
 def _numbers(device: LocalRandomizer) -> dict[str, float]:

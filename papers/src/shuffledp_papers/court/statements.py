@@ -47,7 +47,7 @@ Statement: TypeAlias = tuple[
 ]
 
 _CELLS = 20_000
-# Of the other person in V23: at 1, the victim's own, equal densities would decide.
+# Of the other person in V23: at 1, the target user's own, equal densities would decide.
 _OTHER_BUDGET = 0.95
 # In V18 and V19, F(w) = w^2 / 2 from w = 1: the minimum of h, and noise 1.
 _PULL = 10.0
@@ -121,7 +121,7 @@ def _uniform() -> Statement:
     budgets = np.clip(0.1 + ndtri(probabilities), 0.05, 0.5)
     people = Population.from_budgets(np.repeat(budgets, 100))
     trial = trial_of(Laplace(), people, float(people.epsilons[-1]))
-    bound = ApesNumerical(crowd="uniform")
+    bound = ApesNumerical(clones="uniform")
     claim = BoundClaim(bound, trial.setting, delta=_DELTA)
     return claim, trial.attack, trial.certificate
 
@@ -195,8 +195,10 @@ def _marked() -> Statement:
 def _worst_value() -> Statement:
     edges = np.linspace(-1.0, 1.0, _CELLS + 1)[1:-1]
     budgets = np.array([_OTHER_BUDGET, 1.0])
-    own, victim = (clip_laplace_tails(budgets[[index]]) for index in (0, 1))
-    first, second = (cell_probabilities(victim, edges, end)[0] for end in (-1.0, 1.0))
+    own, target_user = (clip_laplace_tails(budgets[[index]]) for index in (0, 1))
+    first, second = (
+        cell_probabilities(target_user, edges, end)[0] for end in (-1.0, 1.0)
+    )
 
     def spared(_: float) -> float:
         # At -0.75, inside the range, the other user hides the target user less.

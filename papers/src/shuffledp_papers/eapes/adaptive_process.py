@@ -61,23 +61,24 @@ class AdaptiveProcess:
         n = len(self.randomizers)
         if len(values) != n:
             raise InvalidInputError(f"Expected {n} values, got {len(values)}.")
-        # laws[S][history]: probability that the users in S come first and send `history`.
-        laws: dict[frozenset[int], Floats] = {frozenset(): np.ones(1)}
+        # distributions[S][history]: probability that the users in S come first and send
+        # `history`.
+        distributions: dict[frozenset[int], Floats] = {frozenset(): np.ones(1)}
         for position in range(n):
             longer: dict[frozenset[int], Floats] = {}
-            for gone, law in laws.items():
+            for gone, distribution in distributions.items():
                 for person in set(range(n)) - gone:
                     # Budgets of places are not budgets of users: a user who chose 0.1
                     # and gets a place at 5 sends a message that is 5-private.
                     chosen = position if self.attached == "place" else person
                     sent = self._after(chosen, position, values[person])
                     # The next user is uniform over the n - position others.
-                    grown = (law[:, None] * sent).ravel() / (n - position)
+                    grown = (distribution[:, None] * sent).ravel() / (n - position)
                     key = gone | {person}
                     longer[key] = longer.get(key, 0.0) + grown
-            laws = longer
-        (law,) = laws.values()
-        return law.reshape((self.cells,) * n)
+            distributions = longer
+        (distribution,) = distributions.values()
+        return distribution.reshape((self.cells,) * n)
 
     def _after(self, chosen: int, position: int, value: int) -> Floats:
         """Returns the probabilities after every history, shape (histories, cells)."""

@@ -31,11 +31,11 @@ from shuffledp_papers.bounds.bound import (
     check_pure,
     require,
 )
-from shuffledp_papers.bounds.crowd import others
 from shuffledp_papers.bounds.gaussian_profile import (
     gaussian_delta,
     gaussian_trade_off,
 )
+from shuffledp_papers.bounds.target_user import others
 
 _TITLE = (
     "Enhancing Privacy in Personalized Differential Privacy under the Shuffle Model"

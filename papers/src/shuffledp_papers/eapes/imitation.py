@@ -47,7 +47,8 @@ def components(first: Floats, second: Floats, epsilon: float) -> tuple[Floats, F
     )
     if min(float(part.min()) for part in parts) < -_ROUNDING:
         raise InvalidInputError(
-            f"Expected chances that differ by at most e^epsilon, epsilon = {epsilon:g}."
+            "Expected probabilities that differ by at most e^epsilon, "
+            f"epsilon = {epsilon:g}."
         )
     return np.maximum(parts[0], 0.0), np.maximum(parts[1], 0.0)
 

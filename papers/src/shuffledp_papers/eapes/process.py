@@ -24,16 +24,16 @@ import numpy as np
 from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats
-from shuffledp_papers.court.enumeration import count_law, with_one_more
+from shuffledp_papers.court.enumeration import count_distribution, with_one_more
 from shuffledp_papers.court.worlds import Worlds
 from shuffledp_papers.eapes.trade_off import TradeOff, trade_off
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
 
-def chances(epsilon: float, delta: float = 0.0) -> Floats:
+def probabilities(epsilon: float, delta: float = 0.0) -> Floats:
     """Returns the probabilities of each kind of message of one other user, shape (3,).
 
-    >>> chances(0.0, 0.5)
+    >>> probabilities(0.0, 0.5)
     array([0.25, 0.25, 0.5 ])
     """
     # p_i / 2 by e^-eps, which does not overflow.
@@ -41,10 +41,10 @@ def chances(epsilon: float, delta: float = 0.0) -> Floats:
     return np.array([half, half, 1.0 - 2.0 * half])
 
 
-def printed_chances(epsilon: float, delta: float = 0.0) -> Floats:
+def printed_probabilities(epsilon: float, delta: float = 0.0) -> Floats:
     """Returns the three numbers of eq. (10) and (11), which add up to less than 1.
 
-    >>> round(float(printed_chances(1.0).sum()), 3)
+    >>> round(float(printed_probabilities(1.0).sum()), 3)
     0.538
     """
     half = (1.0 - delta) * math.exp(-epsilon) / (1.0 + math.exp(-epsilon))
@@ -68,13 +68,13 @@ def counted_worlds(budgets: Floats, delta: float = 0.0) -> Worlds:
         raise InvalidInputError(f"Expected 0 <= delta < 1, got {delta:g}.")
     if levels.size < 2:
         raise OutsidePreconditions(f"Expected at least 2 people, got {levels.size}.")
-    lie = chances(float(levels[-1]), delta)[0]
+    lie = probabilities(float(levels[-1]), delta)[0]
     # The third kind, of probability delta, counts as hidden in both worlds; a failure of
     # the randomizer may reveal the value instead.
     first = np.array([1.0 - delta - lie, lie, delta])
     # The largest budget is the target user's; the others are grouped by level.
     groups, counts = np.unique(levels[:-1], return_counts=True)
-    others = np.array([chances(float(level), delta) for level in groups])
+    others = np.array([probabilities(float(level), delta) for level in groups])
     return Worlds(first, first[[1, 0, 2]], others, counts)
 
 
@@ -91,7 +91,8 @@ def counted_trade_off(budgets: Floats, delta: float = 0.0) -> TradeOff:
         ValueError: If there are too many.
     """
     worlds = counted_worlds(budgets, delta)
-    law = count_law(worlds)
+    distribution = count_distribution(worlds)
     return trade_off(
-        with_one_more(law, worlds.first), with_one_more(law, worlds.second)
+        with_one_more(distribution, worlds.first),
+        with_one_more(distribution, worlds.second),
     )

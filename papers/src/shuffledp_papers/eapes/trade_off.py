@@ -68,13 +68,14 @@ def trade_off(first: Floats, second: Floats) -> TradeOff:
     p, q = np.ravel(first), np.ravel(second)
     if np.shape(first) != np.shape(second):
         raise InvalidInputError(
-            f"Expected laws of one shape, got {np.shape(first)} and {np.shape(second)}."
+            f"Expected distributions of one shape, got {np.shape(first)} and "
+            f"{np.shape(second)}."
         )
     for distribution in (p, q):
         if not (
             np.all(distribution >= 0.0) and abs(float(distribution.sum()) - 1.0) <= 1e-9
         ):
-            raise InvalidInputError("Expected chances >= 0 that add up to 1.")
+            raise InvalidInputError("Expected probabilities >= 0 that add up to 1.")
     # Outcomes of probability 0 under P are rejected first: they cost no type-I error.
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(q > 0.0, p / q, np.inf)

@@ -111,7 +111,8 @@ def flip_of(first: MessageDensity, second: MessageDensity) -> float:
     middles = 0.5 * (edges[:-1] + edges[1:])
     f_0, f_1 = first(middles), second(middles)
     mass_0, mass_1 = (
-        _masses(law, edges) * _outside_tails(law, edges) for law in (first, second)
+        _masses(distribution, edges) * _outside_tails(distribution, edges)
+        for distribution in (first, second)
     )
     # Printed as equal, which holds for symmetric noise only; the smaller is taken.
     return min(float(mass_0[f_0 < f_1].sum()), float(mass_1[f_1 < f_0].sum()))
@@ -121,14 +122,28 @@ def _edges(
     own: MessageDensity, first: MessageDensity, second: MessageDensity
 ) -> Floats:
     """Returns the edges of cells: kinks, small cells, tails, and crossings."""
-    laws = (own, first, second)
-    low, high = min(law.low for law in laws), max(law.high for law in laws)
-    marks = [mark for law in laws for mark in (law.low, law.high, *law.kinks)]
+    distributions = (own, first, second)
+    low, high = (
+        min(distribution.low for distribution in distributions),
+        max(distribution.high for distribution in distributions),
+    )
+    marks = [
+        mark
+        for distribution in distributions
+        for mark in (distribution.low, distribution.high, *distribution.kinks)
+    ]
     coarse = np.unique(np.clip(np.array(marks, dtype=np.float64), low, high))
     steps = np.arange(_CELLS) / _CELLS
     fine = (coarse[:-1, None] + np.diff(coarse)[:, None] * steps).ravel()
     fine = np.unique(np.append(fine, high))
-    cuts = [fine, *(_tail_edges(law, fine) for law in laws if law.failure > 0.0)]
+    cuts = [
+        fine,
+        *(
+            _tail_edges(distribution, fine)
+            for distribution in distributions
+            if distribution.failure > 0.0
+        ),
+    ]
     # Just inside each cell, as densities may jump at its ends.
     gap = 1e-12 * np.diff(fine)
     left, right = fine[:-1] + gap, fine[1:] - gap
@@ -155,51 +170,58 @@ def _crossings(
     return high
 
 
-def _tail_edges(law: MessageDensity, edges: Floats) -> Floats:
+def _tail_edges(distribution: MessageDensity, edges: Floats) -> Floats:
     """Returns the two messages beyond which half of the failure probability lies."""
     # Printed with densities in place of distribution functions, and T^0 on both sides.
-    half = 0.5 * law.failure
+    half = 0.5 * distribution.failure
     # The upper tail is that of the reflected density: 1 - F would lose small tails.
     return np.array(
-        [_quantile(law, edges, half), -_quantile(_turned(law), -edges[::-1], half)]
+        [
+            _quantile(distribution, edges, half),
+            -_quantile(_turned(distribution), -edges[::-1], half),
+        ]
     )
 
 
-def _turned(law: MessageDensity) -> MessageDensity:
-    return MessageDensity(lambda z: law.density(-z), -law.high, -law.low)
+def _turned(distribution: MessageDensity) -> MessageDensity:
+    return MessageDensity(
+        lambda z: distribution.density(-z), -distribution.high, -distribution.low
+    )
 
 
-def _quantile(law: MessageDensity, edges: Floats, chance: float) -> float:
+def _quantile(distribution: MessageDensity, edges: Floats, probability: float) -> float:
     """Returns the quantile of a small probability, with full relative precision."""
-    below = np.cumsum(_masses(law, edges, checked=False))
-    cell = min(int(np.searchsorted(below, chance)), edges.size - 2)
+    below = np.cumsum(_masses(distribution, edges, checked=False))
+    cell = min(int(np.searchsorted(below, probability)), edges.size - 2)
     # The remainder is the mass from the cell's left edge to the quantile.
-    remainder = chance - (float(below[cell - 1]) if cell else 0.0)
+    remainder = probability - (float(below[cell - 1]) if cell else 0.0)
     start = low = float(edges[cell])
     high = float(edges[cell + 1])
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        part = _masses(law, np.array([start, middle]), checked=False)[0]
+        part = _masses(distribution, np.array([start, middle]), checked=False)[0]
         low, high = (middle, high) if part < remainder else (low, middle)
     return high
 
 
-def _outside_tails(law: MessageDensity, edges: Floats) -> Floats:
+def _outside_tails(distribution: MessageDensity, edges: Floats) -> Floats:
     """Returns 1 for cells outside the tails that fail, else 0."""
-    if law.failure == 0.0:
+    if distribution.failure == 0.0:
         return np.ones(edges.size - 1)
-    low, high = _tail_edges(law, edges)
+    low, high = _tail_edges(distribution, edges)
     middles = 0.5 * (edges[:-1] + edges[1:])
     inside: Floats = ((middles > low) & (middles < high)).astype(np.float64)
     return inside
 
 
-def _masses(law: MessageDensity, edges: Floats, *, checked: bool = True) -> Floats:
+def _masses(
+    distribution: MessageDensity, edges: Floats, *, checked: bool = True
+) -> Floats:
     """Returns the probabilities of cells within which the density is smooth."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     half = 0.5 * np.diff(edges)
     points = (edges[:-1] + half)[:, None] + half[:, None] * nodes
-    values = law(points)
+    values = distribution(points)
     masses: Floats = half * (values @ weights)
     # Written this way round, it refuses NaN, too.
     if checked and not (np.all(values >= 0.0) and abs(masses.sum() - 1.0) <= _OFF):

@@ -49,7 +49,7 @@ def check_mechanism(mechanism: Any, levels: int) -> None:
 
 
 def mechanism_confusion(
-    mechanism: Any, epsilons: Floats, victim: float
+    mechanism: Any, epsilons: Floats, target_user: float
 ) -> tuple[Floats, float]:
     """Returns p_i of each level, shape (levels,), and the target user's w.
 
@@ -62,17 +62,17 @@ def mechanism_confusion(
     Args:
         mechanism: One that `check_mechanism` accepts.
         epsilons: Local budgets > 0, shape (levels,).
-        victim: The target user's local budget > 0.
+        target_user: The target user's local budget > 0.
     """
     if isinstance(mechanism, DensityRandomizer):
-        return _by_density(mechanism, epsilons, victim)
+        return _by_density(mechanism, epsilons, target_user)
     values = values_to_check(mechanism)
     if isinstance(mechanism, AddedNoise):
         # The ends are the worst case of Laplace noise, as the paper takes them.
         values = (values[0], values[-1])
     tail = 0.5 * float(mechanism.delta_local)
     first, second = (
-        message_distribution(mechanism, victim, v) for v in (values[0], values[-1])
+        message_distribution(mechanism, target_user, v) for v in (values[0], values[-1])
     )
     confusion = np.empty(epsilons.size)
     # Each level has its own distribution, and noise its own grid: one level at a time.
@@ -133,9 +133,9 @@ def _inside(
 
 
 def _by_density(
-    mechanism: DensityRandomizer, epsilons: Floats, victim: float
+    mechanism: DensityRandomizer, epsilons: Floats, target_user: float
 ) -> tuple[Floats, float]:
-    def law(level: float, value: float) -> MessageDensity:
+    def distribution(level: float, value: float) -> MessageDensity:
         return MessageDensity(
             lambda messages: mechanism.density(messages, value, level),
             mechanism.low,
@@ -144,9 +144,12 @@ def _by_density(
         )
 
     values = mechanism.values
-    first, second = law(victim, values[0]), law(victim, values[-1])
+    first, second = (
+        distribution(target_user, values[0]),
+        distribution(target_user, values[-1]),
+    )
     confusion = [
-        min(min(confusion_of(law(level, v), first, second)) for v in values)
+        min(min(confusion_of(distribution(level, v), first, second)) for v in values)
         for level in epsilons.tolist()
     ]
     return np.array(confusion), flip_of(first, second)

@@ -41,8 +41,8 @@ from shuffledp_papers.bounds.bound import (
     Status,
     require,
 )
-from shuffledp_papers.bounds.crowd import others, victim_budget
 from shuffledp_papers.bounds.invert import epsilon_at
+from shuffledp_papers.bounds.target_user import others, target_user_budget
 from shuffledp_papers.bounds.two_counts import CloneCount, clone_count
 from shuffledp_papers.hypothesis_testing.any_mechanism import (
     check_mechanism,
@@ -113,14 +113,14 @@ class HypothesisTesting(PublishedBound):
     def confusion(self, setting: Setting) -> tuple[Floats, float]:
         """Returns p_i of each level, shape (levels,), and the target user's w."""
         self.check(setting)
-        victim, epsilons = victim_budget(setting), setting.people.epsilons
+        target_user, epsilons = target_user_budget(setting), setting.people.epsilons
         mechanism = setting.mechanism
         if isinstance(mechanism, Laplace):
-            return laplace_confusion(epsilons, victim), laplace_flip(victim)
+            return laplace_confusion(epsilons, target_user), laplace_flip(target_user)
         if not isinstance(mechanism, Gaussian):
-            return mechanism_confusion(mechanism, epsilons, victim)
+            return mechanism_confusion(mechanism, epsilons, target_user)
         # The mechanism's deviations are for values in [-1, 1]; the paper's are in [0, 1].
-        deviations = mechanism.deviations(np.append(epsilons, victim)) / 2.0
+        deviations = mechanism.deviations(np.append(epsilons, target_user)) / 2.0
         own, tail = float(deviations[-1]), _delta_local(setting) / 2.0
         confusion = gaussian_confusion(deviations[:-1], own, tail=tail)
         return confusion, gaussian_flip(own, tail=tail)

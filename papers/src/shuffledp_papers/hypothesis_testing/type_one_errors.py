@@ -24,7 +24,7 @@ from shuffledp.types import Floats
 
 
 def laplace_confusion(
-    epsilons: Floats, victim: float, *, strict: bool = False
+    epsilons: Floats, target_user: float, *, strict: bool = False
 ) -> Floats:
     """Returns p_i under Laplace noise of scale 1 / eps_i, shape (levels,).
 
@@ -33,26 +33,26 @@ def laplace_confusion(
 
     Args:
         epsilons: Budgets eps_i > 0, shape (levels,).
-        victim: Budget eps > 0.
+        target_user: Budget eps > 0.
         strict: Whether messages that are equally likely are left out.
     """
     # Equal budgets have slope 0; 2 eps stands in for them, and is replaced at the end.
-    same = epsilons == victim
-    budgets = np.where(same, 2.0 * victim, epsilons)
+    same = epsilons == target_user
+    budgets = np.where(same, 2.0 * target_user, epsilons)
     # ln(eps_i / eps) and eps_i - eps have the same sign.
-    slope = budgets - victim
-    log_ratio = np.log1p(slope / victim)
+    slope = budgets - target_user
+    log_ratio = np.log1p(slope / target_user)
     edge = log_ratio / slope
-    wide = budgets < victim
+    wide = budgets < target_user
     # f_i(z) <= f(z) where |z| >= edge if eps_i > eps, else where |z| <= edge.
     outer = _laplace_between(budgets, -np.inf, np.minimum(0.5, -edge))
     outer += _laplace_between(budgets, edge, 0.5)
     inner = _laplace_between(budgets, -edge, np.minimum(edge, 0.5))
     for_zero = np.where(wide, inner, outer)
     # f_i(z) <= f(z - 1), for 1/2 < z <= 1 and for z > 1.
-    start = np.maximum(0.5, (log_ratio + victim) / (budgets + victim))
+    start = np.maximum(0.5, (log_ratio + target_user) / (budgets + target_user))
     for_one = _laplace_between(budgets, start, 1.0)
-    turn = np.maximum(1.0, (log_ratio - victim) / slope)
+    turn = np.maximum(1.0, (log_ratio - target_user) / slope)
     beyond = np.where(
         wide,
         _laplace_between(budgets, 1.0, turn),
@@ -60,40 +60,41 @@ def laplace_confusion(
     )
     confusion = np.minimum(for_zero, for_one + beyond)
     # Printed with "<" in place of "<=": p_i vanishes where budgets are equal.
-    equal = 0.0 if strict else laplace_flip(victim)
+    equal = 0.0 if strict else laplace_flip(target_user)
     result: Floats = np.where(same, equal, confusion)
     return result
 
 
-def laplace_flip(victim: float) -> float:
+def laplace_flip(target_user: float) -> float:
     """Returns w: the probability that noise of scale 1 / eps exceeds 1/2."""
-    return 0.5 * math.exp(-victim / 2.0)
+    return 0.5 * math.exp(-target_user / 2.0)
 
 
 def gaussian_confusion(
-    deviations: Floats, victim: float, *, tail: float = 0.0, strict: bool = False
+    deviations: Floats, target_user: float, *, tail: float = 0.0, strict: bool = False
 ) -> Floats:
     """Returns p_i under Gaussian noise, shape (levels,).
 
     Args:
         deviations: Standard deviations of the others' noise, shape (levels,).
-        victim: Standard deviation of the target user's noise.
+        target_user: Standard deviation of the target user's noise.
         tail: Probability of either tail that counts as failure, delta_i / 2.
         strict: Whether messages that are equally likely are left out.
     """
     # Equal deviations would divide by 0; 2 sigma stands in, and is replaced at the end.
-    same = deviations == victim
-    sigma = np.where(same, 2.0 * victim, deviations)
+    same = deviations == target_user
+    sigma = np.where(same, 2.0 * target_user, deviations)
     reach = -sigma * float(ndtri(tail)) if tail > 0.0 else np.full(sigma.shape, np.inf)
 
     def between(low: Floats | float, high: Floats | float) -> Floats:
         low, high = np.maximum(low, -reach), np.minimum(high, reach)
         return _normal_between(low / sigma, high / sigma)
 
-    # With v = (victim / sigma)^2 - 1 and l = 2 victim^2 ln(victim / sigma):
-    # f_i(z) <= f(z) where v z^2 >= l, and f_i(z) <= f(z - 1) where v z^2 + 2 z >= 1 + l.
-    excess = (victim / sigma - 1.0) * (victim / sigma + 1.0)
-    level = victim**2 * np.log1p(excess)
+    # With v = (target user / sigma)^2 - 1 and l = 2 target user^2 ln(target user /
+    # sigma): f_i(z) <= f(z) where v z^2 >= l, and f_i(z) <= f(z - 1) where v z^2 + 2 z
+    # >= 1 + l.
+    excess = (target_user / sigma - 1.0) * (target_user / sigma + 1.0)
+    level = target_user**2 * np.log1p(excess)
     edge = np.sqrt(level / excess)
     wide = excess < 0.0
     outer = between(-np.inf, np.minimum(0.5, -edge)) + between(edge, 0.5)
@@ -104,7 +105,7 @@ def gaussian_confusion(
     # Wider noise has the smaller density only up to the second root.
     far = np.where(wide, (1.0 + root) / np.where(wide, -excess, 1.0), np.inf)
     confusion = np.minimum(for_zero, between(near, far))
-    equal = 0.0 if strict else gaussian_flip(victim, tail=tail)
+    equal = 0.0 if strict else gaussian_flip(target_user, tail=tail)
     result: Floats = np.where(same, equal, confusion)
     return result
 

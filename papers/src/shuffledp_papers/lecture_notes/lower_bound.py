@@ -48,12 +48,12 @@ class Transcripts:
     """Posterior distributions of uniform bits, given a transcript.
 
     Attributes:
-        chances: Probability of each transcript, shape (transcripts,).
+        probabilities: Probability of each transcript, shape (transcripts,).
         joint: Probability of every data set, given a transcript, shape
             (transcripts, 2, ..., 2).
     """
 
-    chances: Floats
+    probabilities: Floats
     joint: Floats
 
     @property
@@ -88,7 +88,7 @@ class Transcripts:
         ones = self.ones()
         # Given a transcript, bits are independent: variances add up.
         variance = (ones * (1.0 - ones)).sum(axis=1) / self.num_users**2
-        return math.sqrt(float(self.chances @ variance))
+        return math.sqrt(float(self.probabilities @ variance))
 
 
 def transcripts(tables: Sequence[Floats]) -> Transcripts:
@@ -103,28 +103,36 @@ def transcripts(tables: Sequence[Floats]) -> Transcripts:
     """
     joint: Floats = np.ones((1, 1))
     for person, table in enumerate(tables):
-        chances = np.asarray(table, dtype=np.float64)
+        probabilities = np.asarray(table, dtype=np.float64)
         before = joint.shape[0]
-        if chances.ndim != 3 or chances.shape[:2] != (before, 2):
+        if probabilities.ndim != 3 or probabilities.shape[:2] != (before, 2):
             raise InvalidInputError(
                 f"Expected a table of shape ({before}, 2, messages) for person {person}, "
-                f"got {chances.shape}."
+                f"got {probabilities.shape}."
             )
-        if not (np.all(chances >= 0.0) and np.allclose(chances.sum(axis=2), 1.0)):
-            raise InvalidInputError("Expected chances that add up to 1.")
-        if before * chances.shape[2] * 2 ** (person + 1) > _MOST:
+        if not (
+            np.all(probabilities >= 0.0) and np.allclose(probabilities.sum(axis=2), 1.0)
+        ):
+            raise InvalidInputError("Expected probabilities that add up to 1.")
+        if before * probabilities.shape[2] * 2 ** (person + 1) > _MOST:
             raise InvalidInputError(
                 "Expected fewer people or messages: too many to list."
             )
         # (transcripts, bits so far) times (transcripts, bit, message).
         flat = joint.reshape(before, -1)
-        grown = 0.5 * flat[:, None, :, None] * chances.transpose(0, 2, 1)[:, :, None, :]
-        joint = grown.reshape(before * chances.shape[2], -1)
+        grown = (
+            0.5
+            * flat[:, None, :, None]
+            * probabilities.transpose(0, 2, 1)[:, :, None, :]
+        )
+        joint = grown.reshape(before * probabilities.shape[2], -1)
     # Transcripts of probability 0 have no posterior.
-    chances = joint.sum(axis=1)
-    possible = chances > 0.0
-    given = joint[possible] / chances[possible, None]
-    return Transcripts(chances[possible], given.reshape((-1,) + (2,) * len(tables)))
+    probabilities = joint.sum(axis=1)
+    possible = probabilities > 0.0
+    given = joint[possible] / probabilities[possible, None]
+    return Transcripts(
+        probabilities[possible], given.reshape((-1,) + (2,) * len(tables))
+    )
 
 
 def adaptive_tables(

@@ -31,15 +31,15 @@ def printed_share(num_users: int, epsilon: float, delta: float) -> float:
         OutsidePreconditions: Unless eps <= 1, delta >= 2^(-eps n), and p < 1.
     """
     people, target = checked(num_users, epsilon)
-    chance = check_delta(delta)
+    checked_delta = check_delta(delta)
     # The preconditions of Theorem 9.6, the second as a logarithm: 2^(-eps n) underflows.
-    if target > 1.0 or math.log2(chance) < -target * people:
+    if target > 1.0 or math.log2(checked_delta) < -target * people:
         raise OutsidePreconditions(
             "Expected 0 < epsilon <= 1 and delta >= 2^(-epsilon n), got epsilon = "
-            f"{target:g}, delta = {chance:g} and n = {people}."
+            f"{target:g}, delta = {checked_delta:g} and n = {people}."
         )
     # The theorem leaves the constant open.
-    share = math.log(1.0 / chance) / (people * target**2)
+    share = math.log(1.0 / checked_delta) / (people * target**2)
     if share >= 1.0:
         raise OutsidePreconditions(
             f"Expected enough people that p < 1, got p = {share:g} for {people}."

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomness import Rng, coins
+from shuffledp.randomness import Rng, bernoulli_draws
 from shuffledp.types import Floats, Ints
 
 _ROUNDING = 1e-12
@@ -33,7 +33,7 @@ class OneBitReduction:
     >>> keep = math.exp(1.0) / (math.exp(1.0) + 1.0)
     >>> response = np.array([[keep, 1.0 - keep], [1.0 - keep, keep]])
     >>> one_bit = OneBitReduction(response, response[0], epsilon=1.0)
-    >>> one_bit.kept_chances().round(4)
+    >>> one_bit.kept_probabilities().round(4)
     array([[0.1966, 0.0723],
            [0.0723, 0.1966]])
 
@@ -52,7 +52,7 @@ class OneBitReduction:
         table, public = np.asarray(self.table), np.asarray(self.public)
         if table.ndim != 2 or table.shape[0] < 1 or public.shape != table.shape[1:]:
             raise InvalidInputError(
-                "Expected a table (values, messages) and a law of these messages, got "
+                "Expected a table (values, messages) and a distribution of messages, got "
                 f"{table.shape} and {public.shape}."
             )
         # Q(z | x) / mu(z) must be finite and above 0 for every message.
@@ -62,7 +62,7 @@ class OneBitReduction:
                 and abs(float(distribution.sum()) - 1.0) <= 1e-9
             ):
                 raise InvalidInputError(
-                    "Expected chances above 0 that add up to 1 for every value."
+                    "Expected probabilities above 0 that add up to 1 for every value."
                 )
         if not 0.0 < self.epsilon <= 700.0:
             raise InvalidInputError(
@@ -74,7 +74,8 @@ class OneBitReduction:
         level = float(max(logs.max(), spread.max()))
         if level > self.epsilon * (1.0 + _ROUNDING) + _ROUNDING:
             raise InvalidInputError(
-                f"Expected chances within a factor of e^{self.epsilon:g} of each other, "
+                "Expected probabilities within a factor of "
+                f"e^{self.epsilon:g} of each other, "
                 f"got e^{level:.6g}."
             )
 
@@ -86,7 +87,7 @@ class OneBitReduction:
         # would have 1 / (2 - e^eps): a level of 1.05 at eps = 0.5.
         return 1.0 / (math.exp(self.epsilon) + 1.0)
 
-    def bit_chances(self) -> Floats:
+    def bit_probabilities(self) -> Floats:
         """Returns the probabilities that a bit is 1, shape (values, messages)."""
         # Rounding must not lead beyond the two ends, which the level allows.
         least = self.kept_share * math.exp(-self.epsilon)
@@ -94,15 +95,15 @@ class OneBitReduction:
         probabilities: Floats = self.kept_share * self.table / self.public
         return np.clip(probabilities, least, most)
 
-    def kept_chances(self) -> Floats:
+    def kept_probabilities(self) -> Floats:
         """Returns the probability that each message is kept, shape (values, messages)."""
         # P(kept, z) = mu(z) c Q(z | x) / mu(z) = c Q(z | x).
-        probabilities: Floats = self.public * self.bit_chances()
+        probabilities: Floats = self.public * self.bit_probabilities()
         return probabilities
 
     def level(self) -> float:
         """Returns the exact local level of a bit, given its public message."""
-        ones = self.bit_chances()
+        ones = self.bit_probabilities()
         # A bit of 0 is a message, too.
         ratios = [
             np.log(row.max(axis=0) / row.min(axis=0)) for row in (ones, 1.0 - ones)
@@ -130,4 +131,4 @@ class OneBitReduction:
         for array, size in zip((inputs, drawn), self.table.shape, strict=True):
             if array.size and not 0 <= int(array.min()) <= int(array.max()) < size:
                 raise InvalidInputError(f"Expected whole numbers in [0, {size}).")
-        return coins(self.bit_chances()[inputs, drawn], rng=rng)
+        return bernoulli_draws(self.bit_probabilities()[inputs, drawn], rng=rng)

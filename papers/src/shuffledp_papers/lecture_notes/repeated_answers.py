@@ -26,27 +26,29 @@ from shuffledp.randomizers.checks import whole_number
 _MOST = 10_000
 
 
-def chance_of_at_least(yes: int, answers: int, *, chance: Fraction) -> float:
+def probability_of_at_least(yes: int, answers: int, *, probability: Fraction) -> float:
     """Returns the exact probability of at least `yes` yes in independent answers.
 
-    >>> f"{chance_of_at_least(75, 100, chance=Fraction(1, 4)):.4g}"
+    >>> f"{probability_of_at_least(75, 100, probability=Fraction(1, 4)):.4g}"
     '1.435e-25'
 
     Args:
         yes: Least number of yes.
         answers: Number of answers.
-        chance: Probability of a yes, as a fraction.
+        probability: Probability of a yes, as a fraction.
     """
     total = whole_number(answers, "answers", least=1, most=_MOST)
     least = whole_number(yes, "yes", least=0, most=total)
     # Printed is 1.39e-24 for 75 of 100: 3^-50, their likelihood ratio.
-    return float(sum(_weight(k, total, chance) for k in range(least, total + 1)))
+    return float(sum(_weight(k, total, probability) for k in range(least, total + 1)))
 
 
-def chance_of_exactly(yes: int, answers: int, *, chance: Fraction) -> float:
+def probability_of_exactly(yes: int, answers: int, *, probability: Fraction) -> float:
     """Returns the exact probability of `yes` yes in independent answers."""
     total = whole_number(answers, "answers", least=1, most=_MOST)
-    return float(_weight(whole_number(yes, "yes", least=0, most=total), total, chance))
+    return float(
+        _weight(whole_number(yes, "yes", least=0, most=total), total, probability)
+    )
 
 
 def expected_ones(
@@ -91,11 +93,17 @@ def expected_ones(
     return h * (noise + (1.0 - f) * q) + (k - h) * (noise + (1.0 - f) * p)
 
 
-def _weight(yes: int, answers: int, chance: Fraction) -> Fraction:
-    if not 0 <= chance <= 1:
-        raise InvalidInputError(f"Expected a chance from 0 to 1, got {chance}.")
+def _weight(yes: int, answers: int, probability: Fraction) -> Fraction:
+    if not 0 <= probability <= 1:
+        raise InvalidInputError(
+            f"Expected a probability from 0 to 1, got {probability}."
+        )
     # Exact fractions: the probabilities of interest are near 1e-25.
-    return math.comb(answers, yes) * chance**yes * (1 - chance) ** (answers - yes)
+    return (
+        math.comb(answers, yes)
+        * probability**yes
+        * (1 - probability) ** (answers - yes)
+    )
 
 
 def _share(value: float, name: str) -> float:

@@ -151,8 +151,8 @@ class LocalSgd:
         total = np.zeros(num_dimensions)
         for number in range(self.num_rounds):
             # Disjoint groups: each user answers in one round.
-            asked = slice(number * size, (number + 1) * size)
-            gradient = private_mean(gradients(asked, point), budget, rng=rng)
+            batch = slice(number * size, (number + 1) * size)
+            gradient = private_mean(gradients(batch, point), budget, rng=rng)
             point = on_ball(point - step * gradient)
             total += point
         mean: Floats = total / self.num_rounds

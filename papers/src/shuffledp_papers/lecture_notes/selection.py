@@ -38,7 +38,7 @@ MOST_CANDIDATES = 2**16
 _MOST_LISTED = 10
 
 
-def naming_chances(approvals: NDArray[np.bool_], epsilon: float) -> Floats:
+def naming_probabilities(approvals: NDArray[np.bool_], epsilon: float) -> Floats:
     """Returns the probabilities of naming each candidate.
 
     Args:
@@ -61,7 +61,7 @@ def name_candidates(
 ) -> Ints:
     """Draws the candidate that each user names, shape (n,)."""
     # The local exponential mechanism, by inversion of its distribution function.
-    probabilities = naming_chances(approvals, epsilon)
+    probabilities = naming_probabilities(approvals, epsilon)
     # Rounding may leave a sum a hair below 1.
     edges = np.cumsum(probabilities, axis=1)[:, :-1]
     drawn: Ints = (rng.random((len(probabilities), 1)) >= edges).sum(axis=1)
@@ -76,7 +76,7 @@ def listed_level(num_candidates: int, epsilon: float) -> float:
     """
     d = whole_number(num_candidates, "candidates", least=2, most=_MOST_LISTED)
     rows = np.array(list(itertools.product([False, True], repeat=d)))
-    logs = np.log(naming_chances(rows, epsilon))
+    logs = np.log(naming_probabilities(rows, epsilon))
     return float((logs.max(axis=0) - logs.min(axis=0)).max())
 
 
@@ -105,7 +105,7 @@ def curators_choice(counts: Ints, epsilon: float, *, rng: np.random.Generator) -
 
 def shares_of_bits(
     approved: NDArray[np.bool_],
-    asked: Ints,
+    assigned: Ints,
     epsilon: float,
     *,
     num_candidates: int,
@@ -115,7 +115,7 @@ def shares_of_bits(
 
     Args:
         approved: Whether each user approves of the assigned candidate, shape (n,).
-        asked: The assigned candidates, shape (n,).
+        assigned: The assigned candidates, shape (n,).
         epsilon: The local budget of every user.
         num_candidates: d.
         rng: A simulation's generator.
@@ -124,8 +124,8 @@ def shares_of_bits(
     # One bit per user, by randomized response.
     levels = np.full(approved.size, budget)
     bits = OneBit().randomize(approved.astype(np.float64), levels, rng=rng)
-    people = np.bincount(asked, minlength=num_candidates)
-    ones = np.bincount(asked, weights=bits, minlength=num_candidates)
+    people = np.bincount(assigned, minlength=num_candidates)
+    ones = np.bincount(assigned, weights=bits, minlength=num_candidates)
     growth = math.exp(budget)
     # Inverts E[bit] = (x (e^eps - 1) + 1) / (e^eps + 1).
     shares: Floats = (ones / np.maximum(people, 1) * (growth + 1.0) - 1.0) / (

@@ -29,7 +29,7 @@ from shuffledp_papers.lecture_notes.mean_errors import checked
 _MOST_PEOPLE = 6
 
 
-def answer_law(tables: Sequence[Floats], values: Sequence[int]) -> Floats:
+def answer_distribution(tables: Sequence[Floats], values: Sequence[int]) -> Floats:
     """Returns the probability of every list of answers, shape (lists,).
 
     Args:
@@ -75,7 +75,7 @@ def exact_delta(
     """Returns the hockey-stick divergence of two data sets, in the worse direction.
 
     Args:
-        tables: See `answer_law`.
+        tables: See `answer_distribution`.
         values: One data set.
         changed: The neighboring data set, which differs in one user.
         epsilon: In nats, >= 0.
@@ -87,7 +87,10 @@ def exact_delta(
         or sum(a != b for a, b in zip(values, changed, strict=True)) != 1
     ):
         raise InvalidInputError("Expected data sets that differ in one person.")
-    first, second = answer_law(tables, values), answer_law(tables, changed)
+    first, second = (
+        answer_distribution(tables, values),
+        answer_distribution(tables, changed),
+    )
     # Either of two neighboring data sets may be the true one.
     return max(
         float(np.maximum(first - growth * second, 0.0).sum()),

@@ -192,7 +192,7 @@ async def _send(
     from shuffledp_services.http.trusted_certificates import service_client
     from shuffledp_services.storage.key_files import write_new
 
-    # A party that can predict the coins can make the audit blind.
+    # A party that can predict the draws can make the audit blind.
     rng = SystemRandom()
     async with service_client(TIMEOUT, ca=ca) as client:
         step = await open_step(client, shuffler, task=task)

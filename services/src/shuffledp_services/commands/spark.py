@@ -95,10 +95,10 @@ def rehearsal_on_spark(
     def rehearse(stage: "Stage") -> "Summary":
         table = _placed(read_table(spark, path))
         parts = chosen.parts(request, lambda: texts_of(table, value))
-        asked: dict[str, Collection[str]] = {value: parts.known}
+        requested: dict[str, Collection[str]] = {value: parts.known}
         if request.level is not None:
-            asked[request.level] = ()
-        frame, notes = complete(table, asked, drop=request.missing == "drop")
+            requested[request.level] = ()
+        frame, notes = complete(table, requested, drop=request.missing == "drop")
         if request.level is None:
             frame, notes = _dealt(frame, request, stage), (*notes, _BY_CHANCE)
         return rehearse_parts(

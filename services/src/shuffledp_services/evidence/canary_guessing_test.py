@@ -124,31 +124,31 @@ def guessing_p_value(
     # The bound holds for every point of the profile, so the least needs no correction.
     for epsilons, deltas in zip(promises.epsilons, promises.deltas, strict=True):
         # The distribution of B, from that of each level's guesses.
-        law = np.ones(1)
+        distribution = np.ones(1)
         for epsilon, count in zip(epsilons.tolist(), guessed.tolist(), strict=True):
-            coins = binom.pmf(np.arange(count + 1), count, expit(epsilon))
-            law = np.convolve(law, coins)
+            guesses = binom.pmf(np.arange(count + 1), count, expit(epsilon))
+            distribution = np.convolve(distribution, guesses)
         # D sums over all canaries of a level, guessed or not.
         # 1 / (1 + e^eps), without overflow.
         bought = float(np.sum(sent * deltas * expit(-epsilons)))
-        least = min(least, knapsack(law, correct, bought))
+        least = min(least, knapsack(distribution, correct, bought))
     return min(max(least * (1.0 + _ROUNDING), 1e-300), 1.0)
 
 
-def knapsack(law: Floats, wanted: int, bought: float) -> float:
+def knapsack(distribution: Floats, wanted: int, bought: float) -> float:
     """Returns max P(B + N >= wanted) over all N >= 0 with E[N] <= bought.
 
     >>> round(knapsack(np.array([0.5, 0.25, 0.25]), 2, 0.375), 4)  # 1/4 + 1/4 + 1/16
     0.5625
 
     Args:
-        law: P(B = b), shape (most + 1,).
+        distribution: P(B = b), shape (most + 1,).
         wanted: In [0, most].
         bought: At least 0.
     """
-    reached = math.fsum(law[wanted:].tolist())
+    reached = math.fsum(distribution[wanted:].tolist())
     # The j-th entry: j correct guesses are missing, which costs j times its probability.
-    short = law[:wanted][::-1]
+    short = distribution[:wanted][::-1]
     missing = np.arange(1, wanted + 1)
     # D buys correct guesses first where few are missing, as these cost least.
     costs = np.cumsum(missing * short)

@@ -36,7 +36,7 @@ from shuffledp_services.evidence.evidence import ALPHA, EpochTest
 from shuffledp_services.evidence.inversions import two_sided_p_value
 from shuffledp_services.evidence.privacy_profiles import PrivacyProfiles
 
-CHANCES = (0.5, 0.9)
+POWERS = (0.5, 0.9)
 
 # No auditor sends more; and 16 points of a profile give nearly the power of all of them.
 _MOST = 100_000
@@ -73,10 +73,10 @@ class CollectionPower:
         p_value: The largest p-value with which one test alone accuses.
         guesses: The power for each level, and each excess.
         right: The least share of correct guesses that accuses; None if not even all do.
-        losses: The share of lost reports that is seen with chances 1/2 and 9/10, if every
-            canary has a receipt.
-        kept: The share of messages that stay in order, seen with chances 1/2 and 9/10 in a
-            batch that should be in random order; None if it cannot be seen.
+        losses: The share of lost reports that is seen with probabilities 1/2 and 9/10,
+            if every canary has a receipt.
+        kept: The share of messages that stay in order, seen with probabilities 1/2 and
+            9/10 in a batch that should be in random order; None if it cannot be seen.
     """
 
     canaries: int
@@ -93,7 +93,8 @@ class CollectionPower:
         half, most = self.losses
         sentences = [
             f"If the shuffler loses {half:.2%} of all reports after giving receipts, "
-            f"{self.canaries:,} canaries show it with chance 50%, and {most:.2%} with 90%."
+            f"{self.canaries:,} canaries show it with probability 50%, and {most:.2%} "
+            "with 90%."
         ]
         some, more = self.kept
         sentences.append(
@@ -101,7 +102,7 @@ class CollectionPower:
             "be that of hashes."
             if some is None or more is None
             else f"If {some:.0%} of all messages stay in the order of sending, that shows "
-            f"with chance 50%, and {more:.0%} with 90%."
+            f"with probability 50%, and {more:.0%} with 90%."
         )
         if self.right is None:
             sentences.append(
@@ -168,9 +169,9 @@ def collection_power(
         for level_index in np.flatnonzero(sent).tolist()
         for excess in EXCESSES
     ]
-    order_shares = [_order_share(count, chance, p_value) for chance in CHANCES]
+    order_shares = [_order_share(count, power, p_value) for power in POWERS]
     # One canary of m is enough: a share s is seen with probability 1 - (1 - s)^m.
-    losses = [-math.expm1(math.log1p(-chance) / count) for chance in CHANCES]
+    losses = [-math.expm1(math.log1p(-power) / count) for power in POWERS]
     return CollectionPower(
         count,
         alpha,
@@ -223,7 +224,7 @@ def _guess_power(
 
 
 def _needed(right: float, *, promises: PrivacyProfiles, p_value: float) -> int | None:
-    """Returns a sufficient number of canaries if guesses are right with this chance."""
+    """Returns how many canaries suffice if guesses are right with this probability."""
 
     def enough(canaries: int) -> bool:
         guessed = num_guesses(canaries)
@@ -265,8 +266,8 @@ def _as_noise(epsilon: float, delta: float) -> float:
     return sides(middle)[0] / sum(sides(middle))
 
 
-def _order_share(count: int, chance: float, p_value: float) -> float | None:
-    """Returns the share of messages in order that is detected with this chance."""
+def _order_share(count: int, power: float, p_value: float) -> float | None:
+    """Returns the share of messages in order that is detected with this probability."""
     pairs = count * (count - 1) // 2
     if pairs < 1 or two_sided_p_value(0, [count]) > p_value:
         return None
@@ -277,7 +278,7 @@ def _order_share(count: int, chance: float, p_value: float) -> float | None:
         low, high = (middle, high) if detected else (low, middle)
     # An approximation: inversions are normal, with the spread of a random order.
     spread = math.sqrt(2.0 * (2 * count + 5) / (9.0 * count * (count - 1)))
-    tau = 1.0 - 2.0 * low / pairs + float(norm.ppf(chance)) * spread
+    tau = 1.0 - 2.0 * low / pairs + float(norm.ppf(power)) * spread
     # If messages keep their position with probability s, and the others are in random
     # order, two are in order with (1 + tau) / 2, tau = s^2 + (2 / 3) s (1 - s).
     return math.sqrt(1.0 + 3.0 * tau) - 1.0 if tau < 1.0 else None

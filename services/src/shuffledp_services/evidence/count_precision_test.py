@@ -49,30 +49,33 @@ def precision_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
         (categories < 0) | (categories >= k)
     ).any():
         raise InvalidInputError(f"Expected canaries of categories in [0, {k}).")
-    chances = np.array(_chances(canaries, seen, categories))
-    near = int((chances <= NEAR).sum())
+    probabilities = np.array(_probabilities(canaries, seen, categories))
+    near = int((probabilities <= NEAR).sum())
     # Where each category is near with 5% at most, given the former ones, their number
     # is at most binomial; with unknown dependence, the union bound holds.
     if seen.support.columns is SupportDependence.UNKNOWN:
-        p_value = float(chances.min()) * chances.size
+        p_value = float(probabilities.min()) * probabilities.size
     else:
-        p_value = float(binom.sf(near - 1, chances.size, NEAR))
+        p_value = float(binom.sf(near - 1, probabilities.size, NEAR))
     p_value = min(max(p_value, 1e-300), 1.0)
     sentence = (
-        f"{near:,} of {chances.size:,} counts are nearer to what canaries sent than coins "
+        f"{near:,} of {probabilities.size:,} counts are nearer to what canaries sent "
+        "than coins "
         f"come in {NEAR:.0%} of all cases: false-alarm probability {p_value:.2g}, if "
         "devices draw as their levels say."
     )
     return AuditFinding.of_p_value(EpochTest.PRECISION, p_value, sentence=sentence)
 
 
-def _chances(canaries: Canaries, seen: EpochView, categories: Ints) -> list[float]:
+def _probabilities(
+    canaries: Canaries, seen: EpochView, categories: Ints
+) -> list[float]:
     """Bounds the probability of each distance to the truth, given former counts."""
     support, people = seen.support, seen.people
     assert support is not None
     level = np.searchsorted(seen.levels, canaries.levels) if people.size > 1 else 0
     more = np.broadcast_to((support.keep - support.flip)[level], len(canaries))
-    chances, before = [], 0.0
+    probabilities, before = [], 0.0
     for number, category in enumerate(categories.tolist()):
         from_canaries = float(more[canaries.values == category].sum())
         # The expectation if canaries alone hold the category; if others do, too, the
@@ -87,9 +90,9 @@ def _chances(canaries: Canaries, seen: EpochView, categories: Ints) -> list[floa
         variance = max(float(people @ each) - away * float(each.max()), 0.0)
         # Each whole number in the window has a probability of exp(-V) I_0(V) at most.
         window = math.floor(2.0 * abs(count - expected)) + 1.0
-        chances.append(min(window * float(ive(0, variance)), 1.0))
+        probabilities.append(min(window * float(ive(0, variance)), 1.0))
         before += count
-    return chances
+    return probabilities
 
 
 def _least_variances(support: SupportCounts, former: int) -> Floats:
@@ -101,11 +104,11 @@ def _least_variances(support: SupportCounts, former: int) -> Floats:
     """
     keep, flip = support.keep, support.flip
     if support.columns is not SupportDependence.ONE or not former:
-        chances = np.stack([keep, flip])
+        probabilities = np.stack([keep, flip])
     else:
         with np.errstate(divide="ignore", invalid="ignore"):
             # The user holds this category, one of the former, or another one.
-            chances = np.stack(
+            probabilities = np.stack(
                 [
                     keep / (1.0 - former * flip),
                     flip / (1.0 - keep - (former - 1) * flip),
@@ -113,6 +116,8 @@ def _least_variances(support: SupportCounts, former: int) -> Floats:
                 ]
             )
     # An impossible ratio counts as a variance of 0, the safe side.
-    chances = np.where((chances >= 0.0) & (chances <= 1.0), chances, 1.0)
-    least: Floats = np.min(chances * (1.0 - chances), axis=0)
+    probabilities = np.where(
+        (probabilities >= 0.0) & (probabilities <= 1.0), probabilities, 1.0
+    )
+    least: Floats = np.min(probabilities * (1.0 - probabilities), axis=0)
     return least

@@ -63,10 +63,11 @@ class SupportCounts:
         if not counts.size or not (np.isfinite(counts).all() and (counts >= 0.0).all()):
             raise InvalidInputError("Expected counts of categories from 0.")
         keep, flip = (
-            float_array(chances, "chances") for chances in (self.keep, self.flip)
+            float_array(probabilities, "chances")
+            for probabilities in (self.keep, self.flip)
         )
         if keep.shape != flip.shape or not ((flip >= 0.0) & (keep <= 1.0)).all():
-            raise InvalidInputError("Expected chances in [0, 1] of each level.")
+            raise InvalidInputError("Expected probabilities in [0, 1] of each level.")
         if not (flip <= keep).all():
             raise InvalidInputError("Expected that the value held is supported most.")
 
@@ -137,7 +138,7 @@ class EpochView:
         if not np.isfinite(self.center):
             raise InvalidInputError("Expected a finite center.")
         if self.support is not None and self.support.keep.size != people.size:
-            raise InvalidInputError("Expected chances for each number of people.")
+            raise InvalidInputError("Expected probabilities for each number of people.")
         if self.included is not None:
             checked_hashes(self.included, "counted messages", dimensions=1)
         checked_hashes(self.earlier, "earlier messages", dimensions=1)

@@ -98,6 +98,9 @@ def _level_p_values(positions: Ints, levels: Ints, seen: EpochView) -> list[floa
 
 def _fisher(both: int, alike: int, count: int, num_others: int) -> float:
     """Returns the two-sided p-value of Fisher's exact test: twice the smaller tail."""
-    law = count + num_others, alike, count
-    tail = min(float(hypergeom.cdf(both, *law)), float(hypergeom.sf(both - 1, *law)))
+    parameters = count + num_others, alike, count
+    tail = min(
+        float(hypergeom.cdf(both, *parameters)),
+        float(hypergeom.sf(both - 1, *parameters)),
+    )
     return min(max(2.0 * tail, 1e-300), 1.0)

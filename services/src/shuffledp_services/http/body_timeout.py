@@ -29,9 +29,9 @@ class TimedBody:
     async def __anext__(self) -> bytes:
         """Returns the next part."""
         # From here: time that the receiver spends on a part does not count.
-        asked = self._clock()
+        started = self._clock()
         # Fast parts earn credit, but no pause longer than `grace`.
         async with asyncio.timeout(min(self._credit, self._grace)):
             part = await anext(self._parts)
-        self._credit += len(part) / self._rate - (self._clock() - asked)
+        self._credit += len(part) / self._rate - (self._clock() - started)
         return part

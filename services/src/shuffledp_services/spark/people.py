@@ -21,7 +21,7 @@ _BUDGET, _COUNT, _MISSING = "budget", "count", "missing"
 
 
 def account(
-    frame: "DataFrame", protocol: Countable, *, budget: str, **asked: Any
+    frame: "DataFrame", protocol: Countable, *, budget: str, **options: Any
 ) -> Guarantee:
     """Computes the guarantee of a collection for the users of a frame.
 
@@ -37,13 +37,13 @@ def account(
         frame: A row per user.
         protocol: The protocol that runs on the devices.
         budget: The column of local budgets in nats.
-        asked: Further arguments of `shuffledp.account`: delta, epsilon, levels, ...
+        options: Further arguments of `shuffledp.account`: delta, epsilon, levels, ...
 
     Raises:
         ShuffledpError: As `population` and `shuffledp.account` do.
     """
     # Machines only count, exactly: the guarantee is that of one process, to the last digit.
-    return certified(protocol, population(frame, budget), **asked)
+    return certified(protocol, population(frame, budget), **options)
 
 
 def population(frame: "DataFrame", budget: str) -> Population:

@@ -1,7 +1,7 @@
 """The search for the blanket with which the error is smallest.
 
-Blankets are compared by estimated chances to send (`estimate`), which are quick; the
-chances that `send_chances` and `improved` return are certified.
+Blankets are compared by estimated probabilities to send (`estimate`), which are quick;
+the probabilities that `send_probabilities` and `improved` return are certified.
 """
 
 import math
@@ -13,12 +13,12 @@ from scipy.optimize import minimize_scalar
 from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.accounting.items.estimated_delta import (
     estimated_mean,
-    estimated_send_chance,
+    estimated_send_probability,
 )
 from shuffledp.accounting.items.expected_error import items_mean_squared_error
 from shuffledp.accounting.items.item_pair import LARGEST_MEAN, SMALLEST_MEAN
 from shuffledp.accounting.items.items_calibration import (
-    largest_send_chance,
+    largest_send_probability,
     smallest_blanket,
 )
 from shuffledp.accounting.items.items_exposure import blanket_mean
@@ -45,7 +45,7 @@ class BlanketSearch:
         num_items: d.
         set_size: s.
         delta: In [1e-30, 1).
-        honest: People who surely send their blanket messages, the victim included.
+        honest: People who surely send their blanket messages, the target user included.
     """
 
     people: Population
@@ -60,18 +60,18 @@ class BlanketSearch:
         return (1.0 - CUT_SHARE) * self.delta
 
     def _estimated_error(self, log_blanket: float) -> float:
-        """Returns about the error that a blanket allows, with estimated chances."""
+        """Returns about the error that a blanket allows, with estimated probabilities."""
         m = math.exp(log_blanket)
         mean = blanket_mean(m, self.num_items, self.honest)
-        chances, guess = [], 1e-3
+        probabilities, guess = [], 1e-3
         for target in self.people.epsilons.tolist():
             if target > 0.0:
-                # Targets ascend, and so do chances.
-                guess = estimated_send_chance(
+                # Targets ascend, and so do probabilities.
+                guess = estimated_send_probability(
                     mean, self.set_size, target, self._goal, guess
                 )
-            chances.append(guess if target > 0.0 else 0.0)
-        return self._squared_error(m, chances)
+            probabilities.append(guess if target > 0.0 else 0.0)
+        return self._squared_error(m, probabilities)
 
     def best(self, most: float) -> tuple[float, bool]:
         """Returns the best blanket up to `most`, and whether `most` kept it smaller.
@@ -135,8 +135,8 @@ class BlanketSearch:
             low, high = (middle, high) if size <= max_messages else (low, middle)
         return low
 
-    def send_chances(self, blanket: float) -> list[float]:
-        """Returns the largest chance to send that keeps each target, certified."""
+    def send_probabilities(self, blanket: float) -> list[float]:
+        """Returns the largest probability to send that keeps each target, certified."""
         size = smallest_report(
             blanket,
             self.set_size,
@@ -147,7 +147,7 @@ class BlanketSearch:
         return [
             0.0
             if target == 0.0
-            else largest_send_chance(
+            else largest_send_probability(
                 target,
                 self.delta,
                 num_items=self.num_items,
@@ -160,29 +160,33 @@ class BlanketSearch:
         ]
 
     def improved(
-        self, blanket: float, chances: list[float], most: float
+        self, blanket: float, probabilities: list[float], most: float
     ) -> tuple[float, list[float]]:
         """Returns a larger blanket that lets one more target send all, if it is better.
 
         Args:
             blanket: That was found.
-            chances: To send, of each target, with that blanket; at least one below 1.
+            probabilities: To send, of each target, with that blanket; at least one
+                below 1.
             most: The largest blanket that is allowed.
 
         Returns:
-            The better blanket, and its chances to send.
+            The better blanket, and its probabilities to send.
         """
-        best, current = self._squared_error(blanket, chances), (blanket, chances)
-        limited = zip(self.people.epsilons.tolist(), chances, strict=True)
+        best, current = (
+            self._squared_error(blanket, probabilities),
+            (blanket, probabilities),
+        )
+        limited = zip(self.people.epsilons.tolist(), probabilities, strict=True)
         # Of those that cannot send everything, the most liberal needs the least more.
-        target = max(target for target, chance in limited if chance < 1.0)
+        target = max(target for target, probability in limited if probability < 1.0)
         if target == 0.0:
             return current
-        # Estimated chances near 1 have several solutions: the search may have stopped
-        # beside this blanket, where coins cost more than its noise does.
+        # Estimated probabilities near 1 have several solutions: the search may have
+        # stopped beside this blanket, where draws cost more than its noise does.
         more = self._blanket_to_send_all(target)
         if more is not None and more <= most:
-            tried = self.send_chances(more)
+            tried = self.send_probabilities(more)
             if self._squared_error(more, tried) < (1.0 - _WORTH) * best:
                 return more, tried
         return current
@@ -200,10 +204,10 @@ class BlanketSearch:
         except CertificationError:
             return None
 
-    def _squared_error(self, blanket: float, chances: list[float]) -> float:
+    def _squared_error(self, blanket: float, probabilities: list[float]) -> float:
         return items_mean_squared_error(
             self.people,
-            chances,
+            probabilities,
             num_items=self.num_items,
             set_size=self.set_size,
             blanket=blanket,

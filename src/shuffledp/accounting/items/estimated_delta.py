@@ -1,8 +1,9 @@
 """A quick, unproven value of the composed profile, from which certified searches start.
 
 The moments of the likelihood ratio factor, E[a(X)^z] E[a(Y)^{1 - z}], so that the integral
-of `composition` takes a hundred nodes and no loss distribution. Wide Poisson laws are
-sampled at some hundred counts. Nothing that is certified rests on these numbers.
+of `composition` takes a hundred nodes and no loss distribution. Wide Poisson
+distributions are sampled at some hundred counts. Nothing that is certified rests on
+these numbers.
 """
 
 import math
@@ -28,19 +29,19 @@ _LOW, _HIGH = math.log(SMALLEST_MEAN) - 1.0, math.log(LARGEST_MEAN) + 1.0
 
 
 def estimated_delta(
-    mean: float, send_chance: float, times: int, epsilon: float
+    mean: float, send_probability: float, times: int, epsilon: float
 ) -> float:
     """Returns about the divergence at `epsilon` > 0 of `times` replaced items.
 
     Args:
         mean: mu > 0, blanket messages per item.
-        send_chance: lambda, in [0, 1].
+        send_probability: lambda, in [0, 1].
         times: How many items.
         epsilon: Above 0.
     """
-    if send_chance <= 0.0:
+    if send_probability <= 0.0:
         return 0.0
-    logs, weights = _sampled(mean, send_chance)
+    logs, weights = _sampled(mean, send_probability)
     silent = 0.0
     if logs[0] == -math.inf:
         # Count 0 of an item that is always sent, in the world where it is sent.
@@ -86,14 +87,14 @@ def estimated_delta(
     return min(max(silent + max(value, 0.0), _TINY), 1.0)
 
 
-def estimated_send_chance(
+def estimated_send_probability(
     mean: float, times: int, epsilon: float, delta: float, guess: float = 1.0
 ) -> float:
     """Returns about the largest send_chance that keeps (epsilon, delta)."""
 
-    def excess(log_chance: float) -> float:
-        chance = math.exp(log_chance)
-        return math.log(estimated_delta(mean, chance, times, epsilon) / delta)
+    def excess(log_probability: float) -> float:
+        probability = math.exp(log_probability)
+        return math.log(estimated_delta(mean, probability, times, epsilon) / delta)
 
     high = min(math.log(guess), 0.0)
     if excess(high) <= 0.0:
@@ -110,7 +111,7 @@ def estimated_send_chance(
 
 
 def estimated_mean(
-    send_chance: float, times: int, epsilon: float, delta: float
+    send_probability: float, times: int, epsilon: float, delta: float
 ) -> float:
     """Returns about the smallest mu that keeps (epsilon, delta).
 
@@ -119,11 +120,11 @@ def estimated_mean(
 
     def excess(log_mean: float) -> float:
         mean = math.exp(log_mean)
-        return math.log(estimated_delta(mean, send_chance, times, epsilon) / delta)
+        return math.log(estimated_delta(mean, send_probability, times, epsilon) / delta)
 
     # A Gaussian mechanism of about that variance, or, at least, no silence.
     log = math.log(1.0 / delta)
-    ratio = min(send_chance / epsilon, _LARGEST_RATIO)
+    ratio = min(send_probability / epsilon, _LARGEST_RATIO)
     guess = math.log(2.0 * times * ratio**2 * log + log / 10.0)
     low = high = min(max(guess, _LOW), _HIGH)
     while excess(high) > 0.0:
@@ -137,7 +138,7 @@ def estimated_mean(
     return math.exp(brentq(excess, low, high, xtol=1e-6, rtol=1e-14))
 
 
-def _sampled(mean: float, send_chance: float) -> tuple[Floats, Floats]:
+def _sampled(mean: float, send_probability: float) -> tuple[Floats, Floats]:
     """Returns log a at some counts, ascending, and their weights."""
     window = poisson_window(mean)
     deviation = math.sqrt(mean)
@@ -147,6 +148,6 @@ def _sampled(mean: float, send_chance: float) -> tuple[Floats, Floats]:
     stride = max((min(high, window.masses.size) - low) // _NODES, 1)
     chosen = slice(low, high, stride)
     with np.errstate(divide="ignore"):
-        logs = np.log(ItemPair(mean, send_chance).ratios()[chosen])
+        logs = np.log(ItemPair(mean, send_probability).ratios()[chosen])
     weights = np.maximum(window.masses[chosen], _TINY)
     return logs, weights / weights.sum()

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shuffledp.accounting.items.items_parameters import check_chance
+from shuffledp.accounting.items.items_parameters import check_probability
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 
 
 def items_mean_squared_error(
     people: Population,
-    send_chances: Sequence[float],
+    send_probabilities: Sequence[float],
     *,
     num_items: int,
     set_size: int,
@@ -29,7 +29,7 @@ def items_mean_squared_error(
 
     Args:
         people: How many people ask for each target.
-        send_chances: lambda of each target, in [0, 1].
+        send_probabilities: lambda of each target, in [0, 1].
         num_items: d.
         set_size: s.
         blanket: m.
@@ -37,17 +37,21 @@ def items_mean_squared_error(
     Raises:
         InvalidInputError: If no user sends an item.
     """
-    chances = np.array([check_chance(chance) for chance in send_chances])
+    probabilities = np.array(
+        [check_probability(probability) for probability in send_probabilities]
+    )
     counts = people.counts.astype(np.float64)
     # Full sets and equally common items have the largest mean variance over items.
     n, f = float(counts.sum()), set_size / num_items
-    signal = float(counts @ chances)
+    signal = float(counts @ probabilities)
     if signal <= 0.0:
         raise InvalidInputError(
             "Expected somebody who sends items: with targets of 0 there is only noise."
         )
-    coins = float(counts @ (chances * (1.0 - chances))) / n
-    spread = float(counts @ (chances - signal / n) ** 2) / n
+    sampling_noise = float(counts @ (probabilities * (1.0 - probabilities))) / n
+    spread = float(counts @ (probabilities - signal / n) ** 2) / n
     # One person has no spread: then n - 1 must not divide by 0.
-    variance = n * f * coins + f * (1.0 - f) * spread * n * n / max(n - 1.0, 1.0)
+    variance = n * f * sampling_noise + f * (1.0 - f) * spread * n * n / max(
+        n - 1.0, 1.0
+    )
     return (variance + n * blanket / num_items) / signal**2

@@ -5,8 +5,8 @@ The counts of the two items are, in the two worlds,
     P: (X + B, Y)    Q: (X, Y + B)    X, Y ~ Poisson(mu), B ~ Bernoulli(lambda).
 
 With a(x) = 1 - lambda + lambda x / mu, P has the density a(x) and Q the density a(y)
-against the law of (X, Y), and the pair is its own mirror image: one direction is enough.
-With E = e^epsilon, p the law of X and S its upper tail,
+against the distribution of (X, Y), and the pair is its own mirror image: one direction
+is enough. With E = e^epsilon, p the distribution of X and S its upper tail,
 
     delta(epsilon) = sum over y of p(y) sum over x >= k(y) of p(x) (a(x) - E a(y)),
     inner sum = lambda p(k - 1) - ((E - 1) a(y) + lambda (y - mu) / mu) S(k),
@@ -41,7 +41,7 @@ _ULP = 2.3e-16
 
 @dataclass(frozen=True, eq=False)
 class PoissonWindow:
-    """A Poisson law where it is not negligible.
+    """A Poisson distribution where it is not negligible.
 
     Attributes:
         first: The first count of the window.
@@ -66,7 +66,7 @@ class PoissonWindow:
 
 @lru_cache(maxsize=8)
 def poisson_window(mean: float) -> PoissonWindow:
-    """Returns the law of Poisson(mean), mean > 0, without its far tails."""
+    """Returns the distribution of Poisson(mean), mean > 0, without its far tails."""
     negligible = _NEGLIGIBLE if mean <= _LARGE else _NEGLIGIBLE_OF_LARGE
     # P(X >= mu + t) <= exp(-t^2 / (2 (mu + t / 3))), P(X <= mu - t) <= exp(-t^2 / (2 mu)).
     log = -math.log(negligible)
@@ -92,17 +92,17 @@ class ItemPair:
 
     Attributes:
         mean: mu > 0, blanket messages per item in the mean.
-        send_chance: lambda, in [0, 1].
+        send_probability: lambda, in [0, 1].
     """
 
     mean: float
-    send_chance: float
+    send_probability: float
 
     def ratios(self) -> Floats:
         """Returns a(x) at every count of the window."""
-        chance = self.send_chance
+        probability = self.send_probability
         counts = poisson_window(self.mean).counts
-        ratios: Floats = (1.0 - chance) + chance * (counts / self.mean)
+        ratios: Floats = (1.0 - probability) + probability * (counts / self.mean)
         return ratios
 
     def upper(self, epsilon: float) -> float:
@@ -117,12 +117,12 @@ class ItemPair:
 
     def _delta(self, epsilon: float) -> tuple[float, float]:
         """Returns the sum over the window, and a bound of all its errors."""
-        chance, window = self.send_chance, poisson_window(self.mean)
-        if chance == 0.0:
+        probability, window = self.send_probability, poisson_window(self.mean)
+        if probability == 0.0:
             return 0.0, 0.0
         counts, ratios, growth = window.counts, self.ratios(), math.expm1(epsilon)
         with np.errstate(over="ignore"):
-            above = counts + growth * ratios * (self.mean / chance)
+            above = counts + growth * ratios * (self.mean / probability)
         # Rising with y: what is above the window adds nothing.
         used = int(np.searchsorted(above, window.first + counts.size, side="left"))
         counts, ratios = counts[:used], ratios[:used]
@@ -130,11 +130,11 @@ class ItemPair:
         tails = window.tails[np.maximum(k, 0)]
         # p(k - 1); where that is left of the window, it is negligible.
         edges = np.where(k > 0, window.masses[np.maximum(k, 1) - 1], 0.0)
-        falls = growth * ratios + chance * ((counts - self.mean) / self.mean)
-        inner = np.maximum(chance * edges - falls * tails, 0.0)
+        falls = growth * ratios + probability * ((counts - self.mean) / self.mean)
+        inner = np.maximum(probability * edges - falls * tails, 0.0)
         masses = window.masses[:used]
         value = float((masses * inner).sum())
-        sizes = growth * ratios + chance * (1.0 + counts / self.mean)
+        sizes = growth * ratios + probability * (1.0 + counts / self.mean)
         doubt = 4.0 * window.doubt + 40.0 * _ULP
         error = doubt * float((masses * sizes * (edges + tails)).sum())
         return value, error * (1.0 + 1e-9) + 10.0 * window.outside

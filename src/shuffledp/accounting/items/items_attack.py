@@ -4,7 +4,8 @@ The adversary scores the counts of the items left with u(x) = round(log a(x) / h
 and of those right with -u(y), and adds up. In both worlds a function of the view is a
 post-processing of it, so that their divergence, computed exactly, is a lower bound; and
 log a(x) - log a(y) being the log-likelihood ratio, next to nothing is lost. The second
-world's law is the mirror image of the first one's. All sums are of positive terms.
+world's distribution is the mirror image of the first one's. All sums are of positive
+terms.
 """
 
 import math
@@ -28,7 +29,7 @@ _ULP = 2.3e-16
 
 @dataclass(frozen=True, eq=False)
 class ItemsAttack:
-    """The law of the adversary's score in the first world.
+    """The distribution of the adversary's score in the first world.
 
     Attributes:
         scores: Probability of each score -size, ..., size, shape (2 size + 1,).
@@ -59,9 +60,9 @@ def items_attack(pair: ItemPair, times: int) -> ItemsAttack:
         times: How many, at least 1.
     """
     window = poisson_window(pair.mean)
-    masses, chance = window.masses, pair.send_chance
+    masses, probability = window.masses, pair.send_probability
     shifted = np.concatenate([[0.0], masses[:-1]])
-    laws = [(1.0 - chance) * masses + chance * shifted, masses]
+    distributions = [(1.0 - probability) * masses + probability * shifted, masses]
     with np.errstate(divide="ignore"):
         logs = np.log(pair.ratios())
     finite = np.isfinite(logs)
@@ -75,11 +76,13 @@ def items_attack(pair: ItemPair, times: int) -> ItemsAttack:
     size = fineness * _DEVIATIONS
     units = np.clip(np.rint((logs - mean) / width), -size, size).astype(np.int64) + size
     single = [
-        np.bincount(units, weights=law, minlength=2 * size + 1).astype(np.float64)
-        for law in laws
+        np.bincount(units, weights=distribution, minlength=2 * size + 1).astype(
+            np.float64
+        )
+        for distribution in distributions
     ]
     limit = math.ceil(size * math.sqrt(times)) + size
-    first, second = (_power(law, times, limit) for law in single)
+    first, second = (_power(distribution, times, limit) for distribution in single)
     steps = math.ceil(math.log2(times)) * 2 + 2
     return ItemsAttack(
         scores=np.convolve(first, second[::-1]),
@@ -88,28 +91,32 @@ def items_attack(pair: ItemPair, times: int) -> ItemsAttack:
     )
 
 
-def _power(law: Floats, times: int, limit: int) -> Floats:
-    """Returns the law of a sum of `times` scores, clipped to [-limit, limit].
+def _power(distribution: Floats, times: int, limit: int) -> Floats:
+    """Returns the distribution of a sum of `times` scores, clipped to [-limit, limit].
 
     Clipping on the way is post-processing, too: the same in both worlds.
     """
     power = None
     while True:
-        law = np.where(law < _DROPPED, 0.0, law)
+        distribution = np.where(distribution < _DROPPED, 0.0, distribution)
         if times % 2:
-            power = law if power is None else _clipped(np.convolve(power, law), limit)
+            power = (
+                distribution
+                if power is None
+                else _clipped(np.convolve(power, distribution), limit)
+            )
         times //= 2
         if not times:
             assert power is not None
             return np.where(power < _DROPPED, 0.0, power)
-        law = _clipped(np.convolve(law, law), limit)
+        distribution = _clipped(np.convolve(distribution, distribution), limit)
 
 
-def _clipped(law: Floats, limit: int) -> Floats:
-    cut = (law.size - 1) // 2 - limit
+def _clipped(distribution: Floats, limit: int) -> Floats:
+    cut = (distribution.size - 1) // 2 - limit
     if cut <= 0:
-        return law
-    inside = law[cut:-cut].copy()
-    inside[0] += law[:cut].sum()
-    inside[-1] += law[-cut:].sum()
+        return distribution
+    inside = distribution[cut:-cut].copy()
+    inside[0] += distribution[:cut].sum()
+    inside[-1] += distribution[-cut:].sum()
     return inside

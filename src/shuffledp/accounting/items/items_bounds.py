@@ -1,4 +1,4 @@
-"""Upper and lower bounds for truncated reports drawn with floating-point coins.
+"""Upper and lower bounds for truncated reports drawn with floating-point Bernoulli draws.
 
 `ItemsProfile` bounds the effect of replaced items among exact Poisson message counts.
 
@@ -11,8 +11,8 @@ So for every event, if P(event) <= e^eps Q(event) + delta without the limit, the
 
 (1 + e^eps) t is added to delta, and subtracted from the attack's lower bound.
 
-*The coins.* Devices' coins are off by rounding: an epsilon moves by 2 tau, and a delta by a
-factor of e^tau, as argued in `draw_rounding`.
+*The draws.* Devices' Bernoulli draws are off by rounding: an epsilon moves by 2 tau,
+and a delta by a factor of e^tau, as argued in `draw_rounding`.
 
 The reports of users who send blanket messages only do not depend on their items: for
 them, nothing is added.
@@ -40,7 +40,7 @@ class ItemsBounds:
     Attributes:
         ideal: The profile of exactly Poisson numbers of messages.
         cut: Bound of the probability that any draw does not fit into its report.
-        drift: tau, by which e^{+-tau} real coins change the chance of a report.
+        drift: tau, by which e^{+-tau} real draws change the probability of a report.
     """
 
     ideal: ItemsProfile
@@ -49,7 +49,7 @@ class ItemsBounds:
 
     def upper(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        if self.ideal.send_chance == 0.0:
+        if self.ideal.send_probability == 0.0:
             return 0.0
         # Beyond, what is cut costs more than a twentieth.
         most = -math.log(self.cut) - 3.0 if self.cut > 0.0 else LARGEST_EPSILON
@@ -62,7 +62,7 @@ class ItemsBounds:
 
     def lower(self, epsilon: float) -> float:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
-        if self.ideal.send_chance == 0.0 or epsilon > LARGEST_EPSILON:
+        if self.ideal.send_probability == 0.0 or epsilon > LARGEST_EPSILON:
             return 0.0
         # A lower bound at eps + 2 tau holds at eps, up to a factor of e^-tau.
         later = math.nextafter(epsilon + 2.0 * self.drift, math.inf)
@@ -71,10 +71,10 @@ class ItemsBounds:
 
     def uncut(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence if all draws fit."""
-        if self.ideal.send_chance == 0.0:
+        if self.ideal.send_probability == 0.0:
             return 0.0
         if self.drift > LARGEST_EPSILON:
-            # The errors of this many coins could tell everything by themselves.
+            # The errors of this many draws could tell everything by themselves.
             return 1.0
         before = math.nextafter(epsilon - 2.0 * self.drift, -math.inf)
         # Below 0, at -x: P(S) - e^-x Q(S) <= P(S) - Q(S) + x (`draw_rounding`).
@@ -88,7 +88,7 @@ class ItemsBounds:
             InvalidInputError: If truncation costs more than delta.
             CertificationError: If no finite epsilon holds.
         """
-        if self.ideal.send_chance == 0.0:
+        if self.ideal.send_probability == 0.0:
             return 0.0
         epsilon = 0.0
         while True:
@@ -108,7 +108,7 @@ class ItemsBounds:
         if self.uncut(LARGEST_EPSILON) > delta:
             raise CertificationError(
                 f"No finite epsilon holds at delta {delta:g}: there are too few blanket "
-                "messages for these chances to send."
+                "messages for these probabilities to send."
             )
         return smallest_certified_epsilon(
             self.uncut, delta, ceiling=LARGEST_EPSILON, guess=max(guess, 1e-6)

@@ -1,7 +1,8 @@
-"""The least blanket, or the largest chance to send, that keeps a central epsilon.
+"""The least blanket, or the largest probability to send, that keeps a central epsilon.
 
-The rounding of devices' coins is part of every bound (`items_bounds`). Searches start at
-an estimate; their results were evaluated with the certified bound, and keep the target.
+The rounding of devices' Bernoulli draws is part of every bound (`items_bounds`).
+Searches start at an estimate; their results were evaluated with the certified bound,
+and keep the target.
 """
 
 import math
@@ -13,12 +14,12 @@ from shuffledp.accounting.epsilon_solver import round_down, round_up
 from shuffledp.accounting.items.draw_rounding import drift
 from shuffledp.accounting.items.estimated_delta import (
     estimated_mean,
-    estimated_send_chance,
+    estimated_send_probability,
 )
 from shuffledp.accounting.items.item_pair import LARGEST_MEAN, SMALLEST_MEAN
 from shuffledp.accounting.items.items_bounds import ItemsBounds
 from shuffledp.accounting.items.items_exposure import LEAST_DELTA, blanket_mean
-from shuffledp.accounting.items.items_parameters import check_chance, check_sizes
+from shuffledp.accounting.items.items_parameters import check_probability, check_sizes
 from shuffledp.accounting.items.items_profile import ItemsProfile
 from shuffledp.accounting.items.report_truncation import CUT_SHARE, smallest_report
 from shuffledp.arrays import as_number
@@ -38,7 +39,7 @@ def smallest_blanket(
     num_items: int,
     set_size: int,
     honest: int,
-    send_chance: float = 1.0,
+    send_probability: float = 1.0,
 ) -> float:
     """Returns a blanket, nearly as small as any, that keeps (epsilon, delta).
 
@@ -47,8 +48,8 @@ def smallest_blanket(
         delta: In [1e-30, 1).
         num_items: d.
         set_size: s, the most items that anybody holds.
-        honest: People who really send their blanket messages, the victim included.
-        send_chance: lambda of those who get the target.
+        honest: People who really send their blanket messages, the target user included.
+        send_probability: lambda of those who get the target.
 
     Returns:
         m, blanket messages per person in the mean.
@@ -60,7 +61,7 @@ def smallest_blanket(
     check_sizes(num_items, set_size)
     check_delta(delta)
     (target,) = positive_targets([epsilon])
-    chance = check_chance(send_chance)
+    probability = check_probability(send_probability)
     check_whole(honest, "honest people", least=1)
     least = round_up(SMALLEST_MEAN * 1.001 * num_items / honest)
 
@@ -72,7 +73,7 @@ def smallest_blanket(
                 f"{target:g}."
             )
         size = smallest_report(m, set_size, honest=honest, epsilon=target, delta=delta)
-        ideal = ItemsProfile(mean, chance, set_size, num_items, delta)
+        ideal = ItemsProfile(mean, probability, set_size, num_items, delta)
         off = drift(m, size - set_size, honest)
         return ItemsBounds(ideal, 0.0, off).uncut(target)
 
@@ -80,11 +81,11 @@ def smallest_blanket(
     goal = (1.0 - CUT_SHARE) * delta
     if delta_of(least) <= goal:
         return least
-    start = estimated_mean(chance, set_size, target, goal) * num_items / honest
+    start = estimated_mean(probability, set_size, target, goal) * num_items / honest
     return _search(delta_of, goal, max(start, least), rising=False)
 
 
-def largest_send_chance(
+def largest_send_probability(
     epsilon: float,
     delta: float,
     *,
@@ -94,17 +95,17 @@ def largest_send_chance(
     blanket: float,
     report_size: int | None = None,
 ) -> float:
-    """Returns a chance to send, nearly as large as any, that keeps (epsilon, delta).
+    """Returns a probability to send, nearly as large as any, that keeps (epsilon, delta).
 
     Args:
         epsilon: Central target, above 0.
         delta: In [1e-30, 1).
         num_items: d.
         set_size: s, the most items that anybody holds.
-        honest: People who really send their blanket messages, the victim included.
+        honest: People who really send their blanket messages, the target user included.
         blanket: m > 0, blanket messages per person in the mean.
-        report_size: Messages per person, dummies included; each may take a coin.
-            By default as many as this target needs.
+        report_size: Messages per person, dummies included; each may take a Bernoulli
+            draw. By default as many as this target needs.
 
     Returns:
         lambda, in (0, 1]; 1 if everything may be sent.
@@ -124,14 +125,14 @@ def largest_send_chance(
         )
     off = drift(blanket, report_size - set_size, honest)
 
-    def delta_of(chance: float) -> float:
-        ideal = ItemsProfile(mean, chance, set_size, num_items, delta)
+    def delta_of(probability: float) -> float:
+        ideal = ItemsProfile(mean, probability, set_size, num_items, delta)
         return ItemsBounds(ideal, 0.0, off).uncut(target)
 
     goal = (1.0 - CUT_SHARE) * delta
     if delta_of(1.0) <= goal:
         return 1.0
-    start = estimated_send_chance(mean, set_size, target, goal)
+    start = estimated_send_probability(mean, set_size, target, goal)
     return _search(delta_of, goal, start, rising=True)
 
 

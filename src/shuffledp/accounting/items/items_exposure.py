@@ -3,7 +3,7 @@
 Users send each of their at most s items with a probability set by their target, Poisson(m)
 blanket messages, and dummies up to `report_size` messages, which only the analyst can
 tell from items. `items_profile` bounds the effect of s replaced items; `items_bounds` adds
-the cost of truncated reports and of rounded coins.
+the cost of truncated reports and of rounded draws.
 """
 
 import math
@@ -16,7 +16,7 @@ from shuffledp.accounting.items.draw_rounding import coin_error, drift
 from shuffledp.accounting.items.estimated_delta import estimated_delta
 from shuffledp.accounting.items.items_bounds import ItemsBounds
 from shuffledp.accounting.items.items_profile import ItemsProfile
-from shuffledp.accounting.items.report_truncation import cut_chance
+from shuffledp.accounting.items.report_truncation import cut_probability
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
@@ -38,7 +38,7 @@ class ItemsAmongPoisson:
         blanket: m, blanket messages per person in the mean.
         report_size: Messages per person, dummies included.
         people: Central epsilons that people chose, in the place of levels.
-        rates: Chance to send an item, of each of them, shape (targets,).
+        rates: Probability to send an item, of each of them, shape (targets,).
     """
 
     num_items: int
@@ -103,10 +103,10 @@ class ItemsAmongPoisson:
         bounds: dict[float, ItemsBounds] = {}
         levels = []
         for name, index in query.named.items():
-            chance = self.rates[index]
-            if chance not in bounds:
-                bounds[chance] = self._bounds(chance, query)
-            entry = self._level(bounds[chance], index, name, query)
+            probability = self.rates[index]
+            if probability not in bounds:
+                bounds[probability] = self._bounds(probability, query)
+            entry = self._level(bounds[probability], index, name, query)
             levels.append(entry)
         return Statement("one report", query.delta, query.epsilon, tuple(levels))
 
@@ -141,34 +141,36 @@ class ItemsAmongPoisson:
             quantile=name if isinstance(name, str) else None,
         )
 
-    def _bounds(self, chance: float, query: AccountingQuery) -> ItemsBounds:
-        """Returns both ends for people who send each item with this chance."""
+    def _bounds(self, probability: float, query: AccountingQuery) -> ItemsBounds:
+        """Returns both ends for people who send each item with this probability."""
         times = self._times(query)
         mean = blanket_mean(self.blanket, self.num_items, self._honest(query))
         delta = query.delta
         if delta is None:
             # Only how much may be dropped depends on it.
             near = max(query.epsilon or 0.0, 1e-3)
-            about = estimated_delta(mean, chance, times * self.set_size, near)
+            about = estimated_delta(mean, probability, times * self.set_size, near)
             delta = min(max(about, LEAST_DELTA), 0.5)
-        ideal = ItemsProfile(mean, chance, self.set_size, self.num_items, delta, times)
+        ideal = ItemsProfile(
+            mean, probability, self.set_size, self.num_items, delta, times
+        )
         return ItemsBounds(ideal, self._cut(query), self._drift(query))
 
     def _honest(self, query: AccountingQuery) -> int:
-        """Returns how many people surely send blanket messages, the victim included."""
+        """Returns how many users surely send blanket messages, the target user included."""
         return self.people.num_users - query.absent
 
     def _times(self, query: AccountingQuery) -> int:
         return query.rounds * query.coordinates
 
     def _cut(self, query: AccountingQuery) -> float:
-        """Returns a bound of the chance that anybody is cut in any collection."""
+        """Returns a bound of the probability that anybody is cut in any collection."""
         cap = self.report_size - self.set_size
-        once = cut_chance(self.blanket, cap, self._honest(query))
+        once = cut_probability(self.blanket, cap, self._honest(query))
         return min(self._times(query) * once, 1.0)
 
     def _drift(self, query: AccountingQuery) -> float:
-        """Returns tau, the drift of all honest coins in all collections."""
+        """Returns tau, the drift of all honest draws in all collections."""
         cap = self.report_size - self.set_size
         return drift(self.blanket, cap, self._times(query) * self._honest(query))
 

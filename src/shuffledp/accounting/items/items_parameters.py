@@ -34,11 +34,11 @@ class ItemsParameters:
         num_items: d, at least 2.
         set_size: s, from 1 to d: the most items of a user.
         targets: Central epsilons that people may choose from, strictly increasing.
-        rates: lambda, the chance to send an item, of each target, in [0, 1].
+        rates: lambda, the probability to send an item, of each target, in [0, 1].
         blanket: m, blanket messages per person in the mean.
         report_size: Messages per person, dummies included.
-        noise: The law of the number of blanket messages: "poisson", or "bernoulli" as
-            published, which has no certificate.
+        noise: The distribution of the number of blanket messages: "poisson", or
+            "bernoulli" as published, which has no certificate.
     """
 
     num_items: int
@@ -61,7 +61,7 @@ class ItemsParameters:
             raise InvalidInputError("Expected distinct targets in ascending order.")
         if len(rates) != len(targets):
             raise InvalidInputError(
-                f"Expected {len(targets)} chances to send, one for each target, got "
+                f"Expected {len(targets)} probabilities to send, one for each target, got "
                 f"{len(rates)}."
             )
         if self.noise not in ("poisson", "bernoulli"):
@@ -75,7 +75,7 @@ class ItemsParameters:
             ("report_size", int(self.report_size)),
             # Adding 0 turns -0.0 into 0.0: equal numbers are to be written alike.
             ("targets", tuple(target + 0.0 for target in targets)),
-            ("rates", tuple(check_chance(rate) + 0.0 for rate in rates)),
+            ("rates", tuple(check_probability(rate) + 0.0 for rate in rates)),
             ("blanket", check_blanket(self.blanket) + 0.0),
         ):
             object.__setattr__(self, name, value)
@@ -110,7 +110,7 @@ class ItemsParameters:
         """
         if self.noise != "poisson":
             raise InvalidInputError(
-                "Expected Poisson noise: with as many coins as published, the number of "
+                "Expected Poisson noise: with as many draws as published, the number of "
                 "all messages tells who sent an item, and nothing is certified."
             )
         rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
@@ -126,13 +126,13 @@ class ItemsParameters:
         )
 
 
-def positions_of(asked: ArrayLike, targets: Sequence[float]) -> Ints:
-    """Returns the position of each person's target among those on offer, shape as `asked`.
+def positions_of(requested: ArrayLike, targets: Sequence[float]) -> Ints:
+    """Returns positions of requested targets among those on offer, shape as `requested`.
 
     Raises:
         UnknownLevelError: If a target is none of them.
     """
-    wanted, known = level_array(asked, "targets"), np.array(targets)
+    wanted, known = level_array(requested, "targets"), np.array(targets)
     positions = np.minimum(np.searchsorted(known, wanted), known.size - 1)
     # Written this way round, it refuses NaN, too.
     if not np.array_equal(known[positions], wanted):
@@ -159,12 +159,14 @@ def check_sizes(num_items: int, set_size: int) -> None:
         )
 
 
-def check_chance(send_chance: float) -> float:
-    """Returns a chance to send; raises InvalidInputError if it is none."""
-    chance = as_number(send_chance, "chance to send")
-    if not 0.0 <= chance <= 1.0:
-        raise InvalidInputError(f"Expected chances to send in [0, 1], got {chance:g}.")
-    return chance
+def check_probability(send_probability: float) -> float:
+    """Returns a probability to send; raises InvalidInputError if it is none."""
+    probability = as_number(send_probability, "probability to send")
+    if not 0.0 <= probability <= 1.0:
+        raise InvalidInputError(
+            f"Expected probabilities to send in [0, 1], got {probability:g}."
+        )
+    return probability
 
 
 def check_blanket(blanket: float) -> float:

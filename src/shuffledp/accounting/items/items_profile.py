@@ -1,17 +1,19 @@
 """Both ends of the profile of one person whose set of items is replaced by any other.
 
 The adversary sees a count per item. With Poisson(m) blanket messages from each of H honest
-people, the victim's own included, blanket counts of d items are independent
+people, the target user's own included, blanket counts of d items are independent
 Poisson(H m / d), and their total says nothing about anybody. Whatever else is in the
 counts - others' items, blanket messages of people who are not honest - does not depend on
-the victim and is added on top: post-processing. So no other cover is needed, or used.
+the target user and is added on top: post-processing. So no other cover is needed, or
+used.
 
-Let the victim's set A, of at most s items, become B. Counts of items in both sets, or in
-neither, have the same law in both worlds and are independent of the rest. At most s items
-are only in A, at most s only in B. Pair them up; an item without a partner gets an
-imaginary one that no other user sends, among Poisson(H m / d) blanket messages, which the
-adversary may see as well. Each couple is an `ItemPair`, all are independent, and fewer than
-s couples reveal no more than s couples: the s-fold composition bounds every replacement.
+Let the target user's set A, of at most s items, become B. Counts of items in both sets,
+or in neither, have the same distribution in both worlds and are independent of the
+rest. At most s items are only in A, at most s only in B. Pair them up; an item without
+a partner gets an imaginary one that no other user sends, among Poisson(H m / d) blanket
+messages, which the adversary may see as well. Each couple is an `ItemPair`, all are
+independent, and fewer than s couples reveal no more than s couples: the s-fold
+composition bounds every replacement.
 
 In several collections, with independent randomness, all couples of all of them are
 independent, however sets change from one to the next: as many times s couples.
@@ -46,15 +48,15 @@ class ItemsProfile:
 
     Attributes:
         mean: H m / d, honest blanket messages per item.
-        send_chance: lambda, in [0, 1].
-        set_size: s, the most items that the victim may hold.
+        send_probability: lambda, in [0, 1].
+        set_size: s, the most items that the target user may hold.
         num_items: d.
         delta: About the size of the divergence that is asked for.
         times: In how many collections the same people take part.
     """
 
     mean: float
-    send_chance: float
+    send_probability: float
     set_size: int
     num_items: int
     delta: float
@@ -69,7 +71,7 @@ class ItemsProfile:
 
     def upper(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        if self.send_chance == 0.0:
+        if self.send_probability == 0.0:
             return 0.0
         if self._most_couples == 1:
             return self._above.upper(epsilon)
@@ -77,7 +79,7 @@ class ItemsProfile:
 
     def lower(self, epsilon: float) -> float:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
-        if self.send_chance == 0.0 or self._least_couples == 0:
+        if self.send_probability == 0.0 or self._least_couples == 0:
             return 0.0
         if self._least_couples == 1:
             return self._below.lower(epsilon)
@@ -98,11 +100,11 @@ class ItemsProfile:
     def _above(self) -> ItemPair:
         # Down for the upper bound, up for the lower one: more blanket messages are
         # post-processing.
-        return ItemPair(self.mean * (1.0 - _ROUNDING), self.send_chance)
+        return ItemPair(self.mean * (1.0 - _ROUNDING), self.send_probability)
 
     @property
     def _below(self) -> ItemPair:
-        return ItemPair(self.mean * (1.0 + _ROUNDING), self.send_chance)
+        return ItemPair(self.mean * (1.0 + _ROUNDING), self.send_probability)
 
     @cached_property
     def _losses(self) -> LossDistribution:

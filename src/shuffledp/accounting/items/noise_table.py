@@ -3,7 +3,7 @@
 A plan's *noise* is honest people x m: the blanket messages that they send together, in the
 mean. A row of the table lists a noise and, for each target, a rate that keeps it there.
 More noise is post-processing, a smaller rate is the same with some items dropped, and
-smaller errors of cuts and coins are covered by larger ones: docs/theory/plans.md proves
+smaller errors of cuts and draws are covered by larger ones: docs/theory/plans.md proves
 that a plan below a row keeps every target.
 """
 
@@ -18,20 +18,20 @@ from shuffledp.accounting.epsilon_solver import round_down, round_up
 from shuffledp.accounting.items.draw_rounding import drift
 from shuffledp.accounting.items.estimated_delta import (
     estimated_mean,
-    estimated_send_chance,
+    estimated_send_probability,
 )
 from shuffledp.accounting.items.item_pair import LARGEST_MEAN
 from shuffledp.accounting.items.items_bounds import ItemsBounds
 from shuffledp.accounting.items.items_parameters import ItemsParameters, check_sizes
 from shuffledp.accounting.items.items_profile import ItemsProfile
-from shuffledp.accounting.items.report_truncation import CUT_SHARE, cut_chance
+from shuffledp.accounting.items.report_truncation import CUT_SHARE, cut_probability
 from shuffledp.errors import CertificationError, InvalidInputError
 
 MAX_ROWS = 64
 
 # Part of delta that is left for the rounding of other machines and of other searches.
 _MARGIN = 0.01
-# By which factor e^{+-tau} coins may change the probability of all honest reports.
+# By which factor e^{+-tau} draws may change the probability of all honest reports.
 _COIN_ERROR = 1e-6
 # Neighboring noises differ by at most this factor, up to this number of rows.
 _RATIO, _MOST_ROWS = 1.6, 12
@@ -71,7 +71,7 @@ class NoiseTable:
         positive_targets(self.targets)
         small = (self.delta, self.cut, self.coin_error)
         if not all(0.0 < number < 1.0 for number in small):
-            raise InvalidInputError("Expected delta, cut and coin error in (0, 1).")
+            raise InvalidInputError("Expected delta, cut and draw error in (0, 1).")
         if not 1 <= len(self.noise) <= MAX_ROWS or len(self.rates) != len(self.noise):
             raise InvalidInputError(f"Expected 1 to {MAX_ROWS} rows, with rates each.")
         ascending = zip((0.0, *self.noise), self.noise, strict=False)
@@ -125,9 +125,9 @@ class NoiseTable:
             )
 
     def fits(self, blanket: float, cap: int, honest: int) -> bool:
-        """Tells whether cuts and coins cost no more than the table allows."""
+        """Tells whether cuts and draws cost no more than the table allows."""
         return (
-            cut_chance(blanket, cap, honest) <= self.cut
+            cut_probability(blanket, cap, honest) <= self.cut
             and drift(blanket, cap, honest) <= self.coin_error
         )
 
@@ -209,7 +209,7 @@ def make_noise_table(
         raise CertificationError(f"No noise found that keeps target {target:g}.")
 
     def rate_of(noise: float, target: float, least: float) -> float:
-        rate = estimated_send_chance(noise / num_items, set_size, target, goal)
+        rate = estimated_send_probability(noise / num_items, set_size, target, goal)
         for _ in range(_MOST_STEPS):
             rate = round_down(rate)
             if rate <= least:

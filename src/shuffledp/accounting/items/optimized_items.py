@@ -1,11 +1,12 @@
-"""The blanket and the chances to send that estimate shares of items best.
+"""The blanket and the probabilities to send that estimate shares of items best.
 
 Users who choose the target epsilon_k get it, certified: lambda_k is the largest
-chance to send that m, blanket messages per person, allow. Small m cost signal, large m add
-noise. The largest mean error that data can cause is minimized (`expected_error`). All
-messages count alike: as targets come apart from messages, those of one target cannot be
-given more weight than those of another, and lambda_k is the only weight a target has. If m
-lets all users send all items, all lambda = 1 and targets make no difference.
+probability to send that m, blanket messages per person, allow. Small m cost signal,
+large m add noise. The largest mean error that data can cause is minimized
+(`expected_error`). All messages count alike: as targets come apart from messages, those
+of one target cannot be given more weight than those of another, and lambda_k is the
+only weight a target has. If m lets all users send all items, all lambda = 1 and targets
+make no difference.
 
 The minimum is searched for in `blanket_search`; the result is certified at the end.
 """
@@ -96,12 +97,12 @@ def optimize_items(
         check_whole(max_messages, "messages per person", least=set_size + 1)
         most = search.blanket_for(max_messages)
     blanket, limited = search.best(most)
-    chances = search.send_chances(blanket)
-    if min(chances) < 1.0:
-        blanket, chances = search.improved(blanket, chances, most)
+    probabilities = search.send_probabilities(blanket)
+    if min(probabilities) < 1.0:
+        blanket, probabilities = search.improved(blanket, probabilities, most)
     parameters = sized(
         people,
-        chances,
+        probabilities,
         num_items=num_items,
         set_size=set_size,
         blanket=blanket,
@@ -117,7 +118,11 @@ def optimize_items(
     return OptimizedItems(
         parameters=parameters,
         mean_squared_error=items_mean_squared_error(
-            people, chances, num_items=num_items, set_size=set_size, blanket=blanket
+            people,
+            probabilities,
+            num_items=num_items,
+            set_size=set_size,
+            blanket=blanket,
         ),
         limited=limited,
         guarantee=guarantee,
@@ -125,7 +130,7 @@ def optimize_items(
 
 
 def _honest_people(people: Population, absent: int) -> int:
-    """Returns how many people surely send blanket messages, the victim included."""
+    """Returns how many people surely send blanket messages, the target user included."""
     check_whole(absent, "absent people", least=0)
     if absent > people.num_users - 1:
         raise PopulationError(

@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.items.items_bounds import ItemsBounds
 from shuffledp.accounting.items.items_exposure import blanket_mean
-from shuffledp.accounting.items.items_parameters import ItemsParameters, check_chance
+from shuffledp.accounting.items.items_parameters import (
+    ItemsParameters,
+    check_probability,
+)
 from shuffledp.accounting.items.items_profile import ItemsProfile
 from shuffledp.accounting.items.report_truncation import CUT_SHARE, smallest_report
 from shuffledp.errors import InvalidInputError
@@ -14,7 +17,7 @@ from shuffledp.population import Population
 
 def sized(
     people: Population,
-    send_chances: Sequence[float],
+    send_probabilities: Sequence[float],
     *,
     num_items: int,
     set_size: int,
@@ -26,7 +29,7 @@ def sized(
 
     Args:
         people: How many people ask for each target.
-        send_chances: lambda of each target, in [0, 1].
+        send_probabilities: lambda of each target, in [0, 1].
         num_items: d.
         set_size: s, at most d.
         blanket: m > 0.
@@ -38,10 +41,12 @@ def sized(
         CertificationError: If no finite epsilon holds.
     """
     honest = people.num_users - absent
-    chance = max(check_chance(send_chance) for send_chance in send_chances)
+    probability = max(
+        check_probability(send_probability) for send_probability in send_probabilities
+    )
     mean = blanket_mean(blanket, num_items, honest)
-    # The largest chance to send has the largest epsilon.
-    ideal = ItemsProfile(mean, chance, set_size, num_items, delta)
+    # The largest probability to send has the largest epsilon.
+    ideal = ItemsProfile(mean, probability, set_size, num_items, delta)
     largest = ItemsBounds(ideal, 0.0, 0.0).uncut_epsilon(
         (1.0 - CUT_SHARE) * delta, guess=float(people.epsilons[-1])
     )
@@ -52,7 +57,7 @@ def sized(
         num_items=num_items,
         set_size=set_size,
         targets=tuple(people.epsilons.tolist()),
-        rates=tuple(send_chances),
+        rates=tuple(send_probabilities),
         blanket=blanket,
         report_size=size,
     )

@@ -26,17 +26,17 @@ def smallest_report(
     """
     enough = CUT_SHARE * delta / (1.0 + math.exp(epsilon))
     low, high = -1, 1
-    while cut_chance(blanket, high, honest) >= enough:
+    while cut_probability(blanket, high, honest) >= enough:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        small = cut_chance(blanket, middle, honest) < enough
+        small = cut_probability(blanket, middle, honest) < enough
         low, high = (low, middle) if small else (middle, high)
     return set_size + high
 
 
-def cut_chance(blanket: float, cap: int, honest: int) -> float:
-    """Returns a bound of the chance that anybody's Poisson(m) is above `cap`.
+def cut_probability(blanket: float, cap: int, honest: int) -> float:
+    """Returns a bound of the probability that anybody's Poisson(m) is above `cap`.
 
     P(N > c) <= P(N = c + 1) / (1 - m / (c + 2)), a geometric series, for c + 2 > m.
     """

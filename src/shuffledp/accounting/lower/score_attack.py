@@ -1,9 +1,10 @@
 """The lower bound by scores: every message has a score, the adversary sees the sum.
 
-All others hold one value, the victim x or x'. An adversary who sees all messages can add up
-their scores s in {0, ..., K}, in T rounds those of all rounds, and guess x from a sum of at
-least a. With p and q the generating functions of the victim's score on x and on x', and G
-that of all others together, this test alone proves, for any theta > 0 and z = theta + i w,
+All others hold one value, the target user x or x'. An adversary who sees all messages
+can add up their scores s in {0, ..., K}, in T rounds those of all rounds, and guess x
+from a sum of at least a. With p and q the generating functions of the target user's
+score on x and on x', and G that of all others together, this test alone proves, for any
+theta > 0 and z = theta + i w,
 
     delta >= P(sum >= a) - e^eps Q(sum >= a)
            = integral_{-pi}^{pi} e^{-z a} G^T (p^T - e^eps q^T) / (1 - e^{-z}) dw / (2 pi).
@@ -56,12 +57,12 @@ _FEW_NODES = 8
 
 @dataclass(frozen=True, eq=False)
 class ScoreBound:
-    """The attack on one victim; build it with `score_bound`.
+    """The attack on one target user; build it with `score_bound`.
 
     Attributes:
-        second: Probability of each score of the victim under x', shape (K + 1,).
+        second: Probability of each score of the target user under x', shape (K + 1,).
         difference: The probabilities under x less those under x', shape (K + 1,).
-        others: The scores of all users except the victim.
+        others: The scores of all users except the target user.
         rounds: How many times all this is repeated.
     """
 
@@ -101,7 +102,7 @@ class ScoreBound:
         """Returns about the tilt at which x is e^epsilon times as likely as x'."""
 
         def excess(tilt: float) -> float:
-            log_ratio, _, _, _ = self.victim(np.array([tilt + 0j]))
+            log_ratio, _, _, _ = self.target_user(np.array([tilt + 0j]))
             return self.rounds * float(log_ratio.real[0]) - epsilon
 
         steepest = _STEEPEST / (self.second.size - 1)
@@ -112,7 +113,7 @@ class ScoreBound:
         # Any tilt is valid; below 1e-25, none moves a sum.
         return float(brentq(excess, 0.0, steepest, xtol=1e-25, maxiter=300, disp=False))
 
-    def victim(self, z: Complexes) -> tuple[Complexes, Complexes, Floats, Floats]:
+    def target_user(self, z: Complexes) -> tuple[Complexes, Complexes, Floats, Floats]:
         """Returns log(p / q) and log q, and bounds of their errors, each shape as `z`."""
         excess, size = powers_less_1(z, self.second.size)
         x = excess @ self.second
@@ -128,7 +129,7 @@ class ScoreBound:
 
 
 def score_bound(attack: ScoreAttack, others: ScoreSum, rounds: int = 1) -> ScoreBound:
-    """Prepares the attack in `rounds` rounds; `others` excludes the victim."""
+    """Prepares the attack in `rounds` rounds; `others` excludes the target user."""
     return ScoreBound(attack.second, attack.difference, others, rounds)
 
 
@@ -147,7 +148,8 @@ class ScoreIntegrand:
         self.center = round(self.rounds * (others_mean + float(means.mean())))
         variance = self.rounds * (others_variance + float(variances.max()))
         spread = max(math.sqrt(variance), 0.5)
-        # The best threshold lies between the victim's two sums, or a few scores off.
+        # The best threshold lies between the target user's two sums, or a few scores
+        # off.
         apart = self.rounds * abs(float(means[0] - means[1]))
         top = with_x.size - 1
         self.half = math.ceil(max(_HALF, 2 * top, apart))
@@ -172,7 +174,7 @@ class ScoreIntegrand:
 
         Both errors are bounds; nan or inf where nothing is known.
         """
-        log_ratio, log_second, ratio_error, error = self.bound.victim(z)
+        log_ratio, log_second, ratio_error, error = self.bound.target_user(z)
         log_others, others_error = self.bound.others.log_generating(z)
         exponent = self.rounds * (log_others + log_second) - z * self.center
         size = np.abs(z) * (abs(self.center) + 2.0 * self.half)

@@ -37,11 +37,11 @@ class ScoreSum:
     """A sum of independent scores; build it with `score_sum`.
 
     Attributes:
-        rows: Mean chance of each score in each group, shape (groups, K + 1).
+        rows: Mean probability of each score in each group, shape (groups, K + 1).
         counts: People in each group, shape (groups,).
         moments: Second central moments, summed over the group's people, shape
             (groups, K + 1, K + 1).
-        reach: Largest distance of a person's chances from the mean ones, shape
+        reach: Largest distance of a person's probabilities from the mean ones, shape
             (groups, K + 1).
     """
 
@@ -96,12 +96,12 @@ class ScoreSum:
         most = (self.rows + self.reach) @ weights
         least = np.maximum(self.rows - self.reach, 0.0) * weights / most[:, None]
         per_user = least_coincidences(least)
-        # The victim's are taken away; what is left is not negative.
+        # The target user's are taken away; what is left is not negative.
         rounding = 1e-12 * (np.abs(self.counts) @ per_user)
         return np.maximum(self.counts @ per_user - rounding, 0.0)
 
     def without(self, row: Floats) -> "ScoreSum":
-        """Returns the sum of all scores but that of one person with these chances."""
+        """Returns the sum of all scores but that of one person with these probabilities."""
         same = np.flatnonzero(
             (self.rows == row).all(axis=1) & ~self.reach.any(axis=1) & (self.counts > 0)
         )
@@ -153,11 +153,11 @@ def least_coincidences(rows: Floats) -> Floats:
 
 
 def score_sum(others: Floats, counts: Ints) -> ScoreSum:
-    """Returns the sum of the scores of counts[j] people with chances others[j], all j.
+    """Returns the sum of scores of counts[j] users with probabilities others[j], all j.
 
     Args:
-        others: Chance of each score, shape (levels, K + 1), K >= 1. Neighboring levels
-            should be similar: they are grouped.
+        others: Probability of each score, shape (levels, K + 1), K >= 1. Neighboring
+            levels should be similar: they are grouped.
         counts: People of each level, shape (levels,).
     """
     n: Floats = counts.astype(np.float64)

@@ -1,15 +1,16 @@
 """Lower bound by three counts, which is larger than that by two in small populations.
 
 All others hold a third value z. Besides a and b, the messages on x and on x', the
-adversary counts e, those on none of x, x' and z. Let w(t, e) be the chance that of the
-others t send x or x' and e send neither of the three. With t = a + b the divergence is
+adversary counts e, those on none of x, x' and z. Let w(t, e) be the probability that of
+the others t send x or x' and e send neither of the three. With t = a + b the divergence
+is
 
     sum_{t, e} w(t - 1, e) gap (1 + e^eps) / t  E[(D_t - tau_{t, e})_+],
     tau_{t, e} = tanh(eps / 2) / gap  t (2 flip + gap
                  + (stray w(t, e - 1) + flip w(t, e)) / w(t - 1, e)),
 
-stray being the victim's chance to send none of the three: the two-count attack, with more
-cells. It matters where few blanket messages are expected.
+stray being the target user's probability to send none of the three: the two-count
+attack, with more cells. It matters where few blanket messages are expected.
 """
 
 import numpy as np
@@ -19,7 +20,7 @@ from shuffledp.accounting.sums.complex_log1p import log1p
 from shuffledp.cover import TwoCountAttack
 from shuffledp.types import Floats, Ints
 
-# In larger crowds the third count tells little more, and costs much.
+# In larger populations the third count tells little more, and costs much.
 _MAX_OTHERS = 300
 _MAX_LEVELS = 40
 # Relative error of the spectrum, and of the transform, per value.
@@ -37,9 +38,9 @@ def three_count_bound(
     """Prepares the attack.
 
     Args:
-        attack: The two counts, with the victim's `stray`.
-        stray_others: Chance of a person of each level to send none of x, x', z, shape
-            (levels,).
+        attack: The two counts, with the target user's `stray`.
+        stray_others: Probability of a person of each level to send none of x, x', z,
+            shape (levels,).
         counts: The others at each level, few enough (`is_small`), shape (levels,).
     """
     joint, error = _joint(2.0 * attack.hit_probabilities, stray_others, counts)
@@ -63,13 +64,13 @@ def three_count_bound(
 
 
 def _joint(telling: Floats, stray: Floats, counts: Ints) -> tuple[Floats, float]:
-    """Returns the chances of all (t, e), and a bound of each one's error."""
+    """Returns the probabilities of all (t, e), and a bound of each one's error."""
     size = int(counts.sum()) + 2
     turn = np.exp(-2j * np.pi * np.arange(size) / size) - 1.0
     logs = np.zeros((size, size), dtype=np.complex128)
-    for chance, other, count in zip(telling, stray, counts, strict=True):
+    for probability, other, count in zip(telling, stray, counts, strict=True):
         if count:
-            logs += count * log1p(chance * turn[:, None] + other * turn[None, :])
+            logs += count * log1p(probability * turn[:, None] + other * turn[None, :])
     spectrum = np.exp(logs)
     joint: Floats = np.fft.ifft2(spectrum).real
     return np.maximum(joint, 0.0), _SPECTRUM * float(np.abs(spectrum).mean())

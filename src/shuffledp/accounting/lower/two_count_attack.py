@@ -1,6 +1,6 @@
 """The lower bound: the exact divergence of a statistic of the shuffled messages.
 
-An attack fixes two neighboring datasets - the victim holds x or x', all others one
+An attack fixes two neighboring datasets - the target user holds x or x', all others one
 chosen value - and looks only at how many messages fall on x and on x'. Whatever (epsilon,
 delta) that pair of distributions violates, the whole collection violates, too.
 
@@ -38,7 +38,7 @@ class TwoCountBound:
     threshold (Jensen): both make the result smaller.
 
     Attributes:
-        gap: By how much the victim is more likely to send x than x'.
+        gap: By how much the target user is more likely to send x than x'.
         steps: Shortest walk of each block, shape (blocks,).
         weights: sum of P(t - 1) / t over each block, shape (blocks,).
         drift: Mean of tau_t / tanh(eps / 2) over each block, shape (blocks,).

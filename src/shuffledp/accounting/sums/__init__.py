@@ -1,1 +1,1 @@
-"""Sums of independent coins, at any number of people."""
+"""Sums of independent Bernoulli draws, at any number of people."""

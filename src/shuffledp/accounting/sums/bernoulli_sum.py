@@ -1,4 +1,4 @@
-"""The exact distribution of a sum of independent coins, through its generating function.
+"""The exact distribution of a sum of independent Bernoulli draws.
 
 For the lower bound nothing may be rounded to one side, so probabilities are kept as they
 are. Many distinct ones are grouped all the same: with group mean c and v = e^z - 1,
@@ -21,7 +21,7 @@ from shuffledp.accounting.sums.rounding import sum_rounding
 from shuffledp.types import Complexes, Floats, Ints
 
 _TERMS = 5
-# Below this variance, coins near 1/2 are not grouped; there are few of them.
+# Below this variance, draws near 1/2 are not grouped; there are few of them.
 _FEW = 1000.0
 # The characteristic function is taken as 0 where it is certainly below exp(-_FLAT).
 _FLAT = 45.0
@@ -29,13 +29,14 @@ _FLAT = 45.0
 
 @dataclass(frozen=True, eq=False)
 class BernoulliSum:
-    """A sum of independent coins; build it with `coin_sum`.
+    """A sum of independent Bernoulli draws; build it with `bernoulli_sum`.
 
     Attributes:
         means: Mean probability of each group, shape (groups,).
-        counts: Coins in each group, shape (groups,).
+        counts: Bernoulli draws in each group, shape (groups,).
         powers: Central power sums S_2, S_3, ... of each group, shape (terms, groups).
-        reach: Largest distance of a coin of each group from its mean, shape (groups,).
+        reach: Largest distance of a Bernoulli draw of each group from its mean, shape
+            (groups,).
         mean: Expected value of the sum.
         variance: Variance of the sum.
     """
@@ -64,7 +65,7 @@ class BernoulliSum:
     def log_error(self, z: Complexes) -> Floats:
         """Returns a bound of the error of `log_generating`, shape as `z`; maybe inf.
 
-        It covers the series that is cut off and the rounding of every coin's logarithm.
+        It covers the series that is cut off and the rounding of every draw's logarithm.
         """
         v = np.expm1(z)[:, None]
         unit = 1e-15 + sum_rounding(self.counts.size)
@@ -83,15 +84,17 @@ class BernoulliSum:
         return error + rounding
 
     def without(self, probability: float) -> "BernoulliSum":
-        """Returns the sum of all coins but one of this probability."""
+        """Returns the sum of all draws but one of this probability."""
         return BernoulliSum(
             np.append(self.means, probability),
-            # A coin that is there -1 times divides its factor out of the function.
+            # A Bernoulli draw that is there -1 times divides its factor out of the
+            # function.
             np.append(self.counts, -1.0),
             np.pad(self.powers, ((0, 0), (0, 1))),
             np.append(self.reach, 0.0),
             self.mean - probability,
-            # Rounding must not leave a negative variance where one coin is all there is.
+            # Rounding must not leave a negative variance where one draw is all there
+            # is.
             max(self.variance - probability * (1.0 - probability), 0.0),
         )
 
@@ -114,8 +117,8 @@ class BernoulliSum:
         return start, np.maximum(weights, 0.0), error
 
 
-def coin_sum(probabilities: Floats, counts: Ints) -> BernoulliSum:
-    """Returns the sum of counts[j] coins of probability probabilities[j], for all j."""
+def bernoulli_sum(probabilities: Floats, counts: Ints) -> BernoulliSum:
+    """Returns the sum of counts[j] draws of probability probabilities[j], for all j."""
     n: Floats = counts.astype(np.float64)
     mean = float(n @ probabilities)
     variance = float(n @ _variances(probabilities))
@@ -123,7 +126,8 @@ def coin_sum(probabilities: Floats, counts: Ints) -> BernoulliSum:
         return BernoulliSum(*_grouped(probabilities, n), mean, variance)
     alone = np.ones(probabilities.size, dtype=np.bool_)
     if probabilities.size > MAX_GROUPS:
-        # Near 1/2, 1 + c v may vanish, but only for large v, which matter for few coins.
+        # Near 1/2, 1 + c v may vanish, but only for large v, which matter for few
+        # draws.
         alone = np.abs(probabilities - 0.5) < 0.3
     means, members, powers, reach = _grouped(probabilities[~alone], n[~alone])
     singles = int(np.count_nonzero(alone))
@@ -144,7 +148,7 @@ def _variances(probabilities: Floats) -> Floats:
 
 
 def _grouped(probabilities: Floats, n: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Returns mean, size, central power sums and reach of groups of similar coins."""
+    """Returns mean, size, central power sums and reach of groups of similar draws."""
     if probabilities.size == 0:
         return np.zeros(0), np.zeros(0), np.zeros((_TERMS, 0)), np.zeros(0)
     people, means, reach = np.zeros((3, MAX_GROUPS))

@@ -1,8 +1,8 @@
 """Putting many distinct probabilities into few groups of similar ones.
 
-A crowd may have a hundred million levels. Sums over a group are taken one block of levels
-after the other, in the order of the levels: the same additions as over all of them at
-once, to the last bit, without arrays as long as the crowd.
+A population may have a hundred million levels. Sums over a group are taken one block of
+levels after the other, in the order of the levels: the same additions as over all of
+them at once, to the last bit, without arrays as long as the population.
 """
 
 from collections.abc import Iterator

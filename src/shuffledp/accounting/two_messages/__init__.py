@@ -1,1 +1,1 @@
-"""Crowds whose messages are of two kinds: bounds that agree with the worst data."""
+"""Populations whose messages are of two kinds: bounds that agree with the worst data."""

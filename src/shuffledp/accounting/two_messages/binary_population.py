@@ -1,8 +1,8 @@
 """Message distributions of a population that sends one of two messages, 1 or 0.
 
-A *crowd* is all users but the target. For every value, a user of level g sends a 1 with a
-probability between a_g and b_g. Stored are a_g and 1 - b_g, the least probabilities of
-either message, as no digit of them is lost where they are tiny.
+A *population* is all users but the target. For every value, a user of level g sends a 1
+with a probability between a_g and b_g. Stored are a_g and 1 - b_g, the least
+probabilities of either message, as no digit of them is lost where they are tiny.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from shuffledp.cover import TwoMessages
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats, Ints
 
-# Levels of a crowd that are told apart; more are put into this many bands.
+# Levels of a population that are told apart; more are put into this many bands.
 MAX_BANDS = 256
 # Keeps an interval inside, or outside, of what it was computed from.
 _ROUNDING = 4e-15
@@ -40,25 +40,26 @@ class BinaryPopulation:
 
 
 def wider(bits: TwoMessages, counts: Ints) -> BinaryPopulation:
-    """Returns a crowd whose worst data are no better for the victim: for upper bounds.
+    """Returns a population whose worst data are no better for the target user.
 
     The divergence is convex in each user's probability of a 1
     (`docs/theory/two-messages.md`). So a user who may choose from a wider interval, such
-    as any other's in the same band, hides the victim no better. This bounds the worst of
-    all data, and not the divergence at the same data.
+    as any other's in the same band, hides the target user no better. This bounds the
+    worst of all data, and not the divergence at the same data.
 
     Args:
-        bits: The message probabilities of the victim and of the levels of the others.
+        bits: The message probabilities of the target user and of the levels of the
+            others.
         counts: How many others there are at each level, shape (levels,).
     """
     return _banded(bits, counts, np.minimum, 1.0 - _ROUNDING)
 
 
 def narrower(bits: TwoMessages, counts: Ints) -> BinaryPopulation:
-    """Returns a crowd whose worst data are no worse for the victim: for attacks.
+    """Returns a population whose worst data are no worse for the target user.
 
     Raises:
-        CertificationError: If people of one band have no chance of a 1 in common.
+        CertificationError: If people of one band have no probability of a 1 in common.
     """
     return _banded(bits, counts, np.maximum, 1.0 + _ROUNDING)
 
@@ -76,7 +77,7 @@ def _banded(
         least = choose.reduceat(least[:, order], starts, axis=1)
         people = np.add.reduceat(people[order], starts)
     ones, zeros = least * rounding
-    # No interval turns round: that of a coin that tells nothing is a point.
+    # No interval turns round: that of a Bernoulli draw that tells nothing is a point.
     total = np.maximum(ones + zeros, 1.0)
     if total.max(initial=1.0) > 1.0 + 1e-13:
         raise CertificationError("Expected intervals of a band that meet.")

@@ -1,9 +1,10 @@
 """Branch and bound for the worst data, with a proof that none are worse.
 
-All data of a crowd lie in one box. The boxes with the largest bounds are cut in two, along
-the band that makes a bound loose, until no bound exceeds the worst data seen by more than a
-thousandth, or a stated effort is spent. It may end at any time: the largest bound of the
-boxes that are left is proven. Where there are few data, all of them are evaluated.
+All data of a population lie in one box. The boxes with the largest bounds are cut in
+two, along the band that makes a bound loose, until no bound exceeds the worst data seen
+by more than a thousandth, or a stated effort is spent. It may end at any time: the
+largest bound of the boxes that are left is proven. Where there are few data, all of
+them are evaluated.
 """
 
 import math
@@ -46,10 +47,10 @@ def search(tilted: TiltedPopulation, *, effort: int = EFFORT) -> WorstData:
     """Returns the worst data found, with a proven bound for all data.
 
     Args:
-        tilted: The crowd, at one epsilon.
+        tilted: The population, at one epsilon.
         effort: Boxes to be evaluated at most, about.
     """
-    counts = tilted.crowd.counts
+    counts = tilted.population.counts
     if math.prod((counts + 1.0).tolist()) <= _FEW_DATA:
         grids = np.meshgrid(*(np.arange(n + 1.0) for n in counts), indexing="ij")
         every = np.reshape([grid.ravel() for grid in grids], (counts.size, -1)).T
@@ -141,4 +142,4 @@ def _worst_of(tilted: TiltedPopulation, data: Floats) -> WorstData:
 def _check(upper: Floats) -> None:
     # Written this way round, it refuses NaN, which comparisons would lose.
     if not np.all(upper < math.inf):
-        raise CertificationError("No proven bound: the chances are too extreme.")
+        raise CertificationError("No proven bound: the probabilities are too extreme.")

@@ -1,21 +1,22 @@
-"""The divergence of a crowd of bits at one epsilon, under a tilt that data do not change.
+"""The divergence of a population of bits at one epsilon, under a fixed tilt.
 
-The victim sends a 1 with chance q + gap (holding x) or q (holding x'), and S is how many
-others do. With E = e^epsilon, top = gap - (E - 1) q, the divergence is
+The target user sends a 1 with probability q + gap (holding x) or q (holding x'), and S
+is how many others do. With E = e^epsilon, top = gap - (E - 1) q, the divergence is
 
     max over t of  top P(S = t - 1) - (E - 1) P(S >= t)
   = c max over t of  r P(S = t - 1) - (1 - r) P(S >= t),   c = top + E - 1, r = top / c.
 
-Tilt every user's coin by e^theta = 1 / r, whatever the value. If K is the logarithm of
-E[e^{theta S}], mu and P_theta mean and law of the tilted sum, and tau = t - mu,
+Tilt every user's draw by e^theta = 1 / r, whatever the value. If K is the logarithm of
+E[e^{theta S}], mu and P_theta mean and distribution of the tilted sum, and tau = t -
+mu,
 
     D = c e^{K - theta mu} max over t of
         e^{-theta tau} sum_{u >= 0} e^{-theta u} (P_theta(t + u - 1) - P_theta(t + u)).
 
 The best t is one more than the mode of the tilted sum, which is a whole number next to mu
 (Darroch 1964): tau is in (0, 2). The exponent K - theta mu is *linear* in the data. The sum
-hardly depends on them: it is a finite Fourier sum of the tilted law, which `tilted_bounds`
-bounds (docs/theory/two-messages.md).
+hardly depends on them: it is a finite Fourier sum of the tilted distribution, which
+`tilted_bounds` bounds (docs/theory/two-messages.md).
 """
 
 import math
@@ -44,7 +45,7 @@ _MOST_EPSILON = 700.0
 
 @dataclass(frozen=True, eq=False)
 class FourierGrid:
-    """The points of a Fourier sum of the tilted law, for variances up to a limit.
+    """The points of a Fourier sum of the tilted distribution, for variances up to a limit.
 
     Attributes:
         size: How many points there are in all.
@@ -77,28 +78,30 @@ class FourierGrid:
 
 
 class TiltedPopulation:
-    """A crowd at one epsilon, ready to be evaluated at any data.
+    """A population at one epsilon, ready to be evaluated at any data.
 
     Data are how many people of each band hold the value for which a 1 is likelier.
 
     Args:
-        crowd: The others, and the victim.
+        population: The others, and the target user.
         epsilon: At which the divergence is wanted, >= 0.
         upward: Whether rounding may raise the divergence, as for upper bounds, or may
             lower it, as for attacks.
     """
 
     def __init__(
-        self, crowd: BinaryPopulation, epsilon: float, *, upward: bool = True
+        self, population: BinaryPopulation, epsilon: float, *, upward: bool = True
     ) -> None:
-        self.crowd = crowd
+        self.population = population
         if not epsilon < _MOST_EPSILON:
             raise CertificationError(f"Epsilon {epsilon:g} is too large for a tilt.")
         steep = math.expm1(epsilon)
         # A larger top, and a smaller tilt, only raise the divergence.
         unit = _UNIT if upward else -_UNIT
-        self.top = crowd.gap * (1.0 + unit) - steep * crowd.stray * (1.0 - unit)
-        self.top += unit * crowd.gap
+        self.top = population.gap * (1.0 + unit) - steep * population.stray * (
+            1.0 - unit
+        )
+        self.top += unit * population.gap
         if self.top <= 0.0:
             raise CertificationError(f"Nothing is left to hide at epsilon {epsilon:g}.")
         self.theta = math.log1p(steep / self.top) * (1.0 - unit)
@@ -106,25 +109,26 @@ class TiltedPopulation:
             raise CertificationError(f"Epsilon {epsilon:g} is too close to the budget.")
         self.log_scale = math.log(self.top + steep)
         up, down = math.expm1(self.theta), math.expm1(-self.theta)
-        # Tilted chances of a 1 for those who rarely send it, of a 0 for the others.
-        self.one = crowd.ones * math.exp(self.theta) / (1.0 + crowd.ones * up)
-        # Chances near 1 are no trouble either.
-        left = (1.0 - crowd.zeros) + crowd.zeros * math.exp(-self.theta)
-        self.zero = crowd.zeros * math.exp(-self.theta) / left
-        low_log = np.log1p(crowd.ones * up)
+        # Tilted probabilities of a 1 for those who rarely send it, of a 0 for the
+        # others.
+        self.one = population.ones * math.exp(self.theta) / (1.0 + population.ones * up)
+        # Probabilities near 1 are no trouble either.
+        left = (1.0 - population.zeros) + population.zeros * math.exp(-self.theta)
+        self.zero = population.zeros * math.exp(-self.theta) / left
+        low_log = np.log1p(population.ones * up)
         # Of a fall that is small, 1 plus it keeps too few digits for a billion people.
-        fall = crowd.zeros * down
+        fall = population.zeros * down
         high_log = np.where(fall > -0.5, np.log1p(np.maximum(fall, -0.5)), np.log(left))
         self.low_exponent = low_log - self.theta * self.one
         self.high_exponent = high_log + self.theta * self.zero
         sizes = np.abs(low_log) + np.abs(high_log) + self.theta * (self.one + self.zero)
         # Data add a second sum over bands to the first.
-        self.unit = _UNIT + sum_rounding(2 * crowd.counts.size + 2)
-        self.exponent_error = self.unit * float(crowd.counts @ sizes)
+        self.unit = _UNIT + sum_rounding(2 * population.counts.size + 2)
+        self.exponent_error = self.unit * float(population.counts @ sizes)
         self.low_variance = self.one * (1.0 - self.one)
         self.high_variance = self.zero * (1.0 - self.zero)
         self.variance_error = self.unit * float(
-            crowd.counts @ (self.low_variance + self.high_variance)
+            population.counts @ (self.low_variance + self.high_variance)
         )
         self._grids: dict[int, FourierGrid] = {}
 
@@ -136,19 +140,19 @@ class TiltedPopulation:
 
     def exponents(self, holders: Floats) -> Floats:
         """Returns K - theta mu of each row of data, shape (data,)."""
-        base = float(self.crowd.counts @ self.low_exponent)
+        base = float(self.population.counts @ self.low_exponent)
         exponents: Floats = base + holders @ self.rise
         return exponents
 
     def variances(self, holders: Floats) -> Floats:
         """Returns the variance of the tilted sum, shape (data,)."""
-        base = float(self.crowd.counts @ self.low_variance)
+        base = float(self.population.counts @ self.low_variance)
         variances: Floats = base + holders @ (self.high_variance - self.low_variance)
         return np.maximum(variances, 0.0)
 
     def means(self, holders: Floats) -> Floats:
         """Returns the mean of the tilted sum, shape (data,)."""
-        base = float(self.crowd.counts @ self.one)
+        base = float(self.population.counts @ self.one)
         means: Floats = base + holders @ (1.0 - self.zero - self.one)
         return means
 
@@ -191,6 +195,8 @@ class TiltedPopulation:
             apart=np.abs(zeros - ones),
             waves=np.exp(-np.multiply.outer(z, centers)),
             shrink=np.exp(-self.theta * (centers - half)),
-            rounding=_UNIT * angles * float(self.crowd.counts @ (self.one + self.zero))
-            + self.unit * ((np.abs(ones) + np.abs(zeros)) @ self.crowd.counts),
+            rounding=_UNIT
+            * angles
+            * float(self.population.counts @ (self.one + self.zero))
+            + self.unit * ((np.abs(ones) + np.abs(zeros)) @ self.population.counts),
         )

@@ -1,4 +1,4 @@
-"""Bounds of the divergence of a tilted crowd, for all data of a box or at some data.
+"""Bounds of the divergence of a tilted population, over a box or at some data.
 
 The Fourier sum of `tilted` is evaluated in the middle of a box, and how far it may be from
 that for any data of the box is bounded (docs/theory/two-messages.md).
@@ -23,7 +23,7 @@ def box_bounds(
     """Bounds the divergence of all data between two corners of each box.
 
     Args:
-        tilted: The crowd.
+        tilted: The population.
         low: Least holders in each band, shape (boxes, bands).
         high: Most of them, shape (boxes, bands).
 
@@ -54,8 +54,8 @@ def box_bounds(
 def _amplitudes(
     tilted: TiltedPopulation, grid: FourierGrid, holders: Floats
 ) -> tuple[Complexes, Floats]:
-    """Returns the tilted law's transform about its mean, and its rounding error."""
-    counts = tilted.crowd.counts
+    """Returns the tilted distribution's centered transform, and its rounding error."""
+    counts = tilted.population.counts
     logs = (counts - holders) @ grid.ones.T + holders @ grid.zeros.T
     return np.exp(logs), grid.rounding
 
@@ -94,7 +94,7 @@ def data_bounds(tilted: TiltedPopulation, holders: Floats) -> tuple[Floats, Floa
     """Returns logarithms of a lower and an upper bound at each row of data.
 
     Args:
-        tilted: The crowd.
+        tilted: The population.
         holders: How many people of each band hold the likelier value, whole numbers,
             shape (data, bands).
     """
@@ -123,7 +123,7 @@ def _sums_at(
     z = grid.points
     means = tilted.means(holders)
     # The mean itself is rounded.
-    blur = tilted.unit * (float(tilted.crowd.counts @ (tilted.one + 1.0)) + 1.0)
+    blur = tilted.unit * (float(tilted.population.counts @ (tilted.one + 1.0)) + 1.0)
     scale = 2.0 / grid.size
     error = grid.alias + scale * (
         sizes @ (np.expm1(rounding) + 1e-13 + blur * np.abs(z))

@@ -1,4 +1,4 @@
-"""The certified bound and the attack of crowds that send two messages."""
+"""The certified bound and the attack of populations that send two messages."""
 
 import math
 from dataclasses import dataclass, field
@@ -28,16 +28,16 @@ _ATTACK_EFFORT = 100
 
 @dataclass(frozen=True, eq=False)
 class TwoMessageBound:
-    """A bound over all data of a crowd, one for each pair of the victim's values."""
+    """A bound over all data of a population, for each pair of the target's values."""
 
-    crowds: tuple[BinaryPopulation, ...]
+    populations: tuple[BinaryPopulation, ...]
     _known: dict[tuple[BinaryPopulation, float], WorstData] = field(
         default_factory=dict, repr=False
     )
 
     def of_pair(self, pair: int) -> "TwoMessageBound":
         """Returns the bound for one of the pairs; both share their computed results."""
-        return TwoMessageBound((self.crowds[pair],), self._known)
+        return TwoMessageBound((self.populations[pair],), self._known)
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
@@ -58,12 +58,14 @@ class TwoMessageBound:
 
     def _searches(self, epsilon: float) -> list[WorstData]:
         results = []
-        for crowd in self.crowds:
-            if _is_hidden(crowd, epsilon):
+        for population in self.populations:
+            if _is_hidden(population, epsilon):
                 continue
-            if (crowd, epsilon) not in self._known:
-                self._known[crowd, epsilon] = search(TiltedPopulation(crowd, epsilon))
-            results.append(self._known[crowd, epsilon])
+            if (population, epsilon) not in self._known:
+                self._known[population, epsilon] = search(
+                    TiltedPopulation(population, epsilon)
+                )
+            results.append(self._known[population, epsilon])
         return results
 
 
@@ -71,12 +73,12 @@ class TwoMessageBound:
 class TwoMessageAttack:
     """The exact divergence for the worst data that a search finds."""
 
-    crowd: BinaryPopulation
+    population: BinaryPopulation
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
         try:
-            tilted = TiltedPopulation(self.crowd, epsilon, upward=False)
+            tilted = TiltedPopulation(self.population, epsilon, upward=False)
             results = search(tilted, effort=_ATTACK_EFFORT)
         except CertificationError:
             return 0.0
@@ -84,17 +86,17 @@ class TwoMessageAttack:
 
 
 def two_message_bound(
-    pairs: tuple[Cover, ...], counts: Ints, victim: int, *, absent: int
+    pairs: tuple[Cover, ...], counts: Ints, target_user: int, *, absent: int
 ) -> TwoMessageBound | None:
-    """Prepares the bound for a victim, if all users send one of two messages.
+    """Prepares the bound for a target user, if all users send one of two messages.
 
     Args:
-        pairs: The victim's cover, for each pair of values that may be worst.
-        counts: Users at each level, the victim included, shape (levels,).
-        victim: Index of the victim's level.
+        pairs: The target user's cover, for each pair of values that may be worst.
+        counts: Users at each level, the target user included, shape (levels,).
+        target_user: Index of the target user's level.
         absent: How many of the others may be absent or collude.
     """
-    crowds = []
+    populations = []
     for cover in pairs:
         if cover.bits is None or cover.bits.gap <= 0.0:
             return None
@@ -102,15 +104,15 @@ def two_message_bound(
         if absent and not nested(cover.bits):
             return None
         least = cover.bits.least.sum(axis=0)
-        others = others_of(least, counts, victim, absent)
+        others = others_of(least, counts, target_user, absent)
         if not others.any():
             return None
-        crowds.append(wider(cover.bits, others))
-    return TwoMessageBound(tuple(crowds))
+        populations.append(wider(cover.bits, others))
+    return TwoMessageBound(tuple(populations))
 
 
 def two_message_attack(bits: TwoMessages, others: Ints) -> TwoMessageAttack | None:
-    """Prepares the attack on a victim among these others, shape (levels,)."""
+    """Prepares the attack on a target user among these others, shape (levels,)."""
     if bits.gap <= 0.0 or not others.any():
         return None
     try:
@@ -119,9 +121,9 @@ def two_message_attack(bits: TwoMessages, others: Ints) -> TwoMessageAttack | No
         return None
 
 
-def _is_hidden(crowd: BinaryPopulation, epsilon: float) -> bool:
-    """Whether the victim's own coin is enough, whatever the others send."""
+def _is_hidden(population: BinaryPopulation, epsilon: float) -> bool:
+    """Whether the target user's own draw is enough, whatever the others send."""
     if epsilon > _LARGE:
         return False
-    covered = math.expm1(epsilon) * crowd.stray
-    return crowd.gap * (1.0 + _ROUNDING) <= covered
+    covered = math.expm1(epsilon) * population.stray
+    return population.gap * (1.0 + _ROUNDING) <= covered

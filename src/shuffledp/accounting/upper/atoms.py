@@ -1,4 +1,4 @@
-"""The victim's privacy loss at one epsilon, as finitely many values."""
+"""The target user's privacy loss at one epsilon, as finitely many values."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from shuffledp.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """The victim's loss at one epsilon, in units of the victim's largest difference.
+    """The target user's loss at one epsilon, in units of their largest difference.
 
     Attributes:
         losses: Its values, shape (atoms,).

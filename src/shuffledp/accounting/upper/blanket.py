@@ -2,12 +2,12 @@
 
 Heterogeneous privacy blanket. If every other user i sends, with probability gamma_i and
 independent of their value, a message from one common distribution omega, then the
-divergence of the shuffled messages under a victim's two values is at most
+divergence of the shuffled messages under a target user's two values is at most
 
     sum_m P(M = m) / (m + 1) E[(L(Y_1) + ... + L(Y_{m+1}))_+],
 
-with Y_j ~ omega independent, L the victim's loss against omega, and M the number of others
-who send a blanket message: a sum of Bernoulli(gamma_i) variables. For equal
+with Y_j ~ omega independent, L the target user's loss against omega, and M the number
+of others who send a blanket message: a sum of Bernoulli(gamma_i) variables. For equal
 randomizers this is Balle, Bell, Gascon, Nissim (2019), arXiv:1903.02837, Lemma 5.3; the
 proof (reveal all messages outside of the blanket) never needs them to be equal.
 
@@ -43,7 +43,7 @@ SMALLEST_TAIL = 1e-290
 
 
 class UpperBound(Protocol):
-    """The blanket bound for one victim, ready to be evaluated at any epsilon."""
+    """The blanket bound for one target user, ready to be evaluated at any epsilon."""
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
@@ -52,13 +52,13 @@ class UpperBound(Protocol):
         """Returns the share of the bound at `epsilon` that is numerical margin."""
 
 
-class BlanketCrowd:
-    """The blanket messages of all users except one, for victims of one population.
+class BlanketPopulation:
+    """The blanket messages of all users except one, for target users of one population.
 
     Args:
-        gammas: Chance of a blanket message at each level, shape (levels,).
-        counts: People at each level, victims included, shape (levels,).
-        victims: Positions of the victims' levels, distinct.
+        gammas: Probability of a blanket message at each level, shape (levels,).
+        counts: People at each level, target users included, shape (levels,).
+        target_users: Positions of the target users' levels, distinct.
         absent: How many of the others may be absent or collude: those who give most.
         tail: Probability that may be dropped.
     """
@@ -67,27 +67,27 @@ class BlanketCrowd:
         self,
         gammas: Floats,
         counts: Ints,
-        victims: Sequence[int],
+        target_users: Sequence[int],
         *,
         absent: int,
         tail: float,
     ) -> None:
         self._gammas, self._tail = gammas, tail
         self._counts, self._absent = counts, absent
-        # All but one person of each victim's level; those few are added back.
-        self._victims = np.asarray(victims, dtype=np.int64)
+        # All but one person of each target user's level; those few are added back.
+        self._target_users = np.asarray(target_users, dtype=np.int64)
         others = counts.copy()
-        others[self._victims] -= 1
+        others[self._target_users] -= 1
         self._groups = grouped_downward(gammas, others)
         self._base: CountDistribution | None = None
 
-    def groups(self, victim: int) -> tuple[Floats, Ints]:
-        """Returns few groups of coins, stochastically smaller than the others' own."""
+    def groups(self, target_user: int) -> tuple[Floats, Ints]:
+        """Returns few groups of draws, stochastically smaller than the others' own."""
         if self._absent:
-            others = others_of(self._gammas, self._counts, victim, self._absent)
+            others = others_of(self._gammas, self._counts, target_user, self._absent)
             return grouped_downward(self._gammas, others)
         probabilities, people = self._groups
-        singles, ones = self._others(victim)
+        singles, ones = self._others(target_user)
         return np.concatenate([probabilities, singles]), np.concatenate([people, ones])
 
     def is_small(self, telling: float) -> bool:
@@ -96,31 +96,31 @@ class BlanketCrowd:
         few = float(probabilities @ people) <= FEW_MESSAGES
         return few or num_terms(probabilities, people, telling) <= MAX_TERMS
 
-    def distribution(self, victim: int) -> CountDistribution:
+    def distribution(self, target_user: int) -> CountDistribution:
         """Returns the distribution of the number of blanket messages of the others."""
         if self._absent:
-            return cover_count(*self.groups(victim), tail=self._tail)
+            return cover_count(*self.groups(target_user), tail=self._tail)
         if self._base is None:
             self._base = cover_count(*self._groups, tail=self._tail)
-        left_out = cover_count(*self._others(victim), tail=self._tail)
+        left_out = cover_count(*self._others(target_user), tail=self._tail)
         return self._base.plus(left_out, tail=self._tail)
 
-    def _others(self, victim: int) -> tuple[Floats, Ints]:
-        others = self._victims[self._victims != victim]
+    def _others(self, target_user: int) -> tuple[Floats, Ints]:
+        others = self._target_users[self._target_users != target_user]
         return grouped_downward(self._gammas[others], np.ones_like(others))
 
 
-def others_of(gammas: Floats, counts: Ints, victim: int, absent: int) -> Ints:
+def others_of(gammas: Floats, counts: Ints, target_user: int, absent: int) -> Ints:
     """Returns how many others there are, without those who would give most cover.
 
     Args:
         gammas: How much cover people of each level give, shape (levels,).
-        counts: People at each level, the victim included, shape (levels,).
-        victim: Index of the victim's level.
+        counts: People at each level, the target user included, shape (levels,).
+        target_user: Index of the target user's level.
         absent: How many of the others are left out.
     """
     left = counts.copy()
-    left[victim] -= 1
+    left[target_user] -= 1
     if not absent:
         return left
     # Without these M is stochastically smallest, whichever people are absent.
@@ -133,73 +133,79 @@ def others_of(gammas: Floats, counts: Ints, victim: int, absent: int) -> Ints:
 def blanket_bounds(
     covers: Sequence[tuple[Cover, ...]],
     counts: Ints,
-    victims: Sequence[int],
+    target_users: Sequence[int],
     *,
     absent: int = 0,
     tail: float,
 ) -> list[UpperBound]:
-    """Prepares the bound for victims of several levels of one crowd.
+    """Prepares the bound for target users of several levels of one population.
 
     Args:
         covers: Covers of each target user, one for each pair of values that may be worst.
-        counts: People at each level of the crowd, victims included, shape (levels,).
-        victims: Positions of the victims' levels, distinct.
+        counts: People at each level of the population, target users included, shape
+            (levels,).
+        target_users: Positions of the target users' levels, distinct.
         absent: How many of the others may be absent or collude: those who give most.
         tail: Probability that may be dropped.
     """
-    return bounds_of_crowds(
+    return bounds_of_populations(
         covers,
-        victims,
-        crowd=lambda gammas: BlanketCrowd(
-            gammas, counts, victims, absent=absent, tail=tail
+        target_users,
+        population=lambda gammas: BlanketPopulation(
+            gammas, counts, target_users, absent=absent, tail=tail
         ),
-        bound=lambda cover, crowd, victim: _bound(cover, crowd, victim, tail),
+        bound=lambda cover, population, target_user: _bound(
+            cover, population, target_user, tail
+        ),
     )
 
 
-def bounds_of_crowds(
+def bounds_of_populations(
     covers: Sequence[tuple[Cover, ...]],
-    victims: Sequence[int],
+    target_users: Sequence[int],
     *,
-    crowd: Callable[[Floats], BlanketCrowd],
-    bound: Callable[[Cover, BlanketCrowd, int], UpperBound],
+    population: Callable[[Floats], BlanketPopulation],
+    bound: Callable[[Cover, BlanketPopulation, int], UpperBound],
 ) -> list[UpperBound]:
-    """Returns a bound of one kind for every victim, the worst of all pairs of values.
+    """Returns a bound of one kind for every target user, the worst of all pairs of values.
 
     Args:
         covers: Covers of each target user, one for each pair of values that may be worst.
-        victims: Positions of the victims' levels, distinct.
-        crowd: Makes the others of how much cover people of each level give; called once
-            for each such array.
-        bound: Makes the bound for a victim with a cover in a crowd.
+        target_users: Positions of the target users' levels, distinct.
+        population: Makes the others of how much cover people of each level give; called
+            once for each such array.
+        bound: Makes the bound for a target user with a cover in a population.
     """
-    crowds: dict[int, BlanketCrowd] = {}
+    populations: dict[int, BlanketPopulation] = {}
     bounds: list[UpperBound] = []
-    for victim, pairs in zip(victims, covers, strict=True):
+    for target_user, pairs in zip(target_users, covers, strict=True):
         candidates = []
         for cover in pairs:
             gammas = cover.blanket_probabilities
-            # Grouping a crowd takes long: victims with the same array share one.
-            if id(gammas) not in crowds:
-                crowds[id(gammas)] = crowd(gammas)
-            candidates.append(bound(cover, crowds[id(gammas)], victim))
+            # Grouping a population takes long: target users with the same array share
+            # one.
+            if id(gammas) not in populations:
+                populations[id(gammas)] = population(gammas)
+            candidates.append(bound(cover, populations[id(gammas)], target_user))
         bounds.append(
             candidates[0] if len(candidates) == 1 else WorstBound(tuple(candidates))
         )
     return bounds
 
 
-def _bound(cover: Cover, crowd: BlanketCrowd, victim: int, tail: float) -> UpperBound:
+def _bound(
+    cover: Cover, population: BlanketPopulation, target_user: int, tail: float
+) -> UpperBound:
     summable: MirroredCover | None = mirrored(cover) if tail > SMALLEST_TAIL else None
-    if summable is not None and crowd.is_small(summable.telling):
-        return counting_bound(summable, crowd.distribution(victim), tail=tail)
-    probabilities, people = crowd.groups(victim)
+    if summable is not None and population.is_small(summable.telling):
+        return counting_bound(summable, population.distribution(target_user), tail=tail)
+    probabilities, people = population.groups(target_user)
     contour = ContourBound(cover, probabilities, people.astype(np.float64))
     expected = float(probabilities @ people)
     if mirrored(cover) is not None or expected > FEW_MESSAGES:
         return contour
     # Where the integral is refused, or would be slow, the first summands do.
-    few = FewMessagesBound(cover, crowd.distribution(victim))
+    few = FewMessagesBound(cover, population.distribution(target_user))
     return few if expected <= VERY_FEW_MESSAGES else _First(contour, few)
 
 

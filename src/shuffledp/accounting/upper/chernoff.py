@@ -31,9 +31,9 @@ import numpy as np
 
 from shuffledp.accounting.upper.atoms import Atoms, atoms
 from shuffledp.accounting.upper.blanket import (
-    BlanketCrowd,
+    BlanketPopulation,
     UpperBound,
-    bounds_of_crowds,
+    bounds_of_populations,
 )
 from shuffledp.cover import Cover
 from shuffledp.errors import CertificationError
@@ -54,11 +54,11 @@ _SMALLEST = 1e-306
 
 @dataclass(frozen=True, eq=False)
 class ChernoffBound:
-    """The bound for one victim and one pair of values, at any epsilon.
+    """The bound for one target user and one pair of values, at any epsilon.
 
     Attributes:
-        cover: The victim's cover.
-        probabilities: Chance of a blanket message, or less, in each group, shape
+        cover: The target user's cover.
+        probabilities: Probability of a blanket message, or less, in each group, shape
             (groups,).
         counts: Other people in each group, shape (groups,).
     """
@@ -140,28 +140,32 @@ def _moments_less_1(thetas: Floats, losses: Floats, masses: Floats) -> Floats:
 def chernoff_bounds(
     covers: Sequence[tuple[Cover, ...]],
     counts: Ints,
-    victims: Sequence[int],
+    target_users: Sequence[int],
     *,
     absent: int = 0,
 ) -> list[UpperBound]:
-    """Prepares the bound for victims of several levels of one crowd.
+    """Prepares the bound for target users of several levels of one population.
 
     Args:
-        covers: The cover of each victim, for each pair of values that may be worst.
-        counts: People at each level of the crowd, victims included, shape (levels,).
-        victims: Positions of the victims' levels, distinct.
+        covers: The cover of each target user, for each pair of values that may be
+            worst.
+        counts: People at each level of the population, target users included, shape
+            (levels,).
+        target_users: Positions of the target users' levels, distinct.
         absent: How many of the others may be absent or collude: those who give most.
     """
-    return bounds_of_crowds(
+    return bounds_of_populations(
         covers,
-        victims,
-        crowd=lambda gammas: BlanketCrowd(
-            gammas, counts, victims, absent=absent, tail=0.0
+        target_users,
+        population=lambda gammas: BlanketPopulation(
+            gammas, counts, target_users, absent=absent, tail=0.0
         ),
         bound=_bound,
     )
 
 
-def _bound(cover: Cover, crowd: BlanketCrowd, victim: int) -> ChernoffBound:
-    probabilities, people = crowd.groups(victim)
+def _bound(
+    cover: Cover, population: BlanketPopulation, target_user: int
+) -> ChernoffBound:
+    probabilities, people = population.groups(target_user)
     return ChernoffBound(cover, probabilities, people.astype(np.float64))

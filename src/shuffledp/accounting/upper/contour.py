@@ -29,11 +29,11 @@ _SMALLEST = 1e-306
 
 @dataclass(frozen=True, eq=False)
 class ContourBound:
-    """The bound for one victim, ready to be evaluated at any epsilon.
+    """The bound for one target user, ready to be evaluated at any epsilon.
 
     Attributes:
-        cover: The victim's cover.
-        probabilities: Chance of a blanket message, or less, in each group, shape
+        cover: The target user's cover.
+        probabilities: Probability of a blanket message, or less, in each group, shape
             (groups,).
         counts: Other people in each group, shape (groups,).
     """

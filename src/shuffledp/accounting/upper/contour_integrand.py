@@ -49,8 +49,8 @@ class ContourIntegrand:
     """phi'(z) G(phi(z)) / z at one epsilon, with losses in units of the gap.
 
     Args:
-        loss: The victim's.
-        probabilities: Chance of a blanket message in each group, shape (groups,).
+        loss: The target user's.
+        probabilities: Probability of a blanket message in each group, shape (groups,).
         counts: Other people in each group, shape (groups,).
         coarse: Whether losses vary within cells.
     """

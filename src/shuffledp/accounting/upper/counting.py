@@ -1,8 +1,8 @@
-"""The blanket bound as a sum: exact, for crowds in which it has few terms.
+"""The blanket bound as a sum: exact, for populations in which it has few terms.
 
 For a cover with two mirrored kinds of messages (`MirroredCover`), let T of the m + 1
-messages be telling - T - 1 ~ Binomial(m, r), since one place is the victim's - and D the
-difference of their two counts: a simple random walk of T steps. The bound is
+messages be telling - T - 1 ~ Binomial(m, r), since one place is the target user's - and
+D the difference of their two counts: a simple random walk of T steps. The bound is
 
     sum_{m, T} P(m) P(T | m) r gap (1 + e^eps) / (2 T) E[(D - tau)_+],
     tau = tanh(eps / 2) (alpha T + beta (m + 1)),
@@ -32,7 +32,7 @@ _USUAL_TAIL = 1e-20
 
 @dataclass(frozen=True, eq=False)
 class CountingBound:
-    """The bound for one victim, ready to be evaluated at any epsilon.
+    """The bound for one target user, ready to be evaluated at any epsilon.
 
     Attributes:
         scale: r gap, the factor of the cover in each term.
@@ -73,10 +73,10 @@ class CountingBound:
 def counting_bound(
     cover: MirroredCover, distribution: CountDistribution, *, tail: float
 ) -> CountingBound:
-    """Prepares the sum for one victim.
+    """Prepares the sum for one target user.
 
     Args:
-        cover: The victim's cover; `gap` must be positive.
+        cover: The target user's cover; `gap` must be positive.
         distribution: M, the number of others who send a blanket message.
         tail: Probability that may be dropped at either end, given m.
     """
@@ -108,7 +108,7 @@ def num_terms(probabilities: Floats, counts: Ints, telling: float) -> float:
     """Returns about how many terms the sum has for these others.
 
     Args:
-        probabilities: Chance of a blanket message in each group, shape (groups,).
+        probabilities: Probability of a blanket message in each group, shape (groups,).
         counts: People in each group, shape (groups,).
         telling: omega's mass on telling messages.
     """

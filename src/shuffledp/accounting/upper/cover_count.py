@@ -2,7 +2,7 @@
 
 The bound never increases in M, so M may be replaced by anything stochastically smaller:
 
-* coins of similar probability are replaced by as many equal coins of their *geometric*
+* draws of similar probability are replaced by as many equal draws of their *geometric*
   mean, which costs only the second order of the spread;
 * the mass far out in the tails is dropped, and its probability is kept as `lost`.
 
@@ -60,7 +60,7 @@ def cover_count(
     """Returns the distribution of the number of blanket messages.
 
     Args:
-        probabilities: Chance of a blanket message in each group, shape (groups,).
+        probabilities: Probability of a blanket message in each group, shape (groups,).
         counts: People in each group, >= 0, shape (groups,).
         tail: Probability that may be dropped at either end of each convolution.
     """
@@ -79,10 +79,10 @@ def cover_count(
 
 
 def grouped_downward(probabilities: Floats, counts: Ints) -> tuple[Floats, Ints]:
-    """Returns few groups of equal coins whose sum is stochastically smaller.
+    """Returns few groups of equal draws whose sum is stochastically smaller.
 
     Args:
-        probabilities: Chance of a blanket message at each level, shape (levels,).
+        probabilities: Probability of a blanket message at each level, shape (levels,).
         counts: People at each level, >= 0, shape (levels,).
     """
     present = (counts > 0) & (probabilities > 0)

@@ -25,10 +25,10 @@ _ARITHMETIC = 1.0 + 1e-10
 
 @dataclass(frozen=True, eq=False)
 class FewMessagesBound:
-    """The bound for one victim, ready to be evaluated at any epsilon.
+    """The bound for one target user, ready to be evaluated at any epsilon.
 
     Attributes:
-        cover: The victim's cover.
+        cover: The target user's cover.
         distribution: M, the number of others who send a blanket message.
     """
 
@@ -68,8 +68,8 @@ class FewMessagesBound:
             return 0.0
         step = max((high - low) / _POINTS, 1e-15 * max(-low, high), 1e-300)
         single = _on_lattice(loss.losses, loss.masses, low, step)
-        start, chances = self.distribution.start, self.distribution.weights
-        last = min(start + chances.size - 1, _MOST)
+        start, probabilities = self.distribution.start, self.distribution.weights
+        last = min(start + probabilities.size - 1, _MOST)
         total, before, sums = 0.0, 0.0, single
         for m in range(last + 1):
             if m:
@@ -78,7 +78,7 @@ class FewMessagesBound:
             points = (m + 1) * low + step * np.arange(sums.size)
             points += 1e-15 * (m + 1) * max(-low, high)
             value = float(sums @ np.maximum(points, 0.0)) / (m + 1)
-            share = float(chances[m - start]) if start <= m < last else 0.0
+            share = float(probabilities[m - start]) if start <= m < last else 0.0
             if m < last:
                 total += share * value
                 before += share

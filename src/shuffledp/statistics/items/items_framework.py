@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items.items_calibration import largest_send_chance
+from shuffledp.accounting.items.items_calibration import largest_send_probability
 from shuffledp.accounting.items.optimized_items import optimize_items
 from shuffledp.accounting.items.report_sizing import keeps_targets, sized
 from shuffledp.analyzer.choice_counts import ChoiceCounts
@@ -230,8 +230,8 @@ def certified_parameters(framework: ItemsFramework, people: Population) -> Guara
             people, num_items=d, set_size=s, delta=delta, absent=framework.absent
         ).guarantee
     # With m given, the rates are free: the largest that keep each target.
-    chances = [
-        largest_send_chance(
+    probabilities = [
+        largest_send_probability(
             target,
             delta,
             num_items=d,
@@ -244,7 +244,7 @@ def certified_parameters(framework: ItemsFramework, people: Population) -> Guara
     ]
     parameters = sized(
         people,
-        chances,
+        probabilities,
         num_items=d,
         set_size=s,
         blanket=framework.blanket,

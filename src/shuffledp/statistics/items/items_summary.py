@@ -18,7 +18,7 @@ from shuffledp.statistics.summary_parts import (
 from shuffledp.types import Floats
 
 # A sentence lists at most this many rates; the certificate has all of them.
-_MAX_CHANCES = 5
+_MAX_PROBABILITIES = 5
 
 
 def summarize_items(
@@ -90,8 +90,8 @@ def noisy_targets(
     """
     budget, n = framework.epsilon_choice or 0.0, people.num_users
     # All people report at one budget: the certificate of choices has a single level.
-    crowd = Population.from_counts({budget: n})
-    (level,) = account(framework.choices, crowd, delta=framework.delta).levels
+    population = Population.from_counts({budget: n})
+    (level,) = account(framework.choices, population, delta=framework.delta).levels
     numbers = ", ".join(
         f"{plain(target)}: {value:,.0f} (true {count:,})"
         for target, value, count in zip(
@@ -111,21 +111,22 @@ def noisy_targets(
 
 def _messages_sent(protocol: Items) -> str:
     """Returns a sentence on the messages of a report."""
-    chances = protocol.rates
+    probabilities = protocol.rates
     # Then targets make no difference, and need no list.
-    if set(chances) == {1.0}:
+    if set(probabilities) == {1.0}:
         sent = "everybody sends all items of a set, whatever the target"
-    elif len(chances) > _MAX_CHANCES:
+    elif len(probabilities) > _MAX_PROBABILITIES:
         sent = (
-            f"an item of a set is sent with a chance from {plain(min(chances))} to "
-            f"{plain(max(chances))}, by target"
+            "an item of a set is sent with a probability from "
+            f"{plain(min(probabilities))} to "
+            f"{plain(max(probabilities))}, by target"
         )
     else:
         by_target = [
-            f"{plain(chance)} at target {plain(target)}"
-            for chance, target in zip(chances, protocol.targets, strict=True)
+            f"{plain(probability)} at target {plain(target)}"
+            for probability, target in zip(probabilities, protocol.targets, strict=True)
         ]
-        sent = f"an item of a set is sent with chance {', '.join(by_target)}"
+        sent = f"an item of a set is sent with probability {', '.join(by_target)}"
     return (
         f"Every report has {protocol.randomizer.report_size:,} messages, m = "
         f"{plain(protocol.blanket)} of them blanket messages in the mean; {sent}."

@@ -66,11 +66,11 @@ class MeanTruth:
         if self.protocol.mode == "stratified":
             return np.array([mean]), None
         slopes = self.protocol.channel(people).slopes(mean)
-        crowds, together = groups.averages(slopes, people)
+        level_means, together = groups.averages(slopes, people)
         # Deviations from the middle of the range, back in the units of values.
         sums = counts[:, 1:2].astype(np.float64) * (half / _STEPS)
         square = np.array([float(squares) * (half / _STEPS) ** 2])
-        return np.array([mean]), dependence(together, crowds, sums, square)
+        return np.array([mean]), dependence(together, level_means, sums, square)
 
     @property
     def _scale(self) -> tuple[float, float]:

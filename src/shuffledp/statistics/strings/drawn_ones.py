@@ -16,7 +16,7 @@ def drawn_ones(
     holders: NDArray[np.int64],
     dealt: Ints,
     *,
-    chances: tuple[Floats, Floats],
+    probabilities: tuple[Floats, Floats],
     shape: tuple[int, int],
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
@@ -26,7 +26,8 @@ def drawn_ones(
         texts: Different strings.
         holders: Numbers of people of each level who hold each, shape (levels, strings).
         dealt: How many people of each level each cohort gets, shape (cohorts, levels).
-        chances: Of a 1 where a bit is set, and where it is not, each of shape (levels,).
+        probabilities: Of a 1 where a bit is set, and where it is not, each of shape
+            (levels,).
         shape: Bits of a filter, and how many of them a string sets.
         rng: A simulation's generator.
 
@@ -38,7 +39,11 @@ def drawn_ones(
             f"Expected fewer than {MOST_DEALT:,} people to be dealt to cohorts."
         )
     # People are dealt to cohorts without replacement: `left` are not dealt yet.
-    left, (p_set, p_unset), (num_bits, num_hashes) = holders.copy(), chances, shape
+    left, (p_set, p_unset), (num_bits, num_hashes) = (
+        holders.copy(),
+        probabilities,
+        shape,
+    )
     ones = np.zeros((*dealt.shape, num_bits), dtype=np.int64)
     for cohort, sizes in enumerate(dealt.tolist()):
         positions = bloom.bloom_positions(

@@ -142,11 +142,11 @@ class Strings:
         """
         # Every cohort contains at least these people, and more people cover no less:
         # both guarantees hold in every cohort.
-        crowd, inner = smallest_cohort(people, self.num_cohorts), self.randomizer
+        population, inner = smallest_cohort(people, self.num_cohorts), self.randomizer
         always = "any number of reports from the same permanent response"
         return (
-            SingleMessages("one report", inner, self.mode, crowd),
-            SingleMessages(always, inner.permanent, self.mode, crowd),
+            SingleMessages("one report", inner, self.mode, population),
+            SingleMessages(always, inner.permanent, self.mode, population),
         )
 
     def memoize(
@@ -240,7 +240,7 @@ class Strings:
             texts,
             check_holders(holders, people, len(texts)),
             dealt,
-            chances=self.randomizer.effective_chances(people.epsilons),
+            probabilities=self.randomizer.effective_probabilities(people.epsilons),
             shape=(self.num_bits, self.num_hashes),
             rng=rng,
         )
@@ -282,7 +282,7 @@ class Strings:
         dealt = dealt_evenly(people, self.num_cohorts)
         check_people(tally, people, dealt)
         check_counts(tally, width=self.num_bits)
-        p1, p0 = self.randomizer.effective_chances(people.epsilons)
+        p1, p0 = self.randomizer.effective_probabilities(people.epsilons)
         shares = bit_shares(
             tally.counts, mode=self.mode, level_counts=dealt, p_set=p1, p_unset=p0
         )

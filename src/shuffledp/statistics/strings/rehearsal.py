@@ -230,7 +230,7 @@ def collect_strings(
     # A stratified estimate stays unbiased if levels depend on values.
     dependence = None
     if protocol.mode == "agnostic":
-        p_set, p_unset = protocol.randomizer.effective_chances(people.epsilons)
+        p_set, p_unset = protocol.randomizer.effective_probabilities(people.epsilons)
         dependence = dependence_of_categories(
             values,
             levels,

@@ -61,8 +61,8 @@ class Candidate:
 
 def exact(setting: Setting, framework: str) -> float:
     """Returns epsilon of the two counts, evaluated exactly."""
-    crowd = ApesNumerical("uniform" if framework == "unis" else "personal")
-    return crowd.epsilon(setting, DELTA_SHUFFLE)
+    clones = ApesNumerical("uniform" if framework == "unis" else "personal")
+    return clones.epsilon(setting, DELTA_SHUFFLE)
 
 
 def by_program(setting: Setting, framework: str) -> float:
@@ -73,8 +73,8 @@ def by_program(setting: Setting, framework: str) -> float:
     if framework != "unis":
         probabilities, counts = echoes(setting)
         total = float(probabilities @ counts)
-    crowd = Clones(setting.num_users, total, largest)
-    return program_epsilon(crowd, delta=DELTA_SHUFFLE)
+    clones = Clones(setting.num_users, total, largest)
+    return program_epsilon(clones, delta=DELTA_SHUFFLE)
 
 
 def _own(setting: Setting, framework: str) -> float:

@@ -27,7 +27,7 @@ _TITLE = "E-APES Fact 2: groups that change their values together"
 _CUT = 1e-20
 
 
-def group_laws(setting: ThreeGroups, size: int) -> tuple[Floats, Floats]:
+def group_distributions(setting: ThreeGroups, size: int) -> tuple[Floats, Floats]:
     """Returns the distributions of the number of ones, if a group holds 0 or 1.
 
     All others hold 0. The group are users of the most liberal level.
@@ -53,7 +53,7 @@ def run(effort: Effort) -> Result:
     setting = ThreeGroups("f_c", 0.54, 0.1)
     rows: list[tuple[Cell, ...]] = []
     for size in SIZES:
-        distributions = group_laws(setting, size)
+        distributions = group_distributions(setting, size)
 
         def divergence(
             epsilon: float, both: tuple[Floats, Floats] = distributions

@@ -23,13 +23,13 @@ from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
 )
 
-VICTIM = 3.0
+TARGET_USER = 3.0
 # (user i's budget, the target user's) of panel (a): the same, and personal ones.
 PAIRS = ((1.0, 1.0), (1.0, 3.0))
 # Budgets in (b) approach the target user's from both sides, as p may jump there.
-_BELOW = np.geomspace(0.05, VICTIM * (1.0 - 1e-9), 60)
-_ABOVE = np.geomspace(VICTIM * (1.0 + 1e-9), 8.0, 20)
-BUDGETS = np.concatenate([_BELOW, [VICTIM], _ABOVE])
+_BELOW = np.geomspace(0.05, TARGET_USER * (1.0 - 1e-9), 60)
+_ABOVE = np.geomspace(TARGET_USER * (1.0 + 1e-9), 8.0, 20)
+BUDGETS = np.concatenate([_BELOW, [TARGET_USER], _ABOVE])
 _INSIDE = np.linspace(0.0, 1.0, 51)[1:-1]
 _NOISE: dict[str, LocalRandomizer] = {
     "Laplace": Laplace(),
@@ -45,7 +45,7 @@ def run(effort: Effort) -> Result:
     ]
     effort.on_share(0.8)
     by_budget = {name: _confusion(name) for name in _NOISE}
-    weights = np.array([true_weight(level, VICTIM) for level in BUDGETS.tolist()])
+    weights = np.array([true_weight(level, TARGET_USER) for level in BUDGETS.tolist()])
     effort.on_share(1.0)
     rows: list[tuple[Cell, ...]] = [
         ("a", *pair, value, first, second, None)
@@ -53,7 +53,9 @@ def run(effort: Effort) -> Result:
     ]
     for index, level in enumerate(BUDGETS.tolist()):
         laplace, gaussian = (float(by_budget[name][index]) for name in _NOISE)
-        rows.append(("b", level, VICTIM, 0.0, laplace, gaussian, float(weights[index])))
+        rows.append(
+            ("b", level, TARGET_USER, 0.0, laplace, gaussian, float(weights[index]))
+        )
     peak = float(BUDGETS[np.argmax(by_budget["Laplace"])])
     setting: dict[str, Cell] = {"values": "0 to 1", "delta_local, Gaussian": 1e-10}
     return Result(
@@ -92,20 +94,20 @@ def run(effort: Effort) -> Result:
     )
 
 
-def true_weight(level: float, victim: float) -> float:
+def true_weight(level: float, target_user: float) -> float:
     """Returns the largest p with f_i >= p (f_0 + f_1), for Laplace noise around 0.
 
     Args:
         level: User i's budget, > 0.
-        victim: The target user's budget, > 0.
+        target_user: The target user's budget, > 0.
     """
     # In the far tails f_i falls faster than f_0 + f_1 then.
-    if level > victim:
+    if level > target_user:
         return 0.0
     # Outside [0, 1] f_i falls no faster than f_0 + f_1: the ratio is smallest inside.
     z = np.linspace(0.0, 1.0, 2001)
     own = level * np.exp(-level * z)
-    both = victim * (np.exp(-victim * z) + np.exp(-victim * (1.0 - z)))
+    both = target_user * (np.exp(-target_user * z) + np.exp(-target_user * (1.0 - z)))
     return float((own / both).min())
 
 
@@ -114,9 +116,9 @@ def _all() -> list[float]:
 
 
 def _errors(pair: tuple[float, float], value: float) -> tuple[float, float]:
-    own, victim = pair
+    own, target_user = pair
     return confusion_of(
-        _laplace(own, value), _laplace(victim, 0.0), _laplace(victim, 1.0)
+        _laplace(own, value), _laplace(target_user, 0.0), _laplace(target_user, 1.0)
     )
 
 
@@ -132,18 +134,18 @@ def _laplace(budget: float, value: float) -> MessageDensity:
 
 def _confusion(name: str) -> Floats:
     people = Population.from_budgets(BUDGETS)
-    setting = Setting(people, _NOISE[name], VICTIM)
+    setting = Setting(people, _NOISE[name], TARGET_USER)
     confusion, _ = HypothesisTesting().confusion(setting)
     return confusion[people.level_indices(BUDGETS)]
 
 
 def _panel_a(rows: list[tuple[Cell, ...]]) -> Panel:
     curves = []
-    for own, victim in PAIRS:
-        chosen = [row for row in rows if row[:3] == ("a", own, victim)]
+    for own, target_user in PAIRS:
+        chosen = [row for row in rows if row[:3] == ("a", own, target_user)]
         for column, name in ((4, "p_i^0"), (5, "p_i^1")):
             at, values = [row[3] for row in chosen], [row[column] for row in chosen]
-            label = f"{name}, eps_i {own:g}, eps_1 {victim:g}"
+            label = f"{name}, eps_i {own:g}, eps_1 {target_user:g}"
             curves.append(Curve(label, *_ends_apart(at, values)))
     return Panel(
         "(a) Laplace noise, another person's value",

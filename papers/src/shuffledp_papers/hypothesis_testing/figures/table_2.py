@@ -15,7 +15,6 @@ from shuffledp.population import Population
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.types import Floats
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
-from shuffledp_papers.bounds.crowd import others
 from shuffledp_papers.bounds.equal_clones import equal_clones
 from shuffledp_papers.bounds.equal_noise import (
     BoundValue,
@@ -25,6 +24,7 @@ from shuffledp_papers.bounds.equal_noise import (
 )
 from shuffledp_papers.bounds.feldman_approximate import FeldmanApproximate, failures
 from shuffledp_papers.bounds.gaussian_profile import gaussian_delta
+from shuffledp_papers.bounds.target_user import others
 from shuffledp_papers.bounds.two_counts import CloneCount, divergence
 from shuffledp_papers.eapes.eapes_theorem import EapesTheorem, gdp_parameter
 from shuffledp_papers.figures.picture import Curve, Panel, draw

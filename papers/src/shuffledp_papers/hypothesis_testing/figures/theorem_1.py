@@ -27,7 +27,7 @@ from shuffledp_papers.hypothesis_testing.type_one_errors import laplace_flip
 NUM_USERS = 50
 # Quantiles of U(0.05, 1); the paper takes the most liberal user for the worst case.
 _LEVELS = 50
-VICTIM = 1.0
+TARGET_USER = 1.0
 _EPSILONS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 _SLOPES = np.concatenate([[0.0], np.geomspace(0.3, 3.3, 41), [1e6]])
 _TITLE = "Liu et al. (2024), Theorem 1: the trade-off function of the shuffle"
@@ -36,7 +36,7 @@ _TITLE = "Liu et al. (2024), Theorem 1: the trade-off function of the shuffle"
 def run(effort: Effort) -> Result:
     """Returns the function, printed and corrected; nothing is drawn at random."""
     people = population()
-    setting = Setting(people, Laplace(), VICTIM)
+    setting = Setting(people, Laplace(), TARGET_USER)
     printed, mended = (
         np.array([bound.trade_off(setting, slope) for slope in _SLOPES.tolist()])
         for bound in (HypothesisTesting(), HypothesisTesting(as_printed=False))
@@ -51,11 +51,11 @@ def run(effort: Effort) -> Result:
             _SLOPES, alphas, printed[:, 1], mended[:, 1], certified, strict=True
         )
     ]
-    width = 1.0 - 2.0 * laplace_flip(VICTIM)
+    width = 1.0 - 2.0 * laplace_flip(TARGET_USER)
     cells: dict[str, Cell] = {
         "people": NUM_USERS,
         "local budgets": "U(0.05, 1)",
-        "victim": VICTIM,
+        "victim": TARGET_USER,
         "randomizer": "Laplace",
     }
     curves = [
@@ -82,7 +82,7 @@ def run(effort: Effort) -> Result:
 def population() -> Population:
     """Returns users at quantiles of U(0.05, 1), the most liberal ones at 1."""
     levels = 0.05 + 0.95 * (np.arange(_LEVELS) + 0.5) / _LEVELS
-    levels[-1] = VICTIM
+    levels[-1] = TARGET_USER
     return Population.from_counts(dict.fromkeys(levels.tolist(), NUM_USERS // _LEVELS))
 
 
@@ -92,7 +92,7 @@ def certified_trade_off(people: Population, alphas: Floats) -> Floats:
     bound = np.zeros(alphas.shape)
     for epsilon in _EPSILONS:
         (level,) = account(
-            SingleMessage(Laplace()), people, epsilon=epsilon, levels=[VICTIM]
+            SingleMessage(Laplace()), people, epsilon=epsilon, levels=[TARGET_USER]
         ).levels
         left = 1.0 - level.delta_central
         lines = (

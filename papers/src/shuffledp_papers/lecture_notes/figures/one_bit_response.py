@@ -27,7 +27,7 @@ def run(effort: Effort) -> Result:
         # The mean over values is as close to each of them as any value's distribution.
         one_bit = OneBitReduction(table, table.mean(axis=0), budget)
         # P(kept, z) = c Q(z | x), up to rounding.
-        off = np.abs(one_bit.kept_chances() - one_bit.kept_share * table)
+        off = np.abs(one_bit.kept_probabilities() - one_bit.kept_share * table)
         errors = []
         for _ in range(effort.repetitions):
             whole = _drawn(table, values, rng=rng)

@@ -9,9 +9,9 @@ from shuffledp.randomizers.rappor import Rappor
 from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp_papers.lecture_notes.repeated_answers import (
-    chance_of_at_least,
-    chance_of_exactly,
     expected_ones,
+    probability_of_at_least,
+    probability_of_exactly,
 )
 
 BITS, HASHES, KEPT_NOISE, ONE_GIVEN_ONE = 256, 4, 0.5, 0.75
@@ -109,10 +109,10 @@ def run(effort: Effort) -> Result:
             Comparison(
                 "chance of at least 75 yes in 100 answers, truth no",
                 "1.39e-24",
-                chance_of_at_least(75, 100, chance=Fraction(1, 4)),
+                probability_of_at_least(75, 100, probability=Fraction(1, 4)),
                 why="Printed is 3^-50, by which factor 75 yes are less likely for no than "
                 "for yes. The chances of at least and of exactly 75 are 1.435e-25 and "
-                f"{chance_of_exactly(75, 100, chance=Fraction(1, 4)):.4g}.",
+                f"{probability_of_exactly(75, 100, probability=Fraction(1, 4)):.4g}.",
             ),
             Comparison("budget of 100 answers", "110", 100.0 * float(np.log(3.0))),
             Comparison(
@@ -127,6 +127,6 @@ def run(effort: Effort) -> Result:
     )
 
 
-def _yes(days: int, chance: Fraction) -> float:
+def _yes(days: int, probability: Fraction) -> float:
     # Three quarters of the days, rounded up.
-    return chance_of_at_least(-(-3 * days // 4), days, chance=chance)
+    return probability_of_at_least(-(-3 * days // 4), days, probability=probability)

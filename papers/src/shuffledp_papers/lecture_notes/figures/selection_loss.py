@@ -83,9 +83,9 @@ def _missed(d: int, *, rng: np.random.Generator) -> tuple[float, ...]:
     # The loss is about the shares of these users, not about the shares drawn from.
     truth = counts / NUM_USERS
     named = name_candidates(approvals, EPSILON, rng=rng)
-    asked = rng.integers(d, size=NUM_USERS)
-    answered = approvals[np.arange(NUM_USERS), asked]
-    estimated = shares_of_bits(answered, asked, EPSILON, num_candidates=d, rng=rng)
+    assigned = rng.integers(d, size=NUM_USERS)
+    answered = approvals[np.arange(NUM_USERS), assigned]
+    estimated = shares_of_bits(answered, assigned, EPSILON, num_candidates=d, rng=rng)
     chosen = (
         curators_choice(counts, EPSILON, rng=rng),
         int(np.argmax(np.bincount(named, minlength=d))),

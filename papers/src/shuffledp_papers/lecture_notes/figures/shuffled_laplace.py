@@ -49,7 +49,7 @@ def run(effort: Effort) -> Result:
         effort.on_share((index + 1) / len(pairs))
     setting: dict[str, Cell] = {"local epsilon": BUDGET}
     # The first rows vary n at one delta.
-    crowds = rows[: len(PEOPLE)]
+    populations = rows[: len(PEOPLE)]
     deltas = sorted(
         (row for row in rows if row[0] == 10_000), key=lambda row: -float(row[1] or 0.0)
     )
@@ -85,12 +85,18 @@ def run(effort: Effort) -> Result:
                         Curve(
                             "epsilon, certified",
                             PEOPLE,
-                            [row[3] for row in crowds],
+                            [row[3] for row in populations],
                             ours=True,
                         ),
-                        Curve("epsilon, wanted", PEOPLE, [row[2] for row in crowds]),
-                        Curve("error", PEOPLE, [row[4] for row in crowds]),
-                        Curve("error of a curator", PEOPLE, [row[5] for row in crowds]),
+                        Curve(
+                            "epsilon, wanted", PEOPLE, [row[2] for row in populations]
+                        ),
+                        Curve("error", PEOPLE, [row[4] for row in populations]),
+                        Curve(
+                            "error of a curator",
+                            PEOPLE,
+                            [row[5] for row in populations],
+                        ),
                     ],
                     horizontal="people",
                     vertical="central epsilon, standard error",
@@ -103,7 +109,7 @@ def run(effort: Effort) -> Result:
             Comparison(
                 "power of n in the error over that of a curator",
                 "0.0",
-                exponent(PEOPLE, [row[6] for row in crowds]),
+                exponent(PEOPLE, [row[6] for row in populations]),
             ),
             Comparison(
                 "power of ln(1 / delta) in the same, at 10,000 people",

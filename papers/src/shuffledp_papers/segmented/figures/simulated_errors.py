@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from shuffledp.accounting.items.items_calibration import largest_send_chance
+from shuffledp.accounting.items.items_calibration import largest_send_probability
 from shuffledp.accounting.items.optimized_items import optimize_items
 from shuffledp.population import Population
 from shuffledp.randomizers.items_counts import holders_by_target
@@ -135,7 +135,7 @@ def _certified_protocols(condition: Condition, num_items: int) -> list[Items]:
     protocols = []
     for blanket in BLANKETS:
         rates = tuple(
-            largest_send_chance(
+            largest_send_probability(
                 target,
                 condition.delta,
                 num_items=num_items,

@@ -6,7 +6,7 @@ import pytest
 from covering import covering
 
 from shuffledp import SystemRandom
-from shuffledp.randomizers.exponential_coins import exponential_coins, logistic_coins
+from shuffledp.randomizers.exponential_draws import exponential_draws, logistic_draws
 from shuffledp.types import Floats
 
 EXPONENTS = [0.0, 1e-12, 2.44e-4, 0.3, 1.0, 7.7, 30.0, 36.5]
@@ -46,7 +46,7 @@ def words_of(chance: Any, count: int) -> list[int]:
 
 @covering(
     ("exponent", [*EXPONENTS[1:], 50.0, 100.0, 600.0]),
-    (("flip", "exact"), [(logistic_coins, logistic), (exponential_coins, exponential)]),
+    (("flip", "exact"), [(logistic_draws, logistic), (exponential_draws, exponential)]),
 )
 def test_coins_compare_uniform_numbers_with_the_exact_chance(
     flip: Any, exact: Any, exponent: float
@@ -71,7 +71,7 @@ def test_coins_compare_uniform_numbers_with_the_exact_chance(
 @pytest.mark.parametrize("exponent", [1e5, 1e9, 5e11])
 def test_chances_below_every_double_are_not_zero(exponent: float) -> None:
     # One word of zeros decides nothing; a word that is not 0 does.
-    for flip in (logistic_coins, exponential_coins):
+    for flip in (logistic_draws, exponential_draws):
         rng = ScriptedRandom([0, 0, 0, 5])
 
         (hit,) = flip(np.array([exponent]), rng=rng)
@@ -99,8 +99,8 @@ def test_shares_of_heads_are_the_chances() -> None:
 
     for exponent in [0.0, 1e-3, 0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0]:
         for flip, exact in [
-            (logistic_coins, logistic),
-            (exponential_coins, exponential),
+            (logistic_draws, logistic),
+            (exponential_draws, exponential),
         ]:
             chance = float(exact(exponent))
 
