@@ -50,7 +50,7 @@ class Exploration(Protocol):
     def protocol(
         self, terms: Terms, mode: Mode, mechanism: str, settings: Terms
     ) -> Any:
-        """Returns the protocol.
+        """Returns the protocol; its class takes terms, mode and randomizer, in this order.
 
         Args:
             terms: Values of its own parameters.

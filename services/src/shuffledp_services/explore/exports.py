@@ -3,6 +3,7 @@
 import shlex
 from dataclasses import fields
 
+import shuffledp
 from shuffledp.format_number import plain
 from shuffledp.randomizers.catalog import mechanism_class
 from shuffledp.randomizers.mechanism_text import MechanismText
@@ -18,9 +19,13 @@ def python_of(scene: Scene) -> str:
     names = {field.name.removeprefix("num_"): field.name for field in fields(kind)}
     arguments = (f"{names[name]}={plain(n)}" for name, n in scene.parameters.items())
     randomizer = f"sdp.{kind.__name__}({', '.join(arguments)})"
-    protocol = f"sdp.{type(scene.protocol).__name__}"
+    protocol, imported = f"sdp.{type(scene.protocol).__name__}", ""
+    if type(scene.protocol).__name__ not in shuffledp.__all__:
+        # Not every statistic has a public name.
+        protocol = type(scene.protocol).__name__
+        imported = f"from {type(scene.protocol).__module__} import {protocol}\n"
     return (
-        "import shuffledp as sdp\n\n"
+        f"import shuffledp as sdp\n{imported}\n"
         f"people = sdp.Population.from_counts({{{people}}})\n"
         f'protocol = {protocol}({terms}, "{scene.mode}", {randomizer})\n'
         "guarantee = sdp.account(\n"
