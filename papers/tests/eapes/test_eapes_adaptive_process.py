@@ -68,7 +68,7 @@ def response(budget: float, cells: int) -> LocalLaw:
 def both_worlds(
     process: AdaptiveProcess, others: Sequence[int]
 ) -> tuple[Floats, Floats]:
-    return process.law([0, *others]), process.law([1, *others])
+    return process.distribution([0, *others]), process.distribution([1, *others])
 
 
 def test_random_randomizers_keep_their_budgets() -> None:
@@ -220,7 +220,7 @@ def test_bad_processes() -> None:
     with pytest.raises(sdp.InvalidInputError, match="a few randomizers"):
         AdaptiveProcess((law,) * 30, 3, "place")
     with pytest.raises(sdp.InvalidInputError, match="Expected 2 values, got 1"):
-        AdaptiveProcess((law, law), 3, "place").law([0])
+        AdaptiveProcess((law, law), 3, "place").distribution([0])
     with pytest.raises(sdp.InvalidInputError, match="finite epsilon"):
         slot_divergence({1.0: 3}, math.nan)
     with pytest.raises(sdp.InvalidInputError, match="outcomes"):

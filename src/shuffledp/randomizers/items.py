@@ -207,7 +207,7 @@ def poisson_cap(blanket: float, probability: float, *, noise: Noise = "poisson")
     m = check_blanket(blanket)
     if noise == "bernoulli":
         return math.ceil(m)
-    if not 0.0 < as_number(probability, "chance") < 1.0:
+    if not 0.0 < as_number(probability, "probability") < 1.0:
         raise InvalidInputError(
             f"Expected a probability from 0 to 1, got {probability:g}."
         )

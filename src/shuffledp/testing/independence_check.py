@@ -47,7 +47,7 @@ def check_independence(
     if worst.p_value * len(comparisons) < FALSE_ALARM:
         yield ConformanceFinding(
             ABOUT,
-            f"{worst.about}; as large a deviation has chance {worst.p_value:.1g}.",
+            f"{worst.about}; as large a deviation has probability {worst.p_value:.1g}.",
             False,
         )
         return

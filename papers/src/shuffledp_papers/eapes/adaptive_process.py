@@ -52,7 +52,7 @@ class AdaptiveProcess:
                 f"and {self.cells}."
             )
 
-    def law(self, values: Sequence[int]) -> Floats:
+    def distribution(self, values: Sequence[int]) -> Floats:
         """Returns the probabilities of all message lists, shape (cells,) * n.
 
         Args:

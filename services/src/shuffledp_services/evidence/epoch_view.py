@@ -63,7 +63,7 @@ class SupportCounts:
         if not counts.size or not (np.isfinite(counts).all() and (counts >= 0.0).all()):
             raise InvalidInputError("Expected counts of categories from 0.")
         keep, flip = (
-            float_array(probabilities, "chances")
+            float_array(probabilities, "probabilities")
             for probabilities in (self.keep, self.flip)
         )
         if keep.shape != flip.shape or not ((flip >= 0.0) & (keep <= 1.0)).all():
