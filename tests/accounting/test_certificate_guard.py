@@ -122,6 +122,17 @@ class TableDrawsInClear(FiniteCategories):
         return np.asarray(values)
 
 
+class TableCountsOtherThings(FiniteCategories):
+    """Replaces how simulations draw counts, which the direct base alone defines."""
+
+    mechanism, parameters = "table-counts-other-things", Table.parameters
+    num_values = num_messages = 3
+    chances, supports = Table.chances, Table.supports
+
+    def draw_support_counts(self, holders: Any, epsilons: Any, *, rng: Any) -> Any:
+        return np.asarray(holders)
+
+
 class TableLooksUp(FiniteCategories):
     mechanism, parameters = "table-looks-up", Table.parameters
     num_values = num_messages = 3
@@ -166,6 +177,7 @@ def changed(protocol: Any) -> Any:
         OfAnotherKind(5),
         TableInClear(),
         TableDrawsInClear(),
+        TableCountsOtherThings(),
         TableLooksUp(),
     ],
     ids=lambda protocol: type(protocol).__name__,

@@ -49,6 +49,18 @@ def test_messages_that_hide_nobody_are_counted_as_absent_people() -> None:
     assert list(verdict.spent) == of_accountant(CROWD, 47)
 
 
+def test_promises_and_allowances_that_are_used_up_exactly_are_kept() -> None:
+    spent = tuple(of_accountant(CROWD, 7))
+    task = parties("frequency", absent=7, promise=spent, allowance=spent).task
+
+    kept = assess_batch(Step(task, 1), CROWD, spent_before=NOTHING)
+    broken = assess_batch(Step(task, 1), CROWD, spent_before=(0.0, 1e-9, 0.0))
+
+    assert kept.spent == spent
+    assert kept.failures == ()
+    assert len(broken.failures) == 1
+
+
 def test_every_promise_that_is_not_kept_is_named() -> None:
     task = parties("frequency", promise=(0.001, 0.5, 1.0)).task
 

@@ -123,6 +123,14 @@ def test_items_follow_levels_under_the_plan_that_was_published() -> None:
     assert (after.epoch, after.stage, after.plan) == (2, EpochStage.CHOICE, None)
 
 
+def test_a_plan_of_another_epoch_or_task_is_refused() -> None:
+    closed = enrolled(ITEMS).close((300,), BATCH)
+
+    for changes in ({"epoch": 2}, {"task": TASK.digest}):
+        plan = replace(PUBLISHED, **changes)
+        assert reason_of(acknowledged, closed, plan) is Reason.WRONG_EPOCH
+
+
 def test_an_epoch_without_a_plan_ends_after_its_levels() -> None:
     levels = enrolled(ITEMS)
 

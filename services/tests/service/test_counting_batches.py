@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
-from service_parties import LEVELS, Parties, answers, parties
+from service_parties import LEVELS, Parties, allowed_plan, answers, parties
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
@@ -126,6 +126,17 @@ def test_as_many_messages_are_known_as_devices_send(
 
     assert run.code == NumberCode(number)
     assert np.unique(sent).tolist() == list(range(number))
+
+
+def test_spoiled_messages_are_reports_rounded_up() -> None:
+    task = parties("items", minimum=(300, 1, 1)).task
+    step = replace(Step(task, 1), stage=EpochStage.ANSWER, plan=allowed_plan(task))
+    size = step.messages_per_report
+
+    for spoiled, people in ((0, 0), (1, 1), (size, 1), (size + 1, 2), (7 * size, 7)):
+        counting = MessageCounter(step)
+        counting.add(0, [None] * spoiled)
+        assert counting.spoiled_people == people
 
 
 @pytest.mark.slow
