@@ -37,7 +37,7 @@ def _statistics() -> str:
 def _mechanisms() -> str:
     return "".join(
         f'<option value="{mechanism}" data-of="{statistic}">'
-        f"{escape(CATALOG[mechanism].title)}</option>"
+        f"{escape(CATALOG[mechanism].title or mechanism)}</option>"
         for statistic, mechanisms in MECHANISMS.items()
         for mechanism in mechanisms
     )

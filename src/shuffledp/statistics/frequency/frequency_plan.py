@@ -23,9 +23,11 @@ from shuffledp.statistics.frequency.protocol import WORDS, Frequency
 from shuffledp.types import Mode
 
 _MODES: tuple[Mode, ...] = ("agnostic", "stratified")
-# The first is the default of `Frequency`.
+# The first is the default of `Frequency`; one that declares no sizes is not compared.
 _MECHANISMS: tuple[type[PlannedOracle], ...] = tuple(
-    mechanism_class(name) for name in mechanisms_for("categories")
+    kind
+    for kind in map(mechanism_class, mechanisms_for("categories"))
+    if hasattr(kind, "families")
 )
 
 
