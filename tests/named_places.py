@@ -74,10 +74,10 @@ class _Page(HTMLParser):
 
 
 def sources(root: Path) -> list[Path]:
-    """Returns the files of code below a folder, without installed packages."""
+    """Returns the files of code below a folder: none installed, and none bundled."""
     return sorted(
         path
         for path in root.rglob("*")
         if path.suffix in {".py", ".js", ".mjs", ".html"}
-        and "node_modules" not in path.parts
+        and not {"node_modules", "built"} & set(path.parts)
     )
