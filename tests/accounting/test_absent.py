@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.enumeration import largest_divergences
 
-from shuffledp import Frequency, Population, account
+from shuffledp import Frequency, Population, PopulationError, account
 from shuffledp.accounting.statement import LevelGuarantee
 
 EPSILONS = [0.0, 0.1, 0.4, 0.9]
@@ -200,3 +200,12 @@ def test_every_absent_person_more_costs_more() -> None:
 
     assert found == sorted(found)
     assert len(set(found)) == len(found)
+
+
+def test_nobody_is_left_if_more_are_absent_than_there_are_others() -> None:
+    people = Population.from_counts({1.0: 5})
+
+    account(Frequency(3), people, delta=1e-6, absent=4)
+    for absent in (5, 6, 7):
+        with pytest.raises(PopulationError, match="at most 4 absent people"):
+            account(Frequency(3), people, delta=1e-6, absent=absent)

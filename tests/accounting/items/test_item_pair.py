@@ -85,6 +85,8 @@ def test_window_is_the_poisson_law(mean: float) -> None:
         tail = upper_tail(mean, window.first + place)
         assert window.tails[place] == pytest.approx(tail, rel=window.doubt)
     assert window.doubt < 1e-10
+    assert window.tails.size == window.masses.size + 1
+    assert window.tails[-1] == 0.0
 
 
 def upper_tail(mean: float, count: int) -> float:

@@ -126,6 +126,11 @@ def test_cut_chance_is_above_the_tail(blanket: float) -> None:
         assert min(tail, 1.0) <= cut_probability(blanket, cap, 7) * (1.0 + 1e-9)
 
 
+def test_the_smallest_cap_of_which_the_series_converges_has_a_bound_below_1() -> None:
+    # P(Poisson(1) > 0) = 1 - 1 / e.
+    assert -math.expm1(-1.0) <= cut_probability(1.0, 0, 1) < 0.75
+
+
 @pytest.mark.slow
 def test_absent_people_hide_nobody() -> None:
     fewer = account(PARAMETERS, PEOPLE, delta=DELTA, absent=2500)
