@@ -184,6 +184,7 @@ def test_what_neighbors_messages_tell_breaks_the_promise(
     assert found.outcome is outcome
 
 
+@pytest.mark.slow
 def test_a_right_box_whose_messages_depend_is_not_called_broken() -> None:
     few = plan_audit([0, 3], [1.0], samples=8_000)
     target = CallableTarget(public_seed, "a box")

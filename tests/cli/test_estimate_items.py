@@ -173,6 +173,7 @@ def test_levels_can_be_dealt_out_and_items_named(
     assert counts == [NUM_PEOPLE // 4, 3 * NUM_PEOPLE // 4]
 
 
+@pytest.mark.slow
 def test_levels_that_depend_on_items_are_pointed_out(
     command: Command, visits: Path
 ) -> None:
@@ -271,6 +272,7 @@ def test_options_that_do_not_go_together_are_refused(
     assert words in outcome.err
 
 
+@pytest.mark.slow
 def test_more_messages_than_fit_into_memory_are_refused(
     command: Command, visits: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

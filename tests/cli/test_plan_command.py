@@ -94,6 +94,24 @@ def test_bad_input_is_refused(command: Command, arguments: tuple[str, ...]) -> N
     assert command(*arguments).is_refusal
 
 
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        ("plan mean --low 0 --levels 1:100", "--high"),
+        ("plan frequency --levels 1:100", "--categories"),
+        ("plan items --items 9 --targets 1:100", "--set-size"),
+        ("plan items --items 9 --set-size 2", "--targets"),
+    ],
+)
+def test_an_option_that_is_missing_is_named(
+    words: str, missing: str, command: Command
+) -> None:
+    outcome = command(*words.split())
+
+    assert outcome.is_refusal
+    assert f"Missing option '{missing}'." in outcome.err
+
+
 ITEMS = ("plan", "items", "--items", "16", "--set-size", "2")
 
 

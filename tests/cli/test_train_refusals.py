@@ -9,7 +9,7 @@ LEVELS = [
     (("--levels", "foo"), "EPSILON:SHARE"),
     (("--levels", ""), "EPSILON:SHARE"),
     (("--levels", "apes/normal"), "Expected one of e-apes/"),
-    (("--distribution", "apes/gauss1"), "with --levels"),
+    (("--distribution", "apes/gauss1"), "Write --levels"),
     (("--levels", "1:0.3"), "add up to 1"),
     (("--levels=-1:1",), "privacy budget"),
     (("--levels", "1:1", "--delta", "3"), "--delta < 1, got 3"),

@@ -91,6 +91,7 @@ def test_levels_that_the_formula_does_not_keep_are_refused_everywhere(
             )
 
 
+@pytest.mark.slow
 def test_what_runs_is_what_is_stated() -> None:
     found = check_randomizer(
         classical(1e-5, low=-1.0, high=1.0),

@@ -259,6 +259,7 @@ def test_a_liberal_person_hides_among_careful_ones(
     assert lower <= upper <= most
 
 
+@pytest.mark.slow
 def test_the_band_of_uniform_budgets_is_narrow() -> None:
     people = Population.from_budgets(np.linspace(0.05, 1.0, 1000))
     victims = [float(people.epsilons[place]) for place in (250, 500, 999)]

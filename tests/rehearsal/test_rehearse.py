@@ -213,6 +213,7 @@ def test_a_result_is_a_frame_with_all_its_numbers(result: sdp.Rehearsed) -> None
     assert levels["epsilon_central"].to_list() == certified
 
 
+@pytest.mark.slow
 def test_a_result_is_drawn_and_reported(result: sdp.Rehearsed, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     picture = result.plot()

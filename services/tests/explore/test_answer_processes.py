@@ -45,6 +45,7 @@ def test_processes_answer_refuse_and_end_what_nobody_waits_for() -> None:
     asyncio.run(ask())
 
 
+@pytest.mark.slow
 def test_what_is_certified_at_once_does_not_wait_for_what_takes_long() -> None:
     given = {"rounds": "1000", "mechanism": "unary-encoding"}
     slow = read_scene(given), read_scene(given | {"absent": "1"})

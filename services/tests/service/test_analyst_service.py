@@ -496,6 +496,7 @@ def test_dummies_are_left_out_of_counts(tmp_path: Path) -> None:
     assert result["estimate"]["num_users"] == NUM_PEOPLE - 9
 
 
+@pytest.mark.slow
 def test_people_who_send_dummies_for_items_are_left_out(tmp_path: Path) -> None:
     who = parties(
         "items", choices=(1.0,), promise=(9.0,), allowance=(9.0,), minimum=(100,)
@@ -522,6 +523,7 @@ def test_people_who_send_dummies_for_items_are_left_out(tmp_path: Path) -> None:
     assert result["certificate"]["absent"] == 2 + result["spoiled"]
 
 
+@pytest.mark.slow
 def test_batches_changed_on_the_way_are_refused_and_leave_nothing(
     tmp_path: Path,
 ) -> None:

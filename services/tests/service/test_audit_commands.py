@@ -149,6 +149,7 @@ def test_without_receipts_nothing_is_tested(
     assert "no canary of this record was taken in" in said.err
 
 
+@pytest.mark.slow
 def test_an_earlier_record_is_nothing_without_receipts_of_its_own_epoch(
     audit: Audit, audited: Audited, who: Parties, tmp_path: Path
 ) -> None:

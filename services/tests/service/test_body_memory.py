@@ -174,7 +174,9 @@ def test_uploads_do_not_wait_for_stalled_ones_with_spent_tokens(
     assert asyncio.run(scenario()) == [size, size]
 
 
-@pytest.mark.parametrize("bits", [0, 11], ids=["small", "large"])
+@pytest.mark.parametrize(
+    "bits", [0, pytest.param(11, marks=pytest.mark.slow)], ids=["small", "large"]
+)
 def test_batches_do_not_wait_for_stalled_manifests_of_strangers(
     bits: int, tmp_path: Path
 ) -> None:

@@ -359,6 +359,7 @@ def test_a_body_has_to_keep_its_pace() -> None:
     assert 0.2 <= stalled < 0.5
 
 
+@pytest.mark.slow
 def test_newcomers_get_in_however_many_strangers_are_there(tmp_path: Path) -> None:
     # So few files that there are 50 places.
     with service(tmp_path, files=200) as one:
@@ -392,6 +393,7 @@ def _unread(one: Service, count: int = 5) -> list[socket.socket]:
     return greedy
 
 
+@pytest.mark.slow
 def test_answers_that_nobody_takes_do_not_pile_up(tmp_path: Path) -> None:
     with service(tmp_path) as one:
         ask = b"GET /large HTTP/1.0\r\n\r\n"

@@ -40,7 +40,9 @@ def _ask_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_client, "_LONGEST_PAUSE", 0.1)
 
 
-@pytest.mark.parametrize("shard", [16, 1000], ids=["shards", "one"])
+@pytest.mark.parametrize(
+    "shard", [16, pytest.param(1000, marks=pytest.mark.slow)], ids=["shards", "one"]
+)
 def test_a_hand_over_that_is_cut_again_and_again_arrives_once(
     tmp_path: Path, shard: int
 ) -> None:
@@ -64,6 +66,7 @@ def test_a_hand_over_that_is_cut_again_and_again_arrives_once(
     assert {path.suffix for path in left} == {".messages"}
 
 
+@pytest.mark.slow
 def test_a_plan_whose_answer_is_cut_is_the_same_when_it_comes(tmp_path: Path) -> None:
     who = task_for("items")
     people = people_of(who, 1)

@@ -59,6 +59,7 @@ async def refused_for_room(shuffler: Running) -> None:
     assert (await status_of(shuffler))["phase"] == "open"
 
 
+@pytest.mark.slow
 def test_a_collection_goes_on_when_there_is_room_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -182,6 +182,7 @@ def test_a_database_serves_another_task_without_touching_the_first(
     assert [header.people for header, _ in analyst.received] == [(3, 3, 3)]
 
 
+@pytest.mark.slow
 def test_an_analyst_whose_database_is_gone_never_opens_a_later_epoch(
     tmp_path: Path,
 ) -> None:
@@ -222,6 +223,7 @@ def test_an_analyst_whose_database_is_gone_never_opens_a_later_epoch(
     assert not list((tmp_path / "analyst.db.batches").iterdir())
 
 
+@pytest.mark.slow
 def test_a_batch_that_is_dropped_is_gone_though_the_shuffler_dies(
     tmp_path: Path,
 ) -> None:
@@ -380,6 +382,7 @@ def test_absurd_requests_are_refused_and_the_services_live_on(tmp_path: Path) ->
     assert shuffler.deaths + analyst.deaths == 0
 
 
+@pytest.mark.slow
 def test_a_thousand_open_connections_do_not_stop_a_collection(tmp_path: Path) -> None:
     mine = resource.getrlimit(resource.RLIMIT_NOFILE)
     if mine[1] != resource.RLIM_INFINITY and mine[1] < 2_500:
@@ -409,6 +412,7 @@ def test_a_thousand_open_connections_do_not_stop_a_collection(tmp_path: Path) ->
     assert memory < 300
 
 
+@pytest.mark.slow
 def test_more_connections_than_files_only_wait(tmp_path: Path) -> None:
     who = task_for("frequency")
     shuffler, analyst = pair(who, tmp_path)

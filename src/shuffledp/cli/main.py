@@ -53,10 +53,11 @@ _COMMANDS = {
 }
 
 
-# Options of earlier versions, and what to write instead.
+# Options of earlier versions, and what to write where the option that replaces them takes
+# such values.
 _FORMER = {
-    "--distribution": 'Write the distribution with --levels, as "apes/uniform1".',
-    "--honest-fraction": "Write the share of the others with --absent, as 10%.",
+    "--distribution": ("--levels", "NAME", 'Write --levels "apes/uniform1".'),
+    "--honest-fraction": ("--absent", "PERCENT", "Write --absent 10% instead of 0.9."),
 }
 
 
@@ -126,8 +127,7 @@ def _run() -> Any:
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
     except click.NoSuchOption as error:
-        hint = _FORMER.get(error.option_name) or _of_mechanisms(error.option_name)
-        return _refuse(f"{error.format_message()} {hint}")
+        return _refuse(f"{error.format_message()} {_hint(error)}")
     except click.ClickException as error:
         return _refuse(error.format_message())
     except ShuffledpError as error:
@@ -145,6 +145,15 @@ def _run() -> Any:
         click.echo(f"{begin}shuffledp: stopped. {stop}".rstrip(), err=True)
         return 130
     return 2
+
+
+def _hint(error: click.NoSuchOption) -> str:
+    """Returns what to write instead of an option of earlier versions, or ""."""
+    replacement, value, hint = _FORMER.get(error.option_name, ("", "", ""))
+    for option in error.ctx.command.params if error.ctx else []:
+        if replacement in option.opts and value in (option.metavar or ""):
+            return hint
+    return _of_mechanisms(error.option_name)
 
 
 def _of_mechanisms(option: str) -> str:

@@ -44,6 +44,8 @@ def parameter_option(
         return click.option(
             f"--{parameter.option}", parameter.name, is_flag=True, help=text
         )
+    # Newer versions of click take a default of None for a value, and miss nothing.
+    usual: dict[str, Any] = {} if default is None else {"default": default}
     every = choices or parameter.choices
     # A mechanism may have parameters after its name: click cannot compare it with a list.
     closed = every and parameter.kind == "text"
@@ -54,6 +56,6 @@ def parameter_option(
         multiple=parameter.kind == "texts",
         metavar=parameter.metavar or metavar,
         required=required,
-        default=default,
+        **usual,
         help=text,
     )

@@ -280,6 +280,7 @@ def test_a_target_far_below_another_costs_the_other_nothing() -> None:
     assert both.parameters.blanket < alone.parameters.blanket
 
 
+@pytest.mark.slow
 def test_a_target_of_about_nothing_is_kept_by_sending_about_nothing() -> None:
     planned = optimize_items({1e-300: 10}, num_items=100, set_size=3, delta=1e-3)
 

@@ -38,7 +38,9 @@ def random_plan(
     return ItemsParameters(of.num_items, of.set_size, of.targets, rates, blanket, size)
 
 
-@pytest.mark.parametrize(("set_size", "plans"), [(1, 30), (3, 4)])
+@pytest.mark.parametrize(
+    ("set_size", "plans"), [(1, 30), pytest.param(3, 4, marks=pytest.mark.slow)]
+)
 def test_every_plan_below_the_table_is_certified_at_its_targets(
     set_size: int, plans: int
 ) -> None:

@@ -58,6 +58,7 @@ def test_the_profile_of_a_report_ends_at_its_budget() -> None:
         assert attacked <= certified <= divergence_of_budget(1.0, float(epsilon))
 
 
+@pytest.mark.slow
 def test_bits_keep_what_others_hide_at_the_smallest_delta() -> None:
     people = Population.from_counts({1.0: 10_000})
 
