@@ -64,6 +64,17 @@ def require_feature(name: str, *, what: str) -> Any:
     feature = installed_feature(name)
     if feature is None:
         raise MissingExtraError(
-            f"{what} comes with another package: install {_SUPPLIERS[name]}."
+            f"{what} comes with another package: {how_to_install(_SUPPLIERS[name])}."
         )
     return feature
+
+
+def how_to_install(package: str) -> str:
+    """Returns how a package of this repository is installed, as a clause.
+
+    >>> how_to_install("shuffledp-services[spark]")
+    'install shuffledp-services[spark], in a checkout by pip install "./services[spark]"'
+    """
+    folder = package.removeprefix("shuffledp-")
+    quoted = f'"./{folder}"' if "[" in folder else f"./{folder}"
+    return f"install {package}, in a checkout by pip install {quoted}"

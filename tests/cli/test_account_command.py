@@ -122,8 +122,14 @@ LEVELS_AND_DELTA = ["--levels", "1:100", "--delta", "1e-6"]
         (["--categories", "17", "--levels", "1:100", "--delta", "nan"], "delta"),
         (["--categories", "17", "--levels", "1:100", "--epsilon", "-1"], "epsilon"),
         (["--categories", "17", "--levels", "1:100", "--epsilon", "nan"], "epsilon"),
-        (["--categories", "17", "--levels", "1:100"], "either delta or epsilon"),
-        (["--categories", "17", *LEVELS_AND_DELTA, "--epsilon", "1"], "not both"),
+        (
+            ["--categories", "17", "--levels", "1:100"],
+            "either --delta or --epsilon, got neither",
+        ),
+        (
+            ["--categories", "17", *LEVELS_AND_DELTA, "--epsilon", "1"],
+            "either --delta or --epsilon, got both",
+        ),
         (["--categories", "1", *LEVELS_AND_DELTA], "categories"),
         (["--categories", "x", *LEVELS_AND_DELTA], "not a valid integer"),
         (LEVELS_AND_DELTA, "categories"),

@@ -2,7 +2,9 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint
+from types import SimpleNamespace
 
 import click
 import pytest
@@ -13,6 +15,7 @@ from shuffledp.cli import installed_commands
 from shuffledp.cli.installed_commands import LazyCommand
 from shuffledp.cli.lazy_group import LazyGroup
 from shuffledp.errors import MissingExtraError
+from shuffledp.version import __version__
 
 OWN = LazyCommand("shuffledp.cli.account_command:account_command", "Own.")
 TABLE = {"": {"own": LazyCommand("nowhere:nothing", "Other."), "added": OWN}}
@@ -112,3 +115,26 @@ def test_a_feature_that_is_not_installed_is_absent_or_an_error() -> None:
         match=r"^--spark comes .* install shuffledp-services\[spark\]",
     ):
         extras.require_feature("spark", what="--spark")
+
+
+@dataclass(frozen=True)
+class Installed:
+    name: str
+    version: str
+
+
+@pytest.mark.parametrize("version", ["0.0.1", __version__])
+def test_versions_of_all_packages_are_shown_and_compared(
+    version: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = SimpleNamespace(dist=Installed("shuffledp-other", version))
+    monkeypatch.setattr("shuffledp.cli.main.entry_points", lambda **_: [other, other])
+
+    shown = command("--version")
+
+    assert shown.out.splitlines() == [
+        f"shuffledp, version {__version__}",
+        f"shuffledp-other, version {version}",
+    ]
+    assert shown.code == (0 if version == __version__ else 2)
+    assert ("one version" in shown.err) == (version != __version__)

@@ -265,7 +265,7 @@ def test_digits_are_split_in_a_fixed_way() -> None:
 def test_digits_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
 
-    with pytest.raises(MissingExtraError, match="scikit-learn"):
+    with pytest.raises(MissingExtraError, match=r"install shuffledp\[federated\]"):
         load_digits()
 
 

@@ -45,7 +45,8 @@ class AccountingQuery:
 def check_either(delta: float | None, epsilon: float | None) -> None:
     """Raises InvalidInputError unless exactly one is given, and in range."""
     if (delta is None) == (epsilon is None):
-        raise InvalidInputError("Expected either delta or epsilon, and not both.")
+        got = "neither" if delta is None else "both"
+        raise InvalidInputError(f"Expected either delta or epsilon, got {got}.")
     if delta is not None and not MIN_DELTA <= delta < 1.0:
         raise InvalidInputError(
             f"Expected {MIN_DELTA:g} <= delta < 1, got {delta:g}: at 0 nothing but the "

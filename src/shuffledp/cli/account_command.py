@@ -104,6 +104,9 @@ def account_command(
       shuffledp account --mechanism clip-laplace --levels 0.5:5000,1:5000 \\
         --delta 3.6e-5 --s-apes 1570/7850
     """
+    if (delta is None) == (epsilon is None):
+        got = "neither" if delta is None else "both"
+        raise click.UsageError(f"Expected either --delta or --epsilon, got {got}.")
     if method is not None and (absent or rounds * coordinates > 1):
         raise InvalidInputError(
             "Expected --method without --absent, --rounds and "

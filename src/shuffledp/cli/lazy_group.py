@@ -11,6 +11,7 @@ from shuffledp.cli.installed_commands import (
     installed_commands,
     missing_commands,
 )
+from shuffledp.extras import how_to_install
 
 
 class LazyGroup(click.Group):
@@ -45,7 +46,7 @@ class LazyGroup(click.Group):
                 if cmd_name in names:
                     raise click.UsageError(
                         f"`{ctx.command_path} {cmd_name}` comes with another package: "
-                        f"install {distribution}."
+                        f"{how_to_install(distribution)}."
                     )
             return None
         module, _, name = self._entries[cmd_name].location.partition(":")

@@ -1,11 +1,12 @@
 """The `shuffledp` command."""
 
 import sys
+from importlib.metadata import entry_points
 from typing import Any
 
 import click
 
-from shuffledp.cli.installed_commands import LazyCommand
+from shuffledp.cli.installed_commands import GROUP, LazyCommand
 from shuffledp.cli.lazy_group import LazyGroup
 from shuffledp.cli.standard_streams import StandardStreams
 from shuffledp.errors import ShuffledpError
@@ -73,13 +74,32 @@ class _Root(LazyGroup):
             raise click.Abort from None
 
 
+def _versions(context: click.Context, _option: click.Parameter, asked: bool) -> None:
+    if not asked or context.resilient_parsing:
+        return
+    others = [entry.dist for entry in entry_points(group=GROUP) if entry.dist]
+    versions = {"shuffledp": __version__} | {each.name: each.version for each in others}
+    for name, version in sorted(versions.items()):
+        click.echo(f"{name}, version {version}")
+    if len(set(versions.values())) > 1:
+        raise click.ClickException("Expected packages of one version, got those above.")
+    context.exit()
+
+
 @click.group(
     cls=_Root,
     entries=_COMMANDS,
     path="",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
 )
-@click.version_option(__version__, prog_name="shuffledp")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_versions,
+    help="Show the versions of the packages that are installed, and exit.",
+)
 def app() -> None:
     """Statistics from people who each choose their own privacy level.
 

@@ -7,7 +7,6 @@ QMNIST: Yadav, Bottou (2019), "Cold case: the lost MNIST digits"; 60,000 of each
 
 import gzip
 import hashlib
-import importlib
 import math
 import shutil
 import zlib
@@ -25,7 +24,8 @@ from shuffledp.datasets.fetch import (
     find_all,
     no_progress,
 )
-from shuffledp.errors import DataError, MissingExtraError
+from shuffledp.errors import DataError
+from shuffledp.extras import require
 
 # The authors' site refuses most clients now: this is the copy that PyTorch hosts for
 # its own loader.
@@ -137,13 +137,8 @@ def load_digits() -> LabeledImages:
     Raises:
         MissingExtraError: If scikit-learn is not installed.
     """
-    try:
-        digits: Any = importlib.import_module("sklearn.datasets").load_digits()
-    except ImportError as error:
-        raise MissingExtraError(
-            "Expected scikit-learn, which holds the digits: install it with "
-            "pip install scikit-learn, or use MNIST."
-        ) from error
+    datasets = require("sklearn.datasets", extra="federated", what="The set of digits")
+    digits: Any = datasets.load_digits()
     # Their pixels are whole numbers from 0 to 16.
     features = (np.asarray(digits.data) / 16.0).astype(np.float32)
     labels = np.asarray(digits.target).astype(np.int64)

@@ -187,5 +187,8 @@ def _search(
                 log = 0.5 * (low + high)
         number = rounded(min(math.exp(log), 1.0) if rising else math.exp(log))
     if safe is None:
-        raise CertificationError(f"Nothing found that keeps delta {goal:g}.")
+        raise CertificationError(
+            f"Expected targets that some plan keeps, found none at delta {goal:g}: take "
+            "more users, larger targets or a larger delta."
+        )
     return safe
