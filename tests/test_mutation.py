@@ -81,6 +81,9 @@ def test_explained_mutants_are_those_of_the_source() -> None:
 
     listed = ROOT / "scripts" / "mutation" / "equivalent.toml"
     for entry in tomllib.loads(listed.read_text())["mutant"]:
+        if not (ROOT / Path(entry["path"]).parts[0]).is_dir():
+            # The source distribution of the library alone.
+            continue
         found = {
             (m.function, m.before, m.after) for m in mutants_of(ROOT, entry["path"])
         }
