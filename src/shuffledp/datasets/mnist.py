@@ -137,7 +137,9 @@ def load_digits() -> LabeledImages:
     Raises:
         MissingExtraError: If scikit-learn is not installed.
     """
-    datasets = require("sklearn.datasets", extra="federated", what="The set of digits")
+    datasets = require(
+        "sklearn.datasets", extra="federated", what="The scikit-learn set of digits"
+    )
     digits: Any = datasets.load_digits()
     # Their pixels are whole numbers from 0 to 16.
     features = (np.asarray(digits.data) / 16.0).astype(np.float32)
