@@ -15,6 +15,10 @@ _THEOREMS: dict[RestsOn, str] = {
         "exact composition over replaced items: Poisson counts, with a Bernoulli count on "
         "one side or the other"
     ),
+    "counts": (
+        "exact distributions of counts with and without one message, composed over the "
+        "buckets that change"
+    ),
     "device": "local budgets, where nothing better is proven",
 }
 ORDER = (

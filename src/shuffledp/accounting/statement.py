@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-RestsOn = Literal["two messages", "blanket", "items", "device"]
+RestsOn = Literal["two messages", "blanket", "items", "counts", "device"]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Upper and lower bounds for truncated reports drawn with floating-point Bernoulli draws.
 
-`ItemsProfile` bounds the effect of replaced items among exact Poisson message counts.
+`IdealProfile` bounds the effect of replaced items among exactly drawn messages.
 
 *The limit.* A draw above cap = report_size - s is cut. Let t bound the probability that any
 of the H honest people is cut: t <= H P(Poisson(m) > cap). In either world, collections with
@@ -20,12 +20,12 @@ them, nothing is added.
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 from shuffledp.accounting.epsilon_solver import (
     largest_attacked_epsilon,
     smallest_certified_epsilon,
 )
-from shuffledp.accounting.items.items_profile import ItemsProfile
 from shuffledp.errors import CertificationError, InvalidInputError
 
 LARGEST_EPSILON = 600.0
@@ -33,23 +33,40 @@ LARGEST_EPSILON = 600.0
 _ROUNDING = 1e-15
 
 
+class IdealProfile(Protocol):
+    """Bounds of the profile of messages that are drawn exactly, and all sent."""
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether reports do not depend on their users' values."""
+        ...
+
+    def upper(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        ...
+
+    def lower(self, epsilon: float) -> float:
+        """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
+        ...
+
+
 @dataclass(frozen=True)
 class ItemsBounds:
     """Upper and lower bounds of one privacy profile, for truncated reports.
 
     Attributes:
-        ideal: The profile of exactly Poisson numbers of messages.
+        ideal: The profile of numbers of messages that are drawn exactly.
         cut: Bound of the probability that any draw does not fit into its report.
         drift: tau, by which e^{+-tau} real draws change the probability of a report.
     """
 
-    ideal: ItemsProfile
+    ideal: IdealProfile
     cut: float
     drift: float
 
     def upper(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        if self.ideal.send_probability == 0.0:
+        if self.ideal.is_constant:
             return 0.0
         # Beyond, what is cut costs more than a twentieth.
         most = -math.log(self.cut) - 3.0 if self.cut > 0.0 else LARGEST_EPSILON
@@ -62,7 +79,7 @@ class ItemsBounds:
 
     def lower(self, epsilon: float) -> float:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
-        if self.ideal.send_probability == 0.0 or epsilon > LARGEST_EPSILON:
+        if self.ideal.is_constant or epsilon > LARGEST_EPSILON:
             return 0.0
         # A lower bound at eps + 2 tau holds at eps, up to a factor of e^-tau.
         later = math.nextafter(epsilon + 2.0 * self.drift, math.inf)
@@ -71,7 +88,7 @@ class ItemsBounds:
 
     def uncut(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence if all draws fit."""
-        if self.ideal.send_probability == 0.0:
+        if self.ideal.is_constant:
             return 0.0
         if self.drift > LARGEST_EPSILON:
             # The errors of this many draws could tell everything by themselves.
@@ -88,7 +105,7 @@ class ItemsBounds:
             InvalidInputError: If truncation costs more than delta.
             CertificationError: If no finite epsilon holds.
         """
-        if self.ideal.send_probability == 0.0:
+        if self.ideal.is_constant:
             return 0.0
         epsilon = 0.0
         while True:

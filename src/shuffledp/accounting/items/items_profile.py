@@ -69,9 +69,14 @@ class ItemsProfile:
                 f"per item, got {self.mean:g}."
             )
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether no item is ever sent."""
+        return self.send_probability == 0.0
+
     def upper(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        if self.send_probability == 0.0:
+        if self.is_constant:
             return 0.0
         if self._most_couples == 1:
             return self._above.upper(epsilon)
@@ -79,7 +84,7 @@ class ItemsProfile:
 
     def lower(self, epsilon: float) -> float:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
-        if self.send_probability == 0.0 or self._least_couples == 0:
+        if self.is_constant or self._least_couples == 0:
             return 0.0
         if self._least_couples == 1:
             return self._below.lower(epsilon)

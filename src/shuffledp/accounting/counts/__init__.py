@@ -1,0 +1,1 @@
+"""Counts of buckets among noise messages: exact pairs, their composition, and attacks."""

@@ -1,0 +1,166 @@
+"""Count of one bucket, with and without one message more: both ends of its profile.
+
+P is the distribution of what an adversary sees of a bucket to which a user sends a
+message, Q that without the user's message. Outcomes of equal likelihood ratio P / Q are
+one atom, with a mass under P and one under Q.
+
+*One bucket changes.* The divergence of P from Q at E = e^epsilon is the sum of p - E q
+over atoms whose ratio exceeds E, and that of Q from P likewise.
+
+*A message moves from one bucket to another.* The two buckets are independent: (P, Q) is
+compared with (Q, P), its own mirror image, so that one direction is enough. Per atom y
+of the second bucket, the first contributes its atoms with p q_y > E q p_y, a tail of
+both masses: one search per atom, no double sum.
+
+*Errors.* The masses are those of a pair that differs from the true one by a factor of
+e^{+-drift} per outcome, and by `missing` in total; both are paid for where pairs are
+composed (`report_bounds`). What is computed from the masses is bounded here: sums of
+positive terms have relative errors, and an atom near the threshold counts in full.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shuffledp.types import Floats
+
+ULP = 2.3e-16
+
+# Atoms whose ratio is nearer to the threshold may be on its wrong side.
+_TIE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class BucketPair:
+    """Distributions of one bucket with and without one more message.
+
+    Attributes:
+        with_message: P of every atom, shape (atoms,); ratios P / Q ascend.
+        without: Q of every atom, shape (atoms,).
+        missing: Bound of the mass, of either distribution, by which the atoms may be
+            wrong in absolute terms.
+        drift: The masses are right up to a factor of e^{+-drift}, apart from that.
+    """
+
+    with_message: Floats
+    without: Floats
+    missing: float
+    drift: float
+
+    @staticmethod
+    def of(
+        with_message: Floats, without: Floats, *, missing: float, drift: float
+    ) -> "BucketPair":
+        """Returns the pair of these outcomes, in any order, without those of no mass."""
+        occurs = (with_message > 0.0) | (without > 0.0)
+        p, q = with_message[occurs], without[occurs]
+        order = np.argsort(_ratios(p, q), kind="stable")
+        return BucketPair(p[order], q[order], missing, drift)
+
+    def thinned(self, probability: float) -> "BucketPair":
+        """Returns the pair of a message that is sent with this probability only."""
+        p = (1.0 - probability) * self.without + probability * self.with_message
+        # The order of the ratios stays: they are 1 - probability + probability P / Q.
+        return BucketPair(p, self.without, self.missing, self.drift + 4.0 * ULP)
+
+    @cached_property
+    def ratios(self) -> Floats:
+        """P / Q of every atom, ascending; infinite where Q is 0."""
+        return _ratios(self.with_message, self.without)
+
+    def delta(self, epsilon: float, *, moved: bool) -> tuple[float, float]:
+        """Returns delta at `epsilon` >= 0 for these masses, and a bound of its error.
+
+        Args:
+            epsilon: Of the divergence.
+            moved: Whether the message moves to another bucket; otherwise it appears or
+                disappears, whichever tells more.
+        """
+        growth = math.exp(min(epsilon, 700.0))
+        p, q = self.with_message, self.without
+        if moved:
+            gain, size = _gain(self._sorted, growth, self.ratios, q, p)
+        else:
+            one, threshold = np.ones(1), np.array([1.0])
+            appears = _gain(self._sorted, growth, threshold, one, one)
+            disappears = _gain(self._reversed, growth, threshold, one, one)
+            gain, size = max(appears, disappears)
+        doubt = (4.0 * p.size + 40.0) * ULP
+        return max(gain, 0.0), doubt * size * (1.0 + 1e-9)
+
+    @cached_property
+    def _sorted(self) -> "_Tails":
+        return _Tails.of(self.ratios, self.with_message, self.without)
+
+    @cached_property
+    def _reversed(self) -> "_Tails":
+        p, q = self.with_message[::-1], self.without[::-1]
+        return _Tails.of(_ratios(q, p), q, p)
+
+
+@dataclass(frozen=True, eq=False)
+class BucketChange:
+    """A change of the counts of one group, by one user.
+
+    Attributes:
+        pair: A bucket with and without the user's message.
+        moved: Whether the message moves to another bucket; otherwise it appears or
+            disappears.
+        times: How many such changes, at least 1.
+    """
+
+    pair: BucketPair
+    moved: bool
+    times: int
+
+    @property
+    def buckets(self) -> int:
+        """How many buckets are different."""
+        return self.times * (2 if self.moved else 1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tails:
+    """Masses of two distributions from each atom on, in the order of their ratio."""
+
+    ratios: Floats
+    first: Floats
+    second: Floats
+
+    @staticmethod
+    def of(ratios: Floats, first: Floats, second: Floats) -> "_Tails":
+        """Returns the sums of these masses, with a last one of 0."""
+        sums = (np.append(np.cumsum(each[::-1])[::-1], 0.0) for each in (first, second))
+        return _Tails(ratios, *sums)
+
+
+def _gain(
+    tails: _Tails, growth: float, ratios: Floats, first: Floats, second: Floats
+) -> tuple[float, float]:
+    """Sums first P(tail) - growth second Q(tail) over atoms of an independent bucket.
+
+    Args:
+        tails: Of the bucket with the message.
+        growth: e^epsilon.
+        ratios: Of the other bucket's atoms: a tail begins beyond growth times that.
+        first: Their masses where the message is in the first bucket.
+        second: Their masses where it is not.
+
+    Returns:
+        The sum, and that of the sizes of all its terms, near the threshold included.
+    """
+    with np.errstate(over="ignore"):
+        threshold = growth * ratios
+    at = np.searchsorted(tails.ratios, threshold, side="right")
+    value = first * tails.first[at] - growth * second * tails.second[at]
+    near = np.searchsorted(tails.ratios, threshold * (1.0 - _TIE), side="left")
+    size = first * tails.first[near] + growth * second * tails.second[near]
+    return float(value.sum()), float(size.sum())
+
+
+def _ratios(p: Floats, q: Floats) -> Floats:
+    positive = q > 0.0
+    ratios: Floats = np.where(positive, p / np.where(positive, q, 1.0), np.inf)
+    return ratios

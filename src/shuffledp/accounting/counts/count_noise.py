@@ -1,0 +1,250 @@
+"""Noise on the count of a bucket: distributions, and their exact pairs in one dimension.
+
+All honest people together add to each bucket, independently of the others,
+
+* `PoissonNoise`: Poisson many + messages. An estimate subtracts their mean.
+* `GeometricNoise`: A messages + and B messages -, both geometric, P(A = a) = (1 - p)
+  p^a, and Z pairs (+, -), Z negative binomial. The analyst takes the difference of + and
+  -, A - B beside the answers: discrete Laplace. The pairs hide how many + there are.
+
+*Source*: Ghazi, Kumar, Manurangsi, Pagh and Sinha (2021), "Differentially private
+aggregation in the shuffle model: almost central accuracy in almost a single message",
+arXiv:2109.13158, for the distributions. The pair below is ours.
+
+*The pair.* Let zeta be the distribution of Z, G(m) = sum over z <= m of p^{-2 z} zeta(z).
+The numbers U = A + Z of + and V = B + Z of - have
+
+    P(U = u, V = v) = (1 - p)^2 p^{u + v} G(min(u, v)),
+
+as A and B are geometric. One + more turns that of (u, v) into that of (u - 1, v). So the
+likelihood ratio is 1 / p where u > v, and p^{-1} G(u - 1) / G(u) where u <= v, whatever
+v is. With g(m) = p^{2 m} G(m) = p^2 g(m - 1) + zeta(m), these outcomes have masses
+
+    without the +   (1 - p) g(u)       and p / (1 + p) where u > v,
+    with the +      (1 - p) p g(u - 1) and 1 / (1 + p).
+
+Beyond the last z of the window, G stays: those ratios are 1 / p, too.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from scipy.signal import lfilter
+
+from shuffledp.accounting.counts.bucket_pair import ULP, BucketChange, BucketPair
+from shuffledp.accounting.counts.flood_window import (
+    LARGEST_FLOOD,
+    LARGEST_SHAPE,
+    flood_window,
+)
+from shuffledp.accounting.counts.jump_rates import JumpRates, logarithmic_rates
+from shuffledp.accounting.items.item_pair import (
+    LARGEST_MEAN,
+    SMALLEST_MEAN,
+    poisson_window,
+)
+from shuffledp.arrays import as_number
+from shuffledp.errors import CertificationError, InvalidInputError
+
+
+class CountNoise(Protocol):
+    """Noise that all honest people together add to the count of one bucket."""
+
+    @property
+    def variance(self) -> float:
+        """Variance of the noise on an estimated count."""
+        ...
+
+    @property
+    def messages(self) -> float:
+        """Mean number of noise messages in the bucket."""
+        ...
+
+    def scaled(self, factor: float) -> "CountNoise":
+        """Returns the noise of `factor` times as many people, or less than that.
+
+        Raises:
+            CertificationError: If nothing is proven for so few.
+        """
+        ...
+
+    def jumps(self) -> JumpRates:
+        """Returns how people draw the noise of one bucket, all together."""
+        ...
+
+    def certified(self, rate: float, *, moved: bool, times: int) -> BucketChange:
+        """Returns changes that say no less about a user than the buckets do.
+
+        Args:
+            rate: Probability that a message is sent, in (0, 1].
+            moved: Whether messages move to other buckets, or appear and disappear.
+            times: How many messages, in one collection.
+        """
+        ...
+
+    def attacked(self, rate: float, *, moved: bool, times: int) -> BucketChange:
+        """Returns changes that an adversary sees; arguments are those of `certified`."""
+        ...
+
+
+@dataclass(frozen=True)
+class PoissonNoise:
+    """Poisson many + messages.
+
+    Attributes:
+        mean: From 1e-9 to 1e9.
+    """
+
+    mean: float
+
+    def __post_init__(self) -> None:
+        _check("noise messages per bucket", self.mean, SMALLEST_MEAN, LARGEST_MEAN)
+
+    @property
+    def variance(self) -> float:
+        """The mean."""
+        return self.mean
+
+    @property
+    def messages(self) -> float:
+        """The mean."""
+        return self.mean
+
+    def scaled(self, factor: float) -> "PoissonNoise":
+        """See `CountNoise`."""
+        return PoissonNoise(self.mean * factor)
+
+    def jumps(self) -> JumpRates:
+        """Returns single messages +."""
+        return JumpRates(np.array([self.mean]), np.zeros(0), np.zeros(0), 0.0)
+
+    def certified(self, rate: float, *, moved: bool, times: int) -> BucketChange:
+        """See `CountNoise`."""
+        return BucketChange(self._pair.thinned(rate), moved, times)
+
+    attacked = certified
+
+    @cached_property
+    def _pair(self) -> BucketPair:
+        # Poisson + 1 against Poisson: the ratio at x is x / mean.
+        window = poisson_window(self.mean)
+        return BucketPair(
+            window.masses * (window.counts / self.mean),
+            window.masses,
+            2.0 * window.outside,
+            2.0 * window.doubt + 10.0 * ULP,
+        )
+
+
+@dataclass(frozen=True)
+class GeometricNoise:
+    """Discrete Laplace noise as + and - messages, among pairs of both.
+
+    Attributes:
+        decay: p = P(A > 0), in (0, 1); A - B is discrete Laplace of parameter -log p.
+        pairs: F, the mean number of pairs, from 1e-9 to 1e5.
+        shape: r, of the negative binomial number of pairs, above 1; infinite: Poisson.
+        surplus: Shape of A and B, at least 1: above that, they are negative binomial, of
+            more people than the noise is made for. The certificate is that of 1.
+    """
+
+    decay: float
+    pairs: float
+    shape: float = math.inf
+    surplus: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < as_number(self.decay, "decay") < 1.0:
+            raise InvalidInputError(f"Expected 0 < decay < 1, got {self.decay:g}.")
+        _check("pairs per bucket", self.pairs, SMALLEST_MEAN, LARGEST_FLOOD)
+        if not (1.0 < self.shape <= LARGEST_SHAPE or self.shape == math.inf):
+            raise InvalidInputError(
+                f"Expected a shape above 1, up to {LARGEST_SHAPE:g}, or infinite, got "
+                f"{self.shape:g}."
+            )
+
+        if not 1.0 <= as_number(self.surplus, "surplus") <= LARGEST_SHAPE:
+            raise InvalidInputError(
+                f"Expected a surplus from 1 to {LARGEST_SHAPE:g}, got {self.surplus:g}."
+            )
+
+    @property
+    def variance(self) -> float:
+        """That of A - B: pairs cancel."""
+        return 2.0 * self.surplus * self.decay / (1.0 - self.decay) ** 2
+
+    @property
+    def messages(self) -> float:
+        """Twice the means of A and of Z."""
+        return 2.0 * (self.surplus * self.decay / (1.0 - self.decay) + self.pairs)
+
+    def scaled(self, factor: float) -> "GeometricNoise":
+        """See `CountNoise`."""
+        if factor < 1.0 - 1e-12:
+            raise CertificationError(
+                "Expected at least as many honest people as the noise is made for: with "
+                "fewer, + and - are not geometric."
+            )
+        factor = max(factor, 1.0)
+        return replace(
+            self,
+            pairs=min(self.pairs * factor, LARGEST_FLOOD),
+            shape=self.shape if math.isinf(self.shape) else self.shape * factor,
+            surplus=self.surplus * factor,
+        )
+
+    def jumps(self) -> JumpRates:
+        """Returns logarithmic jumps, and single pairs if their number is Poisson."""
+        single, omitted = logarithmic_rates(self.surplus, self.decay)
+        if math.isinf(self.shape):
+            return JumpRates(single, single, np.array([self.pairs]), 2.0 * omitted)
+        ratio = self.pairs / (self.shape + self.pairs)
+        pairs, more = logarithmic_rates(self.shape, ratio)
+        return JumpRates(single, single, pairs, 2.0 * omitted + more)
+
+    def certified(self, rate: float, *, moved: bool, times: int) -> BucketChange:
+        """See `CountNoise`."""
+        return BucketChange(self._pair.thinned(rate), moved, times)
+
+    def attacked(self, rate: float, *, moved: bool, times: int) -> BucketChange:
+        """Returns the exact changes, or those of + minus - alone if there is a surplus."""
+        if self.surplus == 1.0:
+            return self.certified(rate, moved=moved, times=times)
+        return BucketChange(self._difference.thinned(rate), moved, times)
+
+    @cached_property
+    def _difference(self) -> BucketPair:
+        """A - B and one more: convolutions of positive masses."""
+        mean = self.surplus * self.decay / (1.0 - self.decay)
+        window = flood_window(mean, self.surplus)
+        without = np.convolve(window.masses, window.masses[::-1])
+        return BucketPair.of(
+            np.append(0.0, without),
+            np.append(without, 0.0),
+            missing=4.0 * window.outside,
+            drift=2.0 * window.doubt + (2.0 * without.size + 20.0) * ULP,
+        )
+
+    @cached_property
+    def _pair(self) -> BucketPair:
+        p, window = self.decay, flood_window(self.pairs, self.shape)
+        g = lfilter([1.0], [1.0, -p * p], window.masses)
+        # With u > v, and beyond the window.
+        top = p / (1.0 + p) + p * p / (1.0 + p) * g[-1]
+        before = np.concatenate([[0.0], g[:-1]])
+        with_message = np.append((1.0 - p) * p * before, top / p)
+        without = np.append((1.0 - p) * g, top)
+        # Three roundings in each of the recursion's steps, and of powers of p.
+        drift = window.doubt + (8.0 * g.size + 60.0) * ULP
+        missing = 4.0 * window.outside
+        return BucketPair.of(with_message, without, missing=missing, drift=drift)
+
+
+def _check(name: str, number: float, least: float, most: float) -> None:
+    if not least <= as_number(number, name) <= most:
+        raise InvalidInputError(
+            f"Expected from {least:g} to {most:g} {name}, got {number:g}."
+        )

@@ -1,0 +1,222 @@
+"""Counts of buckets among noise messages, certified and attacked at every target.
+
+People send a message into each of their buckets with a probability that their target
+sets, and their part of the noise. `counts_profile` bounds the effect of changed answers
+for noise as it is distributed; what devices draw differs a little, which `ItemsBounds`
+pays for:
+
+*Sizes that devices never draw*, and more jumps than a report may hold: with at most the
+probability `cut` anybody would have drawn one.
+
+*Probabilities in double precision.* A device decides by Bernoulli draws, which hit with
+the probability they are given. A jump takes at most one for each kind and a few more,
+each right to eight roundings of itself. If there are at most twice as many jumps as in
+the mean, and 200 more - which Chernoff's bound makes certain, up to e^-66 - all
+reports together have the right probability up to a factor of e^{+-drift}. Whether there
+is a jump is drawn as `draw_rounding` says for a Poisson number, or once per slot.
+"""
+
+from dataclasses import dataclass
+
+from shuffledp.accounting.accounting_query import AccountingQuery
+from shuffledp.accounting.assumptions import ORDER
+from shuffledp.accounting.counts.bucket_pair import ULP, BucketChange
+from shuffledp.accounting.counts.count_noise import CountNoise
+from shuffledp.accounting.counts.counts_profile import CountsProfile
+from shuffledp.accounting.epsilon_solver import round_down, round_up
+from shuffledp.accounting.items.draw_rounding import drift
+from shuffledp.accounting.items.items_bounds import ItemsBounds
+from shuffledp.accounting.items.report_truncation import cut_probability
+from shuffledp.accounting.statement import LevelGuarantee, Statement
+from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.population import Population
+
+LEAST_DELTA = 1e-30
+# The most jumps of a person's report where sizes vary: nobody draws as many.
+MOST_JUMPS = 4096
+
+_MOST_CHANGES = 10_000
+# Collections whose jumps are more than twice as many as in the mean, and 200 more.
+_MANY_JUMPS = 1e-28
+
+
+@dataclass(frozen=True, eq=False)
+class CountsExposure:
+    """One report of several messages per person, all shuffled together.
+
+    Attributes:
+        groups: Buckets, the most of a person, and the noise of each group.
+        people: Central epsilons that people chose, in the place of levels.
+        rates: Probability to send a message, of each of them, shape (targets,).
+        honest: How many honest people together add the noise.
+        report_size: Messages per report, dummies included; None if sizes vary.
+    """
+
+    groups: tuple[tuple[int, int, CountNoise], ...]
+    people: Population
+    rates: tuple[float, ...]
+    honest: int
+    report_size: int | None
+
+    def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
+        """See `Exposure`."""
+        others = f"All but {query.absent:,} of the other" if query.absent else "All"
+        times = query.rounds * query.coordinates
+        once = "once" if times == 1 else f"{times:,} times, with independent randomness"
+        size = (
+            "The size of a report depends on its noise, and on whether an answer is sent; "
+            "only the shuffler and the network can see it, and neither works with the "
+            "analyst."
+            if self.report_size is None
+            else f"Every report has {self.report_size:,} messages: answers, noise, and "
+            "dummies that only the analyst can tell from them."
+        )
+        most = sum(most for _, most, _ in self.groups)
+        return (
+            f"{others} people who are counted are honest and really draw their part of "
+            "the noise; people who collude or are absent add none.",
+            f"Every person sends one report, {once}.",
+            size,
+            "People are independent, and answers do not depend on others' messages.",
+            ORDER,
+            "Targets travel apart from messages: they cannot be linked.",
+            "Two worlds are compared in which the answers of one person, at most "
+            f"{most:,} in all, are replaced by any others; the target, and how many people "
+            "chose each, are public.",
+        )
+
+    def numerics(self, query: AccountingQuery) -> tuple[str, ...]:
+        """See `Exposure`."""
+        cut, off = self._cut(query), 2.0 * self._drift(query)
+        return (
+            "Certified numbers have six digits, rounded outward, at which the bound was "
+            "evaluated and held.",
+            "Bounds of truncation and rounding are added to every certified delta, and "
+            f"those of draws that devices do not make, with a probability of {cut:.1e} at "
+            "most.",
+            "Draws of all devices are right up to rounding: together they add "
+            f"{off:.1e} to every certified epsilon.",
+            "Composed through a loss distribution that dominates that of one bucket "
+            "(chords between nodes), by an integral whose errors are added.",
+        )
+
+    def certify(self, query: AccountingQuery) -> Statement:
+        """Answers the query.
+
+        Raises:
+            InvalidInputError: If delta is too small, or too many answers may change.
+            CertificationError: If no finite epsilon holds, or none can be proven.
+        """
+        times = query.rounds * query.coordinates
+        changes = times * sum(most for _, most, _ in self.groups)
+        if query.delta is not None and query.delta < LEAST_DELTA:
+            raise InvalidInputError(
+                f"Expected {LEAST_DELTA:g} <= delta < 1, got {query.delta:g}."
+            )
+        if changes > _MOST_CHANGES:
+            raise InvalidInputError(
+                f"Expected at most {_MOST_CHANGES:,} answers of a person in all rounds "
+                f"together, got {changes:,}."
+            )
+        bounds: dict[float, ItemsBounds] = {}
+        levels = []
+        for name, index in query.named.items():
+            rate = self.rates[index]
+            if rate not in bounds:
+                bounds[rate] = self._bounds(rate, query)
+            levels.append(self._level(bounds[rate], index, name, query))
+        return Statement("one report", query.delta, query.epsilon, tuple(levels))
+
+    def _level(
+        self, bounds: ItemsBounds, index: int, name: str | int, query: AccountingQuery
+    ) -> LevelGuarantee:
+        target = float(self.people.epsilons[index])
+        if query.delta is not None:
+            upper = bounds.certified_epsilon(query.delta, guess=target)
+            lower = bounds.attacked_epsilon(query.delta, guess=0.99 * upper)
+            epsilons, deltas = (upper, lower), (query.delta, query.delta)
+        else:
+            epsilon = query.epsilon or 0.0
+            upper = min(round_up(bounds.upper(epsilon)), 1.0)
+            lower = round_down(bounds.lower(epsilon))
+            epsilons, deltas = (epsilon, epsilon), (upper, lower)
+        if not lower <= upper:
+            raise CertificationError(
+                f"The bounds contradict each other ({lower!r} > {upper!r}): the numbers "
+                "are too extreme for double precision."
+            )
+        return LevelGuarantee(
+            epsilon_local=None,
+            target=target,
+            count=int(query.counts[index]),
+            hides_among=self._honest(query),
+            epsilon_central=epsilons[0],
+            epsilon_central_lower=epsilons[1],
+            delta_central=deltas[0],
+            delta_central_lower=deltas[1],
+            rests_on="counts",
+            quantile=name if isinstance(name, str) else None,
+        )
+
+    def _bounds(self, rate: float, query: AccountingQuery) -> ItemsBounds:
+        """Returns both ends for people who send each message with this probability."""
+        times = query.rounds * query.coordinates
+        factor = self._honest(query) / self.honest
+        certified: list[BucketChange] = []
+        attacked: list[BucketChange] = []
+        for buckets, most, noise in self.groups if rate > 0.0 else ():
+            honest, moved = noise.scaled(factor), buckets > 1
+            # Fewer than `most` other buckets may exist to move to.
+            fewer = min(most, buckets - most) if moved else 1
+            for changes, number, of in (
+                (certified, most, honest.certified),
+                (attacked, fewer, honest.attacked),
+            ):
+                if number:
+                    change = of(rate, moved=moved, times=number)
+                    repeated = change.times * times
+                    changes.append(BucketChange(change.pair, change.moved, repeated))
+        profile = CountsProfile(
+            tuple(certified), tuple(attacked), query.delta or LEAST_DELTA
+        )
+        return ItemsBounds(
+            profile,
+            min(self._cut(query) + 2.0 * profile.missing, 1.0),
+            self._drift(query) + profile.drift,
+        )
+
+    def _honest(self, query: AccountingQuery) -> int:
+        """Returns how many people surely add noise, the target user included."""
+        return self.people.num_users - query.absent
+
+    def _cut(self, query: AccountingQuery) -> float:
+        """Returns a bound of the probability of draws that no device makes."""
+        total, honest = _MANY_JUMPS, self._honest(query)
+        for buckets, _, noise in self.groups:
+            jumps = noise.jumps()
+            part = honest / self.honest
+            total += jumps.omitted * buckets * part
+            if self.report_size is None:
+                mean = jumps.total * buckets / self.honest
+                total += cut_probability(mean, MOST_JUMPS, honest)
+        return min(total * query.rounds * query.coordinates, 1.0)
+
+    def _drift(self, query: AccountingQuery) -> float:
+        """Returns the drift of all honest draws in all collections."""
+        total, honest = 0.0, self._honest(query)
+        for buckets, _, noise in self.groups:
+            jumps = noise.jumps()
+            mean = jumps.total * buckets * honest / self.honest
+            total += 2.0 * (mean + 100.0) * (8.0 * jumps.kinds + 16.0) * ULP
+            if self.report_size is None:
+                cap = min(_usual_jumps(mean / honest, honest), MOST_JUMPS)
+                total += drift(mean / honest, cap, honest)
+        return total * query.rounds * query.coordinates
+
+
+def _usual_jumps(mean: float, honest: int) -> int:
+    """Returns a number that no one's jumps exceed, up to a probability of 1e-28."""
+    cap = 1
+    while cut_probability(mean, cap, honest) > _MANY_JUMPS:
+        cap *= 2
+    return cap

@@ -1,0 +1,199 @@
+"""Public parameters of devices that send messages into buckets, and their exposure."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from shuffledp.accounting.accounting_query import check_whole
+from shuffledp.accounting.counts.count_noise import GeometricNoise, PoissonNoise
+from shuffledp.accounting.counts.counts_exposure import CountsExposure
+from shuffledp.accounting.counts.slot_noise import SlotNoise
+from shuffledp.accounting.exposure import Exposure
+from shuffledp.accounting.items.items_parameters import (
+    check_probability,
+    positions_of,
+)
+from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity
+from shuffledp.population import Population, check_budgets
+
+MAX_BUCKETS = 2**24
+MAX_GROUPS = 256
+
+Noise: TypeAlias = PoissonNoise | GeometricNoise | SlotNoise
+NOISES: dict[str, type[Noise]] = {
+    "poisson": PoissonNoise,
+    "geometric": GeometricNoise,
+    "slots": SlotNoise,
+}
+
+
+@dataclass(frozen=True)
+class CountGroup:
+    """Buckets of one question.
+
+    Attributes:
+        buckets: d, at least 1.
+        most: s, the most of them that a person contributes to, from 1 to d.
+        noise: Of each bucket, of all honest people together.
+    """
+
+    buckets: int
+    most: int
+    noise: Noise
+
+    def __post_init__(self) -> None:
+        check_whole(self.buckets, "buckets", least=1)
+        check_whole(self.most, "buckets per person", least=1)
+        if self.buckets > MAX_BUCKETS:
+            raise InvalidInputError(
+                f"Expected at most {MAX_BUCKETS:,} buckets, got {self.buckets:,}."
+            )
+        if self.most > self.buckets:
+            raise InvalidInputError(
+                f"Expected at most {self.buckets} buckets per person, got {self.most}."
+            )
+        if not isinstance(self.noise, tuple(NOISES.values())):
+            raise InvalidInputError(
+                "Expected PoissonNoise, GeometricNoise or SlotNoise, got "
+                f"{type(self.noise).__name__}."
+            )
+
+    @property
+    def record(self) -> dict[str, object]:
+        """The group as plain values, for JSON."""
+        (name,) = (name for name, kind in NOISES.items() if type(self.noise) is kind)
+        # JSON has no infinity: a Poisson number of pairs has no shape.
+        terms = {
+            key: None if value == float("inf") else value
+            for key, value in asdict(self.noise).items()
+        }
+        return {"buckets": self.buckets, "most": self.most, "noise": {name: terms}}
+
+
+@dataclass(frozen=True)
+class CountsParameters:
+    """Public parameters that every device must know.
+
+    Attributes:
+        groups: Buckets of each question, from 1 to 256 groups.
+        targets: Central epsilons that people may choose from, strictly increasing.
+        rates: Probability to send a message, of each target, in [0, 1].
+        honest: H, how many honest people together add the noise of the groups.
+    """
+
+    groups: tuple[CountGroup, ...]
+    targets: tuple[float, ...]
+    rates: tuple[float, ...]
+    honest: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.groups) <= MAX_GROUPS:
+            raise InvalidInputError(
+                f"Expected from 1 to {MAX_GROUPS} groups, got {len(self.groups)}."
+            )
+        check_whole(self.honest, "honest people", least=1)
+        for group in self.groups:
+            if isinstance(group.noise, SlotNoise) and group.noise.slots % self.honest:
+                raise InvalidInputError(
+                    "Expected equally many slots for each of the honest people, got "
+                    f"{group.noise.slots:,} for {self.honest:,}."
+                )
+        targets = np.array(self.targets, dtype=np.float64)
+        if not targets.size or len(self.rates) != targets.size:
+            raise InvalidInputError(
+                f"Expected {targets.size} probabilities to send, one for each target, got "
+                f"{len(self.rates)}."
+            )
+        check_budgets(targets)
+        if not np.all(np.diff(targets) > 0.0):
+            raise InvalidInputError("Expected distinct targets in ascending order.")
+        # Numbers of one type each: equal parameters have equal identities.
+        object.__setattr__(self, "targets", tuple(targets.tolist()))
+        rates = tuple(check_probability(rate) + 0.0 for rate in self.rates)
+        object.__setattr__(self, "rates", rates)
+        object.__setattr__(self, "groups", tuple(self.groups))
+
+    @property
+    def identity(self) -> Identity:
+        """Identity with all parameters."""
+        parameters = {
+            "groups": [group.record for group in self.groups],
+            "targets": list(self.targets),
+            "rates": list(self.rates),
+            "honest": self.honest,
+        }
+        return Identity.of("counts", "noisy-counts", parameters, "agnostic")
+
+    @property
+    def report_size(self) -> int | None:
+        """Messages per report, dummies included; None if sizes vary with the noise."""
+        sizes = [_report_size(group, self.honest) for group in self.groups]
+        constant = [size for size in sizes if size is not None]
+        return sum(constant) if len(constant) == len(sizes) else None
+
+    @property
+    def mean_messages(self) -> float:
+        """Messages per person in the mean, if everybody sends all they may."""
+        size = self.report_size
+        if size is not None:
+            return float(size)
+        return sum(
+            group.most + group.buckets * group.noise.messages / self.honest
+            for group in self.groups
+        )
+
+    def exposures(self, people: Population) -> tuple[Exposure, ...]:
+        """Returns the exposure that the accountant certifies: one report.
+
+        Args:
+            people: How many people chose each target.
+
+        Raises:
+            UnknownLevelError: If a target is none of the protocol's.
+        """
+        rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
+        groups = [(group.buckets, group.most, group.noise) for group in self.groups]
+        return (
+            CountsExposure(
+                groups=tuple(groups),
+                people=people,
+                rates=tuple(rates.tolist()),
+                honest=self.honest,
+                report_size=self.report_size,
+            ),
+        )
+
+
+def read_group(record: object) -> CountGroup:
+    """Returns the group with this record.
+
+    Raises:
+        InvalidInputError: If it is no group's record.
+    """
+    try:
+        assert isinstance(record, dict)
+        ((name, terms),) = record["noise"].items()
+        infinite = {key: float("inf") for key, value in terms.items() if value is None}
+        return CountGroup(
+            record["buckets"], record["most"], NOISES[name](**(terms | infinite))
+        )
+    except (AssertionError, AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InvalidInputError(
+            "Expected a group of buckets with its noise."
+        ) from error
+
+
+def read_groups(records: object) -> tuple[CountGroup, ...]:
+    """Returns the groups with these records; errors are those of `read_group`."""
+    if not isinstance(records, Sequence):
+        raise InvalidInputError("Expected a list of groups of buckets.")
+    return tuple(read_group(record) for record in records)
+
+
+def _report_size(group: CountGroup, honest: int) -> int | None:
+    if not isinstance(group.noise, SlotNoise):
+        return None
+    return group.most + group.noise.slots // honest * group.noise.longest

@@ -1,0 +1,57 @@
+"""Noise messages as devices draw them: independent jumps of a few messages at once.
+
+Poisson and negative binomial numbers are infinitely divisible: a collection's noise is a
+Poisson number of jumps, each of a size of its own, of which every one of H people draws
+1 / H in the mean. A geometric number of ratio p has p^j / j jumps of size j in the mean, a
+negative binomial one of shape r and ratio t has r t^j / j.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.types import Floats
+
+# Jumps beyond the longest, in the mean per bucket, that devices never draw.
+_OMITTED = 1e-20
+
+
+@dataclass(frozen=True, eq=False)
+class JumpRates:
+    """Mean numbers of jumps into one bucket, of all people together.
+
+    Attributes:
+        plus: Of j messages +, j = 1, 2, ..., shape (sizes,).
+        minus: Of j messages -, shape (sizes,).
+        pairs: Of j pairs (+, -), shape (sizes,).
+        omitted: Jumps of larger sizes in the mean, which are not drawn.
+    """
+
+    plus: Floats
+    minus: Floats
+    pairs: Floats
+    omitted: float
+
+    @property
+    def total(self) -> float:
+        """Jumps in the mean."""
+        return float(self.plus.sum() + self.minus.sum() + self.pairs.sum())
+
+    @property
+    def kinds(self) -> int:
+        """How many kinds of jumps there are, by sign and size."""
+        return self.plus.size + self.minus.size + self.pairs.size
+
+
+def logarithmic_rates(shape: float, ratio: float) -> tuple[Floats, float]:
+    """Returns the jumps of a negative binomial number in the mean, and those left out.
+
+    Args:
+        shape: r > 0.
+        ratio: t in (0, 1); the mean is r t / (1 - t).
+    """
+    # The sum of r t^j / j beyond n is at most r t^n / (n (1 - t)).
+    enough = math.log(_OMITTED * (1.0 - ratio) / max(shape, 1.0)) / math.log(ratio)
+    sizes = np.arange(1.0, max(math.ceil(enough), 1) + 1.0)
+    return shape * ratio**sizes / sizes, _OMITTED

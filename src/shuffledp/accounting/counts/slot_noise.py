@@ -1,0 +1,268 @@
+"""Noise from a fixed number of slots per person: reports of constant size, nothing cut.
+
+Everybody's report has J slots. A slot is a *jump* in one bucket, each bucket equally
+likely, or it is filled with dummies. A jump is j messages + , or j messages -, with
+probabilities in the ratio p^j / j for j = 1, ..., `longest`, as geometric numbers have
+them; or j pairs (+, -), each j = 1, ..., longest // 2 equally likely. So a slot takes
+`longest` messages, and the numbers of jumps are binomial.
+
+*Buckets are dependent*, as a slot jumps in one of them. Let c buckets change. Every slot
+chooses one of these uniformly and independently, and jumps into it with c times the
+probability, or does what it does elsewhere. That has the right distribution, and
+remains so if the choices are shown to the adversary. Given the choices, the c buckets are
+independent, and slots elsewhere are independent of them. A bucket is chosen by at least
+`slots / c - t` slots with the probability that Chernoff's bound states (the rest is
+`missing`); more slots are post-processing. So each bucket has the noise of that many slots,
+a compound binomial number of + and of -.
+
+*The distribution* of D = (+ minus -) and V = (number of -) is the inverse of its
+characteristic function (1 + h)^m, by a fast Fourier transform. The range covers V and D
+but for the probability that Bernstein's inequality states, which wraps around. Rounding
+errors are bounded in the Euclidean norm, of which the sum of absolute errors is at most
+sqrt(cells) times as much. All this is `missing`.
+
+*The attack* shows two buckets' D, whose joint distribution with all dependence is another
+transform; the numbers V, which say a little about D, are left out.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from shuffledp.accounting.accounting_query import check_whole
+from shuffledp.accounting.counts.bucket_pair import ULP, BucketChange, BucketPair
+from shuffledp.accounting.counts.jump_rates import JumpRates
+from shuffledp.accounting.sums.complex_log1p import log1p
+from shuffledp.arrays import as_number
+from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.types import Complexes, Floats
+
+# Beyond the range, and in Chernoff's bound: e^-34 is 2e-15.
+_LOG = 34.0
+# Jumps per slot of a bucket: (1 + h)^m then stays away from 0.
+_MOST_PER_SLOT = 0.25
+_MOST_CELLS = 2**24
+# Cells with less are left out: their errors exceed them.
+_SMALL = 1e-17
+_MOST_LONGEST = 64
+_LARGEST = 1e6
+
+
+@dataclass(frozen=True)
+class SlotNoise:
+    """Jumps of all honest people's slots.
+
+    Attributes:
+        slots: H J, of all honest people together.
+        decay: p in (0, 1).
+        longest: The messages of a slot, from 2 to 64.
+        pairs: F, the mean number of pairs (+, -) per bucket, above 0.
+        strength: Jumps of j messages + per bucket, and as many of -, are strength p^j / j
+            in the mean; above 0.
+    """
+
+    slots: int
+    decay: float
+    longest: int
+    pairs: float
+    strength: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_whole(self.slots, "slots", least=1)
+        check_whole(self.longest, "messages per slot", least=2)
+        if self.longest > _MOST_LONGEST:
+            raise InvalidInputError(
+                f"Expected at most {_MOST_LONGEST} messages per slot, got {self.longest}."
+            )
+        if not 0.0 < as_number(self.decay, "decay") < 1.0:
+            raise InvalidInputError(f"Expected 0 < decay < 1, got {self.decay:g}.")
+        for name, number in (("pairs", self.pairs), ("strength", self.strength)):
+            if not 0.0 < as_number(number, name) <= _LARGEST:
+                raise InvalidInputError(
+                    f"Expected {name} above 0, up to {_LARGEST:g}, got {number:g}."
+                )
+
+    @property
+    def single_rates(self) -> Floats:
+        """Jumps of j messages + per bucket in the mean, as many -, shape (longest,)."""
+        sizes = np.arange(1.0, self.longest + 1.0)
+        rates: Floats = self.strength * self.decay**sizes / sizes
+        return rates
+
+    @property
+    def pair_rates(self) -> Floats:
+        """Jumps of j pairs per bucket in the mean, shape (longest // 2,)."""
+        most = self.longest // 2
+        return np.full(most, self.pairs / (most * (most + 1) / 2.0))
+
+    def jumps(self) -> JumpRates:
+        """See `CountNoise`."""
+        single = self.single_rates
+        return JumpRates(single, single, self.pair_rates, 0.0)
+
+    @property
+    def variance(self) -> float:
+        """Variance of + minus -; a symmetric sum has that of its jumps."""
+        sizes = np.arange(1.0, self.longest + 1.0)
+        return float(2.0 * (self.single_rates * sizes**2).sum())
+
+    @property
+    def messages(self) -> float:
+        """Mean number of noise messages in a bucket, dummies left out."""
+        sizes = np.arange(1.0, self.longest + 1.0)
+        return float(2.0 * (self.single_rates * sizes).sum()) + 2.0 * self.pairs
+
+    def scaled(self, factor: float) -> "SlotNoise":
+        """Returns the noise of `factor` times as many slots, which jump as often."""
+        slots = max(math.floor(self.slots * factor), 1)
+        part = slots / self.slots
+        return replace(
+            self,
+            slots=slots,
+            pairs=self.pairs * part,
+            strength=self.strength * part,
+        )
+
+    def certified(self, rate: float, *, moved: bool, times: int) -> BucketChange:
+        """See `CountNoise`.
+
+        Raises:
+            CertificationError: If there are too few slots for so many jumps.
+        """
+        pair = _pair(self, times * (2 if moved else 1))
+        return BucketChange(pair.thinned(rate), moved, times)
+
+    def attacked(self, rate: float, *, moved: bool, times: int) -> BucketChange:
+        """Returns one of these changes, seen in the differences + minus - alone."""
+        del times
+        return BucketChange(_attacked(self, rate, moved), False, 1)
+
+
+@lru_cache(maxsize=16)
+def _pair(noise: SlotNoise, changing: int) -> BucketPair:
+    mean = noise.slots / changing
+    short = math.sqrt(2.0 * mean * _LOG)
+    slots = noise.slots if changing == 1 else math.floor(mean - short)
+    # Jumps of a slot that chose the bucket.
+    per_slot = changing * noise.jumps().total / noise.slots
+    _check_density(per_slot, slots)
+    part = slots * changing / noise.slots
+    single, pairs = noise.single_rates * part, noise.pair_rates * part
+    sizes, pair_sizes = np.arange(1, single.size + 1), np.arange(1, pairs.size + 1)
+    variance = float(single @ sizes**2 + pairs @ pair_sizes**2)
+    differences = _power_of_2(
+        2.0 * _reach(2.0 * float(single @ sizes**2), noise.longest)
+    )
+    numbers = _power_of_2(2.0 * _reach(variance, noise.longest))
+    if differences * numbers > _MOST_CELLS:
+        raise CertificationError("Expected less noise: its distribution is too wide.")
+    w: Floats = np.fft.fftfreq(differences).astype(np.float64)[:, None]
+    v: Floats = np.fft.rfftfreq(numbers).astype(np.float64)[None, :]
+    exponent = np.zeros((differences, numbers // 2 + 1), dtype=np.complex128)
+    for size, jumps in zip(sizes.tolist(), single.tolist(), strict=True):
+        exponent += jumps * (_turn(-w * size) - 1.0)
+        exponent += jumps * (_turn((w - v) * size) - 1.0)
+    for size, jumps in zip(pair_sizes.tolist(), pairs.tolist(), strict=True):
+        exponent += jumps * (_turn(-v * size) - 1.0)
+    # D is around 0 and V around its mean: both are moved to the middle.
+    middle = round(float(single @ sizes + pairs @ pair_sizes))
+    shift = _turn(v * (middle - numbers // 2) - w * (differences // 2))
+    powers = np.exp(slots * log1p(exponent / slots)) * shift
+    masses = np.fft.irfft2(powers, s=(differences, numbers))
+    terms = 2.0 * float(single.sum()) + float(pairs.sum())
+    # Each term is off by a few roundings of itself, and each sum by one.
+    rounding = 4.0 * terms * (2 * sizes.size + pair_sizes.size + 32.0)
+    missing = _rounding(masses, rounding) + 4.0 * math.exp(-_LOG)
+    if changing > 1:
+        missing += changing * math.exp(-_LOG)
+    return _with_one_more(masses, missing)
+
+
+@lru_cache(maxsize=16)
+def _attacked(noise: SlotNoise, rate: float, moved: bool) -> BucketPair:
+    buckets = 2 if moved else 1
+    _check_density(buckets * noise.jumps().total / noise.slots, noise.slots)
+    single, sizes = noise.single_rates, np.arange(1, noise.longest + 1)
+    cells = _power_of_2(2.0 * _reach(noise.variance, noise.longest))
+    w: Floats = np.fft.fftfreq(cells).astype(np.float64)
+    one = np.zeros(cells, dtype=np.complex128)
+    for size, jumps in zip(sizes.tolist(), single.tolist(), strict=True):
+        one += 2.0 * jumps * (_turn(w * size).real - 1.0)
+    exponent = one[:, None] + one[None, :] if moved else one[:, None]
+    middle = _turn(-w * (cells // 2))
+    shift = middle[:, None] * middle[None, :] if moved else middle[:, None]
+    powers = np.exp(noise.slots * log1p(exponent / noise.slots)) * shift
+    masses = np.fft.ifft2(powers).real if moved else np.fft.ifft(powers, axis=0).real
+    rounding = 8.0 * buckets * float(single.sum()) * (sizes.size + 32.0)
+    missing = _rounding(masses, rounding) + 4.0 * math.exp(-_LOG)
+    return _with_one_more(masses, missing, rate=rate, moved=moved)
+
+
+def _with_one_more(
+    masses: Floats, missing: float, *, rate: float = 1.0, moved: bool = False
+) -> BucketPair:
+    """Returns the pair of a + more, which moves the first number by one.
+
+    Args:
+        masses: Of the first number, and of another, shape (cells, cells or 1).
+        missing: Bound of the sum of their errors.
+        rate: Probability that the message is sent.
+        moved: Whether the message would otherwise move the second number.
+    """
+    masses = np.maximum(masses, 0.0)
+    with_message = (1.0 - rate) * masses
+    with_message[1:] += rate * masses[:-1]
+    without, beyond = masses, float(masses[-1].sum())
+    if moved:
+        without = (1.0 - rate) * masses
+        without[:, 1:] += rate * masses[:, :-1]
+        beyond += float(masses[:, -1].sum())
+    large = np.maximum(with_message, without) > _SMALL
+    dropped = float(with_message[~large].sum() + without[~large].sum())
+    return BucketPair.of(
+        with_message[large],
+        without[large],
+        missing=missing + dropped + beyond,
+        drift=8.0 * ULP,
+    )
+
+
+def _rounding(masses: Floats, in_exponent: float) -> float:
+    """Returns a bound of the sum of rounding errors of transformed powers.
+
+    Args:
+        masses: The result.
+        in_exponent: Bound of the error of any exponent, in units of rounding.
+    """
+    # Transforms are right to log2(cells) roundings of their Euclidean norm, generously.
+    relative = ULP * (in_exponent + 16.0 * math.log2(masses.size) + 16.0)
+    return 1.1 * math.sqrt(masses.size) * relative * float(np.linalg.norm(masses))
+
+
+def _check_density(per_slot: float, slots: int) -> None:
+    if slots < 1 or per_slot > _MOST_PER_SLOT:
+        raise CertificationError(
+            f"Expected less noise, or more slots: {per_slot:.3g} jumps of a slot in the "
+            f"buckets that change exceed {_MOST_PER_SLOT:g}."
+        )
+
+
+def _reach(variance: float, longest: int) -> float:
+    """Returns how far a compound number is from its mean, except with chance e^-34.
+
+    Bernstein's inequality, for independent jumps of at most `longest`.
+    """
+    third = longest * _LOG / 3.0
+    return third + math.sqrt(third**2 + 2.0 * variance * _LOG) + longest + 2.0
+
+
+def _power_of_2(least: float) -> int:
+    return int(2.0 ** math.ceil(math.log2(least)))
+
+
+def _turn(turns: Floats) -> Complexes:
+    """Returns e^{2 pi i turns}; products of dyadic fractions and integers are exact."""
+    result: Complexes = np.exp(2j * np.pi * (turns - np.rint(turns)))
+    return result
