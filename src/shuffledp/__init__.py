@@ -18,6 +18,9 @@ if TYPE_CHECKING:
         most_rounds,
         smallest_crowd,
     )
+    from shuffledp.accounting.counts.count_noise import GeometricNoise, PoissonNoise
+    from shuffledp.accounting.counts.counts_parameters import CountGroup
+    from shuffledp.accounting.counts.slot_noise import SlotNoise
     from shuffledp.accounting.guarantee import Guarantee
     from shuffledp.accounting.privacy_profile import PrivacyProfile, privacy_profile
     from shuffledp.accounting.promise import Calibration, Promise
@@ -60,6 +63,8 @@ if TYPE_CHECKING:
     from shuffledp.rehearsal.rehearsed import Rehearsed
     from shuffledp.reports import Reports, ShuffledReports
     from shuffledp.shuffler.shuffle import shuffle
+    from shuffledp.statistics.counts.counts_channel import CountsEstimate
+    from shuffledp.statistics.counts.protocol import Counts
     from shuffledp.statistics.frequency.frequency_plan import plan_frequency
     from shuffledp.statistics.frequency.protocol import Frequency
     from shuffledp.statistics.items.items_framework import ItemsFramework
@@ -78,12 +83,16 @@ __all__ = [
     "CertificationError",
     "ClipLaplace",
     "ConformanceError",
+    "CountGroup",
+    "Counts",
+    "CountsEstimate",
     "DataError",
     "DeclaredRatios",
     "DensityRandomizer",
     "Frequency",
     "FrequencyEstimate",
     "Gaussian",
+    "GeometricNoise",
     "Guarantee",
     "HadamardResponse",
     "Identity",
@@ -102,6 +111,7 @@ __all__ = [
     "MissingExtraError",
     "MissingValueError",
     "OneBit",
+    "PoissonNoise",
     "Population",
     "PopulationError",
     "PrivacyProfile",
@@ -112,6 +122,7 @@ __all__ = [
     "ShuffledReports",
     "ShuffledpError",
     "SingleMessage",
+    "SlotNoise",
     "Statement",
     "StringEstimate",
     "Strings",
@@ -146,12 +157,16 @@ _MODULES = {
     "CertificationError": "errors",
     "ClipLaplace": "randomizers.clip_laplace",
     "ConformanceError": "errors",
+    "CountGroup": "accounting.counts.counts_parameters",
+    "Counts": "statistics.counts.protocol",
+    "CountsEstimate": "statistics.counts.counts_channel",
     "DataError": "errors",
     "DeclaredRatios": "randomizers.declared_ratios",
     "DensityRandomizer": "randomizers.from_density",
     "Frequency": "statistics.frequency.protocol",
     "FrequencyEstimate": "analyzer.frequency",
     "Gaussian": "randomizers.gaussian",
+    "GeometricNoise": "accounting.counts.count_noise",
     "Guarantee": "accounting.guarantee",
     "HadamardResponse": "randomizers.hadamard_response",
     "Identity": "identity",
@@ -169,6 +184,7 @@ _MODULES = {
     "MissingExtraError": "errors",
     "MissingValueError": "errors",
     "OneBit": "randomizers.one_bit",
+    "PoissonNoise": "accounting.counts.count_noise",
     "Population": "population",
     "PopulationError": "errors",
     "PrivacyProfile": "accounting.privacy_profile",
@@ -179,6 +195,7 @@ _MODULES = {
     "ShuffledReports": "reports",
     "ShuffledpError": "errors",
     "SingleMessage": "statistics.single_message",
+    "SlotNoise": "accounting.counts.slot_noise",
     "Statement": "accounting.statement",
     "StringEstimate": "analyzer.strings",
     "Strings": "statistics.strings.protocol",

@@ -32,6 +32,7 @@ STATISTICS = (
 )
 # Protocols without a rehearsal, and their modules.
 _OTHERS = {
+    "counts": "statistics.counts.protocol",
     "choices": "statistics.items.choices",
     "message": "statistics.single_message",
     "training": "federated.round_protocol",

@@ -99,6 +99,39 @@ class BucketPair:
         p, q = self.with_message[::-1], self.without[::-1]
         return _Tails.of(_ratios(q, p), q, p)
 
+    def spread(self, losses: Floats) -> "BucketPair":
+        """Returns a pair with few atoms that dominates this one, in every composition.
+
+        Every atom's mass moves to the two nodes beside its ratio so that both totals
+        stay: Doroshenko, Ghazi, Kamath, Kumar and Manurangsi (2022), arXiv:2207.04380.
+
+        Args:
+            losses: Logarithms of ratios, ascending, with steps of at most 0.5, shape
+                (nodes,); those beyond the ratios that occur are not used.
+        """
+        finite = self.without > 0.0
+        ratios, q = self.ratios[finite], self.without[finite]
+        infinite = float(self.with_message[~finite].sum())
+        nodes = np.exp(losses)
+        nodes = nodes[(nodes > ratios[0]) & (nodes < ratios[-1])]
+        # The smallest ratio may be 0: below the first node, shares are relative to it.
+        nodes = np.unique(np.concatenate([ratios[:1], nodes, ratios[-1:]]))
+        if nodes.size < 2 or nodes.size >= ratios.size:
+            return self
+        left = np.searchsorted(nodes, ratios, side="right") - 1
+        left = np.clip(left, 0, nodes.size - 2)
+        share = (ratios - nodes[left]) / (nodes[left + 1] - nodes[left])
+        masses = np.bincount(left, weights=q * (1.0 - share), minlength=nodes.size)
+        masses += np.bincount(left + 1, weights=q * share, minlength=nodes.size)
+        nodes, masses = nodes[masses > 0.0], masses[masses > 0.0]
+        # Sums of positive terms; steps are too short for a share's rounding to matter.
+        return BucketPair.of(
+            np.append(nodes * masses, infinite),
+            np.append(masses, 0.0),
+            missing=self.missing,
+            drift=self.drift + (ratios.size + 40.0) * ULP,
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class BucketChange:

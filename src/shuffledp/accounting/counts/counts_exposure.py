@@ -123,7 +123,7 @@ class CountsExposure:
         for name, index in query.named.items():
             rate = self.rates[index]
             if rate not in bounds:
-                bounds[rate] = self._bounds(rate, query)
+                bounds[rate] = self.bounds(rate, query)
             levels.append(self._level(bounds[rate], index, name, query))
         return Statement("one report", query.delta, query.epsilon, tuple(levels))
 
@@ -158,7 +158,7 @@ class CountsExposure:
             quantile=name if isinstance(name, str) else None,
         )
 
-    def _bounds(self, rate: float, query: AccountingQuery) -> ItemsBounds:
+    def bounds(self, rate: float, query: AccountingQuery) -> ItemsBounds:
         """Returns both ends for people who send each message with this probability."""
         times = query.rounds * query.coordinates
         factor = self._honest(query) / self.honest

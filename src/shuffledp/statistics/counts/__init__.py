@@ -1,0 +1,1 @@
+"""Counts of people per bucket, in groups of buckets, at central targets."""

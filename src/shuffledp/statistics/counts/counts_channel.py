@@ -1,0 +1,120 @@
+"""Estimator of how many people are in each bucket, from counts of messages.
+
+Of n people, n_k chose target k and send each answer with probability lambda_k. With D for
+n_1 lambda_1 + ... + n_K lambda_K and N_b the mean noise of bucket b,
+
+    estimate_b = n (plus_b - minus_b - N_b) / D.
+
+It is unbiased if targets and answers are independent. With f_b = (people in b) / n and
+means over people,
+
+    variance_b = (n / D)^2 (n f_b mean lambda (1 - lambda)
+                            + n f_b (1 - f_b) var(lambda) n / (n - 1) + Var[noise]).
+
+The terms: which answers are sent, who happened to choose which target, and noise.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.analyzer.interval import reach
+from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity
+from shuffledp.types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class CountsEstimate:
+    """Estimated numbers of people in each bucket.
+
+    Attributes:
+        value: Unbiased estimates, in people, one array of shape (buckets,) per group; a
+            rare bucket may come out below 0.
+        standard_error: Of each, in people, shapes as `value`.
+        num_users: People in the collection.
+        identity: Of the protocol that estimated them.
+    """
+
+    value: tuple[Floats, ...]
+    standard_error: tuple[Floats, ...]
+    num_users: int
+    identity: Identity
+
+    def interval(self, confidence: float = 0.95) -> tuple[Floats, ...]:
+        """Returns the ends of two-sided normal confidence intervals.
+
+        Args:
+            confidence: Probability that an interval contains the true number, in (0, 1).
+
+        Returns:
+            An array of shape (buckets, 2) per group.
+        """
+        wide = reach(confidence)
+        return tuple(
+            np.stack([value - wide * error, value + wide * error], axis=1)
+            for value, error in zip(self.value, self.standard_error, strict=True)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CountsChannel:
+    """Distribution of one group's counts, given the people in each bucket.
+
+    Attributes:
+        people: People of each target, shape (targets,).
+        rates: lambda of each target, shape (targets,).
+        noise_mean: Of + minus - of a bucket.
+        noise_variance: Of + minus - of a bucket.
+    """
+
+    people: Floats
+    rates: Floats
+    noise_mean: float
+    noise_variance: float
+
+    def __post_init__(self) -> None:
+        # Written this way round, it refuses NaN, too.
+        if not self.signal > 1e-9 * self.num_users:
+            raise InvalidInputError(
+                "Expected sampling rates above 0 at targets that people chose: messages "
+                "are nothing but noise."
+            )
+
+    @property
+    def num_users(self) -> float:
+        """Number of people."""
+        return float(self.people.sum())
+
+    @property
+    def signal(self) -> float:
+        """Sum D of all people's sampling rates."""
+        return float(self.people @ self.rates)
+
+    def estimate(self, differences: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Estimates people per bucket, and standard errors.
+
+        Args:
+            differences: + minus - of each bucket, shape (buckets,).
+        """
+        scale = self.num_users / self.signal
+        value = scale * (differences.astype(np.float64) - self.noise_mean)
+        return value, self.standard_errors(value / self.num_users)
+
+    def standard_errors(self, shares: Floats) -> Floats:
+        """Returns the errors, in people, at true or estimated shares.
+
+        Args:
+            shares: f, shape (buckets,).
+        """
+        n, f = self.num_users, np.clip(shares, 0.0, 1.0)
+        weight = self.people / n
+        mean = float(weight @ self.rates)
+        sampling = float(weight @ (self.rates * (1.0 - self.rates)))
+        spread = float(weight @ (self.rates - mean) ** 2)
+        variance = n * sampling * f + self.noise_variance
+        variance += n * spread * n / max(n - 1.0, 1.0) * f * (1.0 - f)
+        errors: Floats = np.sqrt(variance) * n / self.signal
+        return errors

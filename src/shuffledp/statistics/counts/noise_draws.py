@@ -1,0 +1,94 @@
+"""Devices' tables for the noise of counts, and whole collections' noise drawn at once."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.counts.count_noise import GeometricNoise
+from shuffledp.accounting.counts.counts_parameters import CountGroup, CountsParameters
+from shuffledp.accounting.counts.slot_noise import SlotNoise
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.bucket_messages import (
+    BucketGroup,
+    BucketMessages,
+    JumpTable,
+)
+
+
+def bucket_messages(parameters: CountsParameters) -> BucketMessages:
+    """Returns the randomizer of one of the `honest` people."""
+    return BucketMessages(
+        tuple(_group(group, parameters.honest) for group in parameters.groups)
+    )
+
+
+def _group(group: CountGroup, honest: int) -> BucketGroup:
+    noise = group.noise
+    jumps = noise.jumps()
+    kinds = [
+        (rate, size * plus, size * minus)
+        for rates, plus, minus in (
+            (jumps.plus, 1, 0),
+            (jumps.minus, 0, 1),
+            (jumps.pairs, 1, 1),
+        )
+        for size, rate in enumerate(rates.tolist(), start=1)
+    ]
+    # The most frequent first: most jumps are then decided by few draws.
+    kinds.sort(reverse=True)
+    weights, plus, minus = (np.array(column) for column in zip(*kinds, strict=True))
+    per_person = group.buckets * jumps.total / honest
+    slots = noise.slots // honest if isinstance(noise, SlotNoise) else 0
+    mean = per_person / slots if slots else per_person
+    if slots and mean > 1.0:
+        raise InvalidInputError(
+            f"Expected more slots: {per_person:g} jumps of a person do not fit into "
+            f"{slots}."
+        )
+    table = JumpTable(
+        plus=plus.astype(np.int64),
+        minus=minus.astype(np.int64),
+        weights=weights.astype(np.float64),
+        mean=float(mean),
+        slots=slots,
+        width=noise.longest if isinstance(noise, SlotNoise) else 0,
+    )
+    return BucketGroup(group.buckets, group.most, table)
+
+
+def draw_noise(
+    group: CountGroup, *, num_users: int, honest: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draws the noise messages of `num_users` people together, shape (buckets, 2).
+
+    Columns are + and -. The distribution is that of the devices' messages, at a cost of
+    the number of buckets.
+
+    Args:
+        group: Whose noise is that of `honest` people.
+        num_users: How many people send noise.
+        honest: How many the noise is made for.
+        rng: A simulation's generator.
+    """
+    d, noise, factor = group.buckets, group.noise, num_users / honest
+    drawn = np.zeros((d, 2), dtype=np.int64)
+    if isinstance(noise, GeometricNoise):
+        shape = noise.surplus * factor
+        drawn[:] = rng.negative_binomial(shape, 1.0 - noise.decay, size=(d, 2))
+        if noise.shape == float("inf"):
+            pairs = rng.poisson(noise.pairs * factor, size=d)
+        else:
+            stop = noise.shape / (noise.shape + noise.pairs)
+            pairs = rng.negative_binomial(noise.shape * factor, stop, size=d)
+        drawn += pairs[:, None]
+        return drawn
+    if not isinstance(noise, SlotNoise):
+        drawn[:, 0] = rng.poisson(noise.mean * factor, size=d)
+        return drawn
+    table = _group(group, honest).jumps
+    total = rng.binomial(table.slots * num_users, table.mean)
+    of_kinds = rng.multinomial(total, table.weights / table.weights.sum())
+    for kind, number in enumerate(of_kinds.tolist()):
+        hits = rng.multinomial(number, np.full(d, 1.0 / d))
+        drawn[:, 0] += hits * table.plus[kind]
+        drawn[:, 1] += hits * table.minus[kind]
+    return drawn

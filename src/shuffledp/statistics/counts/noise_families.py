@@ -1,0 +1,102 @@
+"""Families of noise for one question, which a planner compares at equal guarantees.
+
+A family has one number that a target decides: the mean of Poisson noise, or the decay
+parameter e' = -log p of geometric noise. The others follow from the people, the buckets
+and the size of reports: the more pairs hide the + messages, the smaller the variance.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shuffledp.accounting.counts.count_noise import GeometricNoise, PoissonNoise
+from shuffledp.accounting.counts.counts_parameters import Noise
+from shuffledp.accounting.counts.flood_window import LARGEST_FLOOD
+from shuffledp.accounting.counts.slot_noise import SlotNoise
+
+# Pairs per bucket beyond which more hardly reduce the variance, times epsilon^1.2.
+_ENOUGH_PAIRS = 4000.0
+# The part of a slot's probability that jumps may take.
+_FULL = 0.9
+# Jumps of a slot in the buckets that change.
+_MOST_PER_SLOT = 0.24
+# Of a negative binomial number of pairs, the best at most sizes.
+_SHAPE = 10.0
+# Jumps shorter than this times the sensitivity over epsilon hide no answer.
+_LEAST_JUMP = 2.5
+_LONGEST = 64
+
+
+@dataclass(frozen=True)
+class NoiseFamily:
+    """Noise with one free number.
+
+    Attributes:
+        name: For people.
+        kind: "poisson", "geometric" or "slots".
+        pairs: Mean pairs per bucket of geometric noise.
+        slots: Slots of all honest people together.
+        longest: Messages of a slot.
+    """
+
+    name: str
+    kind: str
+    pairs: float = 0.0
+    slots: int = 0
+    longest: int = 0
+
+    def noise(self, size: float) -> Noise:
+        """Returns the noise of this size, which is about its standard deviation.
+
+        Args:
+            size: Above 0; the variance rises with it.
+        """
+        if self.kind == "poisson":
+            return PoissonNoise(size**2)
+        # Discrete Laplace noise of parameter e' has a deviation of about sqrt 2 / e'.
+        decay = math.exp(-math.sqrt(2.0) / size)
+        if self.kind == "geometric":
+            return GeometricNoise(decay, self.pairs, _SHAPE)
+        return SlotNoise(self.slots, decay, self.longest, self.pairs)
+
+
+def noise_families(
+    *, honest: int, buckets: int, most: int, epsilon: float, max_messages: int
+) -> Iterator[NoiseFamily]:
+    """Yields the families whose reports are small enough.
+
+    Args:
+        honest: People who surely add noise.
+        buckets: d.
+        most: s, the most buckets of a person.
+        epsilon: The smallest target.
+        max_messages: Messages of a report: in the mean where sizes vary, and exactly
+            where they do not.
+    """
+    yield NoiseFamily("Poisson noise", "poisson")
+    enough = _ENOUGH_PAIRS / min(epsilon, 4.0) ** 1.2
+    # Single messages take 2 / e' of a bucket, with e' about epsilon / (2 s).
+    single = 4.0 * most / epsilon
+    room = (max_messages - most) * honest / buckets
+    pairs = min(0.5 * (room - single), enough, LARGEST_FLOOD)
+    if pairs > 1.0:
+        yield NoiseFamily("geometric noise", "geometric", pairs=pairs)
+    changing = 1 if buckets == 1 else 2 * most
+    # One long slot, or two, where few people share many buckets.
+    for each in (1, 2):
+        longest = min((max_messages - most) // each, _LONGEST)
+        if longest < max(_LEAST_JUMP * changing / epsilon, 2.0):
+            return
+        total = each * honest
+        jumps = min(_FULL * total / buckets, _MOST_PER_SLOT * total / changing)
+        jumps -= 2.0 * math.log(1.0 + 2.0 * most / epsilon)
+        pairs = min(jumps * (longest // 2 + 1) / 2.0, enough)
+        if pairs > 1.0:
+            slot = "slot" if each == 1 else "slots"
+            yield NoiseFamily(
+                f"{each} {slot} of {longest} messages",
+                "slots",
+                pairs=pairs,
+                slots=total,
+                longest=longest,
+            )

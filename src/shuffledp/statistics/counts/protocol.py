@@ -1,0 +1,253 @@
+"""Counts of people per bucket: messages into buckets among messages of noise."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.accounting.counts.count_noise import PoissonNoise
+from shuffledp.accounting.counts.counts_parameters import (
+    CountGroup,
+    CountsParameters,
+    read_groups,
+)
+from shuffledp.accounting.exposure import Exposure
+from shuffledp.accounting.items.items_parameters import positions_of
+from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity
+from shuffledp.population import Population
+from shuffledp.randomizers.bucket_messages import BucketMessages
+from shuffledp.randomness import Rng
+from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.statistics.counts.counts_channel import CountsChannel, CountsEstimate
+from shuffledp.statistics.counts.noise_draws import bucket_messages, draw_noise
+from shuffledp.statistics.tallying import Seen, check_generator, checked, tally_of
+from shuffledp.tally import Tally
+from shuffledp.types import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Counts:
+    """A randomizer of answers, a shuffle of all messages, and unbiased counts.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> rng, people = np.random.default_rng(4), sdp.Population.from_counts({1.0: 5_000})
+    >>> group = sdp.CountGroup(3, 1, sdp.GeometricNoise(0.64, pairs=800.0, shape=8.0))
+    >>> counts = sdp.Counts((group,), (1.0,), (1.0,), honest=5_000)
+    >>> answers = np.repeat([0, 0, 0, 1, 2], 1_000)[:, None]
+    >>> reports = counts.randomize(answers, np.full(5_000, 1.0), rng=rng)
+    >>> estimate = counts.estimate(sdp.shuffle(reports, rng=rng), people)
+    >>> estimate.value[0].round(-1).tolist()
+    [3000.0, 1000.0, 1000.0]
+    >>> sdp.account(counts, people, delta=1e-6).levels[0].epsilon_central
+    0.922749
+
+    Attributes:
+        groups: Buckets of each question, and their noise.
+        targets: Central epsilons that people may choose from, strictly increasing.
+        rates: Probability to send an answer, of each target, in [0, 1].
+        honest: How many people together add the noise: the least number that is sure
+            to take part honestly.
+    """
+
+    groups: tuple[CountGroup, ...]
+    targets: tuple[float, ...]
+    rates: tuple[float, ...]
+    honest: int
+
+    def __post_init__(self) -> None:
+        known = self.parameters
+        for name in ("groups", "targets", "rates"):
+            object.__setattr__(self, name, getattr(known, name))
+        _ = self.randomizer  # Checks that jumps fit into slots.
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "Counts":
+        """Returns the protocol with this identity's record."""
+        terms = dict(record["parameters"])
+        groups = read_groups(terms.pop("groups"))
+        return cls(
+            groups, tuple(terms.pop("targets")), tuple(terms.pop("rates")), **terms
+        )
+
+    @property
+    def parameters(self) -> CountsParameters:
+        """The public parameters that devices need and that are certified."""
+        return CountsParameters(self.groups, self.targets, self.rates, self.honest)
+
+    @cached_property
+    def randomizer(self) -> BucketMessages:
+        """The randomizer that devices run."""
+        return bucket_messages(self.parameters)
+
+    @property
+    def identity(self) -> Identity:
+        """The identity of the protocol."""
+        return self.parameters.identity
+
+    def exposures(self, people: Population) -> tuple[Exposure, ...]:
+        """Returns the exposures that are certified: one report.
+
+        Args:
+            people: How many people chose each target.
+
+        Raises:
+            UnknownLevelError: If a target is none of the protocol's.
+        """
+        return self.parameters.exposures(people)
+
+    def randomize(self, answers: Ints, targets: ArrayLike, *, rng: Rng) -> Reports:
+        """Runs on the devices: one report per person.
+
+        Args:
+            answers: Buckets of each group in turn, counted from 0 within the group and
+                different in a row, or the group's d for no answer, shape (n, most).
+            targets: Each person's target, shape (n,).
+            rng: `SystemRandom()` on real devices, a seeded generator in simulations.
+
+        Raises:
+            UnknownLevelError: If a target is not one of the protocol's.
+            InvalidInputError: If shapes differ, or buckets are out of range or repeated.
+        """
+        rates = np.array(self.rates)[positions_of(targets, self.targets)]
+        messages = self.randomizer.randomize(answers, rates, rng=rng)
+        # All messages of all people are mixed; targets were reported apart from them.
+        return Reports(self.identity, messages, None, "pool")
+
+    def tally(self, shuffled: ShuffledReports) -> Tally:
+        """Counts messages + and - per bucket, dummies left out: additive over parts.
+
+        Raises:
+            InvalidInputError: If reports are another protocol's, or were not shuffled.
+        """
+        dummy, size = self.randomizer.dummy, self.randomizer.report_size
+
+        def count(
+            messages: NDArray[Any], groups: Ints | None, num_groups: int
+        ) -> NDArray[np.int64]:
+            # Without levels and cohorts, all reports are one pile.
+            del groups, num_groups
+            if messages.ndim != 2 or size not in (None, messages.shape[1]):
+                raise InvalidInputError(f"Expected reports of {size} messages.")
+            if messages.size and not 0 <= messages.min() <= messages.max() <= dummy:
+                raise InvalidInputError(f"Expected messages in [0, {dummy}].")
+            counts = np.bincount(messages.ravel(), minlength=dummy + 1)[:dummy]
+            return counts[None, :].astype(np.int64)
+
+        return tally_of(shuffled, self.identity, count=count, arrangement="pool")
+
+    def draw_tally(
+        self,
+        holders: Sequence[Ints],
+        people: Population,
+        *,
+        rng: np.random.Generator,
+    ) -> Tally:
+        """Draws the tally of a whole collection from its distribution.
+
+        Args:
+            holders: For each group, people of each target in each bucket, shape
+                (people.num_levels, buckets).
+            people: How many people chose each target.
+            rng: A simulation's generator.
+
+        Raises:
+            UnknownLevelError: If a target is not one of the protocol's.
+            InvalidInputError: If holders are not those of these people.
+        """
+        check_generator(rng)
+        rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
+        if len(holders) != len(self.groups):
+            raise InvalidInputError(
+                f"Expected holders of {len(self.groups)} groups, got {len(holders)}."
+            )
+        drawn = []
+        for group, given in zip(self.groups, holders, strict=True):
+            held = np.asarray(given)
+            if held.shape != (people.num_levels, group.buckets) or held.min() < 0:
+                raise InvalidInputError(
+                    "Expected numbers of people by target and bucket, of shape "
+                    f"({people.num_levels}, {group.buckets})."
+                )
+            if np.any(held > people.counts[:, None]):
+                raise InvalidInputError("Expected no more holders than people.")
+            counts = draw_noise(
+                group, num_users=people.num_users, honest=self.honest, rng=rng
+            )
+            counts[:, 0] += rng.binomial(held, rates[:, None]).sum(axis=0)
+            drawn.append(counts.ravel())
+        users = np.array([[people.num_users]], dtype=np.int64)
+        counts = np.concatenate(drawn)[None, None, :]
+        return Tally(self.identity, np.zeros(0), users, counts)
+
+    def estimate(self, seen: Seen, people: Population) -> CountsEstimate:
+        """Estimates the number of people in each bucket.
+
+        Args:
+            seen: From `shuffle`, or a tally.
+            people: How many people chose each target.
+
+        Raises:
+            UnknownLevelError: If a target is not one of the protocol's.
+            InvalidInputError: If messages do not fit the protocol, or the people.
+        """
+        tally = checked(seen, self.identity, self.tally)
+        if tally.counts.shape != (1, 1, self.randomizer.dummy) or tally.levels.size:
+            raise InvalidInputError(
+                f"Expected a tally of {self.randomizer.num_buckets} buckets, without "
+                "targets."
+            )
+        if people.num_users != tally.num_users:
+            raise InvalidInputError(
+                f"Expected reports of {people.num_users} people, got {tally.num_users}."
+            )
+        # A tally may come from another process: its counts are not trusted.
+        counts = tally.counts[0, 0].reshape(-1, 2)
+        if counts.min() < 0:
+            raise InvalidInputError("Expected counts of messages, each at least 0.")
+        values, errors, first = [], [], 0
+        for group in self.groups:
+            here = counts[first : first + group.buckets]
+            first += group.buckets
+            channel = self.channel(group, people)
+            value, error = channel.estimate(here[:, 0] - here[:, 1])
+            values.append(value)
+            errors.append(error)
+        return CountsEstimate(
+            tuple(values), tuple(errors), people.num_users, self.identity
+        )
+
+    def predicted_errors(
+        self, people: Population, shares: Sequence[Floats]
+    ) -> tuple[Floats, ...]:
+        """Returns standard errors to expect, in people, of each group's buckets.
+
+        Args:
+            people: The population that will take part.
+            shares: For each group, shares of people per bucket, shape (buckets,).
+        """
+        return tuple(
+            self.channel(group, people).standard_errors(np.asarray(f, dtype=np.float64))
+            for group, f in zip(self.groups, shares, strict=True)
+        )
+
+    def channel(self, group: CountGroup, people: Population) -> CountsChannel:
+        """Returns how counts of a group depend on these people.
+
+        Raises:
+            UnknownLevelError: If a target is not one of the protocol's.
+        """
+        rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
+        factor, noise = people.num_users / self.honest, group.noise
+        return CountsChannel(
+            people=people.counts.astype(np.float64),
+            rates=rates,
+            noise_mean=noise.mean * factor if isinstance(noise, PoissonNoise) else 0.0,
+            noise_variance=noise.variance * factor,
+        )
+
+
+PROTOCOL = Counts
