@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from shuffledp.randomizers.declared_ratios import DeclaredRatios
     from shuffledp.randomizers.from_density import DensityRandomizer
     from shuffledp.randomizers.gaussian import Gaussian
+    from shuffledp.randomizers.grid_response import GridResponse
     from shuffledp.randomizers.hadamard_response import HadamardResponse
     from shuffledp.randomizers.kary_response import KRandomizedResponse
     from shuffledp.randomizers.laplace import Laplace
@@ -84,6 +85,7 @@ __all__ = [
     "Frequency",
     "FrequencyEstimate",
     "Gaussian",
+    "GridResponse",
     "Guarantee",
     "HadamardResponse",
     "Identity",
@@ -153,6 +155,7 @@ _MODULES = {
     "FrequencyEstimate": "analyzer.frequency",
     "Gaussian": "randomizers.gaussian",
     "Guarantee": "accounting.guarantee",
+    "GridResponse": "randomizers.grid_response",
     "HadamardResponse": "randomizers.hadamard_response",
     "Identity": "identity",
     "IdentityError": "errors",
