@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from shuffledp.randomizers.declared_ratios import DeclaredRatios
     from shuffledp.randomizers.from_density import DensityRandomizer
     from shuffledp.randomizers.gaussian import Gaussian
+    from shuffledp.randomizers.grid_response import GridResponse
     from shuffledp.randomizers.hadamard_response import HadamardResponse
     from shuffledp.randomizers.kary_response import KRandomizedResponse
     from shuffledp.randomizers.laplace import Laplace
@@ -93,6 +94,7 @@ __all__ = [
     "FrequencyEstimate",
     "Gaussian",
     "GeometricNoise",
+    "GridResponse",
     "Guarantee",
     "HadamardResponse",
     "Identity",
@@ -168,6 +170,7 @@ _MODULES = {
     "Gaussian": "randomizers.gaussian",
     "GeometricNoise": "accounting.counts.count_noise",
     "Guarantee": "accounting.guarantee",
+    "GridResponse": "randomizers.grid_response",
     "HadamardResponse": "randomizers.hadamard_response",
     "Identity": "identity",
     "IdentityError": "errors",

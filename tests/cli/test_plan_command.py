@@ -13,7 +13,7 @@ def test_mean_is_a_table_for_people(command: Command) -> None:
     outcome = command(*MEAN, *LEVELS)
 
     assert outcome.code == 0
-    assert "Recommended: one-bit (agnostic)" in outcome.out
+    assert "Recommended: grid-response(values=" in outcome.out
     for words in ("trusted curator", "local model", "strictest", "Left out: gaussian"):
         assert words in outcome.out
     assert outcome.err == ""

@@ -2,7 +2,14 @@ from typing import Any
 
 import pytest
 
-from shuffledp import Gaussian, InvalidInputError, Laplace, OneBit, Rappor
+from shuffledp import (
+    Gaussian,
+    GridResponse,
+    InvalidInputError,
+    Laplace,
+    OneBit,
+    Rappor,
+)
 from shuffledp.randomizers.catalog import MECHANISMS, build
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
 
@@ -22,6 +29,7 @@ EXAMPLES: dict[str, dict[str, int | float | str]] = {
     "clip-laplace": {"clip": 0.25, "cells": 64},
     "sparsified-clip-laplace": {"clip": 0.25, "share": 0.1},
     "laplace": {"low": 0.0, "high": 10.0, "cells": 7},
+    "grid-response": {"low": -2.0, "high": 5.5, "values": 21},
     "gaussian": {"low": -1.0, "high": 1.0, "delta_local": 1e-7, "cells": 100},
     "declared-ratios": {"q": 2.5, "beta": 0.25},
 }
@@ -72,7 +80,7 @@ def test_missing_parameters_are_refused(mechanism: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "mechanism", ["one-bit", "clip-laplace", "laplace", "gaussian"]
+    "mechanism", ["one-bit", "clip-laplace", "laplace", "grid-response", "gaussian"]
 )
 def test_defaults_are_written_down(mechanism: str) -> None:
     device = build(mechanism, {})
@@ -93,6 +101,9 @@ def test_defaults_are_written_down(mechanism: str) -> None:
         ("local-hashing", {"categories": 5, "buckets": 4}),
         ("clip-laplace", {"clip": "wide"}),
         ("laplace", {"low": 3.0, "high": 3.0}),
+        ("grid-response", {"values": 1}),
+        ("grid-response", {"values": 2.5}),
+        ("grid-response", {"num_values": 3}),
         ("gaussian", {"delta_local": 0.0}),
         ("unary-encoding", {"categories": 3, "variant": "short"}),
         ("rappor", {"bits": 2, "hashes": 1}),
@@ -110,7 +121,7 @@ def test_parameters_that_make_no_sense_are_refused(
         build(mechanism, parameters)
 
 
-@pytest.mark.parametrize("kind", [OneBit, Laplace, Gaussian])
+@pytest.mark.parametrize("kind", [OneBit, Laplace, GridResponse, Gaussian])
 def test_two_numbers_are_the_range_of_values(kind: Any) -> None:
     device = kind(0, 10)
 

@@ -31,10 +31,11 @@ def plan() -> ProtocolPlan:
 
 
 @pytest.mark.slow
-def test_one_bit_is_recommended_over_laplace(plan: ProtocolPlan) -> None:
+def test_grids_and_one_bit_are_recommended_over_laplace(plan: ProtocolPlan) -> None:
     best = plan.recommended
 
-    assert (best.name, best.mode, best.bits) == ("one-bit", "agnostic", 1.0)
+    assert (best.name, best.mode) == ("grid-response(values=3)", "agnostic")
+    assert best.bits == pytest.approx(math.log2(3.0), rel=1e-12)
     for mode in ("agnostic", "stratified"):
         laplace = option(plan, "laplace", mode)
         assert option(plan, "one-bit", mode).error < laplace.error
@@ -77,8 +78,9 @@ def test_local_yardstick_takes_the_best_mechanism() -> None:
 
     plan = plan_mean(wish, low=0.0, high=1.0)
 
-    # At large budgets Laplace is better than one bit, where the spread is unknown.
-    assert plan.recommended.name == "laplace"
+    # At large budgets one bit is worst, where the spread is unknown.
+    assert plan.recommended.name.startswith("grid-response")
+    assert plan.options[-1].name == "one-bit"
     found = errors(plan)
     assert found["everybody at the strictest choice"] == plan.recommended.error
 
@@ -91,7 +93,7 @@ def test_targets_are_kept_by_every_option(monkeypatch: pytest.MonkeyPatch) -> No
 
     plan = plan_mean(Wish(None, targets, 1e-2, absent=4), low=0.0, high=1.0)
 
-    assert len(plan.options) == 3
+    assert len(plan.options) == 4
     for each in plan.options:
         levels = each.guarantee.levels
         for level, (target, count) in zip(levels, targets.items(), strict=True):
@@ -117,7 +119,7 @@ def test_one_bit_has_a_fifth_of_the_variance_of_algorithm_2_at_its_guarantee() -
 def test_people_at_level_zero_leave_some_options_out() -> None:
     plan = plan_mean(Wish({0.0: 50, 1.0: 50}, None, 1e-3), low=0.0, high=1.0)
 
-    assert plan.recommended.name == "one-bit"
+    assert plan.recommended.name == "grid-response(values=3)"
     assert {o.mode for o in plan.options} == {"agnostic"}
     assert any("level 0" in line for line in plan.left_out)
     record = plan.to_dict()
@@ -138,14 +140,13 @@ def test_no_error_at_all_is_no_division_by_zero(plan: ProtocolPlan) -> None:
     better = replace(plan, options=(perfect, *plan.options[1:]))
 
     assert better.recommended is perfect
-    assert "one-bit" in better.reason
+    assert "grid-response" in better.reason
 
 
 def test_units_do_not_matter(
     plan: ProtocolPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planning, "_MODES", ("agnostic",))
-    monkeypatch.setattr(planning, "_MECHANISMS", ("one-bit", "laplace"))
 
     wide = plan_mean(Wish(SMALL, None, 1e-4), low=-8e307, high=8e307, spread=8e307 / 3)
 
@@ -160,8 +161,8 @@ def test_record_holds_what_was_asked_and_found(plan: ProtocolPlan) -> None:
 
     assert record["levels"] == {"0.5": 60, "1.0": 140}
     assert (record["targets"], record["delta"]) == (None, 1e-4)
-    assert record["recommended"]["name"] == "one-bit"
-    assert len(record["options"]) == 6
+    assert record["recommended"]["name"] == "grid-response(values=3)"
+    assert len(record["options"]) == 8
     assert {"name", "mode", "standard_error", "guarantee"} <= set(record["options"][0])
 
 

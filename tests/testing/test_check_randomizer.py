@@ -44,6 +44,7 @@ EXAMPLES: dict[str, dict[str, int | float | str]] = {
     "clip-laplace": {"clip": 0.25},
     "sparsified-clip-laplace": {"clip": 0.25, "share": 0.1},
     "laplace": {"low": 0.0, "high": 10.0},
+    "grid-response": {"low": -2.0, "high": 5.5, "values": 5},
     "gaussian": {"delta_local": 1e-5, "low": -1.0, "high": 1.0},
     "declared-ratios": {"q": 2.5, "beta": 0.25},
 }

@@ -20,10 +20,12 @@ from command_line import Command, Outcome
 from shuffledp.accounting.account import account
 from shuffledp.population import Population
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
+from shuffledp.randomizers.grid_response import GridResponse
 from shuffledp.randomizers.hadamard_response import HadamardResponse
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.statistics.mean.protocol import Mean
 from shuffledp_services import participant
 from shuffledp_services.analyst.sqlite_analyst_store import SqliteAnalystStore
 from shuffledp_services.commands import device_command
@@ -279,6 +281,25 @@ def test_a_task_says_which_mechanism_runs_and_promises_what_it_keeps(
         assert list(task.promise) == [
             rounded_up(level.epsilon_central) for level in certified.levels
         ]
+
+
+def test_a_task_of_a_mean_says_how_its_numbers_are_rounded(
+    command: Command, tmp_path: Path
+) -> None:
+    mean = ("--statistic", "mean", "--low", "0", "--high", "8")
+    grid = ("--mechanism", "grid-response", "--values", "9")
+    several = {"usual": (), "grid": grid}
+
+    for name, more in several.items():
+        draw_keys(tmp_path / name, Role.ANALYST, Suite.X25519)
+        outcome = command(*CREATE[:2], name, *CREATE[3:], *mean, *more)
+        assert outcome.code == 0, outcome.err
+
+    usual, task = (load_task(tmp_path / name) for name in several)
+    assert usual.protocol == Mean(0.0, 8.0).identity
+    assert usual.question.to_dict()["terms"] == {"low": 0.0, "high": 8.0}
+    randomizer = GridResponse(0.0, 8.0, num_values=9)
+    assert task.protocol == Mean(0.0, 8.0, randomizer=randomizer).identity
 
 
 def test_promises_that_the_minimum_cannot_keep_are_refused(

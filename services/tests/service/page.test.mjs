@@ -3,7 +3,7 @@
 //     node --test services/tests/service/page.test.mjs
 //
 // Draws come from the operating system, so that nothing can be fixed: each of the
-// eight chi-square tests fails by chance once in 10^7 runs.
+// nine chi-square tests fails by chance once in 10^7 runs.
 
 import assert from "node:assert/strict";
 import { createPrivateKey, sign } from "node:crypto";
@@ -32,10 +32,12 @@ import {
   Rng,
   blanketChance,
   columns,
+  gridNumber,
   randomizeCategory,
   randomizeColumn,
   randomizeItems,
   randomizeNumber,
+  randomizeOnGrid,
   randomizeSubset,
   speaksFor,
   stopAndGo,
@@ -56,7 +58,7 @@ const FILE = new URL("vectors/messages.json", import.meta.url);
 const VECTORS = JSON.parse(await readFile(FILE, "utf8"));
 const NO_PLAN = "00".repeat(32);
 // Quantiles of chi-square at 1 - 10^-7, by degrees of freedom.
-const LARGEST = { 1: 28.38, 3: 35.41, 6: 43.34, 7: 45.7, 9: 50.18 };
+const LARGEST = { 1: 28.38, 3: 35.41, 4: 38.24, 6: 43.34, 7: 45.7, 9: 50.18 };
 
 const bytes = (text) => Uint8Array.from(Buffer.from(text, "hex"));
 const hex = (array) => Buffer.from(array).toString("hex");
@@ -469,6 +471,47 @@ for (const value of [-10, 5, 30]) {
   });
 }
 
+test("a number on a grid is drawn by its law", () => {
+  // 3.5 of 4 steps above the low end: the last two numbers of the grid are equally near.
+  const counts = tally(5, 200_000, () => randomizeOnGrid(25, -10, 30, 5, 1, new Rng()));
+
+  const odds = [1, 1, 1, (1 + Math.E) / 2, (1 + Math.E) / 2];
+  const chances = odds.map((each) => each / (Math.E + 4));
+  assert.ok(chiSquare(counts, chances) < LARGEST[4]);
+  assert.deepEqual([0, 1, 4].map((point) => gridNumber(point, -10, 30, 5)), [-10, 0, 30]);
+});
+
+test("numbers of the grid are moved nowhere, and the ends stay inside", () => {
+  for (const [value, point] of [[-10, 0], [0, 1], [30, 4]]) {
+    // One coin moves the value, and the other keeps it.
+    const coins = [];
+    const rng = {
+      coin: (chance) => {
+        coins.push(chance);
+        return false;
+      },
+    };
+
+    assert.equal(randomizeOnGrid(value, -10, 30, 5, 1, rng), point);
+    assert.deepEqual(coins, [0, blanketChance(1, 1 / 5)]);
+  }
+});
+
+test("a number of the grid is certified as it is asked for", async () => {
+  const { served } = VECTORS.cases.find(({ name }) => name === "mean, grid-response");
+  const certified = served.lastIndexOf('"values":12');
+
+  await read(served);
+  assert.ok(served.indexOf('"values":12') < certified);
+  const other = `${served.slice(0, certified)}"values":13${served.slice(certified + 11)}`;
+  await assert.rejects(read(other), Trouble);
+  const named = /"mechanism":"grid-response"/;
+  await assert.rejects(read(served.replace(named, '"mechanism":"one-bit"')), Trouble);
+  await assert.rejects(read(served.replace('"values":12', '"values":12.5')), Trouble);
+  const bit = VECTORS.cases.find(({ name }) => name === "mean").served;
+  await assert.rejects(read(bit.replace('"low":-40.0}', '"low":-40.0,"values":2}')), Trouble);
+});
+
 test("items are sent with their level's chance", () => {
   const plan = { numItems: 50, setSize: 2, blanket: 0, reportSize: 3 };
 
@@ -515,6 +558,7 @@ test("answers out of range are never randomized", () => {
   }
   for (const value of [-0.1, 1.1, NaN, undefined]) {
     assert.throws(() => randomizeNumber(value, 0, 1, 1, rng), RangeError);
+    assert.throws(() => randomizeOnGrid(value, 0, 1, 5, 1, rng), RangeError);
   }
   for (const set of [[0, 1, 2], [1, 1], [4]]) {
     assert.throws(() => randomizeItems(set, plan, 0.5, rng), RangeError);
@@ -546,6 +590,8 @@ test("each question's message is said in words", async () => {
   assert.deepEqual(said.get("frequency, hadamard-response"), even);
   assert.deepEqual(said.get("sum"), ["No"]);
   assert.match(said.get("mean")[0], /the high end$/);
+  // 8 of 11 steps from -40 to 10.5.
+  assert.match(said.get("mean, grid-response")[0], /^-3\.27/);
   assert.deepEqual(said.get("items, targets"), ["At most 100% sure"]);
   assert.deepEqual(said.get("items, answers"), ["b", "d", "22 empty parts"]);
 });
@@ -642,7 +688,7 @@ async function sourceFiles() {
 }
 
 test("only a mechanism's own file names it, and none names a statistic", async () => {
-  const names = ["kary-response", "subset-selection", "hadamard-response", "one-bit", "poisson-items"];
+  const names = ["kary-response", "subset-selection", "hadamard-response", "one-bit", "grid-response", "poisson-items"];
   const statistics = ["frequency", "mean", "sum", "items", "strings"];
   for (const name of await sourceFiles()) {
     const code = await readFile(new URL(name, FOLDER), "utf8");

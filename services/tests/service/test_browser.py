@@ -143,6 +143,22 @@ def test_the_analyst_opens_the_end_of_the_range_that_the_page_showed(
     assert server.opened() == [[bit]]
 
 
+def test_the_analyst_opens_the_number_of_the_grid_that_the_page_showed(
+    page: Any,
+) -> None:
+    server = one_task("mean", low=-10.0, high=30.0, mechanism="grid-response", values=5)
+
+    with served(server) as url:
+        visit(page, url, server.link())
+        pick(page, "level", 2)
+        page.get_by_label("A number from -10 to 30").fill("17,5")
+        (shown,) = make_message(page)
+        send_message(page)
+
+    # Any of the five may be drawn; 17.5 itself is none of them.
+    assert server.opened() == [[["-10", "0", "10", "20", "30"].index(shown)]]
+
+
 @pytest.mark.parametrize("answer", ["Yes", "No"])
 def test_the_analyst_opens_the_yes_or_no_that_the_page_showed(
     page: Any, answer: str

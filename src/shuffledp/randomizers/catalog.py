@@ -57,6 +57,9 @@ CATALOG: dict[str, CatalogEntry] = {
     "sparsified-clip-laplace": CatalogEntry(
         "sparsified_clip_laplace", "SparsifiedClipLaplace"
     ),
+    "grid-response": CatalogEntry(
+        "grid_response", "GridResponse", "numbers", "Grid response"
+    ),
     "gaussian": CatalogEntry(
         "gaussian",
         "Gaussian",
@@ -109,8 +112,7 @@ def build(
             out of range.
     """
     kind = mechanism_class(mechanism)
-    # Certificates and options leave `num_` out, and the constructor does not.
-    known = {name.removeprefix("num_"): p for name, p in _signature(kind).items()}
+    known = _parameters(kind)
     needed = {n for n, p in known.items() if p.default is inspect.Parameter.empty}
     if not needed <= set(parameters) <= set(known):
         parts = [
@@ -146,14 +148,15 @@ def number_randomizer(
             f"Expected one of {', '.join(NUMBER_MECHANISMS)}, got {mechanism!r}."
         )
     kind = mechanism_class(mechanism)
-    known = set(_signature(kind)) - {"low", "high", "clip"}
-    given = dict(parameters or {})
+    parts = _parameters(kind)
+    known, given = set(parts) - {"low", "high", "clip"}, dict(parameters or {})
     if not set(given) <= known:
         raise InvalidInputError(
             f"Expected {mechanism} with no parameter but {', '.join(sorted(known))}: "
             f"its range is that of the values; got {', '.join(given)}."
         )
-    if "low" in _signature(kind):
+    given = {parts[name].name: value for name, value in given.items()}
+    if "low" in parts:
         ranged: NumberRandomizer = kind(low=low, high=high, **given)
         return ranged
     # One that takes a clip has a range around 0, and as wide.
@@ -161,5 +164,8 @@ def number_randomizer(
     return centered
 
 
-def _signature(kind: type[Any]) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(kind).parameters
+def _parameters(kind: type[Any]) -> Mapping[str, inspect.Parameter]:
+    """Returns the parameters of a constructor by the names of certificates."""
+    # Certificates and options leave `num_` out, and the constructor does not.
+    signature = inspect.signature(kind).parameters
+    return {name.removeprefix("num_"): part for name, part in signature.items()}

@@ -40,6 +40,15 @@ def value_range(low: float, high: float) -> float:
     return half
 
 
+def check_values(numbers: Floats, low: float, high: float) -> None:
+    """Raises InvalidInputError unless all values are in [low, high]."""
+    # Written this way round, it refuses NaN, too.
+    if numbers.size and not (numbers.min() >= low and numbers.max() <= high):
+        raise InvalidInputError(
+            f"Expected values to be numbers in [{low:g}, {high:g}]."
+        )
+
+
 def categories_and_budgets(
     values: Ints, epsilons: Floats, *, num_categories: int, rng: Rng
 ) -> tuple[Ints, Floats]:

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.arrays import float_array, one_number_each
-from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
-from shuffledp.randomizers.checks import value_range
+from shuffledp.randomizers.checks import check_values
 from shuffledp.randomizers.drawn_counts import check_population, exact_sums, scattered
 from shuffledp.randomizers.finite_channel import FiniteChannel
+from shuffledp.randomizers.grid import grid_values, positions
 from shuffledp.randomness import Rng, bernoulli_draws, check_rng
 from shuffledp.types import Floats, Ints
 
@@ -109,10 +109,7 @@ class FiniteNumbers(FiniteChannel):
 
     def decode(self, messages: Ints) -> Floats:
         """Returns the number that each message stands for, in the units of the values."""
-        # Half the length is divided first: the length itself may overflow.
-        step = value_range(self.low, self.high) / (self.num_messages - 1) * 2.0
-        numbers: Floats = self.low + np.asarray(messages, dtype=np.float64) * step
-        return numbers
+        return grid_values(messages, self.low, self.high, self.num_messages)
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of a decoded message, exactly.
@@ -143,13 +140,7 @@ class FiniteNumbers(FiniteChannel):
 
     def _grid_position(self, numbers: Floats) -> tuple[Ints, Floats]:
         """Returns the point at or below each number, and how far on it is to the next."""
-        # Written this way round, it refuses NaN, too.
-        if not np.all((numbers >= self.low) & (numbers <= self.high)):
-            raise InvalidInputError(
-                f"Expected values to be numbers in [{self.low:g}, {self.high:g}]."
-            )
-        # Halves, as high - low may be more than the largest double.
-        part = (numbers / 2.0 - self.low / 2.0) / value_range(self.low, self.high)
-        position = np.clip(part, 0.0, 1.0) * (self.num_values - 1)
+        check_values(numbers, self.low, self.high)
+        position = positions(numbers, self.low, self.high, self.num_values - 1)
         below = np.floor(position)
         return below.astype(np.int64), position - below

@@ -79,6 +79,14 @@ def grid_points(grid_positions: Floats, *, rng: Rng) -> Ints:
     return points
 
 
+def grid_values(messages: Ints, low: float, high: float, num_values: int) -> Floats:
+    """Returns messages as values, of which the first is `low` and the last is `high`."""
+    # Half the length is divided first: the length itself may overflow.
+    step = value_range(low, high) / (num_values - 1) * 2.0
+    values: Floats = low + np.asarray(messages, dtype=np.float64) * step
+    return values
+
+
 def midpoints(messages: Ints, low: float, high: float, num_cells: int) -> Floats:
     """Returns the middle of each cell, in the units of the values."""
     step = value_range(low, high) / (num_cells / 2)

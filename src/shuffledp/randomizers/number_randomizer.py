@@ -1,5 +1,6 @@
 """The interface of a randomizer of numbers, for the estimation of means."""
 
+from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -78,3 +79,30 @@ class NumberRandomizer(LocalRandomizer, Protocol):
 
     def bits_per_person(self, epsilons: Floats) -> float:
         """Returns how long a message must be for people of these levels."""
+
+
+@runtime_checkable
+class CoarseRandomizer(NumberRandomizer, Protocol):
+    """A randomizer that rounds values to few numbers.
+
+    Its variance depends on where a value lies between two of them, which mean and spread of
+    the values do not show.
+    """
+
+    def largest_moments(
+        self, epsilons: Floats, values: Floats
+    ) -> tuple[Floats, Floats]:
+        """Returns mean and a bound of the variance, both (levels, values).
+
+        The bound is a polynomial of degree 2 in the value, so that its average over many
+        values follows from their mean and spread.
+        """
+
+
+def estimation_moments(
+    randomizer: NumberRandomizer,
+) -> Callable[[Floats, Floats], tuple[Floats, Floats]]:
+    """Returns the moments that errors follow from if mean and spread alone are known."""
+    if isinstance(randomizer, CoarseRandomizer):
+        return randomizer.largest_moments
+    return randomizer.moments

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.arrays import check_integers_below, float_array, one_number_each
-from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
-from shuffledp.randomizers.checks import value_range
+from shuffledp.randomizers.checks import check_values, value_range
 from shuffledp.randomizers.drawn_counts import check_population
+from shuffledp.randomizers.message_code import NumberCode
 from shuffledp.randomizers.set_response import (
     Overlaps,
     SetResponse,
@@ -58,6 +58,11 @@ class OneBit(SetResponse):
         return "one-bit"
 
     @property
+    def message_code(self) -> NumberCode:
+        """The bits."""
+        return NumberCode(2)
+
+    @property
     def parameters(self) -> dict[str, int | float | str]:
         """The public parameters, for the certificate."""
         return {"low": float(self.low), "high": float(self.high)}
@@ -93,7 +98,7 @@ class OneBit(SetResponse):
         """
         check_rng(rng)
         numbers, budgets = one_number_each(values, epsilons)
-        self._check(numbers)
+        check_values(numbers, self.low, self.high)
         check_budgets(budgets)
         messages = np.empty(numbers.size, dtype=np.uint8)
         for people in batches(numbers.size):
@@ -132,7 +137,7 @@ class OneBit(SetResponse):
         people, budgets = check_population(
             counts, epsilons, num_values=numbers.size, rng=rng
         )
-        self._check(numbers)
+        check_values(numbers, self.low, self.high)
         gamma = drawn_blanket_probability(budgets, self.overlaps.inside)
         ignoring = rng.binomial(people, gamma[:, None])
         ones = rng.binomial(ignoring, 0.5)
@@ -179,12 +184,3 @@ class OneBit(SetResponse):
         # Halves, as high - low may be more than the largest double. Whatever the
         # rounding, every t in [0, 1] keeps the local budget.
         return np.clip((values / 2.0 - self.low / 2.0) / half, 0.0, 1.0)
-
-    def _check(self, numbers: Floats) -> None:
-        # Written this way round, it refuses NaN, too.
-        if numbers.size and not (
-            numbers.min() >= self.low and numbers.max() <= self.high
-        ):
-            raise InvalidInputError(
-                f"Expected values to be numbers in [{self.low:g}, {self.high:g}]."
-            )

@@ -30,21 +30,25 @@ STATISTICS = (
     "strings",
     "items",
 )
-# Protocols without a rehearsal, and their modules.
+# Statistics with a folder, and without a rehearsal.
+UNREHEARSED = ("counts",)
+# Protocols without a folder of their own, and their modules.
 _OTHERS = {
-    "counts": "statistics.counts.protocol",
     "choices": "statistics.items.choices",
     "message": "statistics.single_message",
     "training": "federated.round_protocol",
 }
 # The module of each statistic's protocol; `_module` imports it when it is first needed.
-_PROTOCOLS = {name: f"statistics.{name}.protocol" for name in STATISTICS} | _OTHERS
+_PROTOCOLS = {
+    name: f"statistics.{name}.protocol" for name in (*STATISTICS, *UNREHEARSED)
+} | _OTHERS
 
 
 def _with(file: str) -> tuple[str, ...]:
     """Returns the statistics whose folder has this file."""
     folder = files("shuffledp.statistics")
-    return tuple(name for name in STATISTICS if folder.joinpath(name, file).is_file())
+    names = (*STATISTICS, *UNREHEARSED)
+    return tuple(name for name in names if folder.joinpath(name, file).is_file())
 
 
 # Statistics that services can ask people about.

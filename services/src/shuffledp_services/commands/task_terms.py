@@ -69,7 +69,7 @@ def question_of(given: dict[str, Any]) -> Question:
     for name, parameter in own.items():
         if name in stated:
             terms[name] = given[name]
-        elif parameter.choices:
+        elif parameter.choices and parameter.required:
             terms[name] = parameter.choices[0]
         elif parameter.required:
             raise InvalidInputError(

@@ -64,9 +64,8 @@ class CountsExposure:
         times = query.rounds * query.coordinates
         once = "once" if times == 1 else f"{times:,} times, with independent randomness"
         size = (
-            "The size of a report depends on its noise, and on whether an answer is sent; "
-            "only the shuffler and the network can see it, and neither works with the "
-            "analyst."
+            "The size of a report depends on its noise, and on how many answers are sent; "
+            "the shuffler and the network see it, and neither works with the analyst."
             if self.report_size is None
             else f"Every report has {self.report_size:,} messages: answers, noise, and "
             "dummies that only the analyst can tell from them."

@@ -242,10 +242,14 @@ def _rounding(masses: Floats, in_exponent: float) -> float:
 
 
 def _check_density(per_slot: float, slots: int) -> None:
-    if slots < 1 or per_slot > _MOST_PER_SLOT:
+    if slots < 1:
         raise CertificationError(
-            f"Expected less noise, or more slots: {per_slot:.3g} jumps of a slot in the "
-            f"buckets that change exceed {_MOST_PER_SLOT:g}."
+            "Expected more slots: with so few, a bucket may be left without noise."
+        )
+    if per_slot > _MOST_PER_SLOT:
+        raise CertificationError(
+            f"Expected at most {_MOST_PER_SLOT:g} jumps of a slot in the buckets that "
+            f"change, got {per_slot:.3g}: take less noise, or more slots."
         )
 
 

@@ -1,72 +1,17 @@
-"""Comparison of noise for counts at equal central targets.
+"""Comparison of noise for counts at equal central targets."""
 
-For every family of noise, the size is searched at which the predicted error is smallest:
-the noise at which the smallest target sends every answer is enough for all targets; with
-less, people of small targets send answers with a probability below 1. Searches are not
-trusted: every design is certified at the end.
-"""
-
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from scipy.optimize import minimize_scalar
-
-from shuffledp.accounting.account import account
-from shuffledp.accounting.accounting_query import AccountingQuery
-from shuffledp.accounting.counts.counts_exposure import CountsExposure
-from shuffledp.accounting.counts.counts_parameters import (
-    CountGroup,
-    CountsParameters,
-    Noise,
-)
-from shuffledp.accounting.epsilon_solver import round_down, round_up
-from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items.report_sizing import keeps_targets
+from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.planning.protocol_plan import Wish
 from shuffledp.population import Population
-from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
-from shuffledp.statistics.counts.noise_families import NoiseFamily, noise_families
-from shuffledp.statistics.counts.protocol import Counts
+from shuffledp.statistics.counts.counts_search import CountsDesign, CountsSearch
+from shuffledp.statistics.counts.noise_families import noise_families
 
 USUAL_MESSAGES = 16
-
-# A search of a size ends when delta is missed by this part, or the size known to that.
-_CLOSE, _NEAR = 2e-3, 1e-5
-_MOST_STEPS = 40
-_A_LITTLE_LESS = 0.9
-# Pairs of a shuffler that adds the noise itself: they cost people nothing.
-_SHUFFLER_PAIRS = 2e4
-
-
-@dataclass(frozen=True, eq=False)
-class CountsDesign:
-    """Noise with its predicted error and its certified guarantee.
-
-    Attributes:
-        name: Of the noise.
-        protocol: What devices run.
-        standard_error: Predicted, of a bucket's number of people.
-        guarantee: Of each target, after the shuffle.
-    """
-
-    name: str
-    protocol: Counts
-    standard_error: float
-    guarantee: Guarantee
-
-    @property
-    def messages(self) -> float:
-        """Messages of a report, dummies included: in the mean where sizes vary."""
-        return self.protocol.parameters.mean_messages
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether all reports have the same size."""
-        return self.protocol.parameters.report_size is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,11 +107,18 @@ def plan_counts(
         raise PopulationError(
             f"Expected at most {people.num_users - 1} absent people, got {wish.absent}."
         )
+    check_whole(buckets, "buckets", least=1)
+    check_whole(most, "buckets per person", least=1)
+    check_whole(max_messages, "messages per report", least=1)
+    if most > buckets:
+        raise InvalidInputError(
+            f"Expected at most {buckets} buckets per person, got {most}."
+        )
     if max_messages <= most:
         raise InvalidInputError(
             f"Expected more than {most} messages per report, got {max_messages}."
         )
-    search = _Search(
+    search = CountsSearch(
         people, buckets, most, _share(share, buckets, most), wish.delta, honest
     )
     designs, left_out = [], []
@@ -203,185 +155,6 @@ def plan_counts(
         shuffler=search.shuffler(),
         left_out=tuple(left_out),
     )
-
-
-@dataclass(frozen=True)
-class _Search:
-    """A search for the best size of noise.
-
-    Attributes:
-        people: How many people ask for each target.
-        buckets: d.
-        most: s.
-        share: Of people in the bucket whose error counts.
-        delta: Of the targets.
-        honest: People who surely add noise.
-    """
-
-    people: Population
-    buckets: int
-    most: int
-    share: float
-    delta: float
-    honest: int
-
-    def design(self, family: NoiseFamily, absent: int) -> CountsDesign:
-        """Returns the best noise of a family, certified.
-
-        Raises:
-            CertificationError: If none is found that keeps all targets.
-        """
-        targets = self.people.epsilons.tolist()
-        enough = self._smallest(family, targets[0])
-        size, rates = enough, [1.0] * len(targets)
-        if len(targets) > 1:
-            least = self._smallest(family, targets[-1])
-
-            def error(log: float) -> float:
-                noise = family.noise(math.exp(log))
-                return self._error(noise, self._rates(noise))
-
-            whole = self._error(family.noise(enough), rates)
-            # Where a little less noise does not pay, still less does not either.
-            tried = math.log(max(_A_LITTLE_LESS * enough, least))
-            if error(tried) < whole:
-                found = minimize_scalar(
-                    error,
-                    bounds=(math.log(least), math.log(enough)),
-                    method="bounded",
-                    options={"xatol": 1e-2},
-                )
-                size = math.exp(float(found.x)) if found.fun < whole else size
-                rates = self._rates(family.noise(size))
-        noise = family.noise(size)
-        protocol = Counts(
-            (self._group(noise),), tuple(targets), tuple(rates), self.honest
-        )
-        guarantee = account(
-            protocol, self.people, delta=self.delta, quantiles=False, absent=absent
-        )
-        # The search is not trusted: its result is certified as a whole.
-        if not keeps_targets(guarantee):
-            raise CertificationError(
-                f"No noise found that keeps all targets at delta {self.delta:g}."
-            )
-        return CountsDesign(family.name, protocol, self._error(noise, rates), guarantee)
-
-    def curator(self) -> float:
-        """Returns the error of a trusted curator who knows the answers, in people.
-
-        The curator adds discrete Laplace or Gaussian noise and, with several targets,
-        samples answers as devices do, or gives all people the smallest target.
-        """
-        changed = 1.0 if self.buckets == 1 else 2.0 * self.most
-        targets, counts = self.people.epsilons, self.people.counts.astype(np.float64)
-        errors = []
-        for target in targets.tolist():
-            decay = math.exp(-target / changed)
-            laplace = math.sqrt(2.0 * decay) / (1.0 - decay)
-            mu = float(
-                sensitivity_per_deviation(np.array([target]), self.delta)[0]
-            ) / math.sqrt(changed)
-            noise = min(laplace, 1.0 / mu)
-            # Sampling with q keeps log(1 + q (e^target - 1)): amplification.
-            rates = np.minimum(np.expm1(targets) / math.expm1(target), 1.0)
-            errors.append(self._error_of(noise**2, rates, counts))
-        return min(errors)
-
-    def shuffler(self) -> float:
-        """Returns the error if the shuffler adds noise, in people."""
-        family = NoiseFamily("the shuffler's noise", "geometric", pairs=_SHUFFLER_PAIRS)
-        noise = family.noise(self._smallest(family, float(self.people.epsilons[0])))
-        return self._error(noise, [1.0] * self.people.num_levels)
-
-    def _group(self, noise: Noise) -> CountGroup:
-        return CountGroup(self.buckets, self.most, noise)
-
-    def _delta_of(self, noise: Noise, rate: float, target: float) -> float:
-        parameters = CountsParameters(
-            (self._group(noise),), (target,), (rate,), self.honest
-        )
-        (exposure,) = parameters.exposures(
-            Population.from_counts({target: max(self.honest, 2)})
-        )
-        assert isinstance(exposure, CountsExposure)
-        query = AccountingQuery({}, self.people.counts, self.delta, None)
-        return exposure.bounds(rate, query).upper(target)
-
-    def _smallest(self, family: NoiseFamily, target: float) -> float:
-        """Returns about the smallest noise at which a target sends every answer."""
-        changed = 1.0 if self.buckets == 1 else 2.0 * self.most
-        # No noise is below that of a trusted curator; Poisson noise is twice as wide.
-        size = math.sqrt(2.0) * changed / max(target, 0.1 * math.sqrt(changed))
-        low: tuple[float, float] | None = None
-        high: tuple[float, float] | None = None
-        for _ in range(_MOST_STEPS):
-            size = round_up(size)
-            try:
-                delta = self._delta_of(family.noise(size), 1.0, target)
-            except InvalidInputError as error:
-                raise CertificationError(str(error)) from error
-            excess = math.log(max(delta, 1e-300) / self.delta)
-            if excess <= 0.0:
-                high = size, excess
-            else:
-                low = size, excess
-            if -_CLOSE <= excess <= 0.0:
-                return size
-            if low is None or high is None:
-                size *= 1.2 if excess > 0.0 else 1.0 / 1.2
-            elif high[0] / low[0] - 1.0 < _NEAR:
-                return high[0]
-            else:
-                size = _between(low, high)
-        if high is None:
-            raise CertificationError(f"No noise found that keeps target {target:g}.")
-        return high[0]
-
-    def _rates(self, noise: Noise) -> list[float]:
-        """Returns about the largest probability to send, of each target."""
-        rates = []
-        for target in self.people.epsilons.tolist():
-            if self._delta_of(noise, 1.0, target) <= self.delta:
-                rates.append(1.0)
-                continue
-            low, high = 0.0, 1.0
-            for _ in range(14):
-                middle = 0.5 * (low + high)
-                if self._delta_of(noise, middle, target) <= self.delta:
-                    low = middle
-                else:
-                    high = middle
-            rates.append(round_down(low))
-        return rates
-
-    def _error(self, noise: Noise, rates: list[float]) -> float:
-        counts = self.people.counts.astype(np.float64)
-        factor = self.people.num_users / self.honest
-        return self._error_of(noise.variance * factor, np.array(rates), counts)
-
-    def _error_of(self, variance: float, rates: Any, counts: Any) -> float:
-        n, signal, f = float(counts.sum()), float(counts @ rates), self.share
-        if signal <= 0.0:
-            return math.inf
-        sampling = float(counts @ (rates * (1.0 - rates)))
-        spread = float(counts @ (rates - signal / n) ** 2)
-        total = sampling * f + variance + spread * n / max(n - 1.0, 1.0) * f * (1.0 - f)
-        return math.sqrt(total) * n / signal
-
-
-def _between(low: tuple[float, float], high: tuple[float, float]) -> float:
-    """Returns the size at which delta is just kept, by a line in logarithms.
-
-    Args:
-        low: A size that is too small, and log(delta / goal) there.
-        high: One that is large enough, likewise.
-    """
-    logs = math.log(low[0]), math.log(high[0])
-    part = (low[1] + 0.5 * _CLOSE) / (low[1] - high[1])
-    # Steps that hardly leave an end are lengthened.
-    part = min(max(part, 0.02), 0.98)
-    return math.exp(logs[0] + part * (logs[1] - logs[0]))
 
 
 def _share(share: float | None, buckets: int, most: int) -> float:

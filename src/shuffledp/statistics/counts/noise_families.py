@@ -73,14 +73,15 @@ def noise_families(
         max_messages: Messages of a report: in the mean where sizes vary, and exactly
             where they do not.
     """
-    yield NoiseFamily("Poisson noise", "poisson")
     enough = _ENOUGH_PAIRS / min(epsilon, 4.0) ** 1.2
-    # Single messages take 2 / e' of a bucket, with e' about epsilon / (2 s).
-    single = 4.0 * most / epsilon
-    room = (max_messages - most) * honest / buckets
-    pairs = min(0.5 * (room - single), enough, LARGEST_FLOOD)
-    if pairs > 1.0:
-        yield NoiseFamily("geometric noise", "geometric", pairs=pairs)
+    # With one bucket, the size of a report would tell the shuffler the answer.
+    if buckets > 1:
+        yield NoiseFamily("Poisson noise", "poisson")
+        # Single messages take 2 / e' of a bucket, with e' about epsilon / (2 s).
+        room = (max_messages - most) * honest / buckets - 4.0 * most / epsilon
+        pairs = min(0.5 * room, enough, LARGEST_FLOOD)
+        if pairs > 1.0:
+            yield NoiseFamily("geometric noise", "geometric", pairs=pairs)
     changing = 1 if buckets == 1 else 2 * most
     # One long slot, or two, where few people share many buckets.
     for each in (1, 2):

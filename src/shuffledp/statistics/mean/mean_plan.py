@@ -11,21 +11,23 @@ from shuffledp.planning.protocol_plan import (
     ProtocolPlan,
     Wish,
     check_wish,
-    predictable,
 )
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
-from shuffledp.randomizers.catalog import (
-    CATALOG,
-    NUMBER_MECHANISMS,
-    number_randomizer,
-)
+from shuffledp.randomizers.catalog import CATALOG, NUMBER_MECHANISMS
 from shuffledp.randomizers.checks import value_range
+from shuffledp.statistics.mean.mechanism_choice import (
+    ErrorOf,
+    compared_protocols,
+    fit_size,
+    plan_name,
+    predicted_errors,
+    sized_at_levels,
+)
 from shuffledp.statistics.mean.protocol import WORDS, Mean
 from shuffledp.types import Mode
 
 _MODES: tuple[Mode, ...] = ("agnostic", "stratified")
-_MECHANISMS = tuple(name for name in NUMBER_MECHANISMS if not CATALOG[name].left_out)
 _LEFT_OUT = tuple(
     f"{name}: {CATALOG[name].left_out}"
     for name in NUMBER_MECHANISMS
@@ -48,7 +50,7 @@ def plan_mean(
     >>> plan = plan_mean(wish, low=20, high=80, spread=10)
     >>> best = plan.recommended
     >>> print(f"{best.name}, {best.mode}: +- {best.standard_error:.1f}")
-    one-bit, agnostic: +- 5.3
+    grid-response(values=3), agnostic: +- 5.2
 
     Args:
         wish: Levels or targets, people, delta.
@@ -68,25 +70,23 @@ def plan_mean(
     Mean(low, high).predicted_error(
         Population.from_counts({1.0: 1}), mean=mean, spread=spread
     )
+    error_of = predicted_errors(mean, spread)
     options, left_out = [], list(_LEFT_OUT)
-    protocols: dict[tuple[str, Mode], Mean] = {
-        (mechanism, mode): Mean(
-            low, high, mode, number_randomizer(mechanism, low, high)
-        )
-        for mode in _MODES
-        for mechanism in _MECHANISMS
-    }
-    for (mechanism, mode), protocol in protocols.items():
-        on_step(f"{mechanism}, {mode}")
-        try:
-            design = _design(protocol, wish, mean, spread)
-        except CertificationError as error:
-            left_out.append(f"{mechanism} ({mode}): {error}")
-            continue
-        if design is None:
-            left_out.append(f"{mechanism} ({mode}): {NO_INFORMATION}")
-        else:
+    protocols: dict[tuple[str, Mode], Mean] = {}
+    for mode in _MODES:
+        for unsized in compared_protocols(low, high, mode):
+            mechanism = unsized.randomizer.mechanism
+            on_step(f"{mechanism}, {mode}")
+            try:
+                protocol, design = _design(unsized, wish, error_of, mean)
+            except CertificationError as error:
+                left_out.append(f"{mechanism} ({mode}): {error}")
+                continue
+            if design is None:
+                left_out.append(f"{mechanism} ({mode}): {NO_INFORMATION}")
+                continue
             options.append(design)
+            protocols[design.name, mode] = protocol
     if not options:
         raise CertificationError(f"No protocol will do. {left_out[-1]}")
     on_step("yardsticks")
@@ -96,14 +96,10 @@ def plan_mean(
 
     def local_error(people: Population) -> float:
         # The bias of others has no place in a standard error.
-        unbiased = [
-            other
-            for other in protocols.values()
-            if other.mode == best.mode and other.randomizer.unbiased
-        ]
         return min(
-            other.predicted_error(people, mean=mean, spread=spread)
-            for other in unbiased
+            error_of(sized_at_levels(other, people, error_of), people)
+            for other in compared_protocols(low, high, best.mode)
+            if other.randomizer.unbiased
         )
 
     # In units of half the range, which may be longer than the largest number.
@@ -125,18 +121,16 @@ def plan_mean(
 
 
 def _design(
-    protocol: Mean, wish: Wish, mean: float | None, spread: float
-) -> CollectionDesign | None:
-    people, guarantee = wish.fit(protocol)
-    error = predictable(
-        partial(protocol.predicted_error, mean=mean, spread=spread), people
-    )
-    # Infinite: messages carry no information.
+    protocol: Mean, wish: Wish, error_of: ErrorOf, mean: float | None
+) -> tuple[Mean, CollectionDesign | None]:
+    """Returns the protocol in its best size, and its design; None without information."""
+    protocol, people, guarantee = fit_size(protocol, wish, error_of)
+    error = error_of(protocol, people)
     if math.isinf(error):
-        return None
-    return CollectionDesign(
+        return protocol, None
+    design = CollectionDesign(
         # The key of `plan_mean`, which looks the protocol of the best design up again.
-        name=protocol.randomizer.mechanism,
+        name=plan_name(protocol),
         mode=protocol.mode,
         people=people,
         guarantee=guarantee,
@@ -144,3 +138,4 @@ def _design(
         bias_limit=protocol.predicted_bias(people, mean=mean),
         bits=protocol.randomizer.bits_per_person(people.epsilons),
     )
+    return protocol, design

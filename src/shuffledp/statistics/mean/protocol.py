@@ -17,7 +17,7 @@ from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
 from shuffledp.randomizers.foreign_mechanism import rebuild
-from shuffledp.randomizers.number_randomizer import NumberRandomizer
+from shuffledp.randomizers.number_randomizer import NumberRandomizer, estimation_moments
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
@@ -72,9 +72,10 @@ class Mean:
         mode: "agnostic" unlinks levels from messages: users hide among all users, and the
             estimate is unbiased if levels and values are independent. "stratified" keeps
             them together: levels may depend on values, and users hide among their own.
-        randomizer: Runs on devices; `OneBit` by default. `Laplace` is that of Algorithm 2
-            of E-APES; `ClipLaplace` that of APES, biased where values differ; `Gaussian`
-            promises a level with delta_local only. Its range is [low, high], or as wide.
+        randomizer: Runs on devices; `OneBit` by default. `GridResponse` has the smallest
+            error at equal central guarantees; `Laplace` is that of Algorithm 2 of E-APES;
+            `ClipLaplace` that of APES, biased where values differ; `Gaussian` promises a
+            level with delta_local only. Its range is [low, high], or as wide.
     """
 
     low: float
@@ -92,7 +93,7 @@ class Mean:
         half = value_range(low, high)
         check_mode(mode)
         if randomizer is None:
-            # Smallest error and best cover: one finite set of messages at all levels.
+            # The smallest error at small levels; others gain where levels are large.
             randomizer = OneBit(low, high)
         # A class has the attributes of its objects, and would pass.
         if isinstance(randomizer, type) or not isinstance(randomizer, NumberRandomizer):
@@ -257,15 +258,14 @@ class Mean:
 
     def channel(self, people: Population) -> Channel:
         """Returns how messages of these people depend on their values."""
-        shift = self._range.shift
+        shift, moments_of = self._range.shift, estimation_moments(self.randomizer)
 
         def moments(epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
             # In the randomizer's range, which is lower by the shift.
-            mean, variance = self.randomizer.moments(epsilons, values - shift)
+            mean, variance = moments_of(epsilons, values - shift)
             return mean + shift, variance
 
-        counts = people.counts.astype(np.float64)
-        linear = self.randomizer.unbiased
+        counts, linear = people.counts.astype(np.float64), self.randomizer.unbiased
         return Channel(moments, people.epsilons, counts, self.low, self.high, linear)
 
     def predicted_error(

@@ -1,7 +1,7 @@
 """A mean rehearsed on known values: options, truth and summary."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,20 @@ from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import NUMBER_MECHANISMS, number_randomizer
 from shuffledp.randomizers.mechanism_text import read_mechanism
+from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.randomness import Rng
 from shuffledp.statistics.level_dependence import dependence_of_numbers
 from shuffledp.statistics.mean.mean_truth import MeanTruth, bounded
+from shuffledp.statistics.mean.mechanism_choice import plan_name, usual_at_levels
 from shuffledp.statistics.mean.prediction import check_spread
 from shuffledp.statistics.mean.protocol import HIGH, LOW, WORDS, Mean
 from shuffledp.statistics.parts import Parts
 from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
-from shuffledp.statistics.rehearsed_collection import Collection, collect
+from shuffledp.statistics.rehearsed_collection import (
+    Collection,
+    checked_shares,
+    collect,
+)
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.shared_parameters import mechanism_parameter
 from shuffledp.statistics.summary import Summary
@@ -34,12 +40,18 @@ from shuffledp.statistics.summary_parts import (
     build_summary,
     signed,
 )
-from shuffledp.types import Floats
+from shuffledp.types import Floats, Mode
 
 _CLIPPED = (
     "Values outside the range were moved to its ends: estimated is the mean of the clipped "
     "values."
 )
+_CHOSEN = (
+    "No mechanism was named: the devices ran {}, whose error is by far the smallest at "
+    "these levels. Others may have stronger guarantees: shuffledp plan compares them."
+)
+# Stands for a population of which shares alone are known.
+_PEOPLE = 10_000
 
 
 class MeanStatistic:
@@ -65,7 +77,7 @@ class MeanStatistic:
 
     def rehearsal(self, request: Request) -> Rehearsal:
         """Returns a rehearsal of the mean of a column."""
-        protocol, spread, clip = _asked(request)
+        asked = _asked(request)
 
         def rehearse(stage: Stage) -> Summary:
             table = request.table()
@@ -73,6 +85,8 @@ class MeanStatistic:
             values = numbers_of(column)
             levels = request.levels(table, rng=stage.rng)
             stage = stage.noting(table.notes)
+            spread = known_spread(column, asked.low, asked.high, asked.spread)
+            protocol, clip = asked.protocol(levels, spread), asked.clip
             collection = collect_mean(
                 # Clipped first: the truth, too, is that of the clipped values.
                 bounded(values, protocol.low, protocol.high, clip=clip),
@@ -80,10 +94,10 @@ class MeanStatistic:
                 protocol=protocol,
                 delta=stage.delta,
                 rng=stage.rng,
-                spread=known_spread(column, protocol, spread),
+                spread=spread,
                 on_step=stage.on_step,
             )
-            caveats = (_CLIPPED,) if clip else ()
+            caveats = ((_CLIPPED,) if clip else ()) + asked.choice_of(protocol)
             return summarize_mean(
                 collection, stage.circumstances(request.source, *caveats)
             )
@@ -92,10 +106,14 @@ class MeanStatistic:
 
     def parts(self, request: Request, _texts: Callable[[], tuple[str, ...]]) -> Parts:
         """Returns how parts of a column of numbers are rehearsed."""
-        protocol, spread, clip = _asked(request)
-        parts = mean_parts(protocol, clip=clip)
+        asked = _asked(request)
+        # Levels in a column are counted later, when the protocol is known.
+        levels = None if request.shares is None else _levels_in(request.shares)
+        protocol = asked.protocol(levels, asked.spread)
+        parts = mean_parts(protocol, clip=asked.clip)
+        caveats = parts.caveats + asked.choice_of(protocol)
         # Only a spread that was given: `known_spread` needs the whole column.
-        return replace(parts, asked={"spread": spread})
+        return replace(parts, asked={"spread": asked.spread}, caveats=caveats)
 
     def parts_of(self, protocol: Any, names: tuple[str, ...] | None) -> Parts:
         """Returns the same for a given protocol."""
@@ -120,8 +138,60 @@ def mean_parts(protocol: Mean, *, clip: bool = False) -> Parts:
     return Parts(protocol, MeanTruth(protocol, clip), summarize_mean, caveats=caveats)
 
 
-def _asked(request: Request) -> tuple[Mean, float | None, bool]:
-    """Returns the protocol, the known spread of the values, and if they are clipped."""
+@dataclass(frozen=True)
+class _Asked:
+    """The options of a mean that was asked for.
+
+    Attributes:
+        low: Smallest possible value.
+        high: Largest possible value.
+        mode: Of the collection.
+        randomizer: What the devices run; None if no mechanism was named.
+        spread: Standard deviation of the values, where it was given.
+        clip: Whether values outside of the range are moved to its ends.
+    """
+
+    low: float
+    high: float
+    mode: Mode
+    randomizer: NumberRandomizer | None
+    spread: float | None
+    clip: bool
+
+    def protocol(self, levels: Floats | None, spread: float | None) -> Mean:
+        """Returns the protocol that is run.
+
+        Args:
+            levels: Of the people, shape (n,), or in proportion; None if not known.
+            spread: Standard deviation of the values, where it is known.
+        """
+        randomizer = self.randomizer
+        if randomizer is None and levels is not None:
+            randomizer = usual_at_levels(
+                self.low,
+                self.high,
+                self.mode,
+                Population.from_budgets(levels),
+                spread=spread or 0.0,
+            )
+        return Mean(self.low, self.high, self.mode, randomizer)
+
+    def choice_of(self, protocol: Mean) -> tuple[str, ...]:
+        """Returns a sentence about a mechanism that was chosen for its small error."""
+        usual = Mean(self.low, self.high, self.mode)
+        if self.randomizer is not None or protocol == usual:
+            return ()
+        return (_CHOSEN.format(plan_name(protocol)),)
+
+
+def _levels_in(shares: Mapping[float, float]) -> Floats:
+    """Returns levels of people in these shares, shape (n,)."""
+    epsilons, parts = checked_shares(shares)
+    return np.repeat(epsilons, np.maximum(np.rint(parts * _PEOPLE), 1).astype(int))
+
+
+def _asked(request: Request) -> _Asked:
+    """Returns the options; bad ones are refused before values are read."""
     low, high = request.option("low"), request.option("high")
     spread, clip = request.option("spread"), bool(request.option("clip"))
     if low is None or high is None:
@@ -133,23 +203,25 @@ def _asked(request: Request) -> tuple[Mean, float | None, bool]:
                 statistic("mean"),
             )
         )
-    # The first mechanism is the default: see `Parameter.choices`.
-    mechanism = read_mechanism(request.option("mechanism", NUMBER_MECHANISMS[0]))
-    randomizer = number_randomizer(mechanism.name, low, high, mechanism.parameters)
-    protocol = Mean(low, high, request.mode, randomizer)
-    # Bad options are refused before values are read.
+    randomizer = None
+    if (named := request.option("mechanism")) is not None:
+        mechanism = read_mechanism(named)
+        randomizer = number_randomizer(mechanism.name, low, high, mechanism.parameters)
+    asked = _Asked(low, high, request.mode, randomizer, spread, clip)
+    # Raises unless the range and the mode are possible.
+    asked.protocol(None, None)
     check_spread(spread, low, high)
     request.need_columns()
-    return protocol, spread, clip
+    return asked
 
 
 def known_spread(
-    column: pl.Series, protocol: Mean, spread: float | None
+    column: pl.Series, low: float, high: float, spread: float | None
 ) -> float | None:
     """Returns the spread that was given, or that of true and false, or None."""
     # Values at the ends of the range have the largest standard deviation that their mean
     # allows; `Mean.estimate` lowers half the range to it.
-    if spread is None and (protocol.low, protocol.high) == (0.0, 1.0):
+    if spread is None and (low, high) == (0.0, 1.0):
         return 0.5 if holds_truths(column) else None
     return spread
 

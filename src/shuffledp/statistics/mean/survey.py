@@ -1,17 +1,46 @@
-"""Surveys of means: every number is sent as one bit."""
+"""Surveys of means: every number is sent as one bit, or as one of few numbers."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.labels import UNBIASED_IF, StatisticLabels
 from shuffledp.parameter import Parameter
-from shuffledp.randomizers.message_code import NumberCode
+from shuffledp.randomizers.catalog import (
+    mechanism_class,
+    mechanisms_for,
+    number_randomizer,
+)
+from shuffledp.randomizers.message_code import MessageCode
+from shuffledp.randomizers.planned_numbers import PlannedNumbers
 from shuffledp.statistics.mean.protocol import HIGH, LOW, WORDS, Mean
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.stage_runs import ChoiceRun
-from shuffledp.statistics.survey import Form, Offer
+from shuffledp.statistics.survey import Form, Offer, terms_of
 from shuffledp.types import Mode
+
+# Those whose messages have a code for the wire. A question that names none asks for the
+# first, as questions did before there was a choice.
+MECHANISM = Parameter(
+    "mechanism",
+    "text",
+    "What the devices run",
+    choices=tuple(
+        name
+        for name in mechanisms_for("numbers")
+        if hasattr(mechanism_class(name), "message_code")
+    ),
+    required=False,
+)
+VALUES = Parameter(
+    "values",
+    "whole number",
+    "Of a mechanism with a grid, to how many equally spaced numbers answers are rounded",
+    least=2,
+    most=10_000,
+    required=False,
+)
 
 
 @dataclass(frozen=True)
@@ -21,27 +50,45 @@ class MeanSurvey:
     Attributes:
         low: Smallest possible number.
         high: Largest possible number.
+        mechanism: The mechanism of the devices; None for the usual one.
+        values: To how many numbers a mechanism with a grid rounds answers; None of others.
         mode: "agnostic" or "stratified".
     """
 
     words: ClassVar[StatisticLabels] = WORDS
     asks: ClassVar[str] = "which number from --low to --high"
-    parameters: ClassVar[tuple[Parameter, ...]] = (LOW, HIGH)
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        LOW,
+        HIGH,
+        MECHANISM,
+        VALUES,
+    )
     central: ClassVar[bool] = False
 
     low: float
     high: float
+    mechanism: str | None = None
+    values: int | None = None
     mode: Mode = "agnostic"
 
     def __post_init__(self) -> None:
-        # Building the protocol checks that low < high, and the mode.
-        _ = self.protocol
+        given = terms_of(self)
+        for parameter in self.parameters:
+            if parameter.name in given:
+                parameter.checked(given[parameter.name])
+        # Building the protocol checks that low < high, the mode, and if there are values.
+        sized = isinstance(self.protocol.randomizer, PlannedNumbers)
+        # Devices read it in the question, and know no default.
+        if sized and self.values is None:
+            raise InvalidInputError(f"Expected values with {self.mechanism}.")
 
     @property
     def protocol(self) -> Mean:
         """The protocol that runs."""
-        # One-bit messages, the default of `Mean`: all of one size, whatever the range.
-        return Mean(self.low, self.high, self.mode)
+        name = self.mechanism or MECHANISM.choices[0]
+        size = {} if self.values is None else {"values": self.values}
+        randomizer = number_randomizer(name, self.low, self.high, size)
+        return Mean(self.low, self.high, self.mode, randomizer)
 
     @property
     def form(self) -> Form:
@@ -72,8 +119,13 @@ class MeanSurvey:
 
     def answering(self, offer: Offer, plan: Identity | None = None) -> OneMessageRun:
         """See `Survey`."""
-        # A message is a bit, 0 or 1.
-        return only_stage(self.protocol, offer, plan, NumberCode(2))
+        return only_stage(self.protocol, offer, plan, self._code)
+
+    @property
+    def _code(self) -> MessageCode:
+        coded: Any = self.protocol.randomizer
+        code: MessageCode = coded.message_code
+        return code
 
 
 SURVEY = MeanSurvey

@@ -122,14 +122,37 @@ function ascending(numbers) {
 
 /** One bit about a number: 1 the more often, the closer it is to the high end. */
 export function randomizeNumber(value, low, high, epsilon, rng) {
+  const chance = shareOf(value, low, high);
+  const fair = rng.coin(blanketChance(epsilon, 0.5));
+  return rng.coin(fair ? 0.5 : chance) ? 1 : 0;
+}
+
+/**
+ * k-ary response about one of `count` equally spaced numbers, to which the value is moved.
+ *
+ * It is moved to one of the two next to it, at random and without bias. This happens to the
+ * value, not to the message: what holds for the numbers of the grid holds for all values.
+ */
+export function randomizeOnGrid(value, low, high, count, epsilon, rng) {
+  const place = shareOf(value, low, high) * (count - 1);
+  const below = Math.floor(place);
+  const point = rng.coin(place - below) ? below + 1 : below;
+  return randomizeCategory(point, count, epsilon, rng);
+}
+
+/** Returns the number that a message of `randomizeOnGrid` stands for. */
+export function gridNumber(point, low, high, count) {
+  return low + point * (((high / 2 - low / 2) / (count - 1)) * 2);
+}
+
+/** Returns where a value lies between the ends of the range, from 0 to 1. */
+function shareOf(value, low, high) {
   if (!(value >= low && value <= high && low < high)) {
     throw new RangeError("Expected a number in the range.");
   }
   // Halves, as the length of the range may exceed the largest number.
   const share = (value / 2 - low / 2) / (high / 2 - low / 2);
-  const chance = Math.min(Math.max(share, 0), 1);
-  const fair = rng.coin(blanketChance(epsilon, 0.5));
-  return rng.coin(fair ? 0.5 : chance) ? 1 : 0;
+  return Math.min(Math.max(share, 0), 1);
 }
 
 /**

@@ -32,6 +32,10 @@ export const GERMAN = Object.freeze({
     "Ihre Nachricht nennt ein Ende des Bereichs, nicht Ihre Zahl. Der Zufall entscheidet " +
     "auf diesem Gerät, welches; Ihre Zahl macht das nähere Ende wahrscheinlicher. Sie " +
     "wählen, wie sehr.",
+  "lead-grid":
+    "Der Zufall entscheidet auf diesem Gerät, ob Ihre Nachricht Ihre Zahl nennt, gerundet " +
+    "auf eine von wenigen, oder irgendeine andere davon. Sie wählen, wie viel sie verraten " +
+    "darf.",
   "lead-several":
     "Ihre Nachricht nennt mehrere Antworten. Der Zufall entscheidet auf diesem Gerät, " +
     "welche; Ihre ist mit höherer Wahrscheinlichkeit dabei. Sie wählen, wie sehr.",
@@ -119,6 +123,9 @@ export const GERMAN = Object.freeze({
     "Gegenteil, selbst wenn alle anderen zusammenarbeiten.",
   "about-end":
     "Jede Nachricht nennt eines der beiden Enden des Bereichs. Aus vielen lässt sich der " +
+    "Durchschnitt der Antworten berechnen.",
+  "about-grid":
+    "Jede Nachricht nennt eine von wenigen Zahlen des Bereichs. Aus vielen lässt sich der " +
     "Durchschnitt der Antworten berechnen.",
   "who-sees": "Wer sieht was",
   collector: "Der Server, der sammelt",

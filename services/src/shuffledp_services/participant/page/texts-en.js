@@ -30,6 +30,9 @@ export const ENGLISH = Object.freeze({
   "lead-mean":
     "Your message says one end of the range, not your number. Chance decides on this " +
     "device which one; your number makes the closer end more likely. You choose how much.",
+  "lead-grid":
+    "Chance decides on this device whether your message says your number, rounded to one of " +
+    "a few, or any other of them. You choose how much it may tell.",
   "lead-several":
     "Your message names several answers. Chance decides on this device which ones; yours " +
     "is more likely to be among them. You choose how much.",
@@ -109,6 +112,9 @@ export const ENGLISH = Object.freeze({
     "that was as likely as not before, even if all others work together.",
   "about-end":
     "Every message says one of the two ends of the range. From many of them, the average " +
+    "of the answers can be worked out.",
+  "about-grid":
+    "Every message says one of a few numbers of the range. From many of them, the average " +
     "of the answers can be worked out.",
   "who-sees": "Who sees what",
   collector: "The server that collects",

@@ -4,6 +4,7 @@
 // would run (`agrees`), and how an answer becomes messages (`draw`), bytes (`plainOf`) and
 // words (`describe`, `lead`, `about`). Nothing else on this page names one, or a statistic.
 
+import { gridResponse } from "./grid-response.js";
 import { hadamardResponse } from "./hadamard-response.js";
 import { karyResponse } from "./kary-response.js";
 import { oneBit } from "./one-bit.js";
@@ -11,10 +12,9 @@ import { poissonItems } from "./poisson-items.js";
 import { subsetSelection } from "./subset-selection.js";
 
 const MECHANISMS = new Map(
-  [karyResponse, subsetSelection, hadamardResponse, oneBit, poissonItems].map((mechanism) => [
-    mechanism.name,
-    mechanism,
-  ]),
+  [karyResponse, subsetSelection, hadamardResponse, oneBit, gridResponse, poissonItems].map(
+    (mechanism) => [mechanism.name, mechanism],
+  ),
 );
 
 /** Returns the mechanism that a task is certified with; undefined if it is not known. */

@@ -10,7 +10,8 @@ const YES_OR_NO = { kind: "yes or no", low: 0, high: 1 };
 export const oneBit = {
   name: "one-bit",
   formOf: ({ low, high }) => (low === undefined ? YES_OR_NO : { kind: "number", low, high }),
-  agrees: () => true,
+  agrees: ({ mechanism }, terms = {}) =>
+    (terms.mechanism ?? mechanism) === mechanism && terms.values === undefined,
   draw: ({ form, answer, epsilon, rng }) => [
     randomizeNumber(answer[0], form.low, form.high, epsilon, rng),
   ],
