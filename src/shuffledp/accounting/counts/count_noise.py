@@ -59,6 +59,11 @@ class CountNoise(Protocol):
         ...
 
     @property
+    def fourth_cumulant(self) -> float:
+        """Of the noise on an estimated count: above 0 if it has longer tails than normal."""
+        ...
+
+    @property
     def messages(self) -> float:
         """Mean number of noise messages in the bucket."""
         ...
@@ -105,6 +110,11 @@ class PoissonNoise:
 
     @property
     def variance(self) -> float:
+        """The mean."""
+        return self.mean
+
+    @property
+    def fourth_cumulant(self) -> float:
         """The mean."""
         return self.mean
 
@@ -175,6 +185,12 @@ class GeometricNoise:
     def variance(self) -> float:
         """That of A - B: pairs cancel."""
         return 2.0 * self.surplus * self.decay / (1.0 - self.decay) ** 2
+
+    @property
+    def fourth_cumulant(self) -> float:
+        """Twice that of A: cumulants of independent jumps add up."""
+        p = self.decay
+        return 2.0 * self.surplus * p * (1.0 + 4.0 * p + p * p) / (1.0 - p) ** 4
 
     @property
     def messages(self) -> float:

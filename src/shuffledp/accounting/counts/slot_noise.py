@@ -109,6 +109,12 @@ class SlotNoise:
         return float(2.0 * (self.single_rates * sizes**2).sum())
 
     @property
+    def fourth_cumulant(self) -> float:
+        """That of Poisson numbers of jumps, slightly more than that of the slots'."""
+        sizes = np.arange(1.0, self.longest + 1.0)
+        return float(2.0 * (self.single_rates * sizes**4).sum())
+
+    @property
     def messages(self) -> float:
         """Mean number of noise messages in a bucket, dummies left out."""
         sizes = np.arange(1.0, self.longest + 1.0)

@@ -34,17 +34,23 @@ class CountsEstimate:
         value: Unbiased estimates, in people, one array of shape (buckets,) per group; a
             rare bucket may come out below 0.
         standard_error: Of each, in people, shapes as `value`.
+        excess_kurtosis: Of each estimate's error, shapes as `value`: geometric noise has
+            longer tails than a normal distribution.
         num_users: People in the collection.
         identity: Of the protocol that estimated them.
     """
 
     value: tuple[Floats, ...]
     standard_error: tuple[Floats, ...]
+    excess_kurtosis: tuple[Floats, ...]
     num_users: int
     identity: Identity
 
     def interval(self, confidence: float = 0.95) -> tuple[Floats, ...]:
-        """Returns the ends of two-sided normal confidence intervals.
+        """Returns the ends of two-sided confidence intervals.
+
+        Normal quantiles are corrected for the fourth cumulant of noise (Cornish and
+        Fisher 1938).
 
         Args:
             confidence: Probability that an interval contains the true number, in (0, 1).
@@ -52,11 +58,15 @@ class CountsEstimate:
         Returns:
             An array of shape (buckets, 2) per group.
         """
-        wide = reach(confidence)
-        return tuple(
-            np.stack([value - wide * error, value + wide * error], axis=1)
-            for value, error in zip(self.value, self.standard_error, strict=True)
-        )
+        z = reach(confidence)
+        longer = max(z**3 - 3.0 * z, 0.0) / 24.0
+        ends = []
+        for value, error, excess in zip(
+            self.value, self.standard_error, self.excess_kurtosis, strict=True
+        ):
+            wide = (z + longer * excess) * error
+            ends.append(np.stack([value - wide, value + wide], axis=1))
+        return tuple(ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +78,14 @@ class CountsChannel:
         rates: lambda of each target, shape (targets,).
         noise_mean: Of + minus - of a bucket.
         noise_variance: Of + minus - of a bucket.
+        noise_cumulant: Its fourth cumulant.
     """
 
     people: Floats
     rates: Floats
     noise_mean: float
     noise_variance: float
+    noise_cumulant: float
 
     def __post_init__(self) -> None:
         # Written this way round, it refuses NaN, too.
@@ -93,15 +105,18 @@ class CountsChannel:
         """Sum D of all people's sampling rates."""
         return float(self.people @ self.rates)
 
-    def estimate(self, differences: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Estimates people per bucket, and standard errors.
+    def estimate(self, differences: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
+        """Estimates people per bucket, standard errors and their excess kurtosis.
 
         Args:
             differences: + minus - of each bucket, shape (buckets,).
         """
         scale = self.num_users / self.signal
         value = scale * (differences.astype(np.float64) - self.noise_mean)
-        return value, self.standard_errors(value / self.num_users)
+        errors = self.standard_errors(value / self.num_users)
+        # Sampling is nearly normal: it adds to the variance, and not to the cumulant.
+        excess: Floats = scale**4 * self.noise_cumulant / errors**4
+        return value, errors, excess
 
     def standard_errors(self, shares: Floats) -> Floats:
         """Returns the errors, in people, at true or estimated shares.

@@ -208,17 +208,14 @@ class Counts:
         counts = tally.counts[0, 0].reshape(-1, 2)
         if counts.min() < 0:
             raise InvalidInputError("Expected counts of messages, each at least 0.")
-        values, errors, first = [], [], 0
+        estimates, first = [], 0
         for group in self.groups:
             here = counts[first : first + group.buckets]
             first += group.buckets
             channel = self.channel(group, people)
-            value, error = channel.estimate(here[:, 0] - here[:, 1])
-            values.append(value)
-            errors.append(error)
-        return CountsEstimate(
-            tuple(values), tuple(errors), people.num_users, self.identity
-        )
+            estimates.append(channel.estimate(here[:, 0] - here[:, 1]))
+        values, errors, excess = zip(*estimates, strict=True)
+        return CountsEstimate(values, errors, excess, people.num_users, self.identity)
 
     def predicted_errors(
         self, people: Population, shares: Sequence[Floats]
@@ -247,6 +244,7 @@ class Counts:
             rates=rates,
             noise_mean=noise.mean * factor if isinstance(noise, PoissonNoise) else 0.0,
             noise_variance=noise.variance * factor,
+            noise_cumulant=noise.fourth_cumulant * factor,
         )
 
 
