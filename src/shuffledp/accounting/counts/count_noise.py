@@ -60,7 +60,7 @@ class CountNoise(Protocol):
 
     @property
     def fourth_cumulant(self) -> float:
-        """Of the noise on an estimated count: above 0 if it has longer tails than normal."""
+        """Of the noise on an estimated count; above 0 where tails are long."""
         ...
 
     @property
@@ -80,17 +80,22 @@ class CountNoise(Protocol):
         """Returns how people draw the noise of one bucket, all together."""
         ...
 
-    def certified(self, rate: float, *, moved: bool, times: int) -> BucketChange:
+    def certified(
+        self, rate: float, *, buckets: int, moved: bool, times: int
+    ) -> BucketChange:
         """Returns changes that say no less about a user than the buckets do.
 
         Args:
             rate: Probability that a message is sent, in (0, 1].
+            buckets: Of the group.
             moved: Whether messages move to other buckets, or appear and disappear.
             times: How many messages, in one collection.
         """
         ...
 
-    def attacked(self, rate: float, *, moved: bool, times: int) -> BucketChange:
+    def attacked(
+        self, rate: float, *, buckets: int, moved: bool, times: int
+    ) -> BucketChange:
         """Returns changes that an adversary sees; arguments are those of `certified`."""
         ...
 
@@ -131,7 +136,9 @@ class PoissonNoise:
         """Returns single messages +."""
         return JumpRates(np.array([self.mean]), np.zeros(0), np.zeros(0), 0.0)
 
-    def certified(self, rate: float, *, moved: bool, times: int) -> BucketChange:
+    def certified(
+        self, rate: float, *, buckets: int, moved: bool, times: int
+    ) -> BucketChange:
         """See `CountNoise`."""
         return BucketChange(self._pair.thinned(rate), moved, times)
 
@@ -221,14 +228,18 @@ class GeometricNoise:
         pairs, more = logarithmic_rates(self.shape, ratio)
         return JumpRates(single, single, pairs, 2.0 * omitted + more)
 
-    def certified(self, rate: float, *, moved: bool, times: int) -> BucketChange:
+    def certified(
+        self, rate: float, *, buckets: int, moved: bool, times: int
+    ) -> BucketChange:
         """See `CountNoise`."""
         return BucketChange(self._pair.thinned(rate), moved, times)
 
-    def attacked(self, rate: float, *, moved: bool, times: int) -> BucketChange:
+    def attacked(
+        self, rate: float, *, buckets: int, moved: bool, times: int
+    ) -> BucketChange:
         """Returns the exact changes, or those of + minus - alone if there is a surplus."""
         if self.surplus == 1.0:
-            return self.certified(rate, moved=moved, times=times)
+            return self.certified(rate, buckets=buckets, moved=moved, times=times)
         return BucketChange(self._difference.thinned(rate), moved, times)
 
     @cached_property

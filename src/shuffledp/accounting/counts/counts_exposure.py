@@ -172,7 +172,7 @@ class CountsExposure:
                 (attacked, fewer, honest.attacked),
             ):
                 if number:
-                    change = of(rate, moved=moved, times=number)
+                    change = of(rate, buckets=buckets, moved=moved, times=number)
                     repeated = change.times * times
                     changes.append(BucketChange(change.pair, change.moved, repeated))
         profile = CountsProfile(

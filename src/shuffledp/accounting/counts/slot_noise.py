@@ -6,14 +6,16 @@ probabilities in the ratio p^j / j for j = 1, ..., `longest`, as geometric numbe
 them; or j pairs (+, -), each j = 1, ..., longest // 2 equally likely. So a slot takes
 `longest` messages, and the numbers of jumps are binomial.
 
-*Buckets are dependent*, as a slot jumps in one of them. Let c buckets change. Every slot
-chooses one of these uniformly and independently, and jumps into it with c times the
-probability, or does what it does elsewhere. That has the right distribution, and
-remains so if the choices are shown to the adversary. Given the choices, the c buckets are
-independent, and slots elsewhere are independent of them. A bucket is chosen by at least
-`slots / c - t` slots with the probability that Chernoff's bound states (the rest is
-`missing`); more slots are post-processing. So each bucket has the noise of that many slots,
-a compound binomial number of + and of -.
+*Buckets are dependent*, as a slot jumps in one of them. Let c of d buckets change. Show
+the adversary which slots jump into the d - c others, and how. The remaining slots are
+independent: each jumps into one of the c, with the conditional probability, or holds
+dummies, whose number follows from the other counts, as reports have one size. Let each of
+them first choose one of the c, uniformly, and then jump into that with c times the
+probability. That is the same distribution; show the choices, too. Given these, the c
+buckets are independent. A bucket is chosen by at least mean - sqrt(2 mean log(1 / eta))
+remaining slots, except with probability eta (Chernoff; it is `missing`), and more slots are
+post-processing. So each bucket has the noise of that many slots, a compound binomial
+number of + and of -.
 
 *The distribution* of D = (+ minus -) and V = (number of -) is the inverse of its
 characteristic function (1 + h)^m, by a fast Fourier transform. The range covers V and D
@@ -131,30 +133,44 @@ class SlotNoise:
             strength=self.strength * part,
         )
 
-    def certified(self, rate: float, *, moved: bool, times: int) -> BucketChange:
+    def certified(
+        self, rate: float, *, buckets: int, moved: bool, times: int
+    ) -> BucketChange:
         """See `CountNoise`.
 
         Raises:
             CertificationError: If there are too few slots for so many jumps.
         """
-        pair = _pair(self, times * (2 if moved else 1))
+        changing = min(times * (2 if moved else 1), buckets)
+        pair = _pair(self, buckets, changing)
         return BucketChange(pair.thinned(rate), moved, times)
 
-    def attacked(self, rate: float, *, moved: bool, times: int) -> BucketChange:
+    def attacked(
+        self, rate: float, *, buckets: int, moved: bool, times: int
+    ) -> BucketChange:
         """Returns one of these changes, seen in the differences + minus - alone."""
-        del times
+        del buckets, times
         return BucketChange(_attacked(self, rate, moved), False, 1)
 
 
 @lru_cache(maxsize=16)
-def _pair(noise: SlotNoise, changing: int) -> BucketPair:
-    mean = noise.slots / changing
-    short = math.sqrt(2.0 * mean * _LOG)
-    slots = noise.slots if changing == 1 else math.floor(mean - short)
-    # Jumps of a slot that chose the bucket.
-    per_slot = changing * noise.jumps().total / noise.slots
+def _pair(noise: SlotNoise, buckets: int, changing: int) -> BucketPair:
+    """Returns the pair of one of `changing` buckets, of `buckets` in all."""
+    into_one = noise.jumps().total / noise.slots
+    remaining = 1.0 - (buckets - changing) * into_one
+    if remaining <= 0.0:
+        raise CertificationError(
+            f"Expected more slots: {buckets * into_one:.3g} jumps do not fit into one."
+        )
+    # Slots that do not jump elsewhere, and choose the bucket.
+    mean = noise.slots * remaining / changing
+    slots = noise.slots
+    if changing < buckets or changing > 1:
+        slots = math.floor((mean - math.sqrt(2.0 * mean * _LOG)) * (1.0 - 1e-12))
+    per_slot = changing * into_one / remaining
     _check_density(per_slot, slots)
-    part = slots * changing / noise.slots
+    # The mean numbers of jumps of so many slots, a little down for rounding.
+    part = slots * per_slot / noise.jumps().total * (1.0 - 1e-14)
     single, pairs = noise.single_rates * part, noise.pair_rates * part
     sizes, pair_sizes = np.arange(1, single.size + 1), np.arange(1, pairs.size + 1)
     variance = float(single @ sizes**2 + pairs @ pair_sizes**2)
@@ -181,8 +197,7 @@ def _pair(noise: SlotNoise, changing: int) -> BucketPair:
     # Each term is off by a few roundings of itself, and each sum by one.
     rounding = 4.0 * terms * (2 * sizes.size + pair_sizes.size + 32.0)
     missing = _rounding(masses, rounding) + 4.0 * math.exp(-_LOG)
-    if changing > 1:
-        missing += changing * math.exp(-_LOG)
+    missing += changing * math.exp(-_LOG)
     return _with_one_more(masses, missing)
 
 

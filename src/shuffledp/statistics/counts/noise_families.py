@@ -16,8 +16,10 @@ from shuffledp.accounting.counts.slot_noise import SlotNoise
 
 # Pairs per bucket beyond which more hardly reduce the variance, times epsilon^1.2.
 _ENOUGH_PAIRS = 4000.0
-# The part of a slot's probability that jumps may take.
-_FULL = 0.9
+# Of slots, fewer suffice: their jumps are of several sizes.
+_ENOUGH_IN_SLOTS = 1500.0
+# The part of all slots that jumps may take: with more, too few are left for a bucket.
+_FULL = 0.4
 # Jumps of a slot in the buckets that change.
 _MOST_PER_SLOT = 0.24
 # Of a negative binomial number of pairs, the best at most sizes.
@@ -73,13 +75,13 @@ def noise_families(
         max_messages: Messages of a report: in the mean where sizes vary, and exactly
             where they do not.
     """
-    enough = _ENOUGH_PAIRS / min(epsilon, 4.0) ** 1.2
+    wider = min(epsilon, 4.0) ** -1.2
     # With one bucket, the size of a report would tell the shuffler the answer.
     if buckets > 1:
         yield NoiseFamily("Poisson noise", "poisson")
         # Single messages take 2 / e' of a bucket, with e' about epsilon / (2 s).
         room = (max_messages - most) * honest / buckets - 4.0 * most / epsilon
-        pairs = min(0.5 * room, enough, LARGEST_FLOOD)
+        pairs = min(0.5 * room, _ENOUGH_PAIRS * wider, LARGEST_FLOOD)
         if pairs > 1.0:
             yield NoiseFamily("geometric noise", "geometric", pairs=pairs)
     changing = 1 if buckets == 1 else 2 * most
@@ -91,7 +93,7 @@ def noise_families(
         total = each * honest
         jumps = min(_FULL * total / buckets, _MOST_PER_SLOT * total / changing)
         jumps -= 2.0 * math.log(1.0 + 2.0 * most / epsilon)
-        pairs = min(jumps * (longest // 2 + 1) / 2.0, enough)
+        pairs = min(jumps * (longest // 2 + 1) / 2.0, _ENOUGH_IN_SLOTS * wider)
         if pairs > 1.0:
             slot = "slot" if each == 1 else "slots"
             yield NoiseFamily(
