@@ -43,7 +43,7 @@ class Counts:
     >>> estimate.value[0].round(-1).tolist()
     [3000.0, 1000.0, 1000.0]
     >>> sdp.account(counts, people, delta=1e-6).levels[0].epsilon_central
-    0.922749
+    0.923922
 
     Attributes:
         groups: Buckets of each question, and their noise.
