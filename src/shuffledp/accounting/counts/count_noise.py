@@ -32,7 +32,6 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.signal import lfilter
 
 from shuffledp.accounting.counts.bucket_pair import ULP, BucketChange, BucketPair
 from shuffledp.accounting.counts.flood_window import (
@@ -48,6 +47,10 @@ from shuffledp.accounting.items.item_pair import (
 )
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.types import Floats
+
+# Logarithm of the largest power that a recursion takes at once.
+_LARGEST_POWER = 400.0
 
 
 class CountNoise(Protocol):
@@ -258,7 +261,7 @@ class GeometricNoise:
     @cached_property
     def _pair(self) -> BucketPair:
         p, window = self.decay, flood_window(self.pairs, self.shape)
-        g = lfilter([1.0], [1.0, -p * p], window.masses)
+        g = _decayed_sums(window.masses, p * p)
         # With u > v, and beyond the window.
         top = p / (1.0 + p) + p * p / (1.0 + p) * g[-1]
         before = np.concatenate([[0.0], g[:-1]])
@@ -268,6 +271,20 @@ class GeometricNoise:
         drift = window.doubt + (8.0 * g.size + 60.0) * ULP
         missing = 4.0 * window.outside
         return BucketPair.of(with_message, without, missing=missing, drift=drift)
+
+
+def _decayed_sums(masses: Floats, decay: float) -> Floats:
+    """Returns g(m) = decay g(m - 1) + masses(m), a sum of positive terms."""
+    # In blocks whose powers of decay are normal numbers.
+    length = max(int(_LARGEST_POWER / -math.log(decay)), 1)
+    powers = decay ** np.arange(1.0, min(length, masses.size) + 1.0)
+    sums, before = np.empty_like(masses), 0.0
+    for start in range(0, masses.size, length):
+        block = masses[start : start + length]
+        own = powers[: block.size]
+        sums[start : start + length] = own * (before + np.cumsum(block / own))
+        before = float(sums[min(start + length, masses.size) - 1])
+    return sums
 
 
 def _check(name: str, number: float, least: float, most: float) -> None:
