@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shuffledp as sdp
@@ -58,6 +58,7 @@ def test_a_grid_has_a_thousandth_of_the_variance_of_a_bit_at_equal_guarantees() 
     assert errors["laplace"] ** 2 > 60.0 * best.error**2
 
 
+@settings(max_examples=25, deadline=None)
 @given(
     counts=st.dictionaries(st.floats(0.05, 12.0), st.integers(1, 10_000), min_size=1),
     mode=st.sampled_from(MODES),
