@@ -107,6 +107,10 @@ class CountNoise(Protocol):
 class PoissonNoise:
     """Poisson many + messages.
 
+    >>> import shuffledp as sdp
+    >>> sdp.PoissonNoise(43.0).messages
+    43.0
+
     Attributes:
         mean: From 1e-9 to 1e9.
     """
@@ -162,6 +166,11 @@ class PoissonNoise:
 @dataclass(frozen=True)
 class GeometricNoise:
     """Discrete Laplace noise as + and - messages, among pairs of both.
+
+    >>> import shuffledp as sdp
+    >>> noise = sdp.GeometricNoise(decay=0.6, pairs=800.0, shape=8.0)
+    >>> round(noise.variance, 2), round(noise.messages)
+    (7.5, 1603)
 
     Attributes:
         decay: p = P(A > 0), in (0, 1); A - B is discrete Laplace of parameter -log p.

@@ -34,6 +34,11 @@ NOISES: dict[str, type[Noise]] = {
 class CountGroup:
     """Buckets of one question.
 
+    >>> import shuffledp as sdp
+    >>> group = sdp.CountGroup(buckets=8, most=1, noise=sdp.PoissonNoise(43.0))
+    >>> group.noise.variance
+    43.0
+
     Attributes:
         buckets: d, at least 1.
         most: s, the most of them that a person contributes to, from 1 to d.

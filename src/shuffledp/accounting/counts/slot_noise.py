@@ -56,6 +56,11 @@ _LARGEST = 1e6
 class SlotNoise:
     """Jumps of all honest people's slots.
 
+    >>> import shuffledp as sdp
+    >>> noise = sdp.SlotNoise(slots=100_000, decay=0.7, longest=8, pairs=800.0)
+    >>> round(noise.variance, 2)
+    12.51
+
     Attributes:
         slots: H J, of all honest people together.
         decay: p in (0, 1).

@@ -30,6 +30,19 @@ from shuffledp.types import Floats
 class CountsEstimate:
     """Estimated numbers of people in each bucket.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> group = sdp.CountGroup(2, 1, sdp.PoissonNoise(100.0))
+    >>> counts = sdp.Counts((group,), (1.0,), (1.0,), honest=1_000)
+    >>> people = sdp.Population.from_counts({1.0: 1_000})
+    >>> rng = np.random.default_rng(1)
+    >>> tally = counts.draw_tally([np.array([[300, 700]])], people, rng=rng)
+    >>> estimate = counts.estimate(tally, people)
+    >>> estimate.standard_error[0].tolist()
+    [10.0, 10.0]
+    >>> bool(abs(estimate.value[0][0] - 300.0) < 50.0)
+    True
+
     Attributes:
         value: Unbiased estimates, in people, one array of shape (buckets,) per group; a
             rare bucket may come out below 0.
