@@ -32,6 +32,7 @@ def test_frequency_is_json_for_machines(command: Command, asked: str) -> None:
     assert answer["recommended"]["name"] == "kary-response"
     assert [y["name"] for y in answer["yardsticks"]] == [
         "trusted curator",
+        "several messages per person",
         "local model, no shuffler",
         "everybody at the strictest choice",
     ]

@@ -8,7 +8,7 @@ of scale 1. Weights that differ add the sampling error of a weighted sample. The
 also give all people the strictest guarantee. The smallest error of the four counts.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -31,6 +31,7 @@ def yardsticks(
     error_of: Callable[[Population], float],
     local_error: Callable[[Population], float],
     fit_strictest: Callable[[Wish], Population],
+    others: Iterable[Yardstick] = (),
 ) -> tuple[Yardstick, ...]:
     """Returns the errors of other models.
 
@@ -41,6 +42,7 @@ def yardsticks(
         error_of: Predicted error of the best design's protocol at given levels.
         local_error: Smallest predicted error of any protocol at given levels.
         fit_strictest: Returns levels that meet a wish.
+        others: More yardsticks, beside the curator.
     """
     locally: dict[float, int] = {}
     for level in best.guarantee.levels:
@@ -53,6 +55,7 @@ def yardsticks(
             curator,
             "somebody who is trusted with all values, at the same central guarantees",
         ),
+        *others,
         Yardstick(
             "local model, no shuffler",
             predictable(local_error, Population.from_counts(locally)),

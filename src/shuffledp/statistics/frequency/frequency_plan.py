@@ -19,6 +19,7 @@ from shuffledp.population import Population
 from shuffledp.randomizers.catalog import mechanism_class, mechanisms_for
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.planned_oracle import PlannedOracle
+from shuffledp.statistics.counts.several_messages import several_messages
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
 from shuffledp.types import Mode
 
@@ -118,6 +119,7 @@ def plan_frequency(
             for _, oracle in oracles
         )
 
+    several = several_messages(best.guarantee, buckets=num_categories, share=share)
     compared = yardsticks(
         best,
         wish,
@@ -131,6 +133,7 @@ def plan_frequency(
         error_of=partial(protocol.predicted_error, share=share),
         local_error=local_error,
         fit_strictest=lambda strictest: strictest.fit(protocol)[0],
+        others=() if several is None else (several,),
     )
     options.sort(key=lambda design: design.error)
     return ProtocolPlan(WORDS.name, wish, tuple(options), compared, tuple(left_out))
