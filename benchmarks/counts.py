@@ -1,19 +1,23 @@
 """Prints errors of counts beside those of a trusted curator, predicted and simulated.
 
-    python benchmarks/counts.py [--collections 2000] [--map]
+    python benchmarks/counts.py [--collections 2000]
+    python benchmarks/counts.py --map [--picture docs/pictures/counts-map.svg]
 
 Every row is planned at equal certified guarantees, then drawn as often as asked. With
-`--map`, the best noise and its ratio to the curator for many numbers of people and buckets.
+`--map`, the best noise of up to 16 messages per person, and its ratio to the curator, for many
+numbers of people and buckets.
 """
 
 import argparse
 import time
+from pathlib import Path
 
 import numpy as np
 from machine import describe
+from numpy.typing import NDArray
 
-from shuffledp.accounting.counts.counts_parameters import Noise
 from shuffledp.errors import CertificationError
+from shuffledp.matplotlib_picture import new_figure
 from shuffledp.planning.protocol_plan import Wish
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_plan import plan_counts
@@ -35,14 +39,20 @@ _ROWS: tuple[tuple[int, int, int, dict[float, int]], ...] = (
 )
 
 
+_EPSILONS = (0.1, 1.0)
+_PEOPLE = tuple(10**power for power in range(3, 10))
+_BUCKETS = (2, 8, 128, 1_024, 10**4, 10**5)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--collections", type=int, default=2_000)
     parser.add_argument("--map", action="store_true")
+    parser.add_argument("--picture", type=Path, help="Where to draw the map.")
     given = parser.parse_args()
     print(describe())
     if given.map:
-        _print_map()
+        _print_map(given.picture)
         return
     print(
         "buckets | of a person | targets | curator | from the shuffler | noise | messages "
@@ -94,24 +104,45 @@ def _simulated(
     return float(np.sqrt(np.mean(errors**2))), float(covered.mean())
 
 
-def _print_map() -> None:
+def _print_map(picture: Path | None) -> None:
     print("epsilon | people | buckets | noise | messages | times a curator's error")
-    for epsilon in (0.1, 1.0):
-        for people in (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9):
-            for buckets in (2, 8, 128, 1_024, 10**4, 10**5):
-                wish = Wish(targets={epsilon: people})
-                try:
-                    plan = plan_counts(wish, buckets=buckets)
-                except CertificationError as error:
-                    print(f"{epsilon:g} | {people} | {buckets} | none: {error}")
-                    continue
-                best = plan.best
-                noise: Noise = best.protocol.groups[0].noise
-                print(
-                    f"{epsilon:g} | {people} | {buckets} | {type(noise).__name__} | "
-                    f"{best.messages:.3g} | {best.standard_error / plan.curator:.3f}",
-                    flush=True,
-                )
+    ratios = np.full((len(_EPSILONS), len(_PEOPLE), len(_BUCKETS)), np.nan)
+    for index in np.ndindex(ratios.shape):
+        epsilon, people, buckets = (
+            values[i]
+            for values, i in zip((_EPSILONS, _PEOPLE, _BUCKETS), index, strict=True)
+        )
+        try:
+            plan = plan_counts(Wish(targets={epsilon: people}), buckets=buckets)
+        except CertificationError as error:
+            print(f"{epsilon:g} | {people} | {buckets} | none: {error}", flush=True)
+            continue
+        best = plan.best
+        ratios[index] = best.standard_error / plan.curator
+        print(
+            f"{epsilon:g} | {people} | {buckets} | {best.name} | {best.messages:.3g} | "
+            f"{ratios[index]:.3f}",
+            flush=True,
+        )
+    if picture is not None:
+        _draw(ratios, picture)
+
+
+def _draw(ratios: NDArray[np.float64], picture: Path) -> None:
+    figure = new_figure(8.4, 3.6)
+    for axes, epsilon, values in zip(
+        figure.subplots(1, len(_EPSILONS), sharey=True), _EPSILONS, ratios, strict=True
+    ):
+        axes.imshow(np.clip(values, 1.0, 2.5), cmap="YlOrRd", vmin=1.0, vmax=3.5)
+        for (row, column), value in np.ndenumerate(values):
+            text = "none" if np.isnan(value) else f"{value:.2f}"
+            axes.text(column, row, text, ha="center", va="center", fontsize=8)
+        axes.set_xticks(range(len(_BUCKETS)), [f"{k:,}" for k in _BUCKETS], fontsize=8)
+        axes.set_yticks(range(len(_PEOPLE)), [f"{n:,}" for n in _PEOPLE], fontsize=8)
+        axes.set_xlabel("buckets")
+        axes.set_title(f"epsilon {epsilon:g}, delta 1e-6", fontsize=9)
+    figure.axes[0].set_ylabel("people")
+    figure.savefig(picture)
 
 
 if __name__ == "__main__":

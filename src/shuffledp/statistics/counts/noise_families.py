@@ -79,8 +79,8 @@ def noise_families(
     # With one bucket, the size of a report would tell the shuffler the answer.
     if buckets > 1:
         yield NoiseFamily("Poisson noise", "poisson")
-        # Single messages take 2 / e' of a bucket, with e' about epsilon / (2 s).
-        room = (max_messages - most) * honest / buckets - 4.0 * most / epsilon
+        # Single messages take 2 / e' of a bucket; among few pairs, e' is epsilon / (4 s).
+        room = (max_messages - most) * honest / buckets - 8.0 * most / epsilon
         pairs = min(0.5 * room, _ENOUGH_PAIRS * wider, LARGEST_FLOOD)
         if pairs > 1.0:
             yield NoiseFamily("geometric noise", "geometric", pairs=pairs)
