@@ -4,8 +4,8 @@
     python benchmarks/counts.py --map [--picture docs/pictures/counts-map.svg]
 
 Every row is planned at equal certified guarantees, then drawn as often as asked. With
-`--map`, the best noise of up to 16 messages per person, and its ratio to the curator, for many
-numbers of people and buckets.
+`--map`, the best noise of up to 16 messages per person, and its ratio to the curator, for
+many numbers of people and buckets.
 """
 
 import argparse
