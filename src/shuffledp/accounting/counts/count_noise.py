@@ -118,7 +118,11 @@ class PoissonNoise:
     mean: float
 
     def __post_init__(self) -> None:
-        _check("noise messages per bucket", self.mean, SMALLEST_MEAN, LARGEST_MEAN)
+        mean = _number(
+            "noise messages per bucket", self.mean, SMALLEST_MEAN, LARGEST_MEAN
+        )
+        # A number of one type: equal noise has equal identities.
+        object.__setattr__(self, "mean", mean)
 
     @property
     def variance(self) -> float:
@@ -186,19 +190,24 @@ class GeometricNoise:
     surplus: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.0 < as_number(self.decay, "decay") < 1.0:
-            raise InvalidInputError(f"Expected 0 < decay < 1, got {self.decay:g}.")
-        _check("pairs per bucket", self.pairs, SMALLEST_MEAN, LARGEST_FLOOD)
-        if not (1.0 < self.shape <= LARGEST_SHAPE or self.shape == math.inf):
+        decay, shape = as_number(self.decay, "decay"), as_number(self.shape, "shape")
+        if not 0.0 < decay < 1.0:
+            raise InvalidInputError(f"Expected 0 < decay < 1, got {decay:g}.")
+        if not (1.0 < shape <= LARGEST_SHAPE or shape == math.inf):
             raise InvalidInputError(
                 f"Expected a shape above 1, up to {LARGEST_SHAPE:g}, or infinite, got "
-                f"{self.shape:g}."
+                f"{shape:g}."
             )
-
-        if not 1.0 <= as_number(self.surplus, "surplus") <= LARGEST_SHAPE:
-            raise InvalidInputError(
-                f"Expected a surplus from 1 to {LARGEST_SHAPE:g}, got {self.surplus:g}."
-            )
+        for name, value in (
+            ("decay", decay),
+            (
+                "pairs",
+                _number("pairs per bucket", self.pairs, SMALLEST_MEAN, LARGEST_FLOOD),
+            ),
+            ("shape", shape),
+            ("surplus", _number("of surplus", self.surplus, 1.0, LARGEST_SHAPE)),
+        ):
+            object.__setattr__(self, name, value)
 
     @property
     def variance(self) -> float:
@@ -224,10 +233,18 @@ class GeometricNoise:
                 "fewer, + and - are not geometric."
             )
         factor = max(factor, 1.0)
+        # Pairs of fewer people: those of the others are post-processing.
+        part = min(factor, LARGEST_FLOOD / self.pairs)
+        if not math.isinf(self.shape):
+            part = min(part, LARGEST_SHAPE / self.shape)
         return replace(
             self,
-            pairs=min(self.pairs * factor, LARGEST_FLOOD),
-            shape=self.shape if math.isinf(self.shape) else self.shape * factor,
+            pairs=min(self.pairs * part, LARGEST_FLOOD),
+            shape=(
+                self.shape
+                if math.isinf(self.shape)
+                else min(self.shape * part, LARGEST_SHAPE)
+            ),
             surplus=self.surplus * factor,
         )
 
@@ -296,8 +313,11 @@ def _decayed_sums(masses: Floats, decay: float) -> Floats:
     return sums
 
 
-def _check(name: str, number: float, least: float, most: float) -> None:
-    if not least <= as_number(number, name) <= most:
+def _number(name: str, value: float, least: float, most: float) -> float:
+    """Returns a parameter; raises InvalidInputError unless it is in this range."""
+    number = as_number(value, name)
+    if not least <= number <= most:
         raise InvalidInputError(
             f"Expected from {least:g} to {most:g} {name}, got {number:g}."
         )
+    return number

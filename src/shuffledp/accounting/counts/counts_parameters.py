@@ -15,6 +15,7 @@ from shuffledp.accounting.items.items_parameters import (
     check_probability,
     positions_of,
 )
+from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.population import Population, check_budgets
@@ -65,6 +66,9 @@ class CountGroup:
                 "Expected PoissonNoise, GeometricNoise or SlotNoise, got "
                 f"{type(self.noise).__name__}."
             )
+        # Numbers of one type each: equal parameters have equal identities.
+        object.__setattr__(self, "buckets", int(self.buckets))
+        object.__setattr__(self, "most", int(self.most))
 
     @property
     def record(self) -> dict[str, object]:
@@ -106,7 +110,7 @@ class CountsParameters:
                     "Expected equally many slots for each of the honest people, got "
                     f"{group.noise.slots:,} for {self.honest:,}."
                 )
-        targets = np.array(self.targets, dtype=np.float64)
+        targets = float_array(self.targets, "targets")
         if not targets.size or len(self.rates) != targets.size:
             raise InvalidInputError(
                 f"Expected {targets.size} probabilities to send, one for each target, got "
@@ -115,7 +119,8 @@ class CountsParameters:
         check_budgets(targets)
         if not np.all(np.diff(targets) > 0.0):
             raise InvalidInputError("Expected distinct targets in ascending order.")
-        # Numbers of one type each: equal parameters have equal identities.
+        # Numbers of one type each, as in groups.
+        object.__setattr__(self, "honest", int(self.honest))
         object.__setattr__(self, "targets", tuple(targets.tolist()))
         rates = tuple(check_probability(rate) + 0.0 for rate in self.rates)
         object.__setattr__(self, "rates", rates)

@@ -44,16 +44,20 @@ def flood_window(mean: float, shape: float) -> PoissonWindow:
         ratios = step * (counts + shape) / (counts + 1.0)
         above.append(above[-1][-1] * np.cumprod(ratios))
         last += _BLOCK
+    # Up to the first negligible one: numbers far below are not right to a few roundings.
+    after = np.concatenate(above)
+    after = after[: np.count_nonzero(after > small) + 1]
+    last = mode + after.size - 1
     # The next ratio bounds all later ones, and masses beyond are at most a series.
     ratio = step * (last + shape) / (last + 1.0)
-    beyond = float(above[-1][-1]) * ratio / (1.0 - ratio)
+    beyond = float(after[-1]) * ratio / (1.0 - ratio)
     counts = np.arange(mode - 1, -1, -1, dtype=np.float64)
     below = np.cumprod((counts + 1.0) / (step * (counts + shape)))
     below = below[below > small]
     first = mode - below.size
     ratio = first / (step * (first - 1.0 + shape)) if first else 0.0
     before = float(below[-1]) * ratio / (1.0 - ratio) if first else 0.0
-    weights: Floats = np.concatenate([below[::-1], *above])
+    weights: Floats = np.concatenate([below[::-1], after])
     total = weights.sum()
     masses = weights / total
     tails = np.append(np.cumsum(masses[::-1])[::-1], 0.0)

@@ -83,13 +83,21 @@ class SlotNoise:
             raise InvalidInputError(
                 f"Expected at most {_MOST_LONGEST} messages per slot, got {self.longest}."
             )
-        if not 0.0 < as_number(self.decay, "decay") < 1.0:
-            raise InvalidInputError(f"Expected 0 < decay < 1, got {self.decay:g}.")
-        for name, number in (("pairs", self.pairs), ("strength", self.strength)):
-            if not 0.0 < as_number(number, name) <= _LARGEST:
+        for name, value, most in (
+            ("decay", self.decay, math.nextafter(1.0, 0.0)),
+            ("pairs", self.pairs, _LARGEST),
+            ("strength", self.strength, _LARGEST),
+        ):
+            number = as_number(value, name)
+            if not 0.0 < number <= most:
+                below = "below 1" if name == "decay" else f"up to {most:g}"
                 raise InvalidInputError(
-                    f"Expected {name} above 0, up to {_LARGEST:g}, got {number:g}."
+                    f"Expected {name} above 0, {below}, got {number:g}."
                 )
+            # Numbers of one type each: equal noise has equal identities.
+            object.__setattr__(self, name, number)
+        object.__setattr__(self, "slots", int(self.slots))
+        object.__setattr__(self, "longest", int(self.longest))
 
     @property
     def single_rates(self) -> Floats:

@@ -60,7 +60,7 @@ class Counts:
 
     def __post_init__(self) -> None:
         known = self.parameters
-        for name in ("groups", "targets", "rates"):
+        for name in ("groups", "targets", "rates", "honest"):
             object.__setattr__(self, name, getattr(known, name))
         _ = self.randomizer  # Checks that jumps fit into slots.
 
