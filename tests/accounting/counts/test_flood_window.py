@@ -35,7 +35,9 @@ def test_window_is_the_negative_binomial_law(mean: float, shape: float) -> None:
 def test_an_infinite_shape_is_poisson() -> None:
     window = flood_window(30.0, math.inf)
 
-    masses = [math.exp(-30.0 + z * math.log(30.0) - math.lgamma(z + 1)) for z in (0, 35)]
+    masses = [
+        math.exp(-30.0 + z * math.log(30.0) - math.lgamma(z + 1)) for z in (0, 35)
+    ]
 
     assert window.masses[0 - window.first] == pytest.approx(masses[0], rel=1e-12)
     assert window.masses[35 - window.first] == pytest.approx(masses[1], rel=1e-12)
