@@ -11,6 +11,7 @@ from oracles.bucket_counts import (
     slot_jumps,
     with_one_plus,
 )
+from scipy import stats
 
 from shuffledp.accounting.counts.counts_profile import CountsProfile
 from shuffledp.accounting.counts.slot_noise import SlotNoise
@@ -20,11 +21,12 @@ from shuffledp.errors import CertificationError
 EPSILONS = (0.0, 0.3, 1.0, 2.0, 4.0)
 
 
-def bounds(noise: SlotNoise, rate: float, *, moved: bool) -> ItemsBounds:
+def bounds(noise: SlotNoise, rate: float, *, buckets: int) -> ItemsBounds:
     """Bounds with what transforms and Chernoff's bound cost, without devices' draws."""
+    d, moved = buckets, buckets > 1
     profile = CountsProfile(
-        (noise.certified(rate, moved=moved, times=1),),
-        (noise.attacked(rate, moved=moved, times=1),),
+        (noise.certified(rate, buckets=d, moved=moved, times=1),),
+        (noise.attacked(rate, buckets=d, moved=moved, times=1),),
         1e-6,
     )
     return ItemsBounds(profile, 2.0 * profile.missing, profile.drift)
@@ -48,7 +50,7 @@ def test_bounds_enclose_sums_of_one_bucket(
     law = slot_counts(jumps, slots=slots, buckets=1, cells=cells, most=40)
     more, left_out = with_one_plus(law, rate), 1.0 - law.sum()
 
-    both = bounds(SlotNoise(slots, decay, longest, pairs, strength), rate, moved=False)
+    both = bounds(SlotNoise(slots, decay, longest, pairs, strength), rate, buckets=1)
 
     assert left_out < 1e-9
     for epsilon in EPSILONS:
@@ -81,7 +83,7 @@ def test_bounds_enclose_sums_of_two_buckets(
     for rate in (1.0, 0.4):
         noise = SlotNoise(slots, decay, longest, pairs, strength)
         here, there = message_in(law, 0, rate), message_in(law, 1, rate)
-        both = bounds(noise, rate, moved=True)
+        both = bounds(noise, rate, buckets=2)
         for epsilon in EPSILONS:
             exact = exact_divergence(here, there, epsilon)
             assert both.lower(epsilon) <= exact + left_out
@@ -100,7 +102,7 @@ def test_a_third_bucket_tells_no_more_than_is_certified() -> None:
     here, there = message_in(law, 0, 1.0), message_in(law, 1, 1.0)
     left_out = 1.0 - law.sum()
 
-    both = bounds(SlotNoise(300, 0.3, 2, 0.2, 0.6), 1.0, moved=True)
+    both = bounds(SlotNoise(300, 0.3, 2, 0.2, 0.6), 1.0, buckets=3)
 
     assert left_out < 1e-3
     for epsilon in EPSILONS:
@@ -109,12 +111,40 @@ def test_a_third_bucket_tells_no_more_than_is_certified() -> None:
         assert exact - 1e-13 <= both.upper(epsilon)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("slots", "buckets"), [(1200, 240), (3000, 100)])
+def test_slots_that_jump_elsewhere_are_seen(slots: int, buckets: int) -> None:
+    # Given how many there are, the others know only two buckets.
+    jumps, noise = slot_jumps(0.4, 2, 0.7, 1.0), SlotNoise(slots, 0.4, 2, 0.7)
+    part = (buckets - 2) * sum(mean for _, _, mean in jumps) / slots
+    ends = stats.binom.ppf(np.arange(13) / 12, slots, part).astype(int)
+    ends[[0, -1]] = stats.binom.ppf([1e-6, 1.0 - 1e-6], slots, part)
+    both = bounds(noise, 1.0, buckets=buckets)
+
+    def divergence(elsewhere: int, epsilon: float) -> float:
+        left = slots - elsewhere
+        factor = left / slots / (1.0 - part)
+        given = [(plus, minus, mean * factor) for plus, minus, mean in jumps]
+        law = slot_counts(given, slots=left, buckets=2, cells=12, most=20)
+        return exact_divergence(
+            message_in(law, 0, 1.0), message_in(law, 1, 1.0), epsilon
+        )
+
+    for epsilon in (0.0, 1.0, 3.0):
+        # The more jump elsewhere, the fewer hide the message: from both sides.
+        each = np.array([divergence(end, epsilon) for end in ends.tolist()])
+        low, high = each[:-1].mean(), each[1:].mean()
+        assert low <= high
+        assert both.lower(epsilon) <= high + 1e-3
+        assert low - 1e-5 <= both.upper(epsilon)
+
+
 @pytest.mark.parametrize("times", [1, 3])
 def test_attack_needs_no_more_than_is_certified(times: int) -> None:
     noise = SlotNoise(20_000, 0.7, 8, 60.0)
     profile = CountsProfile(
-        (noise.certified(0.9, moved=True, times=times),),
-        (noise.attacked(0.9, moved=True, times=times),),
+        (noise.certified(0.9, buckets=9, moved=True, times=times),),
+        (noise.attacked(0.9, buckets=9, moved=True, times=times),),
         1e-6,
     )
     both = ItemsBounds(profile, 2.0 * profile.missing, profile.drift)
@@ -126,11 +156,11 @@ def test_attack_needs_no_more_than_is_certified(times: int) -> None:
 
 def test_too_few_slots_prove_nothing() -> None:
     with pytest.raises(CertificationError, match="more slots"):
-        SlotNoise(100, 0.4, 2, 0.5).certified(1.0, moved=True, times=1)
+        SlotNoise(100, 0.4, 2, 0.5).certified(1.0, buckets=2, moved=True, times=1)
     with pytest.raises(CertificationError, match="less noise, or more slots"):
-        SlotNoise(100, 0.4, 2, 40.0).certified(1.0, moved=False, times=1)
+        SlotNoise(100, 0.4, 2, 40.0).certified(1.0, buckets=1, moved=False, times=1)
     with pytest.raises(CertificationError, match="less noise, or more slots"):
-        SlotNoise(100, 0.4, 2, 20.0).attacked(1.0, moved=True, times=1)
+        SlotNoise(100, 0.4, 2, 20.0).attacked(1.0, buckets=2, moved=True, times=1)
 
 
 def test_fewer_people_are_fewer_slots_that_jump_as_often() -> None:
@@ -141,8 +171,8 @@ def test_fewer_people_are_fewer_slots_that_jump_as_often() -> None:
     assert (fewer.slots, fewer.decay, fewer.longest) == (1500, 0.6, 6)
     assert fewer.jumps().total / 1500 == pytest.approx(noise.jumps().total / 3000)
     assert fewer.variance == pytest.approx(0.5 * noise.variance)
-    assert bounds(noise, 1.0, moved=False).upper(1.0) < bounds(
-        fewer, 1.0, moved=False
+    assert bounds(noise, 1.0, buckets=1).upper(1.0) < bounds(
+        fewer, 1.0, buckets=1
     ).lower(1.0)
 
 
