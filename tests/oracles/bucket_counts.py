@@ -50,7 +50,8 @@ def with_one_plus(law: NDArray[Any], rate: float) -> NDArray[Any]:
     if law.dtype != object:
         return (1.0 - rate) * law + rate * more
     sends = int(mp.mpf(rate) * _UNIT)
-    return ((_UNIT - sends) * law + sends * more) // _UNIT
+    mixed: NDArray[Any] = ((_UNIT - sends) * law + sends * more) // _UNIT
+    return mixed
 
 
 def exact_divergence(

@@ -198,8 +198,8 @@ def test_moments_are_those_of_jumps(noise: GeometricNoise | PoissonNoise) -> Non
     jumps = noise.jumps()
 
     def moment(k: int) -> float:
-        return sum(
-            float(rate) * size**k
+        return math.fsum(
+            float(rate) * float(size) ** k
             for rates in (jumps.plus, jumps.minus)
             for size, rate in enumerate(rates.tolist(), start=1)
         )

@@ -41,7 +41,8 @@ def profile(*groups: Group, rate: float = 1.0, delta: float = 1e-6) -> CountsPro
 
 
 def doubles(law: NDArray[np.object_]) -> Floats:
-    return (law / 10.0**50).astype(np.float64)
+    masses: Floats = (law / 10.0**50).astype(np.float64)
+    return masses
 
 
 def worlds(
