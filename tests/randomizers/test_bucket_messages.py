@@ -59,7 +59,7 @@ def test_numbers_of_jumps_are_poisson(mean: float) -> None:
         assert np.all(np.diff(people) > 0)
         numbers[people] += 1
 
-    last = int(stats.poisson.isf(1e-3, mean))
+    last = int(stats.poisson.isf(1e-4, mean)) - 1
     law = stats.poisson.pmf(np.arange(last + 1), mean)
     law = np.append(law, stats.poisson.sf(last, mean))
     observed = np.bincount(np.minimum(numbers, last + 1), minlength=last + 2)

@@ -128,19 +128,20 @@ def test_slots_are_equally_many_for_everybody() -> None:
 
 
 def test_equal_parameters_have_equal_identities() -> None:
+    eight: Any = np.int64(8)
     noises: list[tuple[Any, Any]] = [
         (PoissonNoise(40), PoissonNoise(np.float64(40.0))),
         (GeometricNoise(0.5, 100, 8), GeometricNoise(np.float64(0.5), 100.0, 8.0)),
         (GeometricNoise(0.5, 100), GeometricNoise(0.5, 100.0, math.inf, 1)),
-        (SlotNoise(100, 0.5, 4, 10), SlotNoise(np.int64(100), 0.5, np.int64(4), 10.0)),
+        (SlotNoise(100, 0.5, 4, 10), SlotNoise(12 * eight + 4, 0.5, eight // 2, 10.0)),
     ]
     for one, other in noises:
         first = CountsParameters((CountGroup(8, 2, one),), (1, 2), (1, 1), 50)
         again = CountsParameters(
-            (CountGroup(np.int64(8), np.int64(2), other),),
+            (CountGroup(eight, eight // 4, other),),
             (1.0, 2.0),
             (1.0, 1.0),
-            np.int64(50),  # type: ignore[arg-type]
+            6 * eight + 2,
         )
         assert first == again
         assert first.identity == again.identity

@@ -33,6 +33,8 @@ from shuffledp.statistics.counts.protocol import Counts
 _CLOSE, _NEAR = 2e-3, 1e-5
 _MOST_STEPS = 40
 _A_LITTLE_LESS = 0.9
+# Sizes of a trusted curator's noise that are tried, with several targets.
+_CURATOR_STEPS = 100
 # Pairs of a shuffler that adds the noise itself: they cost people nothing.
 _SHUFFLER_PAIRS = 2e4
 
@@ -135,16 +137,26 @@ class CountsSearch:
         changed = 1.0 if self.buckets == 1 else 2.0 * self.most
         targets, counts = self.people.epsilons, self.people.counts.astype(np.float64)
         errors = []
-        for target in targets.tolist():
+        # From the noise at which all answers of the smallest target are sent, to that of
+        # the largest one, in steps of a few percent.
+        steps = 1 if targets.size == 1 else _CURATOR_STEPS
+        for target in np.geomspace(targets[0], targets[-1], steps).tolist():
             decay = math.exp(-target / changed)
             laplace = math.sqrt(2.0 * decay) / (1.0 - decay)
             mu = float(
                 sensitivity_per_deviation(np.array([target]), self.delta)[0]
             ) / math.sqrt(changed)
-            noise = min(laplace, 1.0 / mu)
-            # Sampling with q keeps log(1 + q (e^target - 1)): amplification.
-            rates = np.minimum(np.expm1(targets) / math.expm1(target), 1.0)
-            errors.append(self._error_of(noise**2, rates, counts))
+            grown = np.expm1(targets)
+            # Sampling with q keeps log(1 + q (e^target - 1)): amplification. Laplace
+            # noise on two buckets keeps less, as nothing may be sent in either world.
+            general = grown / math.expm1(target)
+            exact = general
+            if self.buckets > 1:
+                half = math.exp(0.5 * target)
+                exact = grown / (half - 1.0 + (grown + 1.0) * (1.0 - 1.0 / half))
+            for noise, sent in ((laplace, exact), (1.0 / mu, general)):
+                rates = np.minimum(sent, 1.0)
+                errors.append(self._error_of(noise**2, rates, counts))
         return min(errors)
 
     def shuffler(self) -> float:

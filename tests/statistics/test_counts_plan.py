@@ -1,0 +1,173 @@
+"""Plans of counts: certified, in order of error, and as accurate as is known."""
+
+import json
+from typing import Any
+
+import pytest
+
+from shuffledp.accounting.account import account
+from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
+from shuffledp.planning.protocol_plan import Wish
+from shuffledp.population import Population
+from shuffledp.statistics.counts.counts_plan import CountsPlan, plan_counts
+from shuffledp.statistics.counts.counts_plan_table import counts_plan_tables
+
+
+def checked(plan: CountsPlan) -> CountsPlan:
+    """Asserts what holds of every plan."""
+    targets = dict(plan.wish.targets or {})
+    people = Population.from_counts(targets)
+    errors = [design.standard_error for design in plan.designs]
+    assert errors == sorted(errors)
+    assert plan.best is plan.designs[0]
+    assert plan.curator <= plan.best.standard_error
+    assert plan.curator <= plan.shuffler
+    for design in plan.designs:
+        again = account(
+            design.protocol, people, delta=plan.wish.delta, absent=plan.wish.absent
+        )
+        for level in again.levels:
+            assert level.target is not None
+            assert level.epsilon_central <= level.target
+        predicted = design.protocol.predicted_errors(people, [[plan.share]])  # type: ignore[list-item]
+        assert design.standard_error == pytest.approx(predicted[0][0], rel=1e-9)
+    return plan
+
+
+def errors(plan: CountsPlan, *, constant: bool, most: float) -> list[float]:
+    return [
+        design.standard_error
+        for design in checked(plan).designs
+        if design.messages <= most and (design.is_constant or not constant)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "error"), [(9, 3.8), (16, 3.3)])
+def test_reports_of_one_size_are_as_accurate_as_is_known(
+    size: int, error: float
+) -> None:
+    wish = Wish(targets={1.0: 100_000}, delta=1e-6)
+
+    plan = plan_counts(wish, buckets=8, max_messages=size)
+
+    # A trusted curator's is 2.80, single messages' 8.63.
+    assert plan.curator == pytest.approx(2.80, abs=0.005)
+    assert min(errors(plan, constant=True, most=size)) <= error
+
+
+@pytest.mark.slow
+def test_two_messages_in_the_mean_are_nearly_a_trusted_curators() -> None:
+    wish = Wish(targets={1.0: 100_000}, delta=1e-6)
+
+    plan = plan_counts(wish, buckets=8, max_messages=2)
+
+    assert min(errors(plan, constant=False, most=2.0)) <= 3.0
+
+
+@pytest.mark.slow
+def test_many_buckets_at_a_small_target() -> None:
+    wish = Wish(targets={0.1: 100_000}, delta=1e-6)
+
+    plan = plan_counts(wish, buckets=128, max_messages=16)
+
+    # A trusted curator's is 28.3, single messages' 60.9.
+    assert plan.curator == pytest.approx(28.28, abs=0.01)
+    assert min(errors(plan, constant=False, most=16.0)) <= 31.0
+
+
+def test_a_small_plan_keeps_its_target() -> None:
+    names: list[str] = []
+
+    plan = checked(
+        plan_counts(
+            Wish(targets={1.0: 5_000}), buckets=4, max_messages=3, on_step=names.append
+        )
+    )
+
+    assert names == ["Poisson noise", "geometric noise", "yardsticks"]
+    record = json.loads(json.dumps(plan.to_dict()))
+    assert record["trusted_curator"] == plan.curator
+    assert [each["name"] for each in record["designs"]] == [
+        x.name for x in plan.designs
+    ]
+    assert counts_plan_tables(plan)
+
+
+def test_error_falls_with_the_target() -> None:
+    found = [
+        plan_counts(Wish(targets={e: 5_000}), buckets=8, max_messages=4).best
+        for e in (0.5, 0.7, 1.0, 1.4, 2.0)
+    ]
+
+    worse = [design.standard_error for design in found]
+    assert worse == sorted(worse, reverse=True)
+    assert len(set(worse)) == len(worse)
+
+
+def test_absent_people_cost_accuracy_and_are_certified() -> None:
+    wish = Wish(targets={1.0: 5_000}, absent=2_500)
+
+    plan = checked(plan_counts(wish, buckets=8, max_messages=4))
+
+    all_there = plan_counts(Wish(targets={1.0: 5_000}), buckets=8, max_messages=4)
+    # Noise of half the people suffices, and there is twice as much of it.
+    assert plan.best.protocol.honest == 2_500
+    assert 1.3 < plan.best.standard_error / all_there.best.standard_error < 1.6
+
+
+@pytest.mark.slow
+def test_several_targets_are_kept() -> None:
+    wish = Wish(targets={0.1: 1_000, 1.0: 6_000, 2.0: 3_000})
+
+    plan = checked(plan_counts(wish, buckets=4, max_messages=6))
+
+    for design in plan.designs:
+        rates = design.protocol.rates
+        assert list(rates) == sorted(rates)
+        assert rates[-1] > 0.9
+        # The smallest target does not decide the noise of all.
+        assert rates[0] < 0.9
+
+
+@pytest.mark.slow
+def test_one_bucket_and_sets() -> None:
+    wish = Wish(targets={1.0: 20_000})
+
+    single = checked(plan_counts(wish, buckets=1, max_messages=13))
+    several = checked(plan_counts(wish, buckets=16, most=4, max_messages=20))
+
+    # With one bucket, sizes that vary would show the answer to the shuffler.
+    assert all(design.is_constant for design in single.designs)
+    assert several.best.standard_error > single.best.standard_error
+
+
+@pytest.mark.parametrize(
+    ("wish", "changed"),
+    [
+        (Wish(levels={1.0: 1000}), {}),
+        (Wish(targets={0.0: 1000}), {}),
+        (Wish(targets={1.0: 1000}), {"buckets": 0}),
+        (Wish(targets={1.0: 1000}), {"buckets": 2.5}),
+        (Wish(targets={1.0: 1000}), {"most": 0}),
+        (Wish(targets={1.0: 1000}), {"most": 9}),
+        (Wish(targets={1.0: 1000}), {"max_messages": 1}),
+        (Wish(targets={1.0: 1000}), {"max_messages": 0}),
+        (Wish(targets={1.0: 1000}), {"share": -0.1}),
+        (Wish(targets={1.0: 1000}), {"share": 1.1}),
+        (Wish(targets={1.0: 1000}), {"share": float("nan")}),
+    ],
+)
+def test_wishes_of_no_sense_are_refused(wish: Wish, changed: dict[str, Any]) -> None:
+    arguments = {"buckets": 8, "max_messages": 4} | changed
+
+    with pytest.raises(InvalidInputError):
+        plan_counts(wish, **arguments)
+
+
+def test_wishes_that_nothing_keeps_are_refused() -> None:
+    with pytest.raises(PopulationError):
+        plan_counts(Wish(targets={1.0: 100}, absent=100), buckets=8)
+    # Ten people have no room for the noise in two messages each.
+    with pytest.raises(CertificationError):
+        plan_counts(Wish(targets={0.01: 10}), buckets=8, max_messages=2)
