@@ -97,7 +97,7 @@ def test_a_small_plan_keeps_its_target() -> None:
 def test_error_falls_with_the_target() -> None:
     found = [
         plan_counts(Wish(targets={e: 5_000}), buckets=8, max_messages=4).best
-        for e in (0.5, 0.7, 1.0, 1.4, 2.0)
+        for e in (0.5, 1.0, 2.0)
     ]
 
     worse = [design.standard_error for design in found]

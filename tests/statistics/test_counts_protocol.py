@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covering import covering
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.counts.count_noise import GeometricNoise, PoissonNoise
@@ -79,7 +78,18 @@ def test_reports_have_the_moments_of_tallies(noise: Noise) -> None:
     assert np.all(np.abs(differences) <= 5.0 * errors)
 
 
-@covering(("noise", NOISES), ("honest", [800, 400]))
+@pytest.mark.parametrize(
+    ("noise", "honest"),
+    [
+        (GEOMETRIC, 800),
+        (NOISES[3], 400),
+        *(
+            pytest.param(noise, honest, marks=pytest.mark.slow)
+            for noise in NOISES
+            for honest in (800, 400)
+        ),
+    ],
+)
 def test_estimates_are_unbiased_and_intervals_cover(noise: Noise, honest: int) -> None:
     if isinstance(noise, SlotNoise):
         noise = replace(noise, slots=2 * honest)
