@@ -69,7 +69,7 @@ def main() -> None:
             level = design.guarantee.levels[0]
             print(
                 f"{buckets} | {most} | {asked} | {plan.curator:.2f} | "
-                f"{plan.shuffler:.2f} | {design.name} | {design.messages:.2f} | "
+                f"{plan.shuffler or np.nan:.2f} | {design.name} | {design.messages:.2f} | "
                 f"{'constant' if design.is_constant else 'varies'} | "
                 f"{design.standard_error:.2f} | "
                 f"{design.standard_error / plan.curator:.3f} | {simulated:.2f} | "

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.accounting.accounting_query import check_whole
+from shuffledp.accounting.counts.count_noise import PoissonNoise
+from shuffledp.accounting.counts.counts_parameters import CountGroup
+from shuffledp.accounting.items.items_calibration import check_delta
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.planning.protocol_plan import Wish
 from shuffledp.population import Population
@@ -25,7 +28,8 @@ class CountsPlan:
         share: Of the bucket whose error is predicted.
         designs: At least one, the best first.
         curator: Error of a trusted curator at the same targets, in people.
-        shuffler: Error if the shuffler itself adds the noise, one message per answer.
+        shuffler: Error if the shuffler itself adds the noise, one message per answer; None
+            where that is not proven.
         left_out: Families without a certificate, with the reason.
     """
 
@@ -35,7 +39,7 @@ class CountsPlan:
     share: float
     designs: tuple[CountsDesign, ...]
     curator: float
-    shuffler: float
+    shuffler: float | None
     left_out: tuple[str, ...]
 
     @property
@@ -107,13 +111,10 @@ def plan_counts(
         raise PopulationError(
             f"Expected at most {people.num_users - 1} absent people, got {wish.absent}."
         )
-    check_whole(buckets, "buckets", least=1)
-    check_whole(most, "buckets per person", least=1)
+    # Checks both numbers before any search.
+    CountGroup(buckets, most, PoissonNoise(1.0))
+    check_delta(wish.delta)
     check_whole(max_messages, "messages per report", least=1)
-    if most > buckets:
-        raise InvalidInputError(
-            f"Expected at most {buckets} buckets per person, got {most}."
-        )
     if max_messages <= most:
         raise InvalidInputError(
             f"Expected more than {most} messages per report, got {max_messages}."

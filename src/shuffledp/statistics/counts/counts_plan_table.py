@@ -73,11 +73,12 @@ def _yardsticks(plan: CountsPlan) -> Table:
         f"{plan.curator:.3g}",
         "is trusted with all answers, and adds discrete Laplace or Gaussian noise",
     )
-    table.add_row(
-        "noise from the shuffler",
-        f"{plan.shuffler:.3g}",
-        "one message per answer, if the shuffler itself is trusted to add the noise",
-    )
+    if plan.shuffler is not None:
+        table.add_row(
+            "noise from the shuffler",
+            f"{plan.shuffler:.3g}",
+            "one message per answer, if the shuffler itself is trusted to add the noise",
+        )
     return table
 
 

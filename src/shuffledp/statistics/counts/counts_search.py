@@ -159,10 +159,13 @@ class CountsSearch:
                 errors.append(self._error_of(noise**2, rates, counts))
         return min(errors)
 
-    def shuffler(self) -> float:
-        """Returns the error if the shuffler adds noise, in people."""
+    def shuffler(self) -> float | None:
+        """Returns the error if the shuffler adds noise, in people; None if unproven."""
         family = NoiseFamily("the shuffler's noise", "geometric", pairs=_SHUFFLER_PAIRS)
-        noise = family.noise(self._smallest(family, float(self.people.epsilons[0])))
+        try:
+            noise = family.noise(self._smallest(family, float(self.people.epsilons[0])))
+        except CertificationError:
+            return None
         return self._error(noise, [1.0] * self.people.num_levels)
 
     def _group(self, noise: Noise) -> CountGroup:
