@@ -18,8 +18,9 @@ if TYPE_CHECKING:
         most_rounds,
         smallest_crowd,
     )
-    from shuffledp.accounting.counts.count_noise import GeometricNoise, PoissonNoise
+    from shuffledp.accounting.counts.count_noise import PoissonNoise
     from shuffledp.accounting.counts.counts_parameters import CountGroup
+    from shuffledp.accounting.counts.geometric_noise import GeometricNoise
     from shuffledp.accounting.counts.slot_noise import SlotNoise
     from shuffledp.accounting.guarantee import Guarantee
     from shuffledp.accounting.privacy_profile import PrivacyProfile, privacy_profile
@@ -168,7 +169,7 @@ _MODULES = {
     "Frequency": "statistics.frequency.protocol",
     "FrequencyEstimate": "analyzer.frequency",
     "Gaussian": "randomizers.gaussian",
-    "GeometricNoise": "accounting.counts.count_noise",
+    "GeometricNoise": "accounting.counts.geometric_noise",
     "Guarantee": "accounting.guarantee",
     "GridResponse": "randomizers.grid_response",
     "HadamardResponse": "randomizers.hadamard_response",

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.counts.count_noise import GeometricNoise, PoissonNoise
+from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import CountGroup, Noise
+from shuffledp.accounting.counts.geometric_noise import GeometricNoise
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 from shuffledp.errors import InvalidInputError, UnknownLevelError
 from shuffledp.population import Population

@@ -14,10 +14,10 @@ from oracles.bucket_counts import (
 
 from shuffledp.accounting.counts.count_noise import (
     CountNoise,
-    GeometricNoise,
     PoissonNoise,
 )
 from shuffledp.accounting.counts.counts_profile import CountsProfile
+from shuffledp.accounting.counts.geometric_noise import GeometricNoise
 from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
 from shuffledp.errors import CertificationError
 

@@ -8,12 +8,13 @@ import pytest
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.certificate import read_certificate
-from shuffledp.accounting.counts.count_noise import GeometricNoise, PoissonNoise
+from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import (
     CountGroup,
     CountsParameters,
     Noise,
 )
+from shuffledp.accounting.counts.geometric_noise import GeometricNoise
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 from shuffledp.accounting.verification import recompute
 from shuffledp.errors import (

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shuffledp.accounting.counts.count_noise import GeometricNoise, PoissonNoise
+from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import (
     CountGroup,
     CountsParameters,
     read_group,
     read_groups,
 )
+from shuffledp.accounting.counts.geometric_noise import GeometricNoise
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 from shuffledp.errors import InvalidInputError
 

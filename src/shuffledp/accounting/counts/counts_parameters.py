@@ -7,8 +7,9 @@ from typing import TypeAlias
 import numpy as np
 
 from shuffledp.accounting.accounting_query import check_whole
-from shuffledp.accounting.counts.count_noise import GeometricNoise, PoissonNoise
+from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_exposure import CountsExposure
+from shuffledp.accounting.counts.geometric_noise import GeometricNoise
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.accounting.items.items_parameters import (

@@ -66,8 +66,7 @@ class SlotNoise:
         decay: p in (0, 1).
         longest: The messages of a slot, from 2 to 64.
         pairs: F, the mean number of pairs (+, -) per bucket, above 0.
-        strength: Jumps of j messages + per bucket, and as many of -, are strength p^j / j
-            in the mean; above 0.
+        strength: Mean jumps of j messages + per bucket, and of -, over p^j / j; above 0.
     """
 
     slots: int
@@ -83,16 +82,11 @@ class SlotNoise:
             raise InvalidInputError(
                 f"Expected at most {_MOST_LONGEST} messages per slot, got {self.longest}."
             )
-        for name, value, most in (
-            ("decay", self.decay, math.nextafter(1.0, 0.0)),
-            ("pairs", self.pairs, _LARGEST),
-            ("strength", self.strength, _LARGEST),
-        ):
-            number = as_number(value, name)
-            if not 0.0 < number <= most:
-                below = "below 1" if name == "decay" else f"up to {most:g}"
+        for name, most in (("decay", 1.0), ("pairs", _LARGEST), ("strength", _LARGEST)):
+            number = as_number(getattr(self, name), name)
+            if not 0.0 < number < most:
                 raise InvalidInputError(
-                    f"Expected {name} above 0, {below}, got {number:g}."
+                    f"Expected 0 < {name} < {most:g}, got {number}."
                 )
             # Numbers of one type each: equal noise has equal identities.
             object.__setattr__(self, name, number)

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.counts.count_noise import GeometricNoise
 from shuffledp.accounting.counts.counts_parameters import CountGroup, CountsParameters
+from shuffledp.accounting.counts.geometric_noise import GeometricNoise
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.bucket_messages import (

@@ -9,9 +9,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shuffledp.accounting.counts.count_noise import GeometricNoise, PoissonNoise
+from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import Noise
 from shuffledp.accounting.counts.flood_window import LARGEST_FLOOD
+from shuffledp.accounting.counts.geometric_noise import GeometricNoise
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 
 # Pairs per bucket beyond which more hardly reduce the variance, times epsilon^1.2.
