@@ -201,11 +201,13 @@ def test_visits_of_a_news_site(
 
     monkeypatch.setattr(rehearsal, "load_msnbc_sets", few)
 
-    answer = command("estimate", *MSNBC, "--seed", "1", "--json").json()
+    budget = ("--target-budget", "2")
+    answer = command("estimate", *MSNBC, *budget, "--seed", "1", "--json").json()
     other = command("estimate", *MSNBC, "--set-size", "2", "--json")
 
     assert answer["guarantee"]["protocol"]["parameters"]["set_size"] == 4
     assert len(answer["estimates"]) == NUM_ITEMS
+    assert "Estimated numbers of people by target: 0.5: " in " ".join(answer["caveats"])
     assert "Two pages" in other.err
 
 

@@ -10,7 +10,9 @@ import polars as pl
 import pytest
 
 import shuffledp as sdp
+from shuffledp.errors import InvalidInputError
 from shuffledp.option_text import Argument, option_text
+from shuffledp.statistics.frequency import rehearsal as frequency_rehearsal
 
 NUM_USERS = 2_000
 
@@ -34,6 +36,24 @@ def people() -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def result(people: pl.DataFrame) -> sdp.Rehearsed:
     return sdp.rehearse(people, value="answer", level="epsilon", seed=3)
+
+
+def test_bits_of_all_people_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = pl.DataFrame({"answer": ["a", "b", "c", "a"], "epsilon": [1.0] * 4})
+    asked: dict[str, Any] = {
+        "value": "answer",
+        "level": "epsilon",
+        "delta": 1e-2,
+        "seed": 1,
+    }
+
+    monkeypatch.setattr(frequency_rehearsal, "MAX_UNARY_BITS", 11)
+    with pytest.raises(InvalidInputError, match="4 people with 3 bits each"):
+        sdp.rehearse(few, mechanism="unary-encoding", **asked)
+    # A number takes no bits per category; and as many bits as fit are welcome.
+    sdp.rehearse(few, mechanism="kary-response", **asked)
+    monkeypatch.setattr(frequency_rehearsal, "MAX_UNARY_BITS", 12)
+    sdp.rehearse(few, mechanism="unary-encoding", **asked)
 
 
 @pytest.mark.parametrize(

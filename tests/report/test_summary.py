@@ -36,6 +36,7 @@ from shuffledp.statistics.summary import EstimateRow, Summary
 from shuffledp.statistics.summary_parts import (
     Circumstances,
 )
+from shuffledp.types import Mode
 
 CATEGORIES = ("a", "b & c", "d")
 CIRCUMSTANCES = Circumstances("a survey", 0.95, 11)
@@ -92,6 +93,21 @@ def test_page_shows_every_certified_epsilon_in_full(
     for level in collection.guarantee.levels:
         # Six digits, rounded upward already: a shorter number could be too small.
         assert page.count(repr(level.epsilon_central)) >= 2
+
+
+@pytest.mark.parametrize("mode", ["agnostic", "stratified"])
+def test_biased_means_say_whose_levels_add_to_the_bias(mode: Mode) -> None:
+    values, levels = np.array([1.0, 9.0] * 4), np.array([0.5, 1.5] * 4)
+    protocol = mean_by("clip-laplace", 0.0, 10.0, mode)
+
+    found = collect_mean(
+        values, levels, protocol=protocol, delta=1e-2, rng=np.random.default_rng(4)
+    )
+
+    caveats = " ".join(summarize_mean(found, CIRCUMSTANCES).caveats)
+    assert "biased where values differ" in caveats
+    # Levels that are estimated apart do not bias a stratified mean.
+    assert ("further if levels depend" in caveats) == (mode == "agnostic")
 
 
 def test_page_states_assumptions_and_caveat(

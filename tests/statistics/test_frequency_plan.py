@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from shuffledp import Frequency, InvalidInputError, Population
+from shuffledp import CertificationError, Frequency, InvalidInputError, Population
 from shuffledp.planning.protocol_plan import ProtocolPlan, Wish
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.kary_response import KRandomizedResponse
@@ -156,3 +156,26 @@ def test_bad_deltas_are_refused(delta: float) -> None:
     for wish in (Wish(LEVELS, None, delta), Wish(None, LEVELS, delta)):
         with pytest.raises(InvalidInputError, match="delta"):
             plan_frequency(wish, num_categories=3)
+
+
+def test_options_without_a_proof_are_left_out_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fit = Wish.fit
+
+    def fails_for_subsets(wish: Wish, protocol: Frequency) -> object:
+        if isinstance(protocol.randomizer, SubsetSelection):
+            raise CertificationError("No proof.")
+        return fit(wish, protocol)
+
+    monkeypatch.setattr(Wish, "fit", fails_for_subsets)
+    monkeypatch.setattr(planning, "_MODES", ("agnostic",))
+    compared = (KRandomizedResponse, SubsetSelection)
+    monkeypatch.setattr(planning, "_MECHANISMS", compared)
+
+    plan = plan_frequency(Wish({1.0: 8}, None, 1e-2), num_categories=4)
+
+    (line,) = (line for line in plan.left_out if line.startswith("subset-selection"))
+    assert line.endswith("(agnostic): No proof.")
+    assert "subset-selection" not in names(plan, "agnostic")
+    assert "kary-response" in names(plan, "agnostic")

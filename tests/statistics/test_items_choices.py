@@ -94,6 +94,10 @@ def test_what_is_no_choice_is_refused() -> None:
             PLAIN.randomize(asked, rng=rng)
     with pytest.raises(InvalidInputError):
         PLAIN.randomize([], rng=rng)
+    # Plain choices draw nothing, and take no other rng than noisy ones all the same.
+    for protocol in (PLAIN, NOISY):
+        with pytest.raises(InvalidInputError, match="Expected rng"):
+            protocol.randomize([0.5], rng=1)  # type: ignore[arg-type]
     offers: list[tuple[tuple[float, ...], float | None]] = [
         ((), None),
         ((2.0, 1.0), None),

@@ -158,6 +158,14 @@ def test_what_runs_is_what_was_certified() -> None:
             FRAMEWORK.plan_from(chosen, bad)  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="1 people absent"):
         replace(FRAMEWORK, absent=1).plan_from(chosen, good)
+    # As many people, who were offered other targets.
+    other = ChoiceCounts.of(Population.from_counts({0.5: N // 2, 3.0: N // 2}))
+    with pytest.raises(InvalidInputError, match="at the targets offered"):
+        FRAMEWORK.plan_from(other, good)
+    with pytest.raises(
+        InvalidInputError, match="Expected ChoiceCounts, got Population"
+    ):
+        FRAMEWORK.plan_from(PEOPLE, good)  # type: ignore[arg-type]
 
 
 def test_what_is_out_of_step_is_refused() -> None:

@@ -20,6 +20,7 @@ from shuffledp import (
     shuffle,
 )
 from shuffledp.randomizers.catalog import NUMBER_MECHANISMS
+from shuffledp.statistics.mean.rehearsal import collect_mean
 from shuffledp.types import Mode
 
 PEOPLE = Population.from_counts({2.0: 200, 4.0: 200})
@@ -189,3 +190,37 @@ def test_a_mean_and_a_spread_that_no_values_have_are_refused(
 ) -> None:
     with pytest.raises(InvalidInputError):
         Mean(0.0, 1.0).predicted_error(PEOPLE, mean=mean, spread=spread)
+
+
+def test_predicted_bias_of_strata_is_the_average_over_people() -> None:
+    counts = {0.5: 30, 2.0: 10}
+
+    together = mean_by("clip-laplace", -1.0, 1.0, "stratified").predicted_bias(
+        Population.from_counts(counts), mean=0.5
+    )
+
+    # A single level has no strata: its bias limit is that of the other mode.
+    agnostic = mean_by("clip-laplace", -1.0, 1.0)
+    single = [
+        agnostic.predicted_bias(Population.from_counts({level: 1}), mean=0.5)
+        for level in counts
+    ]
+    assert together == pytest.approx(0.75 * single[0] + 0.25 * single[1], rel=1e-9)
+    assert together > 0.0
+
+
+def test_impossible_spreads_are_refused_before_anything_is_collected() -> None:
+    steps: list[str] = []
+
+    with pytest.raises(InvalidInputError, match="Expected a spread from 0 to 30"):
+        collect_mean(
+            np.array([30.0, 40.0]),
+            np.array([1.0, 1.0]),
+            protocol=Mean(20.0, 80.0),
+            delta=1e-3,
+            rng=np.random.default_rng(1),
+            spread=30.5,
+            on_step=steps.append,
+        )
+
+    assert steps == []

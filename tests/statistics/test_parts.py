@@ -1,6 +1,7 @@
 """Parts of people, counted apart, tell the truth about all of them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from shuffledp.statistics.frequency.rehearsal import collect_frequency, frequenc
 from shuffledp.statistics.level_dependence import LevelGroups
 from shuffledp.statistics.mean.rehearsal import collect_mean, mean_parts
 from shuffledp.statistics.parts import InParts, Parts
-from shuffledp.statistics.sum.rehearsal import collect_sum, sum_parts
+from shuffledp.statistics.request import Request
+from shuffledp.statistics.sum.rehearsal import SumStatistic, collect_sum, sum_parts
 
 NUM_USERS = 3_000
 
@@ -117,3 +119,38 @@ def test_what_is_no_value_is_refused_as_in_a_table() -> None:
     with pytest.raises(InvalidInputError, match="Expected 3 names"):
         frequency_parts(sdp.Frequency(3), ("yes", "no"))
     assert not isinstance(object(), InParts)
+
+
+def test_categories_of_each_group_are_counted() -> None:
+    truth = frequency_parts(sdp.Frequency(3)).truth
+
+    counts = truth.count(np.array([0, 2, 2, 1]), np.array([0, 1, 1, 0]), 2)
+
+    # One row per group, one column per category.
+    assert counts.tolist() == [[1, 1, 0], [0, 0, 2]]
+
+
+def test_true_means_far_from_zero_keep_their_digits() -> None:
+    parts = mean_parts(sdp.Mean(1e9, 1e9 + 1.0, "stratified"))
+    levels = np.array([0.5, 0.5, 1.0, 2.0])
+
+    # Binary fractions: all of these numbers, and their mean, are exact.
+    counts, groups = counted(parts, 1e9 + pl.Series([0.0, 0.25, 0.5, 1.0]), levels, 2)
+    truth, _ = parts.truth.evaluate(counts, groups, sdp.Population.from_budgets(levels))
+
+    assert truth.tolist() == [1e9 + 0.4375]
+
+
+def test_only_clipped_means_are_said_to_be_clipped() -> None:
+    (caveat,) = mean_parts(sdp.Mean(0, 1), clip=True).caveats
+
+    assert "mean of the clipped values" in caveat
+    assert mean_parts(sdp.Mean(0, 1)).caveats == ()
+
+
+def test_parts_of_a_sum_have_levels_and_no_common_target() -> None:
+    levels = Request(value="bit", level="epsilon")
+
+    assert SumStatistic().parts(levels, tuple).protocol == sdp.BinarySum()
+    with pytest.raises(InvalidInputError, match="no --central"):
+        SumStatistic().parts(replace(levels, given={"central": 1.0}), tuple)

@@ -197,6 +197,13 @@ def test_people_that_make_no_sense_are_refused(strings: Any, levels: Any) -> Non
         SMALL.randomize(strings, levels, rng=np.random.default_rng(1))
 
 
+def test_refusals_name_what_does_not_fit() -> None:
+    with pytest.raises(InvalidInputError, match="as many strings as privacy levels"):
+        SMALL.memoize(["a"], [1.0, 1.0], rng=np.random.default_rng(1))
+    with pytest.raises(InvalidInputError, match="Expected a Population, got dict"):
+        smallest_cohort({1.0: 4}, 2)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("rate", [0.0, 1.0, np.nan, "a"])
 def test_rates_out_of_range_are_refused(rate: Any) -> None:
     with pytest.raises(InvalidInputError, match="false_discovery_rate"):

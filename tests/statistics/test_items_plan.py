@@ -1,0 +1,36 @@
+"""The plan of a collection of sets, as a table for people and a record for machines."""
+
+import io
+
+from rich.console import Console
+
+from shuffledp.planning.protocol_plan import Wish
+from shuffledp.statistics.items.plan import PLAN
+
+
+def test_a_row_has_what_is_certified_before_what_an_attack_shows() -> None:
+    console = Console(file=io.StringIO(), width=100)
+    steps: list[str] = []
+
+    plan = PLAN.compute(
+        Wish(None, {0.5: 60}, 1e-3),
+        on_step=steps.append,
+        num_items=4,
+        set_size=1,
+        max_messages=None,
+        published=False,
+        blanket=None,
+    )
+    console.print(plan.tables())
+
+    record = plan.record()
+    ((level,), (rate,)) = record["guarantee"]["levels"], record["send_chances"]
+    assert level["epsilon_central_lower"] < level["epsilon_central"] <= 0.500006
+    row = [0.5, 60, rate, level["epsilon_central"], level["epsilon_central_lower"]]
+    assert isinstance(console.file, io.StringIO)
+    cells = [
+        line.replace("│", " ").split() for line in console.file.getvalue().splitlines()
+    ]
+    assert [f"{number:g}" for number in row] in cells
+    assert "published" not in record
+    assert steps == []
