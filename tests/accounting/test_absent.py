@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.enumeration import largest_divergences
 
-from shuffledp import Frequency, Population, PopulationError, account
+from shuffledp import Frequency, Population, PopulationError, Strings, account
 from shuffledp.accounting.statement import LevelGuarantee
 
 EPSILONS = [0.0, 0.1, 0.4, 0.9]
@@ -209,3 +209,14 @@ def test_nobody_is_left_if_more_are_absent_than_there_are_others() -> None:
     for absent in (5, 6, 7):
         with pytest.raises(PopulationError, match="at most 4 absent people"):
             account(Frequency(3), people, delta=1e-6, absent=absent)
+
+
+def test_absent_people_may_be_all_of_one_cohort() -> None:
+    protocol = Strings(num_bits=4, num_hashes=1, num_cohorts=2)
+    people = Population.from_counts({1.0: 4, 2.0: 6})
+
+    # Five people hide among one another, in either cohort.
+    account(protocol, people, epsilon=1.0, absent=4)
+    for absent in (5, 6):
+        with pytest.raises(PopulationError, match="at most 4 absent people"):
+            account(protocol, people, epsilon=1.0, absent=absent)

@@ -191,6 +191,19 @@ def test_a_larger_epsilon_never_costs_more_delta(epsilon: float) -> None:
         assert one.delta_central_lower <= one.delta_central < 0.2
 
 
+@pytest.mark.parametrize(("rounds", "coordinates"), [(2, 1), (1, 2), (3, 2)])
+def test_all_reports_of_a_person_are_counted(rounds: int, coordinates: int) -> None:
+    small = ItemsParameters(8, 1, (1.0,), (0.5,), 2.0, 20)
+    people = Population.from_counts({1.0: 200})
+
+    guarantee = account(
+        small, people, epsilon=1.0, rounds=rounds, coordinates=coordinates
+    )
+
+    times = f"{rounds * coordinates} times, with independent randomness"
+    assert times in guarantee.assumptions[1]
+
+
 @pytest.mark.slow
 def test_several_rounds_are_composed() -> None:
     once, twice = certified(), account(PARAMETERS, PEOPLE, delta=DELTA, rounds=2)

@@ -38,6 +38,17 @@ def random_plan(
     return ItemsParameters(of.num_items, of.set_size, of.targets, rates, blanket, size)
 
 
+def test_rows_between_two_targets_grow_by_one_factor() -> None:
+    of = make_noise_table((0.5, 2.0), 1e-6, num_items=8, set_size=1)
+
+    # A plan takes the row below its noise, and loses at most about that factor.
+    factors = np.array(of.noise[1:]) / np.array(of.noise[:-1])
+    assert len(factors) > 2
+    # Noise has six digits.
+    np.testing.assert_allclose(factors, factors[0], rtol=1e-4)
+    assert factors[0] < 2.0
+
+
 @pytest.mark.parametrize(
     ("set_size", "plans"), [(1, 30), pytest.param(3, 4, marks=pytest.mark.slow)]
 )

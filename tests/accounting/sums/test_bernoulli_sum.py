@@ -89,6 +89,19 @@ def test_without_leaves_out_one_coin(levels: int) -> None:
         assert rest.variance == pytest.approx(variance, rel=1e-12)
 
 
+def test_without_leaves_out_one_coin_of_a_group() -> None:
+    # Far from 1/2, so that several of them share a group.
+    probabilities = np.random.default_rng(9).uniform(0.01, 0.19, 400)
+
+    total = bernoulli_sum(probabilities, np.ones(400, dtype=np.int64))
+    found = full_distribution(total.without(float(probabilities[7])), 400)
+
+    assert total.powers.any()
+    exact = coin_sum_distribution(np.delete(probabilities, 7))
+    # Removing a coin divides two characteristic functions: some digits are lost.
+    assert np.abs(found - exact).max() <= 1e-12
+
+
 def test_without_the_only_coin_nothing_is_left() -> None:
     total = bernoulli_sum(np.array([0.3]), np.array([1])).without(0.3)
 
