@@ -1,6 +1,7 @@
 """Reports that are shuffled in parts: composition, ceilings and inverse problems."""
 
 import itertools
+from collections.abc import Callable
 
 import mpmath as mp  # type: ignore[import-untyped]
 import pytest
@@ -14,9 +15,11 @@ from shuffledp.accounting.calibration import (
 from shuffledp.accounting.privacy_profile import privacy_profile
 from shuffledp.accounting.promise import Promise
 from shuffledp.accounting.rounds.composed_profile import (
+    composed_ceiling,
     divergence_of_budget,
     total_budget,
 )
+from shuffledp.errors import CertificationError
 from shuffledp.statistics.single_message import SingleMessage
 
 mp.mp.dps = 50
@@ -126,3 +129,12 @@ def test_too_many_shuffles_are_refused() -> None:
 
     with pytest.raises(InvalidInputError, match="rounds times coordinates"):
         account(BITS, people, delta=1e-6, rounds=10**8)
+
+
+def test_an_epsilon_beyond_a_million_is_no_promise() -> None:
+    def falls_beyond(last: float) -> Callable[[float], float]:
+        return lambda epsilon: 0.5 if epsilon < last else 0.0
+
+    assert 3e5 <= composed_ceiling(falls_beyond(3e5), 1.0, 1e-6) <= 1e6
+    with pytest.raises(CertificationError, match="ask for a larger one"):
+        composed_ceiling(falls_beyond(3e6), 1.0, 1e-6)

@@ -376,3 +376,11 @@ def test_what_is_not_a_profile_is_refused() -> None:
         composed([(gaussian_losses(1.0, negligible=1e-3), 3)]).delta(math.nan)
     with pytest.raises(ValueError, match="at least once"):
         composed([])
+
+
+def test_losses_too_extreme_for_doubles_prove_nothing() -> None:
+    # e^-1000 is no double.
+    losses, masses = np.array([-1e3, 0.0, 1e3]), np.array([0.0, 0.999, 1e-3])
+
+    with pytest.raises(CertificationError, match="epsilon 100: the numbers are too"):
+        composed([(LossDistribution(losses, masses, 0.0), 2)]).delta(100.0)

@@ -2,6 +2,8 @@
 
 import itertools
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from shuffledp.accounting.rounds.loss_distribution import (
     LossDistribution,
     connect_directions,
 )
+from shuffledp.cover import Cover
 from shuffledp.types import Floats
 
 # Outcomes of a pair that is far from its mirror image.
@@ -114,3 +117,23 @@ def test_bits_that_turn_on_are_composed_apart_from_those_that_turn_off(
 
     # As if every bit showed either, 0.19771 and 2.9625.
     assert answer.epsilon_central_lower <= answer.epsilon_central <= most
+
+
+def test_pairs_that_every_shuffle_may_show_are_not_taken_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    crowd = Population.from_counts({5.0: 20})
+    device, covers = UnaryEncoding(6, "optimized"), UnaryEncoding.covers
+    (half,) = account(device, crowd, epsilon=0.8).levels
+
+    def of_any_shuffle(*arguments: Any, **named: Any) -> list[tuple[Cover, ...]]:
+        return [
+            tuple(replace(cover, shuffles=None) for cover in pairs)
+            for pairs in covers(*arguments, **named)
+        ]
+
+    monkeypatch.setattr(UnaryEncoding, "covers", of_any_shuffle)
+    (either,) = account(device, crowd, epsilon=0.8).levels
+
+    # Both shuffles may show the direction that tells more.
+    assert either.delta_central > 1.001 * half.delta_central
