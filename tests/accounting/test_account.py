@@ -175,6 +175,17 @@ def test_epsilons_of_mixed_levels_agree_with_independent_computations() -> None:
         assert level.epsilon_central_lower >= 0.999 * level.epsilon_central
 
 
+def test_tiny_deltas_are_as_tight_as_others() -> None:
+    people = Population.from_counts({3.0: 60})
+
+    (level,) = account(Frequency(1000), people, epsilon=2.9).levels
+
+    assert 0.0 < level.delta_central_lower < 1e-100
+    # No tail that is cut off weighs more than what is left.
+    assert level.delta_central_lower <= level.delta_central
+    assert level.delta_central <= 2.0 * level.delta_central_lower
+
+
 def test_bounds_of_as_many_categories_as_people_are_tight() -> None:
     people = Population.from_counts({1.0: 100})
 
