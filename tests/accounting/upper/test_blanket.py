@@ -1,4 +1,5 @@
 import itertools
+import math
 from fractions import Fraction
 
 import mpmath as mp  # type: ignore[import-untyped]
@@ -114,3 +115,14 @@ def test_a_victim_does_not_hide_behind_herself() -> None:
         oracle = BlanketSum({0.5: 1, 2.0: 3}, victim, 5)
         # Nothing is rounded but the arithmetic itself.
         assert oracle.delta(0.1) <= bound.delta(0.1) <= oracle.delta(0.1) * (1 + 1e-6)
+
+
+def test_spread_is_that_of_a_normal_loss_with_the_certified_delta() -> None:
+    people = Population.from_counts({0.5: 1000, 2.0: 1000})
+
+    profiles = upper_profiles(KRandomizedResponse(17), people, [0, 1], delta=1e-6)
+
+    for profile in profiles:
+        # Of a normal loss, delta at 0 is P(|Z| < spread / 2), Z standard normal.
+        normal = math.erf(profile.spread / math.sqrt(8.0))
+        assert profile.falling_delta(0.0) == pytest.approx(normal, rel=0.01)
