@@ -72,3 +72,13 @@ def test_a_plan_is_the_row_of_least_error_and_keeps_the_targets(
 def test_plans_need_people_who_really_send(rule: ItemsPlanRule, chosen: Tally) -> None:
     with pytest.raises(InvalidInputError, match="more than 990 people, got 990"):
         rule.plan(chosen, 990, spare=980)
+
+
+def test_plans_keep_targets_if_spare_people_stay_away(
+    rule: ItemsPlanRule, chosen: Tally
+) -> None:
+    plan = rule.plan(chosen, PEOPLE.num_users, spare=100)
+
+    rule.check(plan, PEOPLE.num_users - 100)
+    with pytest.raises(InvalidInputError, match="blanket messages from 790"):
+        rule.check(plan, PEOPLE.num_users - 200)
