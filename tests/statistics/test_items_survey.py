@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.statistics.frequency.survey import FrequencySurvey
 from shuffledp.statistics.items.choices import Choices
 from shuffledp.statistics.items.protocol import Items
-from shuffledp.statistics.items.survey import ItemsRun
+from shuffledp.statistics.items.survey import ItemsRun, ItemsSurvey
 
 ITEMS, DUMMY = 4, 4
 RUN = ItemsRun(Items(ITEMS, 2, (1.0,), (0.5,), 1.5, 5), Choices((1.0,)))
@@ -38,3 +39,11 @@ def test_devices_send_whole_reports_of_codes() -> None:
 def test_an_estimate_needs_the_targets_of_the_stage_before() -> None:
     with pytest.raises(InvalidInputError, match="targets that people chose before"):
         RUN.estimate(RUN.tally(np.zeros(10, dtype=np.int64), None), None)
+
+
+def test_questions_take_one_item_and_no_answer_twice() -> None:
+    assert ItemsSurvey(("a", "b"), 1).form.most == 1
+    with pytest.raises(InvalidInputError, match="from 1 to 256, got 0"):
+        ItemsSurvey(("a", "b"), 0)
+    with pytest.raises(InvalidInputError, match="different texts"):
+        FrequencySurvey(("a", "a"))

@@ -21,6 +21,7 @@ from shuffledp import (
 )
 from shuffledp.randomizers.catalog import NUMBER_MECHANISMS
 from shuffledp.statistics.mean.rehearsal import collect_mean
+from shuffledp.statistics.rehearsed_collection import STEPS
 from shuffledp.types import Mode
 
 PEOPLE = Population.from_counts({2.0: 200, 4.0: 200})
@@ -224,3 +225,12 @@ def test_impossible_spreads_are_refused_before_anything_is_collected() -> None:
         )
 
     assert steps == []
+    collect_mean(
+        np.array([30.0, 40.0]),
+        np.array([1.0, 1.0]),
+        protocol=Mean(20.0, 80.0),
+        delta=1e-3,
+        rng=np.random.default_rng(1),
+        on_step=steps.append,
+    )
+    assert tuple(steps) == STEPS
