@@ -21,6 +21,7 @@ from shuffledp import (
     UnknownLevelError,
     account,
 )
+from shuffledp.accounting.account import certify
 from shuffledp.accounting.upper import blanket
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import TwoCountAttack
@@ -173,6 +174,16 @@ def test_epsilons_of_mixed_levels_agree_with_independent_computations() -> None:
         # The known attack is rounded to six digits, up or down.
         assert 0.999 * lower <= level.epsilon_central_lower <= lower * (1 + 1e-5)
         assert level.epsilon_central_lower >= 0.999 * level.epsilon_central
+
+
+def test_without_a_guard_the_certificate_is_the_same() -> None:
+    people = Population.from_counts({0.5: 20, 1.0: 10})
+
+    assert certify(Frequency(3), people, epsilon=0.3) == account(
+        Frequency(3), people, epsilon=0.3
+    )
+    with pytest.raises(InvalidInputError, match="epsilon >= 0, got -1"):
+        certify(Frequency(3), people, epsilon=-1.0)
 
 
 def test_tiny_deltas_are_as_tight_as_others() -> None:
