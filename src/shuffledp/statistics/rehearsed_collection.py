@@ -29,6 +29,7 @@ class Collection(Generic[_Estimate]):
     """The estimate of one collection, its guarantee, and the truth.
 
     Attributes:
+        protocol: The protocol that ran.
         truth: The true number for every estimated one, shape (numbers,): the share of
             each category, or of each candidate and of other strings; the mean; the sum.
         people: The population that took part.
@@ -38,6 +39,7 @@ class Collection(Generic[_Estimate]):
             estimate; None in the stratified mode, which stays unbiased.
     """
 
+    protocol: Any
     truth: Floats
     people: Population
     estimate: _Estimate

@@ -1,5 +1,6 @@
 """Published result of an epoch as JSON values: estimate, certificate, assumptions."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ from shuffledp.accounting.assumptions import ORDER
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.interval import reach
 from shuffledp.errors import DataError
-from shuffledp.statistics.stage_runs import Estimate
+from shuffledp.statistics.manipulation import Manipulation, manipulation_of
+from shuffledp.statistics.stage_runs import AnswerRun, Estimate
 from shuffledp.statistics.summary_parts import TWO_ERRORS
 from shuffledp.tally import Tally
 from shuffledp_services.collection.analyst_state import AnalystState
@@ -67,6 +69,9 @@ def result_of(
             tally,
             estimate,
             certificate,
+            manipulation=published_manipulation(
+                state.step.answering, tally, state.chosen, estimate
+            ),
             spoiled=spoiled,
             enrolment=enrolment,
         ),
@@ -80,6 +85,7 @@ def derived_values(
     estimate: Estimate,
     certificate: Guarantee,
     *,
+    manipulation: Manipulation,
     spoiled: int,
     enrolment: Enrolment,
 ) -> dict[str, Any]:
@@ -91,6 +97,7 @@ def derived_values(
         tally: Counts of these reports.
         estimate: Estimate from the tally.
         certificate: Certificate of these reports.
+        manipulation: From `published_manipulation`.
         spoiled: Number of participants whose reports are invalid.
         enrolment: Number of participants who could answer.
     """
@@ -105,6 +112,8 @@ def derived_values(
             "rows": _rows(survey.labels, estimate),
             "unbiased_if": survey.unbiased_if,
             "two_errors": TWO_ERRORS,
+            "manipulation": manipulation.to_dict(),
+            "manipulation_note": manipulation.sentence(survey.words.display),
         },
         "assumptions": [
             *_assumptions(task, enrolment, sum(people), spoiled),
@@ -112,6 +121,17 @@ def derived_values(
             *(text for text in certificate.assumptions if text != ORDER),
         ],
     }
+
+
+def published_manipulation(
+    answering: AnswerRun, tally: Tally, chosen: Tally | None, estimate: Estimate
+) -> Manipulation:
+    """Returns how far dishonest people can move the estimate from this tally."""
+    return manipulation_of(
+        partial(answering.manipulation, tally, chosen),
+        num_users=estimate.num_users,
+        errors=estimate.standard_error,
+    )
 
 
 def _rows(labels: tuple[str, ...], estimate: Estimate) -> list[dict[str, Any]]:

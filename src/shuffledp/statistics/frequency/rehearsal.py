@@ -22,6 +22,7 @@ from shuffledp.randomness import Rng
 from shuffledp.statistics.frequency.frequency_truth import FrequencyTruth
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
 from shuffledp.statistics.level_dependence import dependence_of_categories
+from shuffledp.statistics.manipulation import manipulation_of
 from shuffledp.statistics.parts import Parts
 from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.rehearsed_collection import Collection, collect
@@ -204,6 +205,11 @@ def summarize_frequency(
         rows=rows,
         mode=estimate.mode,
         guarantee=collection.guarantee,
+        manipulation=manipulation_of(
+            partial(collection.protocol.manipulation, collection.people),
+            num_users=estimate.num_users,
+            errors=estimate.standard_error,
+        ),
         dependence=bias,
         off_by="" if bias is None else off_by_share(bias, names),
     )
@@ -242,7 +248,7 @@ def collect_frequency(
             values, levels, num_categories=k, people=people, slopes=keep - flip
         )
     truth = np.bincount(values, minlength=k) / people.num_users
-    return Collection(truth, people, estimate, guarantee, dependence)
+    return Collection(protocol, truth, people, estimate, guarantee, dependence)
 
 
 def _protocol(request: Request, num_categories: int) -> Frequency:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from shuffledp.randomizers.mechanism_text import read_mechanism
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.randomness import Rng
 from shuffledp.statistics.level_dependence import dependence_of_numbers
+from shuffledp.statistics.manipulation import manipulation_of
 from shuffledp.statistics.mean.mean_truth import MeanTruth, bounded
 from shuffledp.statistics.mean.mechanism_choice import plan_name, usual_at_levels
 from shuffledp.statistics.mean.prediction import check_spread
@@ -245,6 +247,11 @@ def summarize_mean(
         rows=about_rows(estimate, estimate.bias_limit, collection.truth, circumstances),
         mode=estimate.mode,
         guarantee=collection.guarantee,
+        manipulation=manipulation_of(
+            partial(collection.protocol.manipulation, collection.people),
+            num_users=estimate.num_users,
+            errors=estimate.standard_error,
+        ),
         caveats=caveats,
         dependence=bias,
         off_by="" if bias is None else signed(bias.largest_bias),
@@ -284,7 +291,8 @@ def collect_mean(
     )
     mean = float(values.mean())
     dependence = dependence_of_mean(values, levels, mean, protocol, people)
-    return Collection(np.array([mean]), people, estimate, guarantee, dependence)
+    truth = np.array([mean])
+    return Collection(protocol, truth, people, estimate, guarantee, dependence)
 
 
 def dependence_of_mean(
