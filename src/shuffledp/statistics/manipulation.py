@@ -41,8 +41,11 @@ class Manipulation:
         unit = display.shift_unit and f" {display.shift_unit}"
 
         def moved(shifts: Floats) -> str:
-            by = _short(display.factor * float(shifts.max()))
-            return f"{by}{unit} ({_short(self._in_errors(shifts))} standard errors)"
+            shift = display.factor * float(shifts.max())
+            by = f"{_short(shift)}{unit}" if math.isfinite(shift) else "any amount"
+            errors = self._in_errors(shifts)
+            many = _short(errors) if math.isfinite(errors) else "any number of"
+            return f"{by} ({many} standard errors)"
 
         noun = f"the {display.noun}" if display.is_single else f"a {display.noun}"
         first = f"One person who lies moves {noun} by up to {moved(self.by_one)}"
