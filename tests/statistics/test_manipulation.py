@@ -93,14 +93,18 @@ def test_no_report_moves_a_share_further_and_one_moves_it_as_far(
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("randomizer", "tight"),
-    [(sdp.OneBit(0.0, 10.0), True), (sdp.ClipLaplace(5.0, cells=8), False)],
+    [
+        (sdp.OneBit(0.0, 10.0), True),
+        (sdp.GridResponse(0.0, 10.0, num_values=8), True),
+        (sdp.ClipLaplace(5.0, cells=8), False),
+    ],
     ids=lambda value: getattr(value, "mechanism", str(value)),
 )
 def test_no_message_moves_a_mean_further(
     randomizer: Any, tight: bool, mode: Mode
 ) -> None:
     protocol = sdp.Mean(0.0, 10.0, mode, randomizer)
-    messages = np.arange(8 if isinstance(randomizer, sdp.ClipLaplace) else 2)
+    messages = np.arange(2 if isinstance(randomizer, sdp.OneBit) else 8)
     bound = protocol.manipulation(PEOPLE)
 
     moved = 0.0

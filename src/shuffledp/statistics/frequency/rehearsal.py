@@ -22,7 +22,6 @@ from shuffledp.randomness import Rng
 from shuffledp.statistics.frequency.frequency_truth import FrequencyTruth
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
 from shuffledp.statistics.level_dependence import dependence_of_categories
-from shuffledp.statistics.manipulation import manipulation_of
 from shuffledp.statistics.parts import Parts
 from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.rehearsed_collection import Collection, collect
@@ -205,11 +204,7 @@ def summarize_frequency(
         rows=rows,
         mode=estimate.mode,
         guarantee=collection.guarantee,
-        manipulation=manipulation_of(
-            partial(collection.protocol.manipulation, collection.people),
-            num_users=estimate.num_users,
-            errors=estimate.standard_error,
-        ),
+        manipulation=collection.manipulation,
         dependence=bias,
         off_by="" if bias is None else off_by_share(bias, names),
     )

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from shuffledp.randomizers.mechanism_text import read_mechanism
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.randomness import Rng
 from shuffledp.statistics.level_dependence import dependence_of_numbers
-from shuffledp.statistics.manipulation import manipulation_of
 from shuffledp.statistics.mean.mean_truth import MeanTruth, bounded
 from shuffledp.statistics.mean.mechanism_choice import plan_name, usual_at_levels
 from shuffledp.statistics.mean.prediction import check_spread
@@ -100,9 +98,8 @@ class MeanStatistic:
                 on_step=stage.on_step,
             )
             caveats = ((_CLIPPED,) if clip else ()) + asked.choice_of(protocol)
-            return summarize_mean(
-                collection, stage.circumstances(request.source, *caveats)
-            )
+            circumstances = stage.circumstances(request.source, *caveats)
+            return summarize_mean(collection, circumstances)
 
         return rehearse
 
@@ -247,11 +244,7 @@ def summarize_mean(
         rows=about_rows(estimate, estimate.bias_limit, collection.truth, circumstances),
         mode=estimate.mode,
         guarantee=collection.guarantee,
-        manipulation=manipulation_of(
-            partial(collection.protocol.manipulation, collection.people),
-            num_users=estimate.num_users,
-            errors=estimate.standard_error,
-        ),
+        manipulation=collection.manipulation,
         caveats=caveats,
         dependence=bias,
         off_by="" if bias is None else signed(bias.largest_bias),

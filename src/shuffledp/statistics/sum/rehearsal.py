@@ -1,7 +1,6 @@
 """A sum rehearsed on known bits: options, truth and summary."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.option_text import Argument, option_text
 from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
-from shuffledp.statistics.manipulation import manipulation_of
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.statistics.mean.rehearsal import dependence_of_mean
 from shuffledp.statistics.parts import Parts
@@ -145,11 +143,7 @@ def summarize_sum(
         rows=about_rows(estimate, 0.0, collection.truth, circumstances),
         mode=estimate.mode,
         guarantee=collection.guarantee,
-        manipulation=manipulation_of(
-            partial(collection.protocol.manipulation, collection.people),
-            num_users=estimate.num_users,
-            errors=estimate.standard_error,
-        ),
+        manipulation=collection.manipulation,
         caveats=(TWO_ERRORS,),
         dependence=bias,
         off_by="" if bias is None else f"{signed(bias.largest_bias)} people",
