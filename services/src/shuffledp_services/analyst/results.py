@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from shuffledp.accounting.assumptions import ORDER
+from shuffledp.accounting.cautions import coalition_caution
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.interval import reach
 from shuffledp.errors import DataError
@@ -117,10 +118,17 @@ def derived_values(
         },
         "assumptions": [
             *_assumptions(task, enrolment, sum(people), spoiled),
+            *_coalition(certificate),
             # `_assumptions` replaces the general one about the order of messages.
             *(text for text in certificate.assumptions if text != ORDER),
         ],
     }
+
+
+def _coalition(certificate: Guarantee) -> tuple[str, ...]:
+    """Returns what is left if shuffler and analyst do work together, in a sentence."""
+    caution = coalition_caution(certificate.statements[0])
+    return certificate.coalition if caution is None else (caution,)
 
 
 def published_manipulation(
