@@ -28,7 +28,7 @@ from service_parties import NOTICE
 from shuffledp.statistics.frequency.survey import FrequencySurvey
 from shuffledp.statistics.mean.survey import MeanSurvey
 from shuffledp_services.analyst.figures import Axis, figure_of
-from shuffledp_services.analyst.pages import Pages
+from shuffledp_services.analyst.pages import Pages, choices_of
 from shuffledp_services.wire.question import Question
 
 HOSTILE = "<script>alert(1)</script> \"'&{{7*7}}"
