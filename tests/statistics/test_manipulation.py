@@ -157,6 +157,17 @@ def test_no_report_moves_a_share_of_items_further_and_one_moves_it_as_far() -> N
     assert np.array_equal(bound, protocol.manipulation(ChoiceCounts.of(PEOPLE)))
 
 
+def test_reports_without_a_fixed_size_move_a_count_without_bound() -> None:
+    people = sdp.Population.from_counts({1.0: 500})
+    group = sdp.CountGroup(3, 1, sdp.GeometricNoise(0.64, pairs=800.0, shape=8.0))
+    protocol = sdp.Counts((group,), (1.0,), (0.8,), honest=500)
+
+    (bound,) = protocol.manipulation(people)
+
+    assert protocol.randomizer.report_size is None
+    assert np.isinf(bound).tolist() == [True] * 3
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("num_cohorts", [1, 2])
 def test_no_bits_move_a_share_of_strings_further(num_cohorts: int, mode: Mode) -> None:
