@@ -112,3 +112,13 @@ def test_other_libraries_are_asked_behind_a_pipe() -> None:
     assert unknown.returncode == absent.returncode == 1
     assert unknown.stderr.startswith("Expected one of multi-freq-grr,")
     assert "No module named 'pure_ldp'" in absent.stderr
+
+
+def test_dishonest_people_are_stated_as_in_the_documentation(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    runpy.run_path(str(EXAMPLES / "dishonest_people.py"), run_name="__main__")
+
+    threat_model = EXAMPLES.parent / "docs" / "topics" / "threat-model.md"
+    text = threat_model.read_text(encoding="utf-8")
+    assert capsys.readouterr().out.rstrip() in text

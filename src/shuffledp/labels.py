@@ -30,6 +30,7 @@ class Display:
         is_single: Whether one number is estimated, with an interval about the participants
             and one about the population that they come from.
         note: A sentence below the numbers of a report, or none.
+        shift_unit: Unit of a difference of two displayed numbers, or none.
     """
 
     noun: str
@@ -40,6 +41,7 @@ class Display:
     has_bars: bool = True
     is_single: bool = False
     note: str = ""
+    shift_unit: str = ""
 
     @property
     def has_bar_column(self) -> bool:
@@ -55,6 +57,7 @@ SHARES = Display(
     axis="share of the people (%)",
     decimals=2,
     note="Estimates are not cut off at 0: that would bias the others.",
+    shift_unit="percentage points",
 )
 
 

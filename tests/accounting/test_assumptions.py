@@ -6,9 +6,9 @@ from shuffledp.accounting.assumptions import assumptions_of
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
 
-ONCE = "Everybody sends one {what}, once."
+ONCE = "Each person sends one {what}, once."
 OFTEN = {
-    (3, 1): "Everybody sends one message in each of 3 rounds, independently.",
+    (3, 1): "Each person sends one message in each of 3 rounds, independently.",
     (1, 4): "4 messages, each shuffled apart, once, with independent randomness.",
     (3, 4): "4 messages, each shuffled apart, in each of 3 rounds, with",
 }

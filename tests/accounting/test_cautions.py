@@ -1,4 +1,4 @@
-"""What nobody would call private is said to be so; what is in order is left alone."""
+"""What is private by no standard is said to be so; what is in order is left alone."""
 
 from dataclasses import replace
 
@@ -27,8 +27,8 @@ def test_an_ordinary_collection_needs_no_caution() -> None:
 @pytest.mark.parametrize(
     ("people", "words"),
     [
-        ({1.0: 500, 50.0: 500}, "nobody would call level 50 private"),
-        ({25.0: 50, 30.0: 500}, "nobody would call levels 25 and 30 private"),
+        ({1.0: 500, 50.0: 500}, "level 50 is not private by any standard"),
+        ({25.0: 50, 30.0: 500}, "levels 25 and 30 are not private by any standard"),
         ({1.0: 60}, "only 60 people take part"),
         ({1.0: 500, 3.0: 9}, "fewer than 10 people are at level 3:"),
     ],
@@ -118,7 +118,7 @@ def test_levels_of_a_few_among_too_many_to_list_are_spoken_of() -> None:
 
     assert guarantee.people is None
     assert min(level.count for level in guarantee.levels) == 20
-    assert ["some chose a level" in text for text in guarantee.cautions] == [True]
+    assert ["some levels were chosen" in text for text in guarantee.cautions] == [True]
 
 
 def test_cautions_are_printed_with_the_table() -> None:
@@ -131,5 +131,5 @@ def test_cautions_are_printed_with_the_table() -> None:
     assert max(map(len, text.splitlines())) <= 80
     for said in (text, guarantee._repr_html_()):
         flat = " ".join(said.split())
-        assert "nobody would call level 50 private" in flat
+        assert "level 50 is not private by any standard" in flat
         assert "promises next to nothing" in flat

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from command_line import Command
 
-NOBODY = "nobody would call level 50 private"
+NOBODY = "level 50 is not private by any standard"
 
 
 def flat(text: str) -> str:

@@ -118,8 +118,10 @@ def test_page_states_assumptions_and_caveat(
     assert "honest" in page
     assert "independent" in page
     assert "b &amp; c" in page
-    for assumption in collection.guarantee.assumptions:
-        assert assumption.replace("'", "&#39;") in page
+    coalition = collection.guarantee.coalition
+    for sentence in (*collection.guarantee.assumptions, *coalition):
+        assert sentence.replace("'", "&#39;") in page
+    assert "One person who lies moves a share by up to" in page
 
 
 def test_csv_has_one_row_per_category(
@@ -140,7 +142,7 @@ def test_keys_are_the_same_for_every_statistic(summary: Summary) -> None:
     assert list(record) == [
         "statistic", "source", "num_users", "mode", "unbiased_if", "seed",
         "confidence", "estimates", "num_truths_in_interval", "caveats", "warnings",
-        "dependence", "guarantee",
+        "dependence", "manipulation", "guarantee",
     ]  # fmt: skip
     assert list(record["estimates"][0]) == [
         "category", "estimate", "standard_error", "interval", "truth",

@@ -144,4 +144,4 @@ def test_a_level_that_is_not_private_is_called_that(command: Command) -> None:
         "--method", "all",
     )  # fmt: skip
 
-    assert "nobody would call level 50 private" in " ".join(shown.out.split())
+    assert "level 50 is not private by any standard" in " ".join(shown.out.split())

@@ -1244,5 +1244,8 @@ def test_a_task_with_a_level_that_is_not_private_is_called_that(
 
     assert outcome.code == 0, outcome.err
     printed = " ".join(outcome.out.split())
-    for words in ("nobody would call level 50 private", "only 90 people take part"):
+    for words in (
+        "level 50 is not private by any standard",
+        "only 90 people take part",
+    ):
         assert words in printed

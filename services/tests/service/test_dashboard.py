@@ -28,7 +28,7 @@ from service_parties import NOTICE
 from shuffledp.statistics.frequency.survey import FrequencySurvey
 from shuffledp.statistics.mean.survey import MeanSurvey
 from shuffledp_services.analyst.figures import Axis, figure_of
-from shuffledp_services.analyst.pages import Pages
+from shuffledp_services.analyst.pages import Pages, choices_of
 from shuffledp_services.wire.question import Question
 
 HOSTILE = "<script>alert(1)</script> \"'&{{7*7}}"
@@ -256,8 +256,29 @@ def test_estimates_and_guarantees_are_shown(tmp_path: Path) -> None:
     assert captions == len(page.all("table")) == 3
     assert "Of 180 accepted reports, 2 are assumed" in page.text
     assert "0.148576" in page.text
+    assert "One person who lies moves a share by up to" in page.text
+    assert "If shuffler and analyst work together, they see" in page.text
     bars = [bar for bar in page.all("rect") if bar["class"] == "bar"]
     assert len(bars) == len(NAMES)
+
+
+def test_results_with_certificates_of_former_formats_are_shown(tmp_path: Path) -> None:
+    who = parties()
+
+    async def scenario(service: Service) -> dict[str, Any]:
+        await service.post(usual_batch(who))
+        await service.counted()
+        published: dict[str, Any] = (await service.result()).json()
+        return published
+
+    result = serve(tmp_path, who, scenario)
+    now = choices_of(who.task, result)
+    result["certificate"]["format"] = "shuffledp-guarantee-2"
+    for level in result["certificate"]["levels"]:
+        del level["epsilon_coalition"], level["delta_coalition"]
+
+    assert choices_of(who.task, result) == now
+    assert len(now) == 3
 
 
 def test_who_asks_and_how_many_were_given_tokens_is_shown(tmp_path: Path) -> None:

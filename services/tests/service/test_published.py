@@ -98,6 +98,10 @@ FORGERIES: dict[str, tuple[Callable[[Any], None], str]] = {
     "error": (times(*ROW, "standard_error", factor=0.5), "standard_error"),
     "name": (put(*ROW, "name", value="x\x1b[2J"), r"it says 'x\x1b[2J'"),
     "number as text": (put(*ROW, "value", value="0.99"), "it says '0.99'"),
+    "manipulation": (
+        put("estimate", "manipulation", "shift_by_one", value=0.0),
+        "manipulation, shift_by_one: it says 0.0",
+    ),
     "row left out": (lambda r: r["estimate"]["rows"].pop(), "estimate, rows"),
     "confidence": (put("estimate", "confidence", value=0.99), "confidence"),
     "estimated people": (put("estimate", "num_users", value=9), "num_users: it says 9"),

@@ -26,11 +26,11 @@ ORDER = (
     "uniformly and keeps it secret, or sorts sealed messages by their hashes."
 )
 _NEIGHBORS = (
-    "Two worlds are compared in which one person's value differs; her level, and how many "
-    "people chose each level, are public."
+    "Two collections are compared in which one person's value differs; that person's "
+    "level, and how many people chose each level, are public."
 )
-_UNLINKED = "Levels travel apart from messages: nobody can tell which belongs to which."
-_LINKED = "Each message carries its level: a person hides among her own level only."
+UNLINKED = "{} travel apart from messages: no party can tell which belongs to which."
+_LINKED = "Each message carries its level: people hide among those of their level only."
 _PARTED = (
     "Every coordinate of a report is shuffled apart, and one changed value shows in at "
     "most {changes:,} of them."
@@ -55,24 +55,23 @@ def assumptions_of(
     adaptive: bool = False,
 ) -> tuple[str, ...]:
     """Returns the conditions under which the guarantee holds."""
-    but = f" but {absent:,} of the others" if absent else ""
     honest = (
-        f"Everybody{but} who is counted is honest and really sends a message; people who "
-        "collude or are absent hide nobody."
+        f"{counted(absent)} are honest and really send a message; people who collude or "
+        "are absent hide no one."
     )
     changes = randomizer.changes
     what = "message" if changes == 1 else "report"
-    times = f"Everybody sends one {what}, once."
+    times = f"Each person sends one {what}, once."
     if rounds * coordinates > 1:
         parts = []
         if coordinates > 1:
             parts.append(f"{coordinates:,} {what}s, each shuffled apart,")
         parts.append(f"in each of {rounds:,} rounds" if rounds > 1 else "once")
-        times = f"Everybody sends {' '.join(parts)}, with independent randomness."
+        times = f"Each person sends {' '.join(parts)}, with independent randomness."
         if coordinates == 1:
-            times = f"Everybody sends one {what} {parts[-1]}, independently."
+            times = f"Each person sends one {what} {parts[-1]}, independently."
     parted = () if changes == 1 else (_PARTED.format(changes=changes),)
-    linking = _UNLINKED if mode == "agnostic" else _LINKED
+    linking = UNLINKED.format("Levels") if mode == "agnostic" else _LINKED
     return (
         honest,
         times,
@@ -83,6 +82,16 @@ def assumptions_of(
         _NEIGHBORS,
         *randomizer.assumptions,
     )
+
+
+def counted(absent: int) -> str:
+    """Returns the people who are assumed honest, as the subject of a sentence.
+
+    >>> counted(0), counted(3)
+    ('All people who are counted', 'All people who are counted, but 3 of the others,')
+    """
+    but = f", but {absent:,} of the others," if absent else ""
+    return f"All people who are counted{but}"
 
 
 def theorems(levels: Iterable[LevelGuarantee]) -> str:

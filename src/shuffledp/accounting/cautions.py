@@ -49,6 +49,7 @@ def cautions(
                     for level in main.levels
                     if level.epsilon_local is not None
                 ),
+                coalition_caution(main),
                 people_caution(num_users),
                 _rare_levels(main.levels, people, num_rare),
             ),
@@ -91,15 +92,26 @@ def local_caution(levels: Iterable[float]) -> str | None:
     """Returns a sentence about local budgets that protect almost nothing.
 
     >>> local_caution([0.5, 50.0])[:47]
-    'Caution: nobody would call level 50 private: a '
+    'Caution: level 50 is not private by any standar'
     """
     above = sorted({level for level in levels if level > LARGEST_LOCAL})
     if not above:
         return None
     which = ("level " if len(above) == 1 else "levels ") + _listed(map(plain, above))
+    verb = "is" if len(above) == 1 else "are"
     return (
-        f"Caution: nobody would call {which} private: a device then sends all but its "
-        "value itself, and whoever sees whose message it is knows it."
+        f"Caution: {which} {verb} not private by any standard: a device then sends its "
+        "value almost unchanged, and a party that knows the sender of a message knows it."
+    )
+
+
+def coalition_caution(statement: Statement) -> str | None:
+    """Returns a sentence about statements that promise nothing against a coalition."""
+    if all(level.epsilon_coalition is not None for level in statement.levels):
+        return None
+    return (
+        "Caution: there is no local guarantee: if shuffler and analyst work together, "
+        "they see each person's own report, which may show the whole answer."
     )
 
 
@@ -126,8 +138,8 @@ def _rare_levels(
     # Of very many levels, those that are stated stand for others.
     if people is None or len(rare) > _MOST_LEVELS:
         return (
-            f"Caution: some chose a level that fewer than {FEW_AT_A_LEVEL} people chose: "
-            "levels are not hidden, so that they stand out by theirs."
+            f"Caution: some levels were chosen by fewer than {FEW_AT_A_LEVEL} people: "
+            "levels are not hidden, so that these people stand out by theirs."
         )
     which = ("level " if len(rare) == 1 else "levels ") + _listed(map(plain, rare))
     return (

@@ -40,11 +40,23 @@ def read_certificate(record: object) -> Guarantee:
     Raises:
         DataError: If this is no certificate, or one of another format.
     """
-    if not isinstance(record, Mapping) or record.get("format") != FORMAT:
-        raise DataError(f"Expected a certificate of format {FORMAT!r}.")
+    given = record.get("format") if isinstance(record, Mapping) else None
+    if not isinstance(record, Mapping) or given != FORMAT:
+        raise DataError(f"Expected a certificate of format {FORMAT!r}{_other(given)}.")
     missing, unknown = _KEYS - set(record), set(record) - _KEYS - _STATEMENT - _ASKED
     _check_keys(missing, unknown)
     return _guarantee(record)
+
+
+def _other(given: object) -> str:
+    """Returns which format a file has, and what to do about it, to end a sentence."""
+    family, _, _ = FORMAT.rpartition("-")
+    if not isinstance(given, str) or not given.startswith(f"{family}-"):
+        return ""
+    return (
+        f", got {given[:_LONGEST]!r}: compute it again with this version, or verify it "
+        "with the version of shuffledp that it names as `version`"
+    )
 
 
 def _guarantee(record: Mapping[str, Any]) -> Guarantee:
@@ -116,11 +128,17 @@ def _level(record: object, requested: str, given: float) -> LevelGuarantee:
     chosen = "target" if "target" in entry else "epsilon_local"
     needed = {chosen, "count", "hides_among", "rests_on", "slack"}
     needed |= {f"{solved}_central", f"{solved}_central_lower"}
+    needed |= {"epsilon_coalition", "delta_coalition"}
     _check_keys(needed - set(entry), set(entry) - needed - {"quantile"}, " in a level")
     slack, choice = _number(entry, "slack"), _number(entry, chosen)
     if slack > 1.0:
         raise _unfit("`slack` to be a part, from 0 to 1")
+    coalition = entry["epsilon_coalition"]
     return LevelGuarantee(
+        epsilon_coalition=(
+            None if coalition is None else _number(entry, "epsilon_coalition")
+        ),
+        delta_coalition=_number(entry, "delta_coalition"),
         epsilon_local=choice if chosen == "epsilon_local" else None,
         target=choice if chosen == "target" else None,
         count=_whole(entry, "count"),

@@ -10,6 +10,7 @@ from typing import Protocol
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.assumptions import assumptions_of, numerical_safeguards
 from shuffledp.accounting.bounds_at import ProfileBounds, TargetUsers
+from shuffledp.accounting.coalition import coalition_bound
 from shuffledp.accounting.rounds.composed_profile import total_budget
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.cover import LocalRandomizer
@@ -148,9 +149,19 @@ class SingleMessages:
             computed = _bounds_of(targets, query.delta, query.epsilon)
             bounds |= dict(zip(local_positions, computed, strict=True))
             hiding_populations |= dict.fromkeys(local_positions, population)
+        coalition = {
+            index: coalition_bound(
+                self.randomizer,
+                float(self.population.epsilons[index]),
+                times=self.times(query),
+            )
+            for index in query.positions
+        }
         levels = [
             LevelGuarantee(
                 epsilon_local=float(self.population.epsilons[index]),
+                epsilon_coalition=coalition[index][0],
+                delta_coalition=coalition[index][1],
                 count=int(query.counts[index]),
                 hides_among=max(hiding_populations[index].num_users - query.absent, 1),
                 epsilon_central=bounds[index].upper[0],

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.cautions import cautions
+from shuffledp.accounting.coalition import coalition_note
 from shuffledp.accounting.level_table import level_table, solved
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.format_number import plain
@@ -29,7 +30,7 @@ class Guarantee:
     >>> guarantee.level(1.0).epsilon_central
     0.0191044
     >>> print(guarantee.assumptions[0])  # doctest: +ELLIPSIS
-    Everybody who is counted is honest and really sends a message; ...
+    All people who are counted are honest and really send a message; ...
 
     Attributes:
         protocol: Identity of the protocol.
@@ -118,6 +119,13 @@ class Guarantee:
             num_rare=self.num_rare,
         )
 
+    @property
+    def coalition(self) -> tuple[str, ...]:
+        """What shuffler and analyst learn together, in a sentence."""
+        note = coalition_note(self.statements)
+        # Where nothing is promised, a caution says so.
+        return () if note is None else (note,)
+
     def to_frame(self) -> "pl.DataFrame":
         """Returns all statements as a Polars data frame: a row per statement and level."""
         # The accountant itself needs no tables.
@@ -141,11 +149,12 @@ class Guarantee:
             TextTable(title, table.headings, table.rows)
             for title, table in zip(given, tables, strict=True)
         ]
-        note = (
+        notes = (
             "Certified is a proven upper bound, what the attack shows a proven lower "
-            f"bound; {len(self.assumptions)} assumptions are listed in .assumptions."
+            f"bound; {len(self.assumptions)} assumptions are listed in .assumptions.",
+            *self.coalition,
         )
-        views[-1] = replace(views[-1], cautions=self.cautions, notes=(note,))
+        views[-1] = replace(views[-1], cautions=self.cautions, notes=notes)
         return tuple(views)
 
     def __str__(self) -> str:
@@ -192,7 +201,8 @@ class Guarantee:
         }
 
 
-FORMAT = "shuffledp-guarantee-2"
+# A reader refuses any other number; it is raised where keys or sentences change.
+FORMAT = "shuffledp-guarantee-3"
 
 
 def _title(statement: Statement) -> str:
@@ -220,6 +230,8 @@ def _level_record(level: LevelGuarantee, solved: str) -> dict[str, Any]:
         "hides_among": level.hides_among,
         f"{solved}_central": getattr(level, f"{solved}_central"),
         f"{solved}_central_lower": getattr(level, f"{solved}_central_lower"),
+        "epsilon_coalition": level.epsilon_coalition,
+        "delta_coalition": level.delta_coalition,
         "rests_on": level.rests_on,
         "slack": level.slack,
     }

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.format_number import plain
 
+COALITION_HEADING = "shuffler and analyst together"
+
 
 @dataclass(frozen=True)
 class LevelTable:
@@ -12,6 +14,8 @@ class LevelTable:
 
     Attributes:
         headings: Of the columns; the last two are the certified value and the attack's.
+            What is left against shuffler and analyst together has a column before these
+            where it is not the local epsilon of the first column.
         rows: One per level.
         worst: The certified (epsilon, delta) of the level protected least.
     """
@@ -31,10 +35,14 @@ def level_table(statement: Statement) -> LevelTable:
             chosen_heading(statement),
             "people",
             "hide among",
+            *([COALITION_HEADING] if _coalition_differs(statement) else []),
             f"central {symbol}, certified",
             "attack shows",
         ),
-        tuple(_row(level, symbol) for level in levels),
+        tuple(
+            _row(level, symbol, coalition=_coalition_differs(statement))
+            for level in levels
+        ),
         (worst.epsilon_central, worst.delta_central),
     )
 
@@ -50,12 +58,25 @@ def chosen_heading(statement: Statement) -> str:
     return "central epsilon asked for" if on_targets else "local epsilon"
 
 
-def _row(level: LevelGuarantee, symbol: str) -> tuple[str, ...]:
+def _coalition_differs(statement: Statement) -> bool:
+    return any(
+        level.epsilon_coalition != level.epsilon_local or level.epsilon_local is None
+        for level in statement.levels
+    )
+
+
+def _coalition(level: LevelGuarantee) -> str:
+    epsilon = level.epsilon_coalition
+    return "no guarantee" if epsilon is None else plain(epsilon)
+
+
+def _row(level: LevelGuarantee, symbol: str, *, coalition: bool) -> tuple[str, ...]:
     lower = getattr(level, f"{symbol}_central_lower")
     return (
         plain(level.chosen) + (f" ({level.quantile})" if level.quantile else ""),
         f"{level.count:,}",
         f"{level.hides_among:,}",
+        *([_coalition(level)] if coalition else []),
         plain(getattr(level, f"{symbol}_central")),
         # At 0 no attack was found, which does not say that there is none.
         plain(lower) if lower > 0.0 else "nothing",

@@ -30,6 +30,9 @@ class LevelGuarantee:
             epsilon, and a device alone promises nothing.
         count: Users at this level.
         hides_among: Honest users among whom each of them hides, themselves included.
+        epsilon_coalition: The local epsilon that remains against a coalition of shuffler
+            and analyst, who see each person's own reports: the local budgets of all
+            reports together, rounded upward. None if nothing is promised against them.
         rests_on: Theorem behind the certified number: "two messages" (the worst data of
             all, docs/theory/two-messages.md), "blanket" (docs/theory/theorem.md), "items"
             (docs/topics/items.md), or "device" where nothing better could be proven than
@@ -38,6 +41,7 @@ class LevelGuarantee:
             (bounds of errors, densities bounded within cells, data that were not
             searched); 0 where it is not told apart, as for several collections, and for
             sets of items.
+        delta_coalition: At which `epsilon_coalition` holds; 0 for pure local budgets.
         quantile: Which part of the population this level stands for, where there are
             too many levels to report ("minimum", "median", ...), else None.
         target: The central epsilon that these people chose, or None if they choose no
@@ -51,8 +55,10 @@ class LevelGuarantee:
     epsilon_central_lower: float
     delta_central: float
     delta_central_lower: float
+    epsilon_coalition: float | None
     rests_on: RestsOn
     slack: float = 0.0
+    delta_coalition: float = 0.0
     quantile: str | None = None
     target: float | None = None
 

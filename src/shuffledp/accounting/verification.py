@@ -185,6 +185,11 @@ def _compared_levels(claim: LevelGuarantee, computed: LevelGuarantee) -> list[st
         problems.append(
             f"{name}: people, or those they hide among, are not the stated ones"
         )
+    if not _coalition_holds(claim, computed):
+        problems.append(
+            f"{name}: against shuffler and analyst together, epsilon "
+            f"{claim.epsilon_coalition!r} at delta {claim.delta_coalition!r} is not proven"
+        )
     # A larger certified number claims less, and a larger attacked one claims more.
     for what in ("epsilon_central", "delta_central"):
         # Plain numbers: others may compare as they like.
@@ -216,6 +221,19 @@ def _weaker(claim: LevelGuarantee, computed: LevelGuarantee) -> list[str]:
                 f"{name}: it says {lower} {claimed!r}, and attacks show {attacked!r}"
             )
     return weaker
+
+
+def _coalition_holds(claim: LevelGuarantee, computed: LevelGuarantee) -> bool:
+    """Returns whether no more is claimed against the coalition than is proven."""
+    # None claims nothing.
+    if claim.epsilon_coalition is None:
+        return True
+    if computed.epsilon_coalition is None:
+        return False
+    return (
+        float(claim.epsilon_coalition) >= computed.epsilon_coalition
+        and float(claim.delta_coalition) >= computed.delta_coalition
+    )
 
 
 def _numbers(level: LevelGuarantee) -> tuple[float, float]:

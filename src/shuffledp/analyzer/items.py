@@ -26,6 +26,7 @@ from typing import Literal
 import numpy as np
 
 from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.manipulation import check_liars
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.types import Floats, Ints
@@ -125,6 +126,16 @@ class ItemsChannel:
         """Mean blanket messages per item."""
         return self.num_users * self.blanket_mean / self.num_items
 
+    def manipulation(self, report_size: int, num_liars: int) -> float:
+        """Returns by how much dishonest people can move a share.
+
+        Args:
+            report_size: Messages of a report; all of them may name one item.
+            num_liars: Number of dishonest people.
+        """
+        check_liars(num_liars, self.num_users)
+        return num_liars * report_size / self.signal
+
     def estimate(self, counts: Ints) -> ItemsEstimate:
         """Estimates shares from the number of messages per item, shape (d,)."""
         value = (counts.astype(np.float64) - self.blanket_count) / self.signal
@@ -164,6 +175,10 @@ class ItemsChannel:
             shares: f, shape (d,).
             about: The group of people whose shares are the truth.
         """
+        if about not in ("participants", "population"):
+            raise InvalidInputError(
+                f"Expected 'participants' or 'population', got {about!r}."
+            )
         variance = float(np.sum(self.standard_errors(shares) ** 2))
         if about == "population":
             variance += float(np.sum(shares * (1.0 - shares))) / self.num_users

@@ -83,6 +83,9 @@ class StringEstimate:
         num_users: People in the collection.
         mode: "agnostic" or "stratified".
         identity: Of the protocol that estimated it.
+        sensitivity: By how much every estimate, and last `unexplained`, changes if the
+            share of each bit of a cohort changes by 1 in the worst direction, (cohorts,
+            candidates + 1); None if it is not known.
     """
 
     candidates: tuple[str, ...]
@@ -97,6 +100,7 @@ class StringEstimate:
     num_users: int
     mode: Mode
     identity: Identity | None = None
+    sensitivity: Floats | None = None
 
     def interval(self, confidence: float = 0.95) -> Floats:
         """Returns the ends of two-sided normal confidence intervals, (candidates, 2).
@@ -153,7 +157,7 @@ def decode_strings(
     # Variances of the estimates and, last, of their sum: from random bits, and from the
     # assignment to cohorts.
     randomization, assignment = np.zeros((2, value.size + 1))
-    misfit = 0.0
+    sensitivity, misfit = np.zeros((num_cohorts, value.size + 1)), 0.0
     for m in range(num_cohorts):
         sparse = in_cohort(m)
         x = sparse.toarray() - density
@@ -168,6 +172,7 @@ def decode_strings(
         # The change of every estimate, and of their sum, per change of a bit's share.
         effect = weights[m] * ((sparse.T @ inverse).T - density * row_sums[:, None])
         effect = np.concatenate([effect, effect.sum(axis=0, keepdims=True)])
+        sensitivity[m] = np.abs(effect).sum(axis=1)
         mean = value @ x
         covariance = (x.T * value) @ x - np.outer(mean, mean)
         covariance *= num_users / (num_users - 1)
@@ -193,6 +198,7 @@ def decode_strings(
         misfit=math.sqrt(misfit),
         num_users=num_users,
         mode=mode,
+        sensitivity=sensitivity,
     )
 
 

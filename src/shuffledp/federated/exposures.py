@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from shuffledp.accounting.accounting_query import MIN_DELTA, AccountingQuery
+from shuffledp.accounting.coalition import coalition_bound
 from shuffledp.accounting.exposure import SingleMessages
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.cover import LocalRandomizer
@@ -86,6 +87,7 @@ class UnshuffledExposure:
         for name, index in query.named.items():
             level = float(self.people.epsilons[index])
             epsilon, delta = level_bound(level)
+            coalition = coalition_bound(self.device, level, times=times)
             levels.append(
                 LevelGuarantee(
                     epsilon_local=level,
@@ -95,6 +97,8 @@ class UnshuffledExposure:
                     epsilon_central_lower=0.0 if query.epsilon is None else epsilon,
                     delta_central=delta,
                     delta_central_lower=0.0 if query.delta is None else delta,
+                    epsilon_coalition=coalition[0],
+                    delta_coalition=coalition[1],
                     rests_on="device",
                     quantile=name if isinstance(name, str) else None,
                 )

@@ -116,13 +116,13 @@ class Rappor(BitChannel):
             "Lower bounds are for two values that set different bits, and a third one "
             "that sets none of them."
         )
-        alike = "Everybody counted hashes alike: people of other cohorts hide nobody."
+        alike = "People who are counted hash alike: those of other cohorts hide no one."
         if self.one_given_one == 1.0 and self.one_given_zero == 0.0:
             return (
                 hashes,
                 alike,
                 "The one report stands for any number of reports on one value, if the "
-                "same people send all of them, with the same noise for everybody.",
+                "same people send all of them, with the same parameters of the noise.",
             )
         return (
             hashes,

@@ -5,7 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.level_table import chosen_heading, level_table, solved
+from shuffledp.accounting.level_table import level_table, solved
 from shuffledp.accounting.statement import Statement
 from shuffledp.display_text import number_format, printable
 from shuffledp.format_number import plain
@@ -33,6 +33,7 @@ def guarantee_table(guarantee: Guarantee) -> RenderableType:
         unamplified = _levels_without_amplification(statement)
         if unamplified is not None:
             parts.append(Text(unamplified, style="yellow"))
+    parts += [Text(sentence) for sentence in guarantee.coalition]
     parts += [Text(caution, style="yellow") for caution in guarantee.cautions]
     return Group(*parts, Text("\nAssumed:"), _bullets(guarantee))
 
@@ -46,14 +47,16 @@ def _statement_table(statement: Statement, after: str) -> Table:
         else f"delta = {plain(statement.delta or 0.0)}"
     )
     table = Table(title=f"Guarantee{after}, at {given}", title_justify="left")
-    for heading in (chosen_heading(statement), "people", "hide among"):
+    levels = level_table(statement)
+    # The last two have headings of their own, as a local guarantee is not central.
+    for heading in levels.headings[:-2]:
         table.add_column(heading, justify="right")
     where = "local" if statement.local else "central"
     table.add_column(
         f"{where} {symbol}\n(certified)", justify="right", style="bold green"
     )
     table.add_column(f"{where} {symbol}\n(attack shows)", justify="right")
-    for row in level_table(statement).rows:
+    for row in levels.rows:
         table.add_row(*row)
     return table
 
@@ -116,7 +119,7 @@ def _reading(statement: Statement, subject: str) -> Text:
     epsilon, delta = level_table(statement).worst
     return Text(
         f"{subject} is ({plain(epsilon)}, "
-        f"{plain(delta)})-differentially private for everybody listed, and "
+        f"{plain(delta)})-differentially private for all people listed, and "
         "better for those with a smaller number. Certified is a proven upper bound; what "
         "the attack shows is a proven lower bound."
     )

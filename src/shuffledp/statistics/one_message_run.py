@@ -36,6 +36,10 @@ class OneMessageProtocol(Certifiable, Protocol):
         """Estimates."""
         ...
 
+    def manipulation(self, people: Population, num_liars: int = 1) -> float | Floats:
+        """Returns the largest shift of each estimate by this many dishonest people."""
+        ...
+
 
 @dataclass(frozen=True)
 class OneMessageRun:
@@ -86,6 +90,13 @@ class OneMessageRun:
         """See `AnswerRun`."""
         # The people whose messages count: spoiled ones are not in the tally.
         return self.protocol.estimate(tally, Population(tally.levels, tally.people[0]))
+
+    def manipulation(
+        self, tally: Tally, chosen: Tally | None, num_liars: int
+    ) -> float | Floats:
+        """See `AnswerRun`."""
+        people = Population(tally.levels, tally.people[0])
+        return self.protocol.manipulation(people, num_liars)
 
 
 def only_stage(

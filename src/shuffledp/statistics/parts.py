@@ -105,7 +105,7 @@ class Parts:
         """
         # The same groups as on every machine: they follow from people and width alone.
         truth, dependence = self.truth.evaluate(counts, self.groups(people), people)
-        return Collected(truth, people, estimate, guarantee, dependence)
+        return Collected(self.protocol, truth, people, estimate, guarantee, dependence)
 
 
 # Statistics that deal people into groups lack these methods: `isinstance` tells.

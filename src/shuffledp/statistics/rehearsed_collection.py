@@ -6,6 +6,7 @@ error.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomness import Rng
 from shuffledp.shuffler.shuffle import shuffle
+from shuffledp.statistics.manipulation import Manipulation, manipulation_of
 from shuffledp.types import Floats
 
 STEPS = ("certify", "randomize", "shuffle", "estimate")
@@ -29,6 +31,7 @@ class Collection(Generic[_Estimate]):
     """The estimate of one collection, its guarantee, and the truth.
 
     Attributes:
+        protocol: The protocol that ran.
         truth: The true number for every estimated one, shape (numbers,): the share of
             each category, or of each candidate and of other strings; the mean; the sum.
         people: The population that took part.
@@ -38,11 +41,22 @@ class Collection(Generic[_Estimate]):
             estimate; None in the stratified mode, which stays unbiased.
     """
 
+    protocol: Any
     truth: Floats
     people: Population
     estimate: _Estimate
     guarantee: Guarantee
     dependence: Dependence | None
+
+    @property
+    def manipulation(self) -> Manipulation:
+        """How far dishonest people can move the estimate."""
+        estimate: Any = self.estimate
+        return manipulation_of(
+            partial(self.protocol.manipulation, self.people),
+            num_users=estimate.num_users,
+            errors=estimate.standard_error,
+        )
 
 
 def collect(

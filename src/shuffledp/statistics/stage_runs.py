@@ -152,3 +152,15 @@ class AnswerRun(StageRun, Protocol):
             InvalidInputError: If nothing can be estimated from these messages.
         """
         ...
+
+    def manipulation(
+        self, tally: Tally, chosen: Tally | None, num_liars: int
+    ) -> float | Floats:
+        """Returns the largest shift of each estimate by this many dishonest people.
+
+        Args:
+            tally: As for `estimate`.
+            chosen: As for `estimate`.
+            num_liars: How many send any reports they like.
+        """
+        ...

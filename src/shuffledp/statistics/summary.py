@@ -8,6 +8,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.format_number import plain
 from shuffledp.labels import StatisticLabels
+from shuffledp.statistics.manipulation import Manipulation
 from shuffledp.types import Mode
 
 
@@ -57,6 +58,7 @@ class Summary:
         unbiased_if: The condition of an unbiased estimate, as a sentence; None if there
             is none.
         guarantee: Of the collection.
+        manipulation: How far dishonest people can move the numbers.
         caveats: Further notes, in sentences.
         warnings: Serious problems, in sentences.
         dependence: Of the levels on the values; None in the stratified mode.
@@ -71,6 +73,7 @@ class Summary:
     confidence: float
     unbiased_if: str | None
     guarantee: Guarantee
+    manipulation: Manipulation
     caveats: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     dependence: Dependence | None = None
@@ -95,10 +98,11 @@ class Summary:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The condition of an unbiased estimate, and all caveats."""
+        """The condition of an unbiased estimate, all caveats, and the manipulation."""
         # A biased estimate has no such condition: its caveats state the limit.
         first = () if self.unbiased_if is None else (self.unbiased_if,)
-        return first + self.caveats
+        lies = self.manipulation.sentence(self.words.display)
+        return (*first, *self.caveats, lies)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the summary as plain values, for JSON."""
@@ -115,6 +119,7 @@ class Summary:
             "caveats": list(self.caveats),
             "warnings": list(self.warnings),
             "dependence": self._dependence(),
+            "manipulation": self.manipulation.to_dict(),
             "guarantee": self.guarantee.to_dict(),
         }
 

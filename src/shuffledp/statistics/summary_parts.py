@@ -11,6 +11,7 @@ from shuffledp.analyzer.dependence import Dependence
 from shuffledp.analyzer.interval import reach
 from shuffledp.display_text import printable
 from shuffledp.labels import UNBIASED_IF, StatisticLabels
+from shuffledp.statistics.manipulation import Manipulation
 from shuffledp.statistics.summary import EstimateRow, Summary
 from shuffledp.types import Floats, Mode
 
@@ -62,6 +63,7 @@ def build_summary(
     rows: list[EstimateRow],
     mode: Mode,
     guarantee: Guarantee,
+    manipulation: Manipulation,
     caveats: tuple[str, ...] = (),
     dependence: Dependence | None,
     off_by: str,
@@ -90,6 +92,7 @@ def build_summary(
         # The mode's own condition, unless the statistic has another.
         unbiased_if=(unbiased_if or UNBIASED_IF[mode]) if unbiased else None,
         guarantee=guarantee,
+        manipulation=manipulation,
         caveats=caveats + circumstances.caveats,
         warnings=warnings,
         dependence=dependence,

@@ -8,7 +8,6 @@ from typing import Any
 
 import jinja2
 
-from shuffledp.accounting.certificate import read_certificate
 from shuffledp.display_text import printable
 from shuffledp.format_number import plain
 from shuffledp.version import __version__
@@ -208,18 +207,23 @@ def people_of(task: Task, progress: Progress) -> list[dict[str, Any]]:
 def choices_of(task: Task, result: dict[str, Any]) -> list[dict[str, Any]]:
     """Returns the certificate's numbers for each choice that participants made."""
     promised = dict(zip(task.choices, task.promise, strict=True))
-    certificate = read_certificate(result["certificate"])
+    # Not by `read_certificate`: results are kept for ever, and former ones have
+    # certificates of formats that only former versions verify. These keys are in all.
+    levels = [
+        (entry["target"] if "target" in entry else entry["epsilon_local"], entry)
+        for entry in result["certificate"]["levels"]
+    ]
     return [
         {
-            "choice": plain(entry.chosen),
-            "people": count(entry.count),
-            "hides_among": count(entry.hides_among),
-            "certified": plain(entry.epsilon_central),
-            "attack": plain(entry.epsilon_central_lower),
-            "promised": plain(promised[entry.chosen]),
-            "factor": factor(entry.epsilon_central),
+            "choice": plain(chosen),
+            "people": count(entry["count"]),
+            "hides_among": count(entry["hides_among"]),
+            "certified": plain(entry["epsilon_central"]),
+            "attack": plain(entry["epsilon_central_lower"]),
+            "promised": plain(promised[chosen]),
+            "factor": factor(entry["epsilon_central"]),
         }
-        for entry in certificate.levels
+        for chosen, entry in levels
     ]
 
 

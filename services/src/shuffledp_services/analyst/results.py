@@ -1,14 +1,17 @@
 """Published result of an epoch as JSON values: estimate, certificate, assumptions."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from shuffledp.accounting.assumptions import ORDER
+from shuffledp.accounting.cautions import coalition_caution
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.interval import reach
 from shuffledp.errors import DataError
-from shuffledp.statistics.stage_runs import Estimate
+from shuffledp.statistics.manipulation import Manipulation, manipulation_of
+from shuffledp.statistics.stage_runs import AnswerRun, Estimate
 from shuffledp.statistics.summary_parts import TWO_ERRORS
 from shuffledp.tally import Tally
 from shuffledp_services.collection.analyst_state import AnalystState
@@ -67,6 +70,9 @@ def result_of(
             tally,
             estimate,
             certificate,
+            manipulation=published_manipulation(
+                state.step.answering, tally, state.chosen, estimate
+            ),
             spoiled=spoiled,
             enrolment=enrolment,
         ),
@@ -80,6 +86,7 @@ def derived_values(
     estimate: Estimate,
     certificate: Guarantee,
     *,
+    manipulation: Manipulation,
     spoiled: int,
     enrolment: Enrolment,
 ) -> dict[str, Any]:
@@ -91,6 +98,7 @@ def derived_values(
         tally: Counts of these reports.
         estimate: Estimate from the tally.
         certificate: Certificate of these reports.
+        manipulation: From `published_manipulation`.
         spoiled: Number of participants whose reports are invalid.
         enrolment: Number of participants who could answer.
     """
@@ -105,13 +113,33 @@ def derived_values(
             "rows": _rows(survey.labels, estimate),
             "unbiased_if": survey.unbiased_if,
             "two_errors": TWO_ERRORS,
+            "manipulation": manipulation.to_dict(),
+            "manipulation_note": manipulation.sentence(survey.words.display),
         },
         "assumptions": [
             *_assumptions(task, enrolment, sum(people), spoiled),
+            *_coalition(certificate),
             # `_assumptions` replaces the general one about the order of messages.
             *(text for text in certificate.assumptions if text != ORDER),
         ],
     }
+
+
+def _coalition(certificate: Guarantee) -> tuple[str, ...]:
+    """Returns what is left if shuffler and analyst do work together, in a sentence."""
+    caution = coalition_caution(certificate.statements[0])
+    return certificate.coalition if caution is None else (caution,)
+
+
+def published_manipulation(
+    answering: AnswerRun, tally: Tally, chosen: Tally | None, estimate: Estimate
+) -> Manipulation:
+    """Returns how far dishonest people can move the estimate from this tally."""
+    return manipulation_of(
+        partial(answering.manipulation, tally, chosen),
+        num_users=estimate.num_users,
+        errors=estimate.standard_error,
+    )
 
 
 def _rows(labels: tuple[str, ...], estimate: Estimate) -> list[dict[str, Any]]:

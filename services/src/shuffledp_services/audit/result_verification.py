@@ -20,7 +20,7 @@ from shuffledp.errors import DataError, InvalidInputError, ShuffledpError
 from shuffledp.statistics.certificate_parts import PUBLISHED_RESULT
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.tally import Tally
-from shuffledp_services.analyst.results import derived_values
+from shuffledp_services.analyst.results import derived_values, published_manipulation
 from shuffledp_services.collection.batch_verdict import spent_of
 from shuffledp_services.collection.message_counter import split_proportionally
 from shuffledp_services.collection.shortfall import shortfalls
@@ -249,6 +249,9 @@ def _following(
         statements.tally,
         estimate,
         statements.certificate,
+        manipulation=published_manipulation(
+            statements.step.answering, statements.tally, statements.chosen, estimate
+        ),
         spoiled=statements.spoiled,
         enrolment=statements.enrolment,
     )

@@ -79,7 +79,7 @@ class CountsExposure:
             "People are independent, and answers do not depend on others' messages.",
             ORDER,
             "Targets travel apart from messages: they cannot be linked.",
-            "Two worlds are compared in which the answers of one person, at most "
+            "Two collections are compared in which the answers of one person, at most "
             f"{most:,} in all, are replaced by any others; the target, and how many people "
             "chose each, are public.",
         )
@@ -153,6 +153,8 @@ class CountsExposure:
             epsilon_central_lower=epsilons[1],
             delta_central=deltas[0],
             delta_central_lower=deltas[1],
+            # A person's own report may show the answers: at rate 1 it holds all of them.
+            epsilon_coalition=None,
             rests_on="counts",
             quantile=name if isinstance(name, str) else None,
         )

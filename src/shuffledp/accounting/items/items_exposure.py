@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from shuffledp.accounting.accounting_query import AccountingQuery
-from shuffledp.accounting.assumptions import ORDER
+from shuffledp.accounting.assumptions import ORDER, UNLINKED, counted
 from shuffledp.accounting.epsilon_solver import round_down, round_up
 from shuffledp.accounting.items.draw_rounding import coin_error, drift
 from shuffledp.accounting.items.estimated_delta import estimated_delta
@@ -34,7 +34,7 @@ class ItemsAmongPoisson:
 
     Attributes:
         num_items: d.
-        set_size: s, the most items that anybody holds.
+        set_size: s, the most items that a person holds.
         blanket: m, blanket messages per person in the mean.
         report_size: Messages per person, dummies included.
         people: Central epsilons that people chose, in the place of levels.
@@ -50,21 +50,20 @@ class ItemsAmongPoisson:
 
     def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
         """See `Exposure`."""
-        but = f" but {query.absent:,} of the others" if query.absent else ""
         times = query.rounds * query.coordinates
         once = "once" if times == 1 else f"{times:,} times, with independent randomness"
         return (
-            f"Everybody{but} who is counted is honest and really draws her Poisson blanket "
-            "messages; people who collude or are absent hide nobody. Her own blanket "
-            "messages hide her, too.",
-            f"Everybody sends one report of {self.report_size:,} messages, {once}: items, "
-            "blanket messages, and dummies that only the analyst can tell from them.",
+            f"{counted(query.absent)} are honest and really draw their Poisson blanket "
+            "messages; people who collude or are absent hide no one. A person's own "
+            "blanket messages count, too.",
+            f"Each person sends one report of {self.report_size:,} messages, {once}: "
+            "items, blanket messages, and dummies, which only the analyst can tell apart.",
             "People are independent, and sets do not depend on others' messages.",
             ORDER,
-            "Targets travel apart from messages: nobody can tell which belongs to which.",
-            "Two worlds are compared in which one person's set, of at most "
-            f"{self.set_size:,} items, is replaced by any other; her target, and how many "
-            "people chose each, are public.",
+            UNLINKED.format("Targets"),
+            "Two collections are compared in which one person's set, of at most "
+            f"{self.set_size:,} items, is replaced by any other; that person's target, and "
+            "how many people chose each, are public.",
         )
 
     def numerics(self, query: AccountingQuery) -> tuple[str, ...]:
@@ -74,10 +73,11 @@ class ItemsAmongPoisson:
             "Certified numbers have six digits, rounded outward, at which the bound was "
             "evaluated and held.",
             "Bounds of truncation and rounding are added to every certified delta, and "
-            f"what the limited size of reports cuts off, with a chance of {cut:.1e} at "
-            "most.",
-            f"Devices' coins are exact to {coin_error(self.blanket):.1e} of their chances: "
-            f"all of them together add {off:.1e} to every certified epsilon.",
+            "what the limited size of reports cuts off, with a probability of at most "
+            f"{cut:.1e}.",
+            "The probabilities of devices' draws have a relative error of at most "
+            f"{coin_error(self.blanket):.1e}: all draws together add {off:.1e} to every "
+            "certified epsilon.",
             "Composed through a loss distribution that dominates that of one item (chords "
             "between nodes), by an integral whose errors are added.",
         )
@@ -137,6 +137,8 @@ class ItemsAmongPoisson:
             epsilon_central_lower=ends["epsilon"][1],
             delta_central=ends["delta"][0],
             delta_central_lower=ends["delta"][1],
+            # A person's own report may show a set: at rate 1 it holds all of it.
+            epsilon_coalition=None,
             rests_on="items",
             quantile=name if isinstance(name, str) else None,
         )
@@ -164,7 +166,7 @@ class ItemsAmongPoisson:
         return query.rounds * query.coordinates
 
     def _cut(self, query: AccountingQuery) -> float:
-        """Returns a bound of the probability that anybody is cut in any collection."""
+        """Returns a bound of the probability that a report is cut in any collection."""
         cap = self.report_size - self.set_size
         once = cut_probability(self.blanket, cap, self._honest(query))
         return min(self._times(query) * once, 1.0)

@@ -1,5 +1,6 @@
 """Counts of people per bucket: messages into buckets among messages of noise."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,7 @@ from shuffledp.accounting.counts.counts_parameters import (
 )
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.accounting.items.items_parameters import positions_of
+from shuffledp.analyzer.manipulation import check_liars
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.population import Population
@@ -216,6 +218,27 @@ class Counts:
             estimates.append(channel.estimate(here[:, 0] - here[:, 1]))
         values, errors, excess = zip(*estimates, strict=True)
         return CountsEstimate(values, errors, excess, people.num_users, self.identity)
+
+    def manipulation(
+        self, people: Population, num_liars: int = 1
+    ) -> tuple[Floats, ...]:
+        """Returns by how much dishonest people can move each count, in people.
+
+        A report may have all its messages + or all - on one bucket; without a limit where
+        reports have no fixed size.
+
+        Args:
+            people: How many people chose each target, as published.
+            num_liars: How many of them send any messages they like.
+        """
+        check_liars(num_liars, people.num_users)
+        size = self.randomizer.report_size
+        span = num_liars * (math.inf if size is None else 2.0 * size)
+        channels = [self.channel(group, people) for group in self.groups]
+        return tuple(
+            np.full(group.buckets, span * channel.num_users / channel.signal)
+            for group, channel in zip(self.groups, channels, strict=True)
+        )
 
     def predicted_errors(
         self, people: Population, shares: Sequence[Floats]

@@ -14,6 +14,7 @@ from shuffledp.analyzer.frequency import (
     stratified_error,
     stratified_frequencies,
 )
+from shuffledp.analyzer.manipulation import share_shifts
 from shuffledp.arrays import as_number, one_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode, described
@@ -35,7 +36,7 @@ from shuffledp.statistics.tallying import (
     tally_of,
 )
 from shuffledp.tally import Tally
-from shuffledp.types import Ints, Mode
+from shuffledp.types import Floats, Ints, Mode
 
 WORDS = StatisticLabels(
     name="frequency",
@@ -220,6 +221,31 @@ class Frequency:
                 counts, level_counts=people.counts, keep=keep, flip=flip
             )
         return replace(estimate, identity=self.identity)
+
+    def manipulation(self, people: Population, num_liars: int = 1) -> Floats:
+        """Returns by how much dishonest people can move each share, shape (k,).
+
+        One report supports a category or does not: for k-ary response at one level, a
+        share moves by 1 / (n (keep - flip)). In the stratified mode the lowest levels
+        count most.
+
+        >>> import shuffledp as sdp
+        >>> people = sdp.Population.from_counts({1.0: 1_000})
+        >>> sdp.Frequency(2).manipulation(people, num_liars=10).round(4)
+        array([0.0216, 0.0216])
+
+        Args:
+            people: Levels and counts, as published.
+            num_liars: How many of them send any messages they like.
+
+        Raises:
+            InvalidInputError: If messages carry no information, or there are fewer people.
+        """
+        keep, flip = self.randomizer.densities(people.epsilons)
+        shift = share_shifts(
+            keep - flip, people.counts, mode=self.mode, num_liars=num_liars
+        )
+        return np.full(self.num_categories, shift)
 
     def predicted_error(self, people: Population, *, share: float) -> float:
         """Returns the standard error to expect, before anything is collected.

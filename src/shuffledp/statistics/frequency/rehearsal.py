@@ -204,6 +204,7 @@ def summarize_frequency(
         rows=rows,
         mode=estimate.mode,
         guarantee=collection.guarantee,
+        manipulation=collection.manipulation,
         dependence=bias,
         off_by="" if bias is None else off_by_share(bias, names),
     )
@@ -242,7 +243,7 @@ def collect_frequency(
             values, levels, num_categories=k, people=people, slopes=keep - flip
         )
     truth = np.bincount(values, minlength=k) / people.num_users
-    return Collection(truth, people, estimate, guarantee, dependence)
+    return Collection(protocol, truth, people, estimate, guarantee, dependence)
 
 
 def _protocol(request: Request, num_categories: int) -> Frequency:

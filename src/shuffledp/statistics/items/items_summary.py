@@ -1,5 +1,7 @@
 """The summary of a collection of sets of items, in rows and sentences."""
 
+from functools import partial
+
 from shuffledp.accounting.account import account
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.dependence import Dependence
@@ -8,6 +10,7 @@ from shuffledp.population import Population
 from shuffledp.statistics.items.items_collection import ItemsCollection
 from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
+from shuffledp.statistics.manipulation import manipulation_of
 from shuffledp.statistics.summary import Summary
 from shuffledp.statistics.summary_parts import (
     Circumstances,
@@ -70,6 +73,12 @@ def summarize_items(
         # Messages of sets never carry a target: there is no stratified mode to turn to.
         mode="agnostic",
         guarantee=collection.plan.guarantee,
+        # Of as many people per target as the plan counted.
+        manipulation=manipulation_of(
+            partial(protocol.manipulation, collection.plan.choices),
+            num_users=estimate.num_users,
+            errors=estimate.standard_error,
+        ),
         caveats=caveats,
         dependence=dependence,
         off_by=off_by_share(dependence, names),

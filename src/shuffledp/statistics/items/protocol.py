@@ -20,12 +20,18 @@ from shuffledp.identity import Identity
 from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.population import Population
 from shuffledp.randomizers.items import ItemsRandomizer, Noise, poisson_cap
-from shuffledp.randomizers.items_counts import draw_counts, holders_by_target
+from shuffledp.randomizers.items_counts import (
+    check_message_counts,
+    check_target_holders,
+    count_items,
+    draw_counts,
+    holders_by_target,
+)
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.statistics.tallying import Seen, check_generator, checked, tally_of
 from shuffledp.tally import Tally
-from shuffledp.types import Ints
+from shuffledp.types import Floats, Ints
 
 WORDS = StatisticLabels(
     name="items",
@@ -168,13 +174,7 @@ class Items:
         ) -> NDArray[np.int64]:
             # Without levels and cohorts, all reports are one pile.
             del groups, num_groups
-            if messages.ndim != 2 or messages.shape[1] != size:
-                raise InvalidInputError(f"Expected reports of {size} messages.")
-            if messages.size and not 0 <= messages.min() <= messages.max() <= d:
-                raise InvalidInputError(f"Expected messages in [0, {d}].")
-            # Entry d counts dummies and is dropped.
-            counts = np.bincount(messages.ravel(), minlength=d + 1)[:d]
-            return counts[None, :].astype(np.int64)
+            return count_items(messages, num_items=d, report_size=size)[None, :]
 
         return tally_of(shuffled, self.identity, count=count, arrangement="pool")
 
@@ -195,13 +195,7 @@ class Items:
         check_generator(rng)
         rates = np.array(self.rates)[self.target_indices(people.epsilons)]
         num_holders = np.asarray(holders)
-        if num_holders.shape != (people.num_levels, self.num_items):
-            raise InvalidInputError(
-                f"Expected whole numbers of people by target and item, of shape "
-                f"({people.num_levels}, {self.num_items})."
-            )
-        if np.any(num_holders > people.counts[:, None]):
-            raise InvalidInputError("Expected no more holders than people.")
+        check_target_holders(num_holders, people, self.num_items)
         counts = draw_counts(
             self.randomizer, num_holders, rates, num_users=people.num_users, rng=rng
         )
@@ -230,11 +224,8 @@ class Items:
                 f"{tally.num_users}."
             )
         # A tally may come from another process: its counts are not trusted.
-        counts, most = tally.counts[0, 0], self.randomizer.report_size
-        if counts.min() < 0 or int(counts.sum()) > most * tally.num_users:
-            raise InvalidInputError(
-                f"Expected from 0 to {most} messages of every person."
-            )
+        counts = tally.counts[0, 0]
+        check_message_counts(counts, self.randomizer.report_size, tally.num_users)
         return replace(channel.estimate(counts), identity=self.identity)
 
     def predicted_mse(
@@ -254,11 +245,20 @@ class Items:
         f = float_array(shares, "shares")
         if f.size != self.num_items or not np.all((f >= 0.0) & (f <= 1.0)):
             raise InvalidInputError(f"Expected {self.num_items} shares from 0 to 1.")
-        if about not in ("participants", "population"):
-            raise InvalidInputError(
-                f"Expected 'participants' or 'population', got {about!r}."
-            )
         return self.channel(people).predicted_mse(f, about=about)
+
+    def manipulation(
+        self, people: Population | ChoiceCounts, num_liars: int = 1
+    ) -> Floats:
+        """Returns by how much dishonest people can move each share, shape (d,).
+
+        Args:
+            people: How many people chose each target, as published.
+            num_liars: How many of them send any messages they like, all of one item.
+        """
+        size = self.randomizer.report_size
+        shift = self.channel(people).manipulation(size, num_liars)
+        return np.full(self.num_items, shift)
 
     def channel(self, people: Population | ChoiceCounts) -> ItemsChannel:
         """Returns how counts of messages depend on shares of these people.

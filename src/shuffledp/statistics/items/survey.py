@@ -233,6 +233,13 @@ class ItemsRun:
         # Those who sent no items are taken to have all targets in proportion.
         return self.protocol.estimate(tally, scaled(counts, tally.num_users))
 
+    def manipulation(
+        self, tally: Tally, chosen: Tally | None, num_liars: int
+    ) -> Floats:
+        """See `AnswerRun`."""
+        counts = scaled(self._counts(chosen), tally.num_users)
+        return self.protocol.manipulation(counts, num_liars)
+
     def _counts(self, chosen: Tally | None) -> ChoiceCounts:
         if chosen is None:
             raise InvalidInputError("Expected the targets that people chose before.")

@@ -1,18 +1,22 @@
 """Exact sums of messages that are whole numbers, and averages of the decoded messages."""
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.analyzer.channel import Moments
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomizers.number_randomizer import NumberRandomizer
+from shuffledp.randomizers.number_randomizer import NumberRandomizer, estimation_moments
 from shuffledp.types import Floats, Ints
 
 # Messages at a time, so that no partial sum leaves 63 bits.
 _BATCH = 1 << 20
 # Messages are split at this bit: squares of either part then fit.
 _SPLIT = 20
+# Messages farther out are taken for those of a range without an end.
+_FAR = 1 << 62
 
 
 def power_sums(messages: Ints, groups: Ints | None, num_groups: int) -> NDArray[Any]:
@@ -89,6 +93,56 @@ def averages_of(
         spread = (count * squares - total * total) / (count * count)
         variances[group] = (end - start) ** 2 * spread
     return averages, variances
+
+
+def shifted_moments(randomizer: NumberRandomizer, shift: float) -> Moments:
+    """Returns the moments of messages plus `shift` about values that are higher by it."""
+    moments_of = estimation_moments(randomizer)
+
+    def moments(epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
+        # In the randomizer's range, which is lower by the shift.
+        mean, variance = moments_of(epsilons, values - shift)
+        return mean + shift, variance
+
+    return moments
+
+
+def message_span(randomizer: NumberRandomizer) -> float:
+    """Returns the largest decoded message minus the smallest; infinite without a limit.
+
+    Args:
+        randomizer: Whose messages are all whole numbers of a range with 0 in it.
+    """
+    ends = np.array([_outermost(randomizer, -1), _outermost(randomizer, 1)])
+    if np.any(np.abs(ends) >= _FAR):
+        return math.inf
+    smallest, largest = randomizer.decode(ends).tolist()
+    return abs(float(largest) - float(smallest))
+
+
+def _outermost(randomizer: NumberRandomizer, sign: int) -> int:
+    """Returns the last message in one direction, _FAR away if there is none."""
+    # A randomizer says of a message that it is one, and not which is the last.
+    inside, outside = 0, 1
+    while outside < _FAR and _is_message(randomizer, sign * outside):
+        inside, outside = outside, 2 * outside
+    if outside >= _FAR:
+        return sign * _FAR
+    while outside - inside > 1:
+        middle = (inside + outside) // 2
+        if _is_message(randomizer, sign * middle):
+            inside = middle
+        else:
+            outside = middle
+    return sign * inside
+
+
+def _is_message(randomizer: NumberRandomizer, message: int) -> bool:
+    try:
+        randomizer.check_messages(np.array([message], dtype=np.int64))
+    except InvalidInputError:
+        return False
+    return True
 
 
 def _added(numbers: Ints, groups: Ints | None, num_groups: int) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.analyzer.channel import Channel
+from shuffledp.analyzer.manipulation import mean_shift
 from shuffledp.analyzer.mean import MeanEstimate, agnostic_mean, stratified_mean
 from shuffledp.arrays import float_array, one_number_each
 from shuffledp.errors import InvalidInputError
@@ -17,17 +18,23 @@ from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
 from shuffledp.randomizers.foreign_mechanism import rebuild
-from shuffledp.randomizers.number_randomizer import NumberRandomizer, estimation_moments
+from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
-from shuffledp.statistics.mean.moments import averages_of, check_sums, power_sums
+from shuffledp.statistics.mean.moments import (
+    averages_of,
+    check_sums,
+    message_span,
+    power_sums,
+    shifted_moments,
+)
 from shuffledp.statistics.mean.prediction import (
     check_spread,
     expected_bias,
     expected_error,
 )
-from shuffledp.statistics.mean.value_range import ValueRange
+from shuffledp.statistics.mean.value_range import ValueRange, check_randomizer
 from shuffledp.statistics.tallying import (
     Seen,
     check_generator,
@@ -39,7 +46,7 @@ from shuffledp.statistics.tallying import (
     tally_of,
 )
 from shuffledp.tally import Tally
-from shuffledp.types import Floats, Ints, Mode
+from shuffledp.types import Ints, Mode
 
 WORDS = StatisticLabels(
     name="mean",
@@ -90,23 +97,12 @@ class Mean:
         mode: Mode = "agnostic",
         randomizer: NumberRandomizer | None = None,
     ) -> None:
-        half = value_range(low, high)
+        value_range(low, high)
         check_mode(mode)
         if randomizer is None:
             # The smallest error at small levels; others gain where levels are large.
             randomizer = OneBit(low, high)
-        # A class has the attributes of its objects, and would pass.
-        if isinstance(randomizer, type) or not isinstance(randomizer, NumberRandomizer):
-            raise InvalidInputError(
-                "Expected a randomizer of numbers, such as Laplace, got "
-                f"{getattr(randomizer, '__name__', repr(randomizer))}."
-            )
-        # Of another range of this width, values are moved to it, and the estimate back.
-        if not value_range(randomizer.low, randomizer.high) == half:
-            raise InvalidInputError(
-                f"Expected a randomizer of numbers in a range as wide as [{low:g}, "
-                f"{high:g}], got one of [{randomizer.low:g}, {randomizer.high:g}]."
-            )
+        check_randomizer(randomizer, low, high)
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
         object.__setattr__(self, "mode", mode)
@@ -256,16 +252,23 @@ class Mean:
             estimate = stratified_mean(averages, variances, channel, spread=scaled)
         return replace(estimate.in_units(middle, half), identity=self.identity)
 
+    def manipulation(self, people: Population, num_liars: int = 1) -> float:
+        """Returns by how much this many dishonest people can move the estimate.
+
+        Args:
+            people: Levels and counts, as published.
+            num_liars: How many of them send any messages they like.
+        """
+        # Messages of unbounded noise may be very far out, and move it as far.
+        unit, half = self._unit, self._range.half
+        span, channel = message_span(unit.randomizer), unit.channel(people)
+        return half * mean_shift(channel, span, mode=self.mode, num_liars=num_liars)
+
     def channel(self, people: Population) -> Channel:
         """Returns how messages of these people depend on their values."""
-        shift, moments_of = self._range.shift, estimation_moments(self.randomizer)
-
-        def moments(epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
-            # In the randomizer's range, which is lower by the shift.
-            mean, variance = moments_of(epsilons, values - shift)
-            return mean + shift, variance
-
-        counts, linear = people.counts.astype(np.float64), self.randomizer.unbiased
+        moments = shifted_moments(self.randomizer, self._range.shift)
+        counts = people.counts.astype(np.float64)
+        linear = self.randomizer.unbiased
         return Channel(moments, people.epsilons, counts, self.low, self.high, linear)
 
     def predicted_error(
@@ -287,12 +290,7 @@ class Mean:
         return half * expected_error(channel, self.mode, value, known)
 
     def predicted_bias(self, people: Population, *, mean: float | None = None) -> float:
-        """Returns the bias limit to expect if all values are equal; 0 if unbiased.
-
-        Args:
-            people: The population that will take part.
-            mean: As for `predicted_error`.
-        """
+        """Returns the bias limit to expect if all values are equal; 0 if unbiased."""
         half, channel = self._range.half, self._unit.channel(people)
         return half * expected_bias(channel, self.mode, self._range.scaled(mean))
 

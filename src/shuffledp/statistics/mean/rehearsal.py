@@ -98,9 +98,8 @@ class MeanStatistic:
                 on_step=stage.on_step,
             )
             caveats = ((_CLIPPED,) if clip else ()) + asked.choice_of(protocol)
-            return summarize_mean(
-                collection, stage.circumstances(request.source, *caveats)
-            )
+            circumstances = stage.circumstances(request.source, *caveats)
+            return summarize_mean(collection, circumstances)
 
         return rehearse
 
@@ -245,6 +244,7 @@ def summarize_mean(
         rows=about_rows(estimate, estimate.bias_limit, collection.truth, circumstances),
         mode=estimate.mode,
         guarantee=collection.guarantee,
+        manipulation=collection.manipulation,
         caveats=caveats,
         dependence=bias,
         off_by="" if bias is None else signed(bias.largest_bias),
@@ -284,7 +284,8 @@ def collect_mean(
     )
     mean = float(values.mean())
     dependence = dependence_of_mean(values, levels, mean, protocol, people)
-    return Collection(np.array([mean]), people, estimate, guarantee, dependence)
+    truth = np.array([mean])
+    return Collection(protocol, truth, people, estimate, guarantee, dependence)
 
 
 def dependence_of_mean(

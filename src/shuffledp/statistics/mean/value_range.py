@@ -1,12 +1,14 @@
 """The range of people's values, and that of the randomizer which they are moved to."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import value_range
+from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.types import Floats
 
 
@@ -71,3 +73,19 @@ class ValueRange:
             raise InvalidInputError(f"Expected a mean in the range, got {value:g}.")
         # Rounding again: an end of the range may come out a little above 1.
         return float(np.clip((value - self.middle) / self.half, -1.0, 1.0))
+
+
+def check_randomizer(randomizer: Any, low: float, high: float) -> None:
+    """Raises InvalidInputError unless it randomizes numbers of a range of this width."""
+    # A class has the attributes of its objects, and would pass.
+    if isinstance(randomizer, type) or not isinstance(randomizer, NumberRandomizer):
+        raise InvalidInputError(
+            "Expected a randomizer of numbers, such as Laplace, got "
+            f"{getattr(randomizer, '__name__', repr(randomizer))}."
+        )
+    # Of another range of this width, values are moved to it, and the estimate back.
+    if not value_range(randomizer.low, randomizer.high) == value_range(low, high):
+        raise InvalidInputError(
+            f"Expected a randomizer of numbers in a range as wide as [{low:g}, "
+            f"{high:g}], got one of [{randomizer.low:g}, {randomizer.high:g}]."
+        )

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.analyzer.bit_shares import bit_shares, ones_per_group
+from shuffledp.analyzer.string_shifts import string_shifts
 from shuffledp.analyzer.strings import (
     StringEstimate,
     check_candidates,
@@ -25,7 +26,6 @@ from shuffledp.analyzer.strings import (
 from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode
-from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.population import Population
 from shuffledp.randomizers import bloom
 from shuffledp.randomizers.checks import whole_number
@@ -43,6 +43,7 @@ from shuffledp.statistics.strings.rappor_devices import (
     permanent_responses,
     reported_bits,
 )
+from shuffledp.statistics.strings.string_labels import WORDS
 from shuffledp.statistics.tallying import (
     Seen,
     check_counts,
@@ -53,16 +54,7 @@ from shuffledp.statistics.tallying import (
     tally_of,
 )
 from shuffledp.tally import Tally
-from shuffledp.types import Ints, Mode
-
-WORDS = StatisticLabels(
-    name="strings",
-    title="Strings",
-    asked="How many people hold each string that was found",
-    row="string",
-    rows="strings",
-    display=SHARES,
-)
+from shuffledp.types import Floats, Ints, Mode
 
 MAX_COHORTS = 2**16
 
@@ -71,8 +63,7 @@ MAX_COHORTS = 2**16
 class Strings:
     """RAPPOR in cohorts, a shuffle of every bit within them, and decoded shares.
 
-    >>> import numpy as np
-    >>> import shuffledp as sdp
+    >>> import numpy as np, shuffledp as sdp
     >>> strings, rng = sdp.Strings(num_bits=32, num_cohorts=2), np.random.default_rng(1)
     >>> people = sdp.Population.from_counts({4.0: 20_000})
     >>> browsers = np.repeat(["fox", "ape"], [15_000, 5_000])
@@ -275,8 +266,7 @@ class Strings:
         known = check_candidates(
             candidates, num_cohorts=self.num_cohorts, num_bits=self.num_bits
         )
-        # Called for its check: every cohort must have people of every level.
-        smallest_cohort(people, self.num_cohorts)
+        smallest_cohort(people, self.num_cohorts)  # Raises if one lacks a level.
         tally = checked(seen, self.identity, self.tally)
         # Cohorts are public: how many people each has follows from the levels.
         dealt = dealt_evenly(people, self.num_cohorts)
@@ -295,6 +285,16 @@ class Strings:
             mode=self.mode,
         )
         return replace(estimate, identity=self.identity)
+
+    def manipulation(
+        self, people: Population, num_liars: int = 1, *, estimate: StringEstimate
+    ) -> Floats:
+        """Returns the largest shifts by dishonest people: see `string_shifts`."""
+        p1, p0 = self.randomizer.effective_probabilities(people.epsilons)
+        dealt = dealt_evenly(people, self.num_cohorts)
+        return string_shifts(
+            estimate, dealt, p1 - p0, mode=self.mode, num_liars=num_liars
+        )
 
 
 PROTOCOL = Strings

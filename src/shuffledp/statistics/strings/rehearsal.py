@@ -1,5 +1,6 @@
 """Strings rehearsed on known ones: options, truth and summary."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,12 @@ from shuffledp.option_text import Argument, option_text
 from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
 from shuffledp.statistics.level_dependence import dependence_of_categories
+from shuffledp.statistics.manipulation import manipulation_of
 from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.rehearsed_collection import Collection, collect
 from shuffledp.statistics.request import Request
-from shuffledp.statistics.strings.protocol import WORDS, Strings
+from shuffledp.statistics.strings.protocol import Strings
+from shuffledp.statistics.strings.string_labels import WORDS
 from shuffledp.statistics.summary import EstimateRow, Summary
 from shuffledp.statistics.summary_parts import (
     Circumstances,
@@ -173,6 +176,13 @@ def summarize_strings(
         rows=rows,
         mode=estimate.mode,
         guarantee=collection.guarantee,
+        manipulation=manipulation_of(
+            partial(
+                collection.protocol.manipulation, collection.people, estimate=estimate
+            ),
+            num_users=estimate.num_users,
+            errors=np.append(estimate.standard_error, estimate.unexplained_error),
+        ),
         caveats=_caveats(estimate),
         dependence=bias,
         off_by="" if bias is None else off_by_share(bias, names),
@@ -240,7 +250,7 @@ def collect_strings(
             slopes=p_set - p_unset,
         )
     truth = np.bincount(values, minlength=other + 1) / people.num_users
-    return Collection(truth, people, estimate, guarantee, dependence)
+    return Collection(protocol, truth, people, estimate, guarantee, dependence)
 
 
 def _selected_intervals(estimate: StringEstimate, confidence: float) -> Floats:

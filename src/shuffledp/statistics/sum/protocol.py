@@ -42,7 +42,7 @@ WORDS = StatisticLabels(
     asked="How many people say yes",
     row="about",
     rows="sums",
-    display=Display("sum", axis="sum", is_single=True),
+    display=Display("sum", axis="sum", is_single=True, shift_unit="people"),
 )
 
 
@@ -191,6 +191,15 @@ class BinarySum:
         """
         tally = self._mean.draw_tally([0.0, 1.0], holders, people, rng=rng)
         return replace(tally, identity=self.identity)
+
+    def manipulation(self, people: Population, num_liars: int = 1) -> float:
+        """Returns by how much dishonest people can move the sum.
+
+        Args:
+            people: Levels and counts, as published.
+            num_liars: How many of them send any messages they like.
+        """
+        return people.num_users * self._mean.manipulation(people, num_liars)
 
     def estimate(self, seen: Seen, people: Population) -> SumEstimate:
         """Estimates how many people hold 1, from shuffled reports.

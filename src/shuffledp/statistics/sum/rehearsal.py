@@ -143,6 +143,7 @@ def summarize_sum(
         rows=about_rows(estimate, 0.0, collection.truth, circumstances),
         mode=estimate.mode,
         guarantee=collection.guarantee,
+        manipulation=collection.manipulation,
         caveats=(TWO_ERRORS,),
         dependence=bias,
         off_by="" if bias is None else f"{signed(bias.largest_bias)} people",
@@ -181,4 +182,4 @@ def collect_sum(
         numbers, levels, float(numbers.mean()), mean, people
     )
     truth = np.array([numbers.sum()])
-    return Collection(truth, people, estimate, guarantee, dependence)
+    return Collection(protocol, truth, people, estimate, guarantee, dependence)
