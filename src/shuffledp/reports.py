@@ -7,6 +7,8 @@ Both carry the identity of their protocol, and the arrangement of a report:
                in the same column of other reports
     "pool"     every number of a report is a message, and all messages of all people are
                mixed with each other
+    "loose"    likewise, but reports have different numbers of messages: entries below 0
+               are none, which are not sent and which the shuffle removes
 """
 
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.types import Floats, Ints
 
-Arrangement: TypeAlias = Literal["rows", "columns", "pool"]
+Arrangement: TypeAlias = Literal["rows", "columns", "pool", "loose"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +84,8 @@ class ShuffledReports:
             levels are in a random order of their own.
         arrangement: The parts of a report that stayed together.
         cohorts: Group of every row, ascending, shape (n,); None if there are none.
+        senders: How many people sent the messages, in the arrangement "loose", where
+            messages have the shape (messages,); None in all others.
     """
 
     identity: Identity
@@ -89,14 +93,19 @@ class ShuffledReports:
     levels: Floats | None
     arrangement: Arrangement = "rows"
     cohorts: Ints | None = None
+    senders: int | None = None
 
     def __post_init__(self) -> None:
         _check(self)
+        if (self.senders is None) == (self.arrangement == "loose"):
+            raise InvalidInputError(
+                "Expected the number of senders of loose messages, and of no others."
+            )
 
     @property
     def num_users(self) -> int:
         """How many people sent a report."""
-        return len(self.messages)
+        return len(self.messages) if self.senders is None else self.senders
 
     @property
     def linked(self) -> bool:
@@ -112,9 +121,9 @@ def _linked(reports: Reports | ShuffledReports) -> bool:
 def _check(reports: Reports | ShuffledReports) -> None:
     if not isinstance(reports.identity, Identity):
         raise InvalidInputError("Expected the identity of the protocol that made them.")
-    if reports.arrangement not in ("rows", "columns", "pool"):
+    if reports.arrangement not in ("rows", "columns", "pool", "loose"):
         raise InvalidInputError(
-            f"Expected arrangement 'rows', 'columns' or 'pool', got "
+            f"Expected arrangement 'rows', 'columns', 'pool' or 'loose', got "
             f"{reports.arrangement!r}."
         )
     _check_messages(reports.messages)

@@ -65,7 +65,7 @@ def test_reports_have_the_moments_of_tallies(noise: Noise) -> None:
     sent = np.empty((2, runs, 12))
     for run in range(runs):
         reports = counts.randomize(answers, targets, rng=rng)
-        flat = reports.messages.ravel()
+        flat = reports.messages[reports.messages >= 0]
         sent[0, run] = np.bincount(flat, minlength=13)[:12]
         sent[1, run] = counts.draw_tally(held, PEOPLE, rng=rng).counts[0, 0]
 
@@ -150,16 +150,35 @@ def test_messages_give_the_same_estimates_as_their_tally(
 def test_tallies_of_parts_add_up(noise: Noise) -> None:
     counts, rng = counts_of(noise), np.random.default_rng(10)
     answers, targets = answers_and_targets()
-    shuffled = shuffle(counts.randomize(answers, targets, rng=rng), rng=rng)
+    reports = counts.randomize(answers, targets, rng=rng)
 
     parts = [
-        ShuffledReports(counts.identity, part, None, "pool")
-        for part in np.split(shuffled.messages, [0, 300])
+        counts.tally(shuffle(replace(reports, messages=part), rng=rng))
+        for part in np.split(reports.messages, [100, 300])
     ]
 
-    total = sum(map(counts.tally, parts[1:]), counts.tally(parts[0]))
-    assert total == counts.tally(shuffled)
+    total = sum(parts[1:], parts[0])
+    assert total == counts.tally(shuffle(reports, rng=rng))
     assert total.num_users == PEOPLE.num_users
+
+
+@pytest.mark.parametrize("noise", NOISES[:3])
+def test_what_leaves_the_shuffle_is_counted_messages_alone(noise: Noise) -> None:
+    # Neither dummies for what was not sent, nor the width of the largest report.
+    counts, rng = counts_of(noise), np.random.default_rng(11)
+    answers, targets = answers_and_targets()
+
+    shuffled = shuffle(counts.randomize(answers, targets, rng=rng), rng=rng)
+
+    tally = counts.tally(shuffled)
+    assert shuffled.messages.shape == (int(tally.counts.sum()),)
+    assert shuffled.messages.min() >= 0
+    assert shuffled.messages.max() < counts.randomizer.dummy
+    with_dummy = replace(
+        shuffled, messages=np.append(shuffled.messages, counts.randomizer.dummy)
+    )
+    with pytest.raises(InvalidInputError, match="Expected messages in"):
+        counts.tally(with_dummy)
 
 
 @pytest.mark.parametrize("noise", NOISES)

@@ -131,6 +131,15 @@ class BucketMessages:
         return 2 * self.num_buckets
 
     @property
+    def filler(self) -> int:
+        """What stands in a report for a message that is not sent.
+
+        Where sizes vary it is -1, no message: dummies would tell how many answers, and how
+        much noise, a person sent.
+        """
+        return self.dummy if self.report_size is not None else -1
+
+    @property
     def most(self) -> int:
         """Answers of a person, in all groups."""
         return sum(group.most for group in self.groups)
@@ -184,7 +193,7 @@ class BucketMessages:
 
         Returns:
             Messages, shape (n, report_size), or as wide as the largest report where sizes
-            vary; rows are filled up with the dummy, which nobody sends there.
+            vary; rows are filled up with `filler`.
         """
         check_rng(rng)
         array = self.check_answers(answers)
@@ -197,7 +206,7 @@ class BucketMessages:
             first += group.most
             sending = np.broadcast_to(rates[:, None], own.shape)
             sends = bernoulli_draws(sending, rng=rng) & (own < group.buckets)
-            sent.append(np.where(sends, 2 * (offset + own), self.dummy))
+            sent.append(np.where(sends, 2 * (offset + own), self.filler))
             # Each person has at most one jump of a round: streams are not repeated.
             for people in group.jumps.jumpers(n, rng=rng):
                 theirs = stream_of(rng, people)
@@ -224,7 +233,7 @@ def _filled(
     width = messages.report_size
     if width is None:
         width = messages.most + int(counts.max(initial=0))
-    reports = np.full((sent.shape[0], width), messages.dummy, dtype=np.int32)
+    reports = np.full((sent.shape[0], width), messages.filler, dtype=np.int32)
     reports[:, : messages.most] = sent
     reports[rows, columns] = codes
     return reports

@@ -1,10 +1,15 @@
 """Shuffle of all messages of all reports in one pool.
 
-Reports of one collection have equally many messages, dummies among them. The pool reveals
-neither which messages came from the same person, nor their levels.
+Reports of a pool have equally many messages, dummies among them; loose reports have none,
+and different numbers of messages. What leaves the shuffle reveals neither which messages
+came from the same person, nor how many of them did, nor their levels.
 """
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng
@@ -17,6 +22,27 @@ _KEYS = 2**32
 
 def shuffled_pool(reports: Reports, *, rng: Rng) -> ShuffledReports:
     """Puts all messages into a uniformly random order, which dissolves the rows."""
+    messages = _shuffled(reports, rng=rng)
+    return ShuffledReports(
+        reports.identity, messages.reshape(reports.messages.shape), None, "pool"
+    )
+
+
+def shuffled_loose(reports: Reports, *, rng: Rng) -> ShuffledReports:
+    """Puts the messages that there are into a uniformly random order, one array."""
+    messages = reports.messages.flatten()
+    # Room for the largest report is in memory only: its width would tell a person's noise.
+    sent = replace(reports, messages=messages[messages >= 0])
+    return ShuffledReports(
+        reports.identity,
+        _shuffled(sent, rng=rng),
+        None,
+        "loose",
+        senders=reports.num_users,
+    )
+
+
+def _shuffled(reports: Reports, *, rng: Rng) -> NDArray[Any]:
     if reports.cohorts is not None or reports.levels is not None:
         raise InvalidInputError(
             "Expected messages of a pool without levels and cohorts: they travel alone."
@@ -29,9 +55,7 @@ def shuffled_pool(reports: Reports, *, rng: Rng) -> ShuffledReports:
         _order_by_keys(messages, rng)
     else:
         messages = messages[rng.permutation(messages.size)]
-    return ShuffledReports(
-        reports.identity, messages.reshape(reports.messages.shape), None, "pool"
-    )
+    return messages
 
 
 def _order_by_keys(messages: Ints, rng: Rng) -> None:

@@ -9,7 +9,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng, check_order_rng
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.shuffler.columns import shuffled_columns
-from shuffledp.shuffler.pool import shuffled_pool
+from shuffledp.shuffler.pool import shuffled_loose, shuffled_pool
 from shuffledp.types import Ints
 
 
@@ -37,6 +37,8 @@ def shuffle(reports: Reports, *, rng: Rng) -> ShuffledReports:
         return shuffled_columns(reports, rng=rng)
     if reports.arrangement == "pool":
         return shuffled_pool(reports, rng=rng)
+    if reports.arrangement == "loose":
+        return shuffled_loose(reports, rng=rng)
     return _shuffled_rows(reports, rng=rng)
 
 

@@ -186,3 +186,11 @@ def test_moments_and_messages_are_those_of_jumps() -> None:
     assert noise.fourth_cumulant == pytest.approx(((plus - minus) ** 4 * mean).sum())
     assert noise.messages == pytest.approx(((plus + minus) * mean).sum())
     assert math.fsum((plus == minus) * plus * mean) == pytest.approx(30.0)
+
+
+@pytest.mark.parametrize("honest", [1_000, 10_007, 65_536])
+def test_slots_of_fewer_people_are_as_many_per_person(honest: int) -> None:
+    noise = SlotNoise(3 * honest, 0.5, 4, 100.0)
+
+    for people in (1, 9, 997, honest - 1, honest, 2 * honest + 1):
+        assert noise.scaled(people / honest).slots == 3 * people

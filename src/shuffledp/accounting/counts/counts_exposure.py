@@ -10,10 +10,11 @@ probability `cut` anybody would have drawn one.
 
 *Probabilities in double precision.* A device decides by Bernoulli draws, which hit with
 the probability they are given. A jump takes at most one for each kind and a few more,
-each right to eight roundings of itself. If there are at most twice as many jumps as in
-the mean, and 200 more - which Chernoff's bound makes certain, up to e^-66 - all
-reports together have the right probability up to a factor of e^{+-drift}. Whether there
-is a jump is drawn as `draw_rounding` says for a Poisson number, or once per slot.
+and their product is right to four roundings for each kind. If there are at most twice as
+many jumps as in the mean, and 200 more - which Chernoff's bound makes certain, up to
+e^-66 - all reports together have the right probability up to a factor of e^{+-drift}.
+Whether there is a jump is drawn as `draw_rounding` says for a Poisson number, or once per
+slot.
 """
 
 from dataclasses import dataclass
@@ -192,11 +193,12 @@ class CountsExposure:
 
     def _cut(self, query: AccountingQuery) -> float:
         """Returns a bound of the probability of draws that no device makes."""
-        total, honest = _MANY_JUMPS, self._honest(query)
+        total, honest = 0.0, self._honest(query)
         for buckets, _, noise in self.groups:
             jumps = noise.jumps()
             part = honest / self.honest
-            total += jumps.omitted * buckets * part
+            # Of each group, too many jumps in all, or of one person.
+            total += jumps.omitted * buckets * part + 2.0 * _MANY_JUMPS
             if self.report_size is None:
                 mean = jumps.total * buckets / self.honest
                 total += cut_probability(mean, MOST_JUMPS, honest)

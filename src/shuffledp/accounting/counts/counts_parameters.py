@@ -105,6 +105,11 @@ class CountsParameters:
                 f"Expected from 1 to {MAX_GROUPS} groups, got {len(self.groups)}."
             )
         check_whole(self.honest, "honest people", least=1)
+        total = sum(group.buckets for group in self.groups)
+        if total > MAX_BUCKETS:
+            raise InvalidInputError(
+                f"Expected at most {MAX_BUCKETS:,} buckets in all, got {total:,}."
+            )
         for group in self.groups:
             if isinstance(group.noise, SlotNoise) and group.noise.slots % self.honest:
                 raise InvalidInputError(

@@ -43,6 +43,8 @@ from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.types import Floats
 
+# Its square is a normal number.
+_SMALLEST_DECAY = 1e-100
 # Logarithm of the largest power that a recursion takes at once.
 _LARGEST_POWER = 400.0
 
@@ -71,8 +73,10 @@ class GeometricNoise:
 
     def __post_init__(self) -> None:
         decay, shape = as_number(self.decay, "decay"), as_number(self.shape, "shape")
-        if not 0.0 < decay < 1.0:
-            raise InvalidInputError(f"Expected 0 < decay < 1, got {decay:g}.")
+        if not _SMALLEST_DECAY <= decay < 1.0:
+            raise InvalidInputError(
+                f"Expected {_SMALLEST_DECAY:g} <= decay < 1, got {decay:g}."
+            )
         if not (1.0 < shape <= LARGEST_SHAPE or shape == math.inf):
             raise InvalidInputError(
                 f"Expected a shape above 1, up to {LARGEST_SHAPE:g}, or infinite, got "

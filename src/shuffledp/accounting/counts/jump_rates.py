@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats
 
 # Jumps beyond the longest, in the mean per bucket, that devices never draw.
 _OMITTED = 1e-20
+_MOST_SIZES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +52,16 @@ def logarithmic_rates(shape: float, ratio: float) -> tuple[Floats, float]:
     Args:
         shape: r > 0.
         ratio: t in (0, 1); the mean is r t / (1 - t).
+
+    Raises:
+        InvalidInputError: If there are too many sizes to draw from.
     """
     # The sum of r t^j / j beyond n is at most r t^n / (n (1 - t)).
     enough = math.log(_OMITTED * (1.0 - ratio) / max(shape, 1.0)) / math.log(ratio)
+    if not enough <= _MOST_SIZES:
+        raise InvalidInputError(
+            f"Expected noise whose jumps have at most {_MOST_SIZES:,} sizes, got "
+            f"{enough:,.0f}: take a smaller decay, or fewer pairs in a larger shape."
+        )
     sizes = np.arange(1.0, max(math.ceil(enough), 1) + 1.0)
     return shape * ratio**sizes / sizes, _OMITTED

@@ -131,7 +131,10 @@ class SlotNoise:
 
     def scaled(self, factor: float) -> "SlotNoise":
         """Returns the noise of `factor` times as many slots, which jump as often."""
-        slots = max(math.floor(self.slots * factor), 1)
+        slots = self.slots * factor
+        # As many slots per person as before: a whole number, but for rounding.
+        whole = math.isclose(slots, round(slots), rel_tol=1e-13)
+        slots = max(round(slots) if whole else math.floor(slots), 1)
         part = slots / self.slots
         return replace(
             self,
@@ -176,8 +179,8 @@ def _pair(noise: SlotNoise, buckets: int, changing: int) -> BucketPair:
         slots = math.floor((mean - math.sqrt(2.0 * mean * _LOG)) * (1.0 - 1e-12))
     per_slot = changing * into_one / remaining
     _check_density(per_slot, slots)
-    # The mean numbers of jumps of so many slots, a little down for rounding.
-    part = slots * per_slot / noise.jumps().total * (1.0 - 1e-14)
+    # The mean numbers of jumps of so many slots.
+    part = slots * per_slot / noise.jumps().total
     single, pairs = noise.single_rates * part, noise.pair_rates * part
     sizes, pair_sizes = np.arange(1, single.size + 1), np.arange(1, pairs.size + 1)
     variance = float(single @ sizes**2 + pairs @ pair_sizes**2)

@@ -23,7 +23,7 @@ from shuffledp.identity import Identity
 from shuffledp.population import Population
 from shuffledp.randomizers.bucket_messages import BucketMessages
 from shuffledp.randomness import Rng
-from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.reports import Arrangement, Reports, ShuffledReports
 from shuffledp.statistics.counts.counts_channel import CountsChannel, CountsEstimate
 from shuffledp.statistics.counts.noise_draws import bucket_messages, draw_noise
 from shuffledp.statistics.tallying import Seen, check_generator, checked, tally_of
@@ -117,7 +117,7 @@ class Counts:
         rates = np.array(self.rates)[positions_of(targets, self.targets)]
         messages = self.randomizer.randomize(answers, rates, rng=rng)
         # All messages of all people are mixed; targets were reported apart from them.
-        return Reports(self.identity, messages, None, "pool")
+        return Reports(self.identity, messages, None, self._arrangement)
 
     def tally(self, shuffled: ShuffledReports) -> Tally:
         """Counts messages + and - per bucket, dummies left out: additive over parts.
@@ -132,14 +132,22 @@ class Counts:
         ) -> NDArray[np.int64]:
             # Without levels and cohorts, all reports are one pile.
             del groups, num_groups
-            if messages.ndim != 2 or size not in (None, messages.shape[1]):
+            if size is not None and messages.shape[1:] != (size,):
                 raise InvalidInputError(f"Expected reports of {size} messages.")
-            if messages.size and not 0 <= messages.min() <= messages.max() <= dummy:
-                raise InvalidInputError(f"Expected messages in [0, {dummy}].")
+            # Where sizes vary there are no dummies: they would tell what was not sent.
+            most = dummy if size is not None else dummy - 1
+            if messages.size and not 0 <= messages.min() <= messages.max() <= most:
+                raise InvalidInputError(f"Expected messages in [0, {most}].")
             counts = np.bincount(messages.ravel(), minlength=dummy + 1)[:dummy]
             return counts[None, :].astype(np.int64)
 
-        return tally_of(shuffled, self.identity, count=count, arrangement="pool")
+        return tally_of(
+            shuffled, self.identity, count=count, arrangement=self._arrangement
+        )
+
+    @property
+    def _arrangement(self) -> Arrangement:
+        return "loose" if self.randomizer.report_size is None else "pool"
 
     def draw_tally(
         self,
