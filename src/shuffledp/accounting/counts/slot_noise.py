@@ -131,10 +131,8 @@ class SlotNoise:
 
     def scaled(self, factor: float) -> "SlotNoise":
         """Returns the noise of `factor` times as many slots, which jump as often."""
-        slots = self.slots * factor
         # As many slots per person as before: a whole number, but for rounding.
-        whole = math.isclose(slots, round(slots), rel_tol=1e-13)
-        slots = max(round(slots) if whole else math.floor(slots), 1)
+        slots = max(math.floor(self.slots * factor * (1.0 + 1e-13) + 1e-13), 1)
         part = slots / self.slots
         return replace(
             self,
