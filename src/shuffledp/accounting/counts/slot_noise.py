@@ -177,7 +177,6 @@ def _pair(noise: SlotNoise, buckets: int, changing: int) -> BucketPair:
         slots = math.floor((mean - math.sqrt(2.0 * mean * _LOG)) * (1.0 - 1e-12))
     per_slot = changing * into_one / remaining
     _check_density(per_slot, slots)
-    # The mean numbers of jumps of so many slots.
     part = slots * per_slot / noise.jumps().total
     single, pairs = noise.single_rates * part, noise.pair_rates * part
     sizes, pair_sizes = np.arange(1, single.size + 1), np.arange(1, pairs.size + 1)
