@@ -206,7 +206,8 @@ def test_a_statistic_brings_its_mechanisms_its_fields_and_a_usual_value(
     settle(page)
 
     mechanisms = page.locator("[name=mechanism] option").all_inner_texts()
-    assert mechanisms == ["One bit", "Laplace", "Clip-Laplace", "Gaussian"]
+    names = ["One bit", "Laplace", "Clip-Laplace", "Grid response", "Gaussian"]
+    assert mechanisms == names
     assert page.get_by_label("Mean to estimate").input_value() == "5"
     assert page.get_by_label("Lowest value").is_visible()
     assert not page.get_by_label("Categories", exact=True).is_visible()
