@@ -16,6 +16,8 @@ from pyspark.sql import SparkSession
 from spark_frames import SECRET, framed, started, table
 
 import shuffledp as sdp
+from shuffledp.errors import DataError
+from shuffledp.tally import Tally
 from shuffledp_services import spark as frames
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
@@ -58,7 +60,15 @@ def test_a_killed_executor_changes_nothing(
 
     doomed = frame.mapInArrow(dies_once, frame.schema)
 
-    found = frames.tally(frames.randomize(doomed, protocol, **who), protocol)
+    def again() -> Tally:
+        return frames.tally(frames.randomize(doomed, protocol, **who), protocol)
+
+    try:
+        found = again()
+    except DataError:
+        # On a busy machine the engine may give up instead. Then nothing was counted, and
+        # the same work, done again, gives the same messages.
+        found = again()
 
     assert found == expected
     assert killed.exists()
