@@ -14,13 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.accounting.counts.bucket_pair import ULP, BucketChange, BucketPair
+from shuffledp.accounting.sums.score_sums import (
+    ALL_DROPPED,
+    clipped,
+    sum_steps,
+    summed,
+)
 from shuffledp.types import Floats, Ints
 
 # Steps of a standard deviation of the score, and deviations to either side.
 _FINENESS, _DEVIATIONS = 200, 14
-# Probabilities below the first are dropped: arithmetic on numbers near 1e-308 is slow.
-# All that is dropped, over all scores, steps and buckets, is below the second.
-_DROPPED, _ALL_DROPPED = 1e-75, 1e-60
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,22 +73,21 @@ def bucket_scores(changes: Sequence[BucketChange]) -> BucketScores:
         units = np.clip(np.rint(each / width), -limit, limit).astype(np.int64) + limit
         pair = change.pair
         with_message, without = (
-            _power(_binned(units, masses, limit), change.times, limit)
+            summed(_binned(units, masses, limit), change.times, limit)
             for masses in (pair.with_message, pair.without)
         )
         if change.moved:
-            moved = _clipped(np.convolve(with_message, without[::-1]), limit)
+            moved = clipped(np.convolve(with_message, without[::-1]), limit)
             with_message, without = moved, moved[::-1]
         first, second = (
-            _clipped(np.convolve(total, part), limit)
+            clipped(np.convolve(total, part), limit)
             for total, part in ((first, with_message), (second, without))
         )
-        # A square doubles the relative error that it inherits.
-        steps += 2 * change.times + 4
+        steps += sum_steps(change.times) + 2
     return BucketScores(
         first=first,
         second=second,
-        missing=_ALL_DROPPED,
+        missing=ALL_DROPPED,
         doubt=8.0 * steps * limit * ULP,
     )
 
@@ -107,34 +109,3 @@ def _binned(units: Ints, masses: Floats, limit: int) -> Floats:
     return np.bincount(units, weights=masses, minlength=2 * limit + 1).astype(
         np.float64
     )
-
-
-def _power(distribution: Floats, times: int, limit: int) -> Floats:
-    """Returns the distribution of a sum of `times` scores, clipped to [-limit, limit].
-
-    Clipping on the way is post-processing, too: the same in both worlds.
-    """
-    power = None
-    while True:
-        distribution = np.where(distribution < _DROPPED, 0.0, distribution)
-        if times % 2:
-            power = (
-                distribution
-                if power is None
-                else _clipped(np.convolve(power, distribution), limit)
-            )
-        times //= 2
-        if not times:
-            assert power is not None
-            return np.where(power < _DROPPED, 0.0, power)
-        distribution = _clipped(np.convolve(distribution, distribution), limit)
-
-
-def _clipped(distribution: Floats, limit: int) -> Floats:
-    cut = (distribution.size - 1) // 2 - limit
-    if cut <= 0:
-        return distribution
-    inside = distribution[cut:-cut].copy()
-    inside[0] += distribution[:cut].sum()
-    inside[-1] += distribution[-cut:].sum()
-    return inside

@@ -24,12 +24,11 @@ from shuffledp.accounting.assumptions import ORDER
 from shuffledp.accounting.counts.bucket_pair import ULP, BucketChange
 from shuffledp.accounting.counts.count_noise import CountNoise
 from shuffledp.accounting.counts.counts_profile import CountsProfile
-from shuffledp.accounting.epsilon_solver import round_down, round_up
 from shuffledp.accounting.items.draw_rounding import drift
 from shuffledp.accounting.items.items_bounds import ItemsBounds
 from shuffledp.accounting.items.report_truncation import cut_probability
 from shuffledp.accounting.statement import LevelGuarantee, Statement
-from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 
 LEAST_DELTA = 1e-30
@@ -131,20 +130,7 @@ class CountsExposure:
         self, bounds: ItemsBounds, index: int, name: str | int, query: AccountingQuery
     ) -> LevelGuarantee:
         target = float(self.people.epsilons[index])
-        if query.delta is not None:
-            upper = bounds.certified_epsilon(query.delta, guess=target)
-            lower = bounds.attacked_epsilon(query.delta, guess=0.99 * upper)
-            epsilons, deltas = (upper, lower), (query.delta, query.delta)
-        else:
-            epsilon = query.epsilon or 0.0
-            upper = min(round_up(bounds.upper(epsilon)), 1.0)
-            lower = round_down(bounds.lower(epsilon))
-            epsilons, deltas = (epsilon, epsilon), (upper, lower)
-        if not lower <= upper:
-            raise CertificationError(
-                f"The bounds contradict each other ({lower!r} > {upper!r}): the numbers "
-                "are too extreme for double precision."
-            )
+        epsilons, deltas = bounds.answer(query, guess=target)
         return LevelGuarantee(
             epsilon_local=None,
             target=target,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.accounting.items.item_pair import ItemPair, poisson_window
+from shuffledp.accounting.sums.score_sums import ALL_DROPPED, sum_steps, summed
 from shuffledp.types import Floats
 
 # Rounding is so fine a part of the score's standard deviation, and clipping so far out.
@@ -21,9 +22,6 @@ _FINENESS = 40
 _FINENESS_OF_MANY = 16
 _MANY = 8
 _DEVIATIONS = 14
-# Probabilities below the first are dropped: arithmetic on numbers near 1e-308 is slow.
-# All that is dropped, over all scores, steps and items, is below the second.
-_DROPPED, _ALL_DROPPED = 1e-75, 1e-60
 _ULP = 2.3e-16
 
 
@@ -82,41 +80,10 @@ def items_attack(pair: ItemPair, times: int) -> ItemsAttack:
         for distribution in distributions
     ]
     limit = math.ceil(size * math.sqrt(times)) + size
-    first, second = (_power(distribution, times, limit) for distribution in single)
-    steps = math.ceil(math.log2(times)) * 2 + 2
+    first, second = (summed(distribution, times, limit) for distribution in single)
+    steps = sum_steps(times)
     return ItemsAttack(
         scores=np.convolve(first, second[::-1]),
-        missing=8.0 * times * window.outside + _ALL_DROPPED,
+        missing=8.0 * times * window.outside + ALL_DROPPED,
         doubt=2.0 * times * (window.doubt + 10.0 * _ULP) + 8.0 * steps * limit * _ULP,
     )
-
-
-def _power(distribution: Floats, times: int, limit: int) -> Floats:
-    """Returns the distribution of a sum of `times` scores, clipped to [-limit, limit].
-
-    Clipping on the way is post-processing, too: the same in both worlds.
-    """
-    power = None
-    while True:
-        distribution = np.where(distribution < _DROPPED, 0.0, distribution)
-        if times % 2:
-            power = (
-                distribution
-                if power is None
-                else _clipped(np.convolve(power, distribution), limit)
-            )
-        times //= 2
-        if not times:
-            assert power is not None
-            return np.where(power < _DROPPED, 0.0, power)
-        distribution = _clipped(np.convolve(distribution, distribution), limit)
-
-
-def _clipped(distribution: Floats, limit: int) -> Floats:
-    cut = (distribution.size - 1) // 2 - limit
-    if cut <= 0:
-        return distribution
-    inside = distribution[cut:-cut].copy()
-    inside[0] += distribution[:cut].sum()
-    inside[-1] += distribution[-cut:].sum()
-    return inside

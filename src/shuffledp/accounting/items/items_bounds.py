@@ -22,8 +22,11 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
+from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.epsilon_solver import (
     largest_attacked_epsilon,
+    round_down,
+    round_up,
     smallest_certified_epsilon,
 )
 from shuffledp.errors import CertificationError, InvalidInputError
@@ -136,6 +139,34 @@ class ItemsBounds:
         return largest_attacked_epsilon(
             self.lower, delta, ceiling=LARGEST_EPSILON, guess=guess
         )
+
+    def answer(
+        self, query: AccountingQuery, *, guess: float
+    ) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Returns certified and attacked epsilon, and certified and attacked delta.
+
+        Args:
+            query: At a delta or at an epsilon.
+            guess: About the epsilon to expect.
+
+        Raises:
+            CertificationError: If the bounds contradict each other.
+        """
+        if query.delta is not None:
+            upper = self.certified_epsilon(query.delta, guess=guess)
+            lower = self.attacked_epsilon(query.delta, guess=0.99 * upper)
+            ends = (upper, lower), (query.delta, query.delta)
+        else:
+            epsilon = query.epsilon or 0.0
+            upper = min(round_up(self.upper(epsilon)), 1.0)
+            lower = round_down(self.lower(epsilon))
+            ends = (epsilon, epsilon), (upper, lower)
+        if not lower <= upper:
+            raise CertificationError(
+                f"The bounds contradict each other ({lower!r} > {upper!r}): the numbers "
+                "are too extreme for double precision."
+            )
+        return ends
 
     def _paid(self, epsilon: float) -> float:
         """Returns the delta that truncated reports cost."""

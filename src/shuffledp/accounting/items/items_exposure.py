@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.assumptions import ORDER, UNLINKED, counted
-from shuffledp.accounting.epsilon_solver import round_down, round_up
 from shuffledp.accounting.items.draw_rounding import coin_error, drift
 from shuffledp.accounting.items.estimated_delta import estimated_delta
 from shuffledp.accounting.items.items_bounds import ItemsBounds
@@ -19,7 +18,7 @@ from shuffledp.accounting.items.items_profile import ItemsProfile
 from shuffledp.accounting.items.report_truncation import cut_probability
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.arrays import as_number
-from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 
 LEAST_DELTA = 1e-30
@@ -114,29 +113,16 @@ class ItemsAmongPoisson:
         self, bounds: ItemsBounds, index: int, name: str | int, query: AccountingQuery
     ) -> LevelGuarantee:
         target = float(self.people.epsilons[index])
-        if query.delta is not None:
-            upper = bounds.certified_epsilon(query.delta, guess=target)
-            lower = bounds.attacked_epsilon(query.delta, guess=0.99 * upper)
-            ends = {"epsilon": (upper, lower), "delta": (query.delta,) * 2}
-        else:
-            epsilon = query.epsilon or 0.0
-            upper = min(round_up(bounds.upper(epsilon)), 1.0)
-            lower = round_down(bounds.lower(epsilon))
-            ends = {"epsilon": (epsilon,) * 2, "delta": (upper, lower)}
-        if not lower <= upper:
-            raise CertificationError(
-                f"The bounds contradict each other ({lower!r} > {upper!r}): the numbers "
-                "are too extreme for double precision."
-            )
+        epsilons, deltas = bounds.answer(query, guess=target)
         return LevelGuarantee(
             epsilon_local=None,
             target=target,
             count=int(query.counts[index]),
             hides_among=self._honest(query),
-            epsilon_central=ends["epsilon"][0],
-            epsilon_central_lower=ends["epsilon"][1],
-            delta_central=ends["delta"][0],
-            delta_central_lower=ends["delta"][1],
+            epsilon_central=epsilons[0],
+            epsilon_central_lower=epsilons[1],
+            delta_central=deltas[0],
+            delta_central_lower=deltas[1],
             # A person's own report may show a set: at rate 1 it holds all of it.
             epsilon_coalition=None,
             rests_on="items",
