@@ -73,6 +73,10 @@ if TYPE_CHECKING:
     from shuffledp.statistics.items.protocol import Items
     from shuffledp.statistics.mean.mean_plan import plan_mean
     from shuffledp.statistics.mean.protocol import Mean
+    from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion
+    from shuffledp.statistics.questionnaire.number_question import NumberQuestion
+    from shuffledp.statistics.questionnaire.protocol import Questionnaire
+    from shuffledp.statistics.questionnaire.questionnaire_plan import plan_questionnaire
     from shuffledp.statistics.single_message import SingleMessage
     from shuffledp.statistics.strings.protocol import Strings
     from shuffledp.statistics.sum.protocol import BinarySum, SumEstimate
@@ -83,6 +87,7 @@ __all__ = [
     "BinarySum",
     "Calibration",
     "CertificationError",
+    "ChoiceQuestion",
     "ClipLaplace",
     "ConformanceError",
     "CountGroup",
@@ -113,12 +118,14 @@ __all__ = [
     "MeanEstimate",
     "MissingExtraError",
     "MissingValueError",
+    "NumberQuestion",
     "OneBit",
     "PoissonNoise",
     "Population",
     "PopulationError",
     "PrivacyProfile",
     "Promise",
+    "Questionnaire",
     "Rappor",
     "Rehearsed",
     "Reports",
@@ -146,6 +153,7 @@ __all__ = [
     "most_rounds",
     "plan_frequency",
     "plan_mean",
+    "plan_questionnaire",
     "privacy_profile",
     "rehearse",
     "shuffle",
@@ -158,6 +166,7 @@ _MODULES = {
     "BinarySum": "statistics.sum.protocol",
     "Calibration": "accounting.promise",
     "CertificationError": "errors",
+    "ChoiceQuestion": "statistics.questionnaire.choice_question",
     "ClipLaplace": "randomizers.clip_laplace",
     "ConformanceError": "errors",
     "CountGroup": "accounting.counts.counts_parameters",
@@ -187,12 +196,14 @@ _MODULES = {
     "MeanEstimate": "analyzer.mean",
     "MissingExtraError": "errors",
     "MissingValueError": "errors",
+    "NumberQuestion": "statistics.questionnaire.number_question",
     "OneBit": "randomizers.one_bit",
     "PoissonNoise": "accounting.counts.count_noise",
     "Population": "population",
     "PopulationError": "errors",
     "PrivacyProfile": "accounting.privacy_profile",
     "Promise": "accounting.promise",
+    "Questionnaire": "statistics.questionnaire.protocol",
     "Rappor": "randomizers.rappor",
     "Rehearsed": "rehearsal.rehearsed",
     "Reports": "reports",
@@ -220,6 +231,7 @@ _MODULES = {
     "most_rounds": "accounting.calibration",
     "plan_frequency": "statistics.frequency.frequency_plan",
     "plan_mean": "statistics.mean.mean_plan",
+    "plan_questionnaire": "statistics.questionnaire.questionnaire_plan",
     "privacy_profile": "accounting.privacy_profile",
     "rehearse": "rehearsal.rehearse",
     "shuffle": "shuffler.shuffle",

@@ -137,12 +137,24 @@ class CountsChannel:
         Args:
             shares: f, shape (buckets,).
         """
-        n, f = self.num_users, np.clip(shares, 0.0, 1.0)
-        weight = self.people / n
+        f = np.clip(shares, 0.0, 1.0)
+        scale = self.num_users / self.signal
+        sampling, spread = self.answer_variances
+        variance = scale**2 * self.noise_variance + sampling * f
+        variance += spread * f * (1.0 - f)
+        errors: Floats = np.sqrt(variance)
+        return errors
+
+    @property
+    def answer_variances(self) -> tuple[float, float]:
+        """Variances, in people squared, of which answers are sent, and by whom.
+
+        The first one is (n / D)^2 n mean lambda (1 - lambda), of an answer that all people
+        have; the second one (n / D)^2 n var(lambda) n / (n - 1).
+        """
+        n = self.num_users
+        weight, scale = self.people / n, n / self.signal
         mean = float(weight @ self.rates)
         sampling = float(weight @ (self.rates * (1.0 - self.rates)))
-        spread = float(weight @ (self.rates - mean) ** 2)
-        variance = n * sampling * f + self.noise_variance
-        variance += n * spread * n / max(n - 1.0, 1.0) * f * (1.0 - f)
-        errors: Floats = np.sqrt(variance) * n / self.signal
-        return errors
+        spread = float(weight @ (self.rates - mean) ** 2) * n / max(n - 1.0, 1.0)
+        return scale**2 * n * sampling, scale**2 * n * spread

@@ -1,0 +1,1 @@
+"""Several questions, answered by one report and covered by one certificate."""

@@ -1,0 +1,95 @@
+"""A question for one, or several, of some options: how many people picked each."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.checks import whole_number
+from shuffledp.randomness import Rng
+from shuffledp.statistics.questionnaire.question import (
+    AnswerGroup,
+    QuestionCounts,
+    QuestionEstimate,
+    check_name,
+)
+from shuffledp.types import Ints
+
+
+@dataclass(frozen=True)
+class ChoiceQuestion:
+    """A question for at most `most` of some options.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> question = sdp.ChoiceQuestion("color", ("red", "green", "blue"))
+    >>> question.encode([2, 0, 3], rng=np.random.default_rng(1)).tolist()
+    [[2], [0], [3]]
+
+    Attributes:
+        name: Of the question.
+        options: Different texts, at least 2. Answers are their positions, from 0; the
+            number of options stands for no answer.
+        most: s, how many options a person may pick, from 1 to all.
+    """
+
+    name: str
+    options: tuple[str, ...]
+    most: int = 1
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+        object.__setattr__(self, "options", tuple(self.options))
+        if len(self.options) < 2 or len(set(self.options)) < len(self.options):
+            raise InvalidInputError("Expected at least 2 options, all different.")
+        whole_number(self.most, "options per person", least=1, most=len(self.options))
+
+    @property
+    def groups(self) -> tuple[AnswerGroup, ...]:
+        """One group, with a bucket for each option."""
+        return (AnswerGroup(len(self.options), self.most, 1.0),)
+
+    def adapted(self, num_users: int, *, noise: float) -> "ChoiceQuestion":
+        """Returns the question: there is nothing to choose."""
+        del num_users, noise
+        return self
+
+    def encode(self, answers: ArrayLike, *, rng: Rng) -> Ints:
+        """Returns positions of options, shape (n, most).
+
+        Args:
+            answers: Positions of options, shape (n,) if `most` is 1, otherwise (n, most),
+                filled up with the number of options.
+            rng: Not used: nothing is rounded.
+
+        Raises:
+            InvalidInputError: If shapes differ, or positions are out of range or repeated.
+        """
+        del rng
+        buckets = np.asarray(answers)
+        if self.most == 1 and buckets.ndim == 1:
+            buckets = buckets[:, None]
+        none = len(self.options)
+        if (
+            buckets.ndim != 2
+            or buckets.shape[1] != self.most
+            or buckets.dtype.kind not in "iu"
+        ):
+            raise InvalidInputError(
+                f"Expected positions of options as rows of {self.most} whole numbers."
+            )
+        if buckets.size and not 0 <= buckets.min() <= buckets.max() <= none:
+            raise InvalidInputError(
+                f"Expected positions of options from 0 to {none - 1}, or {none} for no "
+                "answer."
+            )
+        rows = np.sort(buckets, axis=1)
+        if np.any((rows[:, 1:] == rows[:, :-1]) & (rows[:, 1:] < none)):
+            raise InvalidInputError("Expected different options in a row.")
+        return buckets.astype(np.int64)
+
+    def estimate(self, counts: QuestionCounts) -> QuestionEstimate:
+        """Returns the number of people who picked each option."""
+        every_bucket = sparse.eye_array(len(self.options), format="csr")
+        return counts.combine(self.options, (every_bucket,))

@@ -1,0 +1,117 @@
+"""The search for the smallest noise of all groups together that keeps a target.
+
+Sizes are searched with an approximation; what it finds is then certified.
+"""
+
+import math
+from dataclasses import dataclass
+
+from shuffledp.accounting.accounting_query import AccountingQuery
+from shuffledp.accounting.counts.bucket_pair import BucketChange
+from shuffledp.accounting.counts.counts_exposure import CountsExposure
+from shuffledp.accounting.counts.counts_parameters import Noise
+from shuffledp.accounting.epsilon_solver import round_up
+from shuffledp.errors import CertificationError
+from shuffledp.population import Population
+from shuffledp.statistics.questionnaire.approximate_delta import approximate_delta
+from shuffledp.statistics.questionnaire.noise_division import NoiseDivision
+from shuffledp.statistics.questionnaire.protocol import Questionnaire
+from shuffledp.statistics.questionnaire.question import Question
+
+# A search ends when the size is known to this part.
+_CLOSE = 1e-3
+_MOST_STEPS = 60
+
+
+@dataclass(frozen=True)
+class NoiseSearch:
+    """A search for the smallest noise that keeps a target.
+
+    Attributes:
+        questions: What is asked.
+        people: How many people ask for each target.
+        delta: Of the targets.
+        honest: People who surely add noise.
+        room: Noise messages of all honest people together.
+    """
+
+    questions: tuple[Question, ...]
+    people: Population
+    delta: float
+    honest: int
+    room: float
+
+    def questionnaire(self, noise: tuple[Noise, ...]) -> Questionnaire:
+        """Returns the questionnaire with this noise, at which all answers are sent."""
+        targets = tuple(self.people.epsilons.tolist())
+        return Questionnaire(
+            self.questions, noise, targets, (1.0,) * len(targets), self.honest
+        )
+
+    def approximate(
+        self, division: NoiseDivision, target: float, deviation: float
+    ) -> float | None:
+        """Returns about the smallest size of a division; None if there is none.
+
+        Args:
+            division: How noise is divided.
+            target: That is to be kept.
+            deviation: Of Gaussian noise that keeps it at a sensitivity of 1.
+        """
+        size, factor = division.first_size(target, deviation), 1.3
+        smaller: float | None = None
+        for _ in range(_MOST_STEPS):
+            noise = division.noise(size, self.room)
+            if noise is None:
+                # More noise needs more messages still.
+                return None
+            if approximate_delta(self._changes(noise), target) > self.delta:
+                smaller, size = size, size * factor
+            elif smaller is not None and size / smaller < 1.0 + _CLOSE:
+                return size
+            else:
+                # From above: the last size that was too small, if there is one.
+                factor = math.sqrt(factor) if smaller is not None else factor
+                size = smaller * factor if smaller is not None else size / factor
+        return None
+
+    def certified(
+        self, division: NoiseDivision, size: float, target: float
+    ) -> tuple[Noise, ...] | None:
+        """Returns noise of about this size that is proven to keep a target, or None.
+
+        Args:
+            division: How noise is divided.
+            size: From `approximate`.
+            target: That is to be kept.
+        """
+        for _ in range(_MOST_STEPS):
+            noise = division.noise(round_up(size), self.room)
+            if noise is None:
+                return None
+            try:
+                if self._delta_of(noise, target) <= self.delta:
+                    return noise
+            except CertificationError:
+                return None
+            size *= 1.0 + _CLOSE
+        return None
+
+    def _changes(self, noise: tuple[Noise, ...]) -> list[BucketChange]:
+        groups = self.questionnaire(noise).counts.groups
+        return [
+            group.noise.certified(
+                1.0,
+                buckets=group.buckets,
+                moved=group.buckets > 1,
+                times=group.most,
+            )
+            for group in groups
+        ]
+
+    def _delta_of(self, noise: tuple[Noise, ...], target: float) -> float:
+        counts = self.questionnaire(noise).counts
+        (exposure,) = counts.exposures(self.people)
+        assert isinstance(exposure, CountsExposure)
+        query = AccountingQuery({}, self.people.counts, self.delta, None)
+        return float(exposure.bounds(1.0, query).upper(target))

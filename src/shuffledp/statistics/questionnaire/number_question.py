@@ -1,0 +1,140 @@
+"""A question for a number: its mean, from counts of binary digits.
+
+A number of [low, high] is rounded at random to a whole number of J binary digits, without
+bias. Every digit is a group of two buckets, "1" and "0": every person sends one message for
+each digit, whatever the number, so that the size of a report tells nothing of it.
+
+The number, scaled to [-1, 1], is the sum over j of 2^j / (2^J - 1) for a digit 1, and of
+-2^j / (2^J - 1) for a digit 0. With V_j for the noise variance of a bucket of digit j, in
+people squared, the noise on the sum of these numbers has the variance
+sum over j of 4^j (2 V_j) / (2^J - 1)^2.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shuffledp.arrays import float_array
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.checks import value_range, whole_number
+from shuffledp.randomness import Rng, bernoulli_draws
+from shuffledp.statistics.questionnaire.question import (
+    AnswerGroup,
+    QuestionCounts,
+    QuestionEstimate,
+    check_name,
+)
+from shuffledp.types import Floats, Ints
+
+MOST_DIGITS = 24
+
+
+@dataclass(frozen=True)
+class NumberQuestion:
+    """A question for a number of which the mean is estimated.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> question = sdp.NumberQuestion("age", 0, 100, digits=2)
+    >>> question.encode([0.0, 100.0], rng=np.random.default_rng(1)).tolist()
+    [[0, 0], [1, 1]]
+
+    Attributes:
+        name: Of the question.
+        low: Smallest possible number.
+        high: Largest possible number.
+        digits: J, binary digits to which a number is rounded, from 1 to 24. Rounding adds
+            at most (high - low) / (2^J - 1) / 2 to the standard deviation of one number.
+            None: a planner chooses as many as the number of people is worth.
+    """
+
+    name: str
+    low: float
+    high: float
+    digits: int | None = None
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+        value_range(self.low, self.high)
+        if self.digits is not None:
+            whole_number(self.digits, "binary digits", least=1, most=MOST_DIGITS)
+
+    @property
+    def groups(self) -> tuple[AnswerGroup, ...]:
+        """Two buckets for each digit, the most significant one first."""
+        return tuple(
+            AnswerGroup(2, 1, 0.5 * weight**2) for weight in self._weights.tolist()
+        )
+
+    @property
+    def _places(self) -> Ints:
+        """Exponents of the digits, the most significant one first."""
+        if self.digits is None:
+            raise InvalidInputError(
+                f"Expected a number of digits of {self.name}, as a plan chooses it."
+            )
+        return np.arange(self.digits)[::-1]
+
+    @property
+    def _steps(self) -> int:
+        return int(2 ** (self._places[0] + 1)) - 1
+
+    @property
+    def _weights(self) -> Floats:
+        weights: Floats = np.exp2(self._places) / self._steps
+        return weights
+
+    def adapted(self, num_users: int, *, noise: float) -> "NumberQuestion":
+        """Returns the question with a number of digits: see `Question.adapted`.
+
+        Rounding then adds at most 2% to the error of the sum of all numbers.
+        """
+        if self.digits is not None:
+            return self
+        # Half a step for each of n people, at most a fifth of the noise.
+        steps = 2.5 * math.sqrt(num_users) / noise
+        digits = min(math.ceil(math.log2(steps + 1.0)), MOST_DIGITS)
+        return replace(self, digits=max(digits, 1))
+
+    def encode(self, answers: ArrayLike, *, rng: Rng) -> Ints:
+        """Returns the digits of numbers that are rounded at random, shape (n, digits).
+
+        Args:
+            answers: Numbers in [low, high], shape (n,).
+            rng: See `Question.encode`.
+
+        Raises:
+            InvalidInputError: If a number is out of range.
+        """
+        numbers = float_array(answers, "numbers")
+        if not np.all((numbers >= self.low) & (numbers <= self.high)):
+            raise InvalidInputError(
+                f"Expected numbers in [{self.low:g}, {self.high:g}]."
+            )
+        scaled = (numbers - self.low) / (self.high - self.low) * self._steps
+        below = np.clip(np.floor(scaled), 0.0, self._steps)
+        above = bernoulli_draws(np.clip(scaled - below, 0.0, 1.0), rng=rng)
+        rounded = np.minimum(below.astype(np.int64) + above, self._steps)
+        return rounded[:, None] >> self._places & 1
+
+    def estimate(self, counts: QuestionCounts) -> QuestionEstimate:
+        """Returns the mean of the numbers."""
+        n, half = counts.num_users, 0.5 * (self.high - self.low)
+        coefficients = tuple(
+            half * weight / n * np.array([[-1.0, 1.0]])
+            for weight in self._weights.tolist()
+        )
+        middle = self.low + half
+        estimate = counts.combine(("mean",), coefficients, constant=middle)
+        # Rounding of every number adds at most a quarter of a squared step.
+        step = 2.0 * half / self._steps
+        variance = estimate.standard_error**2
+        total = variance + 0.25 * step**2 / n
+        return QuestionEstimate(
+            estimate.labels,
+            estimate.value,
+            np.sqrt(total),
+            estimate.excess_kurtosis * (variance / total) ** 2,
+            n,
+        )

@@ -1,0 +1,235 @@
+"""Several questions in one report: every question's groups in one collection of counts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.accounting.counts.counts_parameters import CountGroup, Noise
+from shuffledp.accounting.exposure import Exposure
+from shuffledp.accounting.items.items_parameters import positions_of
+from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity
+from shuffledp.population import Population
+from shuffledp.randomness import Rng
+from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.statistics.counts.counts_channel import CountsEstimate
+from shuffledp.statistics.counts.protocol import Counts
+from shuffledp.statistics.questionnaire.question import (
+    GroupCounts,
+    Question,
+    QuestionCounts,
+    QuestionEstimate,
+)
+from shuffledp.statistics.tallying import Seen
+from shuffledp.tally import Tally
+from shuffledp.types import Ints
+
+
+@dataclass(frozen=True)
+class Questionnaire:
+    """Named questions that one report answers, and one certificate covers.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> questions = (
+    ...     sdp.ChoiceQuestion("transport", ("bus", "bicycle", "car")),
+    ...     sdp.NumberQuestion("age", 0, 100, digits=3),
+    ... )
+    >>> noise = tuple(sdp.PoissonNoise(mean) for mean in (150.0, 150.0, 300.0, 600.0))
+    >>> asked = sdp.Questionnaire(questions, noise, (1.0,), (1.0,), honest=5_000)
+    >>> people = sdp.Population.from_counts({1.0: 5_000})
+    >>> rng = np.random.default_rng(4)
+    >>> answers = {"transport": np.repeat([0, 2], 2_500), "age": np.full(5_000, 40.0)}
+    >>> reports = asked.randomize(answers, np.full(5_000, 1.0), rng=rng)
+    >>> found = asked.estimate(sdp.shuffle(reports, rng=rng), people)
+    >>> found["transport"].value.round(-2).clip(0).tolist()
+    [2500.0, 0.0, 2500.0]
+    >>> bool(abs(found["age"].value[0] - 40.0) < 4.0 * found["age"].standard_error[0])
+    True
+    >>> sdp.account(asked, people, delta=1e-6).levels[0].epsilon_central < 1.0
+    True
+
+    Attributes:
+        questions: At least one; names differ.
+        noise: Of each group of each question, in their order.
+        targets: Central epsilons that people may choose from, strictly increasing.
+        rates: Probability to send an answer, of each target, in [0, 1].
+        honest: How many people together add the noise.
+    """
+
+    questions: tuple[Question, ...]
+    noise: tuple[Noise, ...]
+    targets: tuple[float, ...]
+    rates: tuple[float, ...]
+    honest: int
+
+    def __post_init__(self) -> None:
+        for name in ("questions", "noise"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        names = [question.name for question in self.questions]
+        if not names or len(set(names)) < len(names):
+            raise InvalidInputError("Expected questions of different names.")
+        wanted = sum(len(question.groups) for question in self.questions)
+        if len(self.noise) != wanted:
+            raise InvalidInputError(
+                f"Expected noise of {wanted} groups of buckets, got {len(self.noise)}."
+            )
+        known = self.counts
+        for name in ("targets", "rates", "honest"):
+            object.__setattr__(self, name, getattr(known, name))
+
+    @property
+    def counts(self) -> Counts:
+        """The collection of counts that runs and is certified."""
+        wanted = [group for asked in self.questions for group in asked.groups]
+        groups = tuple(
+            CountGroup(group.buckets, group.most, noise)
+            for group, noise in zip(wanted, self.noise, strict=True)
+        )
+        return Counts(groups, self.targets, self.rates, self.honest)
+
+    @property
+    def identity(self) -> Identity:
+        """The identity of the counts: guarantees do not depend on what buckets mean."""
+        return self.counts.identity
+
+    def exposures(self, people: Population) -> tuple[Exposure, ...]:
+        """Returns the exposures that are certified: one report.
+
+        Args:
+            people: How many people chose each target.
+
+        Raises:
+            UnknownLevelError: If a target is none of the questionnaire's.
+        """
+        return self.counts.exposures(people)
+
+    def encode(self, answers: Mapping[str, ArrayLike], *, rng: Rng) -> Ints:
+        """Returns the buckets of all answers, as `Counts.randomize` wants them.
+
+        Args:
+            answers: Of n people to each question, by its name.
+            rng: See `Question.encode`.
+
+        Raises:
+            InvalidInputError: If a question is missing or unknown, answers are out of
+                range, or numbers of people differ.
+        """
+        names = [question.name for question in self.questions]
+        if set(answers) != set(names):
+            raise InvalidInputError(
+                f"Expected answers to {', '.join(sorted(names))}, got "
+                f"{', '.join(sorted(answers))}."
+            )
+        columns = []
+        for question in self.questions:
+            try:
+                columns.append(question.encode(answers[question.name], rng=rng))
+            except InvalidInputError as error:
+                raise InvalidInputError(f"{question.name}: {error}") from error
+        if len({column.shape[0] for column in columns}) > 1:
+            raise InvalidInputError("Expected answers of equally many people.")
+        return np.concatenate(columns, axis=1)
+
+    def randomize(
+        self, answers: Mapping[str, ArrayLike], targets: ArrayLike, *, rng: Rng
+    ) -> Reports:
+        """Runs on the devices: one report per person, which answers all questions.
+
+        Args:
+            answers: Of n people to each question, by its name.
+            targets: Each person's target, shape (n,).
+            rng: `SystemRandom()` on real devices, a seeded generator in simulations.
+
+        Raises:
+            UnknownLevelError: If a target is not one of the questionnaire's.
+            InvalidInputError: As for `encode`.
+        """
+        return self.counts.randomize(self.encode(answers, rng=rng), targets, rng=rng)
+
+    def tally(self, shuffled: ShuffledReports) -> Tally:
+        """Counts messages + and - per bucket: see `Counts.tally`."""
+        return self.counts.tally(shuffled)
+
+    def draw_tally(
+        self,
+        answers: Mapping[str, ArrayLike],
+        targets: ArrayLike,
+        *,
+        rng: np.random.Generator,
+    ) -> Tally:
+        """Draws the tally of a whole collection from its distribution.
+
+        Args:
+            answers: As for `randomize`.
+            targets: Each person's target, shape (n,).
+            rng: A simulation's generator.
+        """
+        buckets = self.encode(answers, rng=rng)
+        people = Population.from_budgets(targets)
+        levels = positions_of(targets, people.epsilons.tolist())
+        holders, first = [], 0
+        for group in self.counts.groups:
+            here = buckets[:, first : first + group.most]
+            first += group.most
+            holders.append(_holders(here, levels, people.num_levels, group.buckets))
+        return self.counts.draw_tally(holders, people, rng=rng)
+
+    def estimate(self, seen: Seen, people: Population) -> dict[str, QuestionEstimate]:
+        """Returns the estimates of every question, by its name.
+
+        Args:
+            seen: From `shuffle`, or a tally.
+            people: How many people chose each target.
+
+        Raises:
+            UnknownLevelError: If a target is not one of the questionnaire's.
+            InvalidInputError: If messages do not fit the questionnaire, or the people.
+        """
+        counts = self.counts
+        found = counts.estimate(seen, people)
+        return self.estimates_of(found, people)
+
+    def estimates_of(
+        self, found: CountsEstimate, people: Population
+    ) -> dict[str, QuestionEstimate]:
+        """Returns the estimates of every question from counts of all buckets.
+
+        Args:
+            found: Unbiased counts of all groups.
+            people: How many people chose each target.
+        """
+        counts, first, estimates = self.counts, 0, {}
+        for question in self.questions:
+            last = first + len(question.groups)
+            groups = []
+            for group, value in zip(
+                counts.groups[first:last], found.value[first:last], strict=True
+            ):
+                channel = counts.channel(group, people)
+                scale = channel.num_users / channel.signal
+                groups.append(
+                    GroupCounts(
+                        value,
+                        scale**2 * channel.noise_variance,
+                        scale**4 * channel.noise_cumulant,
+                    )
+                )
+            first = last
+            sampling, spread = channel.answer_variances
+            estimates[question.name] = question.estimate(
+                QuestionCounts(tuple(groups), found.num_users, sampling, spread)
+            )
+        return estimates
+
+
+def _holders(
+    buckets: Ints, levels: Ints, num_levels: int, num_buckets: int
+) -> NDArray[np.int64]:
+    """Counts people of each level in each bucket, (num_levels, num_buckets)."""
+    # The last column is for no answer.
+    width = num_buckets + 1
+    cells = levels[:, None] * width + buckets
+    counts = np.bincount(cells.ravel(), minlength=num_levels * width)
+    return counts.reshape(num_levels, width)[:, :-1]

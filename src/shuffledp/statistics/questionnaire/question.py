@@ -1,0 +1,205 @@
+"""A question as an encoding: answers become buckets, and counts become estimates.
+
+A question knows nothing of privacy. It says which groups of buckets its answers need, in
+which bucket of each group an answer lies, and which linear combinations of the buckets'
+counts estimate what was asked. `Questionnaire` certifies any questions: the certificate
+depends on the groups alone, so that every encoding keeps it.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from shuffledp.analyzer.interval import reach
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomness import Rng
+from shuffledp.types import Floats, Ints
+
+
+@dataclass(frozen=True)
+class AnswerGroup:
+    """Buckets that a question needs: one group of a collection of counts.
+
+    Attributes:
+        buckets: d, at least 1.
+        most: s, the most of them that an answer lies in, from 1 to d.
+        error_weight: How much a variance of 1 on every bucket's count, in people squared,
+            adds to the squared error of the question's estimates, in the mean over them
+            and in units of (people x the range of the answer), above 0.
+    """
+
+    buckets: int
+    most: int
+    error_weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionEstimate:
+    """Unbiased estimates of what a question asks.
+
+    Attributes:
+        labels: Of each estimated number.
+        value: Estimates, shape (labels,).
+        standard_error: Of each, about the people who took part, shape (labels,).
+        excess_kurtosis: Of each estimate's error, shape (labels,): geometric noise has
+            longer tails than a normal distribution.
+        num_users: People in the collection.
+    """
+
+    labels: tuple[str, ...]
+    value: Floats
+    standard_error: Floats
+    excess_kurtosis: Floats
+    num_users: int
+
+    def interval(self, confidence: float = 0.95) -> Floats:
+        """Returns the ends of two-sided confidence intervals, shape (labels, 2).
+
+        Normal quantiles are corrected for the fourth cumulant of noise (Cornish and
+        Fisher 1938).
+
+        Args:
+            confidence: Probability that an interval contains the truth, in (0, 1).
+        """
+        z = reach(confidence)
+        longer = max(z**3 - 3.0 * z, 0.0) / 24.0 * self.excess_kurtosis
+        width = (z + longer) * self.standard_error
+        return np.stack([self.value - width, self.value + width], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupCounts:
+    """Unbiased counts of one group's buckets.
+
+    Attributes:
+        value: People per bucket, shape (buckets,).
+        noise_variance: Of each bucket's count, in people squared, without sampling.
+        noise_cumulant: Fourth cumulant of the same.
+    """
+
+    value: Floats
+    noise_variance: float
+    noise_cumulant: float
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionCounts:
+    """Counts of all groups of a question, and the errors of their combinations.
+
+    With rates lambda below 1 people send each answer with a probability. A combination
+    sums over people i, answers b, coefficient a_b: with y_i their sum of coefficients and
+    z_i that of squares, and D the sum of all rates,
+
+        variance = (n / D)^2 (n mean z mean lambda (1 - lambda)
+                              + n var(y) var(lambda) n / (n - 1)) + noise.
+
+    Attributes:
+        groups: In the order of the question's groups.
+        num_users: n.
+        sampling: (n / D)^2 n mean lambda (1 - lambda).
+        spread: (n / D)^2 n var(lambda) n / (n - 1).
+    """
+
+    groups: tuple[GroupCounts, ...]
+    num_users: int
+    sampling: float
+    spread: float
+
+    def combine(
+        self,
+        labels: tuple[str, ...],
+        coefficients: tuple[Any, ...],
+        constant: float = 0.0,
+    ) -> QuestionEstimate:
+        """Returns linear combinations of counts, with their errors.
+
+        Args:
+            labels: Of the combinations.
+            coefficients: For each group a matrix, dense or sparse, of shape (labels,
+                buckets).
+            constant: Added to every combination.
+        """
+        value = np.full(len(labels), constant)
+        noise, cumulant, squares, roots = (np.zeros(len(labels)) for _ in range(4))
+        for group, given in zip(self.groups, coefficients, strict=True):
+            matrix = sparse.csr_array(given)
+            squared = matrix.power(2)
+            value += matrix @ group.value
+            noise += group.noise_variance * _row_sums(squared)
+            cumulant += group.noise_cumulant * _row_sums(matrix.power(4))
+            # Mean over people of this group's squared coefficient.
+            shares = np.clip(group.value / self.num_users, 0.0, 1.0)
+            square = squared @ shares
+            squares += square
+            roots += np.sqrt(square)
+        # Answers of one person may depend on each other: Minkowski's inequality bounds
+        # the mean square of their sum. With a single group it is an equality.
+        mean = (value - constant) / self.num_users
+        variance = np.maximum(roots**2 - mean**2, 0.0)
+        total = noise + self.sampling * squares + self.spread * variance
+        safe = np.where(total > 0.0, total, 1.0)
+        return QuestionEstimate(
+            labels, value, np.sqrt(total), cumulant / safe**2, self.num_users
+        )
+
+
+class Question(Protocol):
+    """An encoding of one question: a frozen dataclass with its terms as attributes."""
+
+    @property
+    def name(self) -> str:
+        """Of the question, as analysts and people know it; different in a questionnaire."""
+        ...
+
+    @property
+    def groups(self) -> tuple[AnswerGroup, ...]:
+        """The groups of buckets that it needs."""
+        ...
+
+    def adapted(self, num_users: int, *, noise: float) -> "Question":
+        """Returns the question with the terms that a planner chooses, if there are any.
+
+        Args:
+            num_users: How many people take part.
+            noise: Standard deviation of Gaussian noise that keeps the smallest target if
+                one number of at most 1 per person is added up.
+        """
+        ...
+
+    def encode(self, answers: ArrayLike, *, rng: Rng) -> Ints:
+        """Runs on the devices: returns the buckets of people's answers.
+
+        Args:
+            answers: Of n people, in the question's own terms.
+            rng: `SystemRandom()` on real devices, a seeded generator in simulations;
+                numbers are rounded at random.
+
+        Returns:
+            Buckets of each group in turn, counted from 0 within the group and different in
+            a row, or the group's `buckets` for no answer, shape (n, sum of `most`).
+
+        Raises:
+            InvalidInputError: If an answer is out of range.
+        """
+        ...
+
+    def estimate(self, counts: QuestionCounts) -> QuestionEstimate:
+        """Returns estimates of what is asked.
+
+        Args:
+            counts: Of the question's groups.
+        """
+        ...
+
+
+def check_name(name: object) -> None:
+    """Raises InvalidInputError unless this can be a question's name."""
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidInputError("Expected a question's name as text.")
+
+
+def _row_sums(matrix: Any) -> NDArray[np.float64]:
+    return np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()

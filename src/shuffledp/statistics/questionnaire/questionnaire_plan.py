@@ -1,0 +1,187 @@
+"""Plans of questionnaires: the noise of every group that keeps all targets."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shuffledp.accounting.account import account
+from shuffledp.accounting.accounting_query import check_whole
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.items.items_calibration import check_delta
+from shuffledp.accounting.items.report_sizing import keeps_targets
+from shuffledp.arrays import as_number
+from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
+from shuffledp.planning.protocol_plan import Wish
+from shuffledp.population import Population
+from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
+from shuffledp.statistics.counts.counts_channel import CountsEstimate
+from shuffledp.statistics.questionnaire.noise_division import (
+    NoiseDivision,
+    noise_divisions,
+)
+from shuffledp.statistics.questionnaire.noise_search import NoiseSearch
+from shuffledp.statistics.questionnaire.protocol import Questionnaire
+from shuffledp.statistics.questionnaire.question import Question, QuestionEstimate
+
+USUAL_MESSAGES = 16
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionnairePlan:
+    """A questionnaire with its certificate and the errors to expect.
+
+    Attributes:
+        name: Of the noise.
+        questionnaire: What devices run.
+        guarantee: Of each target, after the shuffle.
+        expected: Estimates of every question if answers are spread evenly over buckets;
+            only their standard errors are of use.
+    """
+
+    name: str
+    questionnaire: Questionnaire
+    guarantee: Guarantee
+    expected: dict[str, QuestionEstimate]
+
+    @property
+    def messages(self) -> float:
+        """Messages of a person in the mean."""
+        return self.questionnaire.counts.parameters.mean_messages
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the plan as plain values, for JSON."""
+        return {
+            "noise": self.name,
+            "messages": self.messages,
+            "questions": {
+                name: dict(
+                    zip(estimate.labels, estimate.standard_error.tolist(), strict=True)
+                )
+                for name, estimate in self.expected.items()
+            },
+            "protocol": self.questionnaire.identity.record,
+            "guarantee": self.guarantee.to_dict(),
+        }
+
+
+def plan_questionnaire(
+    questions: Sequence[Question],
+    wish: Wish,
+    *,
+    interest: Mapping[str, float] | None = None,
+    max_messages: int | None = None,
+    on_step: Callable[[str], None] = lambda _step: None,
+) -> QuestionnairePlan:
+    """Divides noise among questions so that the weighted squared error is smallest.
+
+    Every person sends all answers, with noise that is enough for the smallest target.
+
+    >>> import shuffledp as sdp
+    >>> asked = (sdp.NumberQuestion("age", 0, 100), sdp.NumberQuestion("income", 0, 1e6))
+    >>> plan = plan_questionnaire(asked, sdp.Wish(targets={1.0: 10_000}))
+    >>> plan.expected["age"].standard_error.round(2).tolist()
+    [0.06]
+
+    Args:
+        questions: At least one; names differ.
+        wish: Targets, people, delta, absent people.
+        interest: Weight of each question's squared error, above 0; 1 where none is given.
+        max_messages: Messages of a person, in the mean; by default twice the answers and
+            16 more.
+        on_step: Called with the name of each kind of noise before it is computed.
+
+    Raises:
+        InvalidInputError: If a parameter is out of range.
+        PopulationError: If more people may be absent than there are others.
+        CertificationError: If nothing is found that can be proven.
+    """
+    if wish.targets is None:
+        raise InvalidInputError("Expected central targets, got privacy levels.")
+    people = Population.from_counts(dict(wish.targets))
+    smallest = float(people.epsilons[0])
+    if smallest <= 0.0:
+        raise InvalidInputError("Expected targets above 0.")
+    honest = people.num_users - wish.absent
+    if honest < 1:
+        raise PopulationError(
+            f"Expected at most {people.num_users - 1} absent people, got {wish.absent}."
+        )
+    check_delta(wish.delta)
+    mu = float(sensitivity_per_deviation(np.array([smallest]), wish.delta)[0])
+    adapted = tuple(
+        question.adapted(people.num_users, noise=1.0 / mu) for question in questions
+    )
+    groups = tuple(group for question in adapted for group in question.groups)
+    answers = sum(group.most for group in groups)
+    allowed = 2 * answers + USUAL_MESSAGES if max_messages is None else max_messages
+    check_whole(allowed, "messages per person", least=1)
+    if allowed <= answers:
+        raise InvalidInputError(
+            f"Expected more than {answers} messages per person, as many as answers, got "
+            f"{allowed}."
+        )
+    search = NoiseSearch(
+        adapted, people, wish.delta, honest, float(allowed - answers) * honest
+    )
+    found: list[tuple[float, NoiseDivision, float]] = []
+    for division in noise_divisions(
+        groups, _weights(adapted, interest), epsilon=smallest, deviation=1.0 / mu
+    ):
+        on_step(division.name)
+        size = search.approximate(division, smallest, 1.0 / mu)
+        noise = None if size is None else division.noise(size, search.room)
+        if size is not None and noise is not None:
+            found.append((division.error(noise), division, size))
+    for _, division, size in sorted(found, key=lambda each: each[0]):
+        on_step("certificate")
+        noise = search.certified(division, size, smallest)
+        if noise is not None:
+            break
+    else:
+        raise CertificationError(
+            f"No noise of at most {allowed} messages per person will do: expected more "
+            "messages, more people, or fewer and coarser questions."
+        )
+    best = search.questionnaire(noise)
+    guarantee = account(
+        best, people, delta=wish.delta, quantiles=False, absent=wish.absent
+    )
+    # The search is not trusted: its result is certified as a whole.
+    if not keeps_targets(guarantee):
+        raise CertificationError(
+            f"No noise found that keeps all targets at delta {wish.delta:g}."
+        )
+    return QuestionnairePlan(division.name, best, guarantee, _expected(best, people))
+
+
+def _weights(
+    questions: Sequence[Question], interest: Mapping[str, float] | None
+) -> tuple[float, ...]:
+    wanted = dict(interest or {})
+    unknown = set(wanted) - {question.name for question in questions}
+    if unknown:
+        raise InvalidInputError(
+            "Expected interest in questions that are asked, got "
+            f"{', '.join(sorted(unknown))}."
+        )
+    weights = []
+    for question in questions:
+        weight = as_number(wanted.get(question.name, 1.0), "interest")
+        if not 0.0 < weight < math.inf:
+            raise InvalidInputError(f"Expected an interest above 0, got {weight:g}.")
+        weights += [weight * group.error_weight for group in question.groups]
+    return tuple(weights)
+
+
+def _expected(asked: Questionnaire, people: Population) -> dict[str, QuestionEstimate]:
+    """Returns estimates from answers that are spread evenly over buckets."""
+    n = people.num_users
+    even = tuple(
+        np.full(group.buckets, n * group.most / group.buckets)
+        for group in asked.counts.groups
+    )
+    found = CountsEstimate(even, even, even, n, asked.identity)
+    return asked.estimates_of(found, people)
