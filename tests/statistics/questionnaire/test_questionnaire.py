@@ -177,7 +177,10 @@ def test_the_division_of_noise_is_the_best_of_its_neighbors() -> None:
 def test_wishes_without_a_plan_are_refused(
     changes: dict[str, Any], kind: type[Exception]
 ) -> None:
-    terms = {"questions": QUESTIONS, "wish": Wish(targets={1.0: 10_000})} | changes
+    terms: dict[str, Any] = {
+        "questions": QUESTIONS,
+        "wish": Wish(targets={1.0: 10_000}),
+    } | changes
     questions = terms.pop("questions")
     wish = terms.pop("wish")
     with pytest.raises(kind):

@@ -156,7 +156,7 @@ def test_combinations_have_the_variances_of_people_who_send_at_random(
     spread = (n / total) ** 2 * n * n / (n - 1) * float(((rates - mean) ** 2).mean())
     for used in ([0], [0, 1]):
         groups = tuple(
-            GroupCounts(np.bincount(answers[:, g], minlength=3) * 1.0, 4.0, 0.0)
+            GroupCounts(np.bincount(answers[:, g], minlength=3).astype(float), 4.0, 0.0)
             for g in used
         )
         given = tuple(

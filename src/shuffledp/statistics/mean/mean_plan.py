@@ -25,6 +25,7 @@ from shuffledp.statistics.mean.mechanism_choice import (
     sized_at_levels,
 )
 from shuffledp.statistics.mean.protocol import WORDS, Mean
+from shuffledp.statistics.questionnaire.mean_by_digits import mean_by_digits
 from shuffledp.types import Mode
 
 _MODES: tuple[Mode, ...] = ("agnostic", "stratified")
@@ -104,6 +105,7 @@ def plan_mean(
 
     # In units of half the range, which may be longer than the largest number.
     half = value_range(low, high)
+    several = mean_by_digits(best.guarantee, low=low, high=high)
     compared = yardsticks(
         best,
         wish,
@@ -115,6 +117,7 @@ def plan_mean(
         error_of=partial(protocol.predicted_error, mean=mean, spread=spread),
         local_error=local_error,
         fit_strictest=lambda strictest: strictest.fit(protocol)[0],
+        others=() if several is None else (several,),
     )
     options.sort(key=lambda design: design.error)
     return ProtocolPlan(WORDS.name, wish, tuple(options), compared, tuple(left_out))

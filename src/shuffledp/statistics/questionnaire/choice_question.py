@@ -40,6 +40,10 @@ class ChoiceQuestion:
 
     def __post_init__(self) -> None:
         check_name(self.name)
+        if isinstance(self.options, str) or not all(
+            isinstance(option, str) for option in self.options
+        ):
+            raise InvalidInputError("Expected options as a list of texts.")
         object.__setattr__(self, "options", tuple(self.options))
         if len(self.options) < 2 or len(set(self.options)) < len(self.options):
             raise InvalidInputError("Expected at least 2 options, all different.")

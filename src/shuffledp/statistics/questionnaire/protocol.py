@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -79,7 +80,7 @@ class Questionnaire:
         for name in ("targets", "rates", "honest"):
             object.__setattr__(self, name, getattr(known, name))
 
-    @property
+    @cached_property
     def counts(self) -> Counts:
         """The collection of counts that runs and is certified."""
         wanted = [group for asked in self.questions for group in asked.groups]

@@ -1,0 +1,40 @@
+"""The error of a mean from several messages, beside protocols that send one."""
+
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.planning.collection_design import Yardstick
+from shuffledp.planning.protocol_plan import Wish
+from shuffledp.statistics.questionnaire.number_question import NumberQuestion
+from shuffledp.statistics.questionnaire.questionnaire_plan import plan_questionnaire
+
+
+def mean_by_digits(
+    guarantee: Guarantee, *, low: float, high: float
+) -> Yardstick | None:
+    """Returns the error of a mean from binary digits; None if there is none.
+
+    Args:
+        guarantee: Central epsilons to keep, at a delta.
+        low: Smallest possible value.
+        high: Largest possible value.
+    """
+    smallest = min(level.epsilon_central for level in guarantee.levels)
+    if smallest <= 0.0 or guarantee.delta is None:
+        return None
+    # With noise for the smallest epsilon, all people may send everything.
+    wish = Wish(
+        targets={smallest: guarantee.num_users},
+        delta=guarantee.delta,
+        absent=guarantee.absent,
+    )
+    try:
+        plan = plan_questionnaire((NumberQuestion("mean", low, high),), wish)
+    except (CertificationError, InvalidInputError):
+        return None
+    (error,) = plan.expected["mean"].standard_error.tolist()
+    return Yardstick(
+        "several messages per person",
+        error,
+        f"digits among noise, {plan.messages:.1f} messages in the mean, at the same "
+        "central guarantees: `shuffledp plan questionnaire`",
+    )

@@ -1,0 +1,62 @@
+"""Plans of questionnaires, for a command line."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from shuffledp.parameter import Parameter
+from shuffledp.planning.plan_declaration import PlanDeclaration, PlanOutput
+from shuffledp.planning.protocol_plan import Wish
+from shuffledp.statistics.questionnaire.question_file import read_questions
+from shuffledp.statistics.questionnaire.questionnaire_plan import plan_questionnaire
+from shuffledp.statistics.questionnaire.questionnaire_plan_table import (
+    questionnaire_plan_tables,
+)
+
+_DESCRIPTION = """Plan several questions that one report answers.
+
+Every person answers all questions; one certificate covers them together. Noise is divided
+among questions so that the sum of their squared errors is smallest, each in units of its
+range and weighted by your interest in it.
+
+\b
+A file of questions, in TOML:
+  [questions.transport]
+  kind = "choice"
+  options = ["bus", "bicycle", "car"]
+  [questions.age]
+  kind = "number"
+  low = 0
+  high = 120
+  interest = 2.0
+
+\b
+Example:
+  shuffledp plan questionnaire --questions city.toml --targets 0.5:2000,1:8000
+"""
+
+
+def _compute(wish: Wish, *, questions: Path, **values: Any) -> PlanOutput:
+    described = read_questions(questions)
+    given = {name: value for name, value in values.items() if value is not None}
+    plan = plan_questionnaire(
+        described.questions, wish, interest=described.interest, **given
+    )
+    return PlanOutput(plan.to_dict, partial(questionnaire_plan_tables, plan))
+
+
+PLAN = PlanDeclaration(
+    _DESCRIPTION,
+    (
+        Parameter("questions", "file", "A TOML file of questions", "FILE"),
+        Parameter(
+            "max_messages",
+            "whole number",
+            "Messages of a person in the mean, at most [twice the answers, and 16]",
+            "B",
+            required=False,
+        ),
+    ),
+    _compute,
+    takes_levels=False,
+)

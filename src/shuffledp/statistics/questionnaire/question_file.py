@@ -1,0 +1,110 @@
+"""Questions described in a TOML file: a table for each, with its kind and its terms.
+
+[questions.transport]
+kind = "choice"
+options = ["bus", "bicycle", "car"]
+
+[questions.age]
+kind = "number"
+low = 0
+high = 120
+interest = 2.0
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion
+from shuffledp.statistics.questionnaire.number_question import NumberQuestion
+from shuffledp.statistics.questionnaire.question import Question
+
+KINDS: dict[str, type[Any]] = {
+    "choice": ChoiceQuestion,
+    "number": NumberQuestion,
+}
+_LARGEST_FILE = 2**24
+
+
+@dataclass(frozen=True)
+class QuestionFile:
+    """Questions, and the analyst's interest in each.
+
+    Attributes:
+        questions: In the order of the file.
+        interest: Weights of the squared errors of questions; 1 for others.
+    """
+
+    questions: tuple[Question, ...]
+    interest: Mapping[str, float]
+
+
+def read_questions(path: Path) -> QuestionFile:
+    """Returns the questions that a TOML file describes.
+
+    Args:
+        path: Of the file, in UTF-8.
+
+    Raises:
+        DataError: If it cannot be read, or describes no questions.
+    """
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise DataError(f"Expected a file of questions below 16 MB: {path}.")
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise DataError(f"Cannot read {path}: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"Expected TOML in {path}: {error}.") from error
+    described = tables.get("questions")
+    if set(tables) != {"questions"} or not isinstance(described, dict) or not described:
+        raise DataError(
+            f"Expected tables named [questions.NAME] in {path}, and nothing else."
+        )
+    questions, interest = [], {}
+    for name, table in described.items():
+        try:
+            if not isinstance(table, dict):
+                raise InvalidInputError(f"Expected a table [questions.{name}].")
+            terms = dict(table)
+            if "interest" in terms:
+                interest[name] = terms.pop("interest")
+            questions.append(_question(name, terms))
+        except InvalidInputError as error:
+            raise DataError(f"{path}, question {name}: {error}") from error
+    return QuestionFile(tuple(questions), interest)
+
+
+def _question(name: str, terms: dict[str, Any]) -> Question:
+    kind = terms.pop("kind", None)
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InvalidInputError(
+            f"Expected a kind, one of {', '.join(KINDS)}, got {kind!r}."
+        )
+    attributes = [field for field in fields(KINDS[kind]) if field.name != "name"]
+    required = {
+        field.name
+        for field in attributes
+        if field.default is MISSING and field.default_factory is MISSING
+    }
+    allowed = {field.name for field in attributes}
+    if not required <= set(terms) <= allowed:
+        optional = sorted(allowed - required)
+        also = f", and perhaps {', '.join(optional)}" if optional else ""
+        raise InvalidInputError(
+            f"Expected {', '.join(sorted(required))}{also}, got "
+            f"{', '.join(sorted(terms)) or 'nothing'}."
+        )
+    try:
+        question: Question = KINDS[kind](name=name, **terms)
+    # Terms of other types than a question knows.
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InvalidInputError):
+            raise
+        raise InvalidInputError(
+            f"Expected terms of a {kind} question: {error}."
+        ) from error
+    return question

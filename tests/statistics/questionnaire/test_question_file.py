@@ -1,0 +1,65 @@
+"""Files of questions: read as they are meant, and refused with a reason."""
+
+from pathlib import Path
+
+import pytest
+
+from shuffledp.errors import DataError
+from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion
+from shuffledp.statistics.questionnaire.number_question import NumberQuestion
+from shuffledp.statistics.questionnaire.question_file import read_questions
+
+_CITY = """
+[questions.transport]
+kind = "choice"
+options = ["bus", "bicycle", "car"]
+most = 2
+
+[questions.age]
+kind = "number"
+low = 0
+high = 120
+digits = 4
+interest = 2.0
+"""
+
+
+def test_questions_are_read_in_their_order(tmp_path: Path) -> None:
+    path = tmp_path / "city.toml"
+    path.write_text(_CITY, encoding="utf-8")
+    described = read_questions(path)
+    assert described.questions == (
+        ChoiceQuestion("transport", ("bus", "bicycle", "car"), most=2),
+        NumberQuestion("age", 0, 120, digits=4),
+    )
+    assert described.interest == {"age": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "questions.NAME"),
+        ("[questions]", "questions.NAME"),
+        ("[questions.a]\nkind = 'choice'\noptions = ['x', 'y']\n[other]", "else"),
+        ("[questions.a", "TOML"),
+        ("[questions]\na = 1", r"a table \[questions.a\]"),
+        ("[questions.a]\nkind = 'color'", "one of choice, number"),
+        ("[questions.a]\nkind = 'choice'", "Expected options"),
+        ("[questions.a]\nkind = 'choice'\noptions = 'xy'", "list of texts"),
+        ("[questions.a]\nkind = 'choice'\noptions = 7", "terms of a choice"),
+        ("[questions.a]\nkind = 'choice'\noptions = [1, 2]", "list of texts"),
+        ("[questions.a]\nkind = 'number'\nlow = 0\nhigh = 1\nname = 'b'", "got high"),
+        ("[questions.a]\nkind = 'number'\nlow = 'x'\nhigh = 1", "low"),
+        ("[questions.a]\nkind = 'number'\nlow = nan\nhigh = 1", "question a"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, text: str, reason: str) -> None:
+    path = tmp_path / "city.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=reason):
+        read_questions(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"none\.toml"):
+        read_questions(tmp_path / "none.toml")
