@@ -74,9 +74,19 @@ if TYPE_CHECKING:
     from shuffledp.statistics.mean.mean_plan import plan_mean
     from shuffledp.statistics.mean.protocol import Mean
     from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion
+    from shuffledp.statistics.questionnaire.distribution_estimate import (
+        DistributionEstimate,
+    )
+    from shuffledp.statistics.questionnaire.distribution_question import (
+        DistributionQuestion,
+    )
     from shuffledp.statistics.questionnaire.number_question import NumberQuestion
     from shuffledp.statistics.questionnaire.protocol import Questionnaire
     from shuffledp.statistics.questionnaire.questionnaire_plan import plan_questionnaire
+    from shuffledp.statistics.questionnaire.table_question import (
+        TableEstimate,
+        TableQuestion,
+    )
     from shuffledp.statistics.single_message import SingleMessage
     from shuffledp.statistics.strings.protocol import Strings
     from shuffledp.statistics.sum.protocol import BinarySum, SumEstimate
@@ -96,6 +106,8 @@ __all__ = [
     "DataError",
     "DeclaredRatios",
     "DensityRandomizer",
+    "DistributionEstimate",
+    "DistributionQuestion",
     "Frequency",
     "FrequencyEstimate",
     "Gaussian",
@@ -139,6 +151,8 @@ __all__ = [
     "SubsetSelection",
     "SumEstimate",
     "SystemRandom",
+    "TableEstimate",
+    "TableQuestion",
     "Tally",
     "UnaryEncoding",
     "UnknownLevelError",
@@ -175,6 +189,8 @@ _MODULES = {
     "DataError": "errors",
     "DeclaredRatios": "randomizers.declared_ratios",
     "DensityRandomizer": "randomizers.from_density",
+    "DistributionEstimate": "statistics.questionnaire.distribution_estimate",
+    "DistributionQuestion": "statistics.questionnaire.distribution_question",
     "Frequency": "statistics.frequency.protocol",
     "FrequencyEstimate": "analyzer.frequency",
     "Gaussian": "randomizers.gaussian",
@@ -218,6 +234,8 @@ _MODULES = {
     "SumEstimate": "statistics.sum.protocol",
     "KeyedRandom": "randomness",
     "SystemRandom": "randomness",
+    "TableEstimate": "statistics.questionnaire.table_question",
+    "TableQuestion": "statistics.questionnaire.table_question",
     "Tally": "tally",
     "UnaryEncoding": "randomizers.unary_encoding",
     "UnknownLevelError": "errors",

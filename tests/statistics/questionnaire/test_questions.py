@@ -49,7 +49,7 @@ def test_noise_on_a_mean_is_that_of_its_weights(
     variances = rng.uniform(1.0, 9.0, digits)
     ones = encoded.sum(axis=0)
     groups = tuple(
-        GroupCounts(np.array([n - count, count], dtype=float), variance, 0.0)
+        GroupCounts(np.array([n - count, count], dtype=float), variance, 0.0, 1)
         for count, variance in zip(ones, variances, strict=True)
     )
     estimate = question.estimate(QuestionCounts(groups, n, 0.0, 0.0))
@@ -67,7 +67,7 @@ def test_error_weights_of_digits_are_the_noise_in_units_of_the_range() -> None:
     n = 100
     for place, group in enumerate(question.groups):
         counts = tuple(
-            GroupCounts(np.array([50.0, 50.0]), 7.0 if each == place else 0.0, 0.0)
+            GroupCounts(np.array([50.0, 50.0]), 7.0 if each == place else 0.0, 0.0, 1)
             for each in range(4)
         )
         exact = question.estimate(QuestionCounts(counts, n, 0.0, 0.0))
@@ -156,7 +156,9 @@ def test_combinations_have_the_variances_of_people_who_send_at_random(
     spread = (n / total) ** 2 * n * n / (n - 1) * float(((rates - mean) ** 2).mean())
     for used in ([0], [0, 1]):
         groups = tuple(
-            GroupCounts(np.bincount(answers[:, g], minlength=3).astype(float), 4.0, 0.0)
+            GroupCounts(
+                np.bincount(answers[:, g], minlength=3).astype(float), 4.0, 0.0, 1
+            )
             for g in used
         )
         given = tuple(

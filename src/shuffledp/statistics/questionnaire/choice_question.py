@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import whole_number
@@ -95,5 +94,4 @@ class ChoiceQuestion:
 
     def estimate(self, counts: QuestionCounts) -> QuestionEstimate:
         """Returns the number of people who picked each option."""
-        every_bucket = sparse.eye_array(len(self.options), format="csr")
-        return counts.combine(self.options, (every_bucket,))
+        return counts.each_bucket(self.options)

@@ -215,6 +215,7 @@ class Questionnaire:
                         value,
                         scale**2 * channel.noise_variance,
                         scale**4 * channel.noise_cumulant,
+                        group.most,
                     )
                 )
             first = last

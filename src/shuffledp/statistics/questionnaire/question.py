@@ -78,11 +78,13 @@ class GroupCounts:
         value: People per bucket, shape (buckets,).
         noise_variance: Of each bucket's count, in people squared, without sampling.
         noise_cumulant: Fourth cumulant of the same.
+        most: s, the most buckets that an answer lies in.
     """
 
     value: Floats
     noise_variance: float
     noise_cumulant: float
+    most: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +110,19 @@ class QuestionCounts:
     sampling: float
     spread: float
 
+    def each_bucket(self, labels: tuple[str, ...]) -> QuestionEstimate:
+        """Returns the number of people in each bucket of the question's one group.
+
+        Args:
+            labels: Of the buckets.
+        """
+        return self.combine(labels, (sparse.eye_array(len(labels), format="csr"),))
+
     def combine(
         self,
         labels: tuple[str, ...],
         coefficients: tuple[Any, ...],
-        constant: float = 0.0,
+        constant: float | Floats = 0.0,
     ) -> QuestionEstimate:
         """Returns linear combinations of counts, with their errors.
 
@@ -120,23 +130,25 @@ class QuestionCounts:
             labels: Of the combinations.
             coefficients: For each group a matrix, dense or sparse, of shape (labels,
                 buckets).
-            constant: Added to every combination.
+            constant: Added to every combination, or one for each, shape (labels,).
         """
-        value = np.full(len(labels), constant)
+        value = np.zeros(len(labels)) + constant
         noise, cumulant, squares, roots = (np.zeros(len(labels)) for _ in range(4))
         for group, given in zip(self.groups, coefficients, strict=True):
-            matrix = sparse.csr_array(given)
-            squared = matrix.power(2)
+            matrix: Any = given
+            squared = _square(matrix)
             value += matrix @ group.value
             noise += group.noise_variance * _row_sums(squared)
-            cumulant += group.noise_cumulant * _row_sums(matrix.power(4))
+            cumulant += group.noise_cumulant * _row_sums(_square(squared))
             # Mean over people of this group's squared coefficient.
             shares = np.clip(group.value / self.num_users, 0.0, 1.0)
             square = squared @ shares
             squares += square
-            roots += np.sqrt(square)
+            # Of s answers, the squared sum is at most s times the sum of squares.
+            alike = np.minimum(_row_sums(matrix != 0.0), group.most)
+            roots += np.sqrt(alike * square)
         # Answers of one person may depend on each other: Minkowski's inequality bounds
-        # the mean square of their sum. With a single group it is an equality.
+        # the mean square of their sum. With a single answer it is an equality.
         mean = (value - constant) / self.num_users
         variance = np.maximum(roots**2 - mean**2, 0.0)
         total = noise + self.sampling * squares + self.spread * variance
@@ -199,6 +211,12 @@ def check_name(name: object) -> None:
     """Raises InvalidInputError unless this can be a question's name."""
     if not isinstance(name, str) or not name.strip():
         raise InvalidInputError("Expected a question's name as text.")
+
+
+def _square(matrix: Any) -> Any:
+    """Returns the squares of entries."""
+    is_dense = isinstance(matrix, np.ndarray)
+    return np.square(matrix) if is_dense else matrix.power(2)
 
 
 def _row_sums(matrix: Any) -> NDArray[np.float64]:

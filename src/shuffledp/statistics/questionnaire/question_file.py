@@ -19,12 +19,18 @@ from typing import Any
 
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion
+from shuffledp.statistics.questionnaire.distribution_question import (
+    DistributionQuestion,
+)
 from shuffledp.statistics.questionnaire.number_question import NumberQuestion
 from shuffledp.statistics.questionnaire.question import Question
+from shuffledp.statistics.questionnaire.table_question import TableQuestion
 
 KINDS: dict[str, type[Any]] = {
     "choice": ChoiceQuestion,
     "number": NumberQuestion,
+    "distribution": DistributionQuestion,
+    "table": TableQuestion,
 }
 _LARGEST_FILE = 2**24
 

@@ -1,0 +1,146 @@
+"""Estimated distribution of a number: bins, distribution function, ranges, quantiles."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shuffledp.analyzer.interval import reach
+from shuffledp.arrays import float_array
+from shuffledp.errors import InvalidInputError
+from shuffledp.statistics.questionnaire.interval_tree import consistent_bins
+from shuffledp.statistics.questionnaire.question import (
+    QuestionCounts,
+    QuestionEstimate,
+)
+from shuffledp.types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class DistributionEstimate(QuestionEstimate):
+    """Numbers of people per bin, which add up to all people.
+
+    Attributes:
+        edges: Ends of bins, shape (bins + 1,).
+        counts: That it was estimated from.
+        matrices: Least-squares coefficients of each level's counts, each of shape
+            (bins, nodes).
+        shares: Coefficients of the known number of all people, shape (bins,).
+    """
+
+    edges: Floats
+    counts: QuestionCounts
+    matrices: tuple[Floats, ...]
+    shares: Floats
+
+    @classmethod
+    def of(
+        cls, counts: QuestionCounts, edges: Floats, fan_out: int
+    ) -> "DistributionEstimate":
+        """Returns the estimate from counts of all levels of a tree.
+
+        Args:
+            counts: A group for each level, the bins last.
+            edges: Ends of bins.
+            fan_out: Children of a node.
+        """
+        variances = tuple(group.noise_variance for group in counts.groups)
+        # Without noise on any level, all levels say the same.
+        if min(variances) <= 0.0:
+            variances = (1.0,) * len(variances)
+        matrices, shares = consistent_bins(edges.size - 1, fan_out, variances)
+        labels = tuple(
+            f"{low:g} to {high:g}"
+            for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+        )
+        bins = counts.combine(labels, matrices, counts.num_users * shares)
+        return cls(
+            bins.labels,
+            bins.value,
+            bins.standard_error,
+            bins.excess_kurtosis,
+            bins.num_users,
+            edges,
+            counts,
+            matrices,
+            shares,
+        )
+
+    def distribution(self) -> QuestionEstimate:
+        """Returns the share of people below each inner edge, shape (bins - 1,)."""
+        n = self.num_users
+        labels = tuple(f"below {edge:g}" for edge in self.edges[1:-1].tolist())
+        below = tuple(np.cumsum(matrix, axis=0)[:-1] / n for matrix in self.matrices)
+        return self.counts.combine(labels, below, np.cumsum(self.shares)[:-1])
+
+    def between(self, low: float, high: float) -> QuestionEstimate:
+        """Returns the number of people between two edges.
+
+        Args:
+            low: One of the edges.
+            high: A later one.
+
+        Raises:
+            InvalidInputError: If they are not edges in this order.
+        """
+        first, last = (np.flatnonzero(self.edges == edge) for edge in (low, high))
+        if first.size != 1 or last.size != 1 or first[0] >= last[0]:
+            raise InvalidInputError(
+                f"Expected two edges in ascending order, got {low:g} and {high:g}."
+            )
+        inside = slice(int(first[0]), int(last[0]))
+        rows = tuple(m[inside].sum(axis=0, keepdims=True) for m in self.matrices)
+        constant = self.num_users * float(self.shares[inside].sum())
+        return self.counts.combine((f"{low:g} to {high:g}",), rows, constant)
+
+    def quantiles(self, shares: ArrayLike) -> Floats:
+        """Returns numbers below which given shares of people are, shape as `shares`.
+
+        The estimated distribution function is made monotone and interpolated in bins.
+
+        Args:
+            shares: In (0, 1), shape (q,).
+
+        Raises:
+            InvalidInputError: If a share is out of range.
+        """
+        wanted = _shares_of(shares)
+        raw = np.concatenate([[0.0], np.clip(self.distribution().value, 0, 1), [1.0]])
+        # Halfway between the smallest monotone function above and the largest below.
+        above = np.maximum.accumulate(raw)
+        under = np.minimum.accumulate(raw[::-1])[::-1]
+        numbers: Floats = np.interp(wanted, 0.5 * (above + under), self.edges)
+        return numbers
+
+    def quantile_intervals(self, shares: ArrayLike, confidence: float = 0.95) -> Floats:
+        """Returns confidence intervals of quantiles, shape (q, 2).
+
+        An interval ends at edges: it holds the quantile with at least the confidence, as
+        the intervals of the distribution function at the two edges next to it hold theirs.
+
+        Args:
+            shares: In (0, 1), shape (q,).
+            confidence: Of each interval, in (0, 1).
+
+        Raises:
+            InvalidInputError: If a share or the confidence is out of range.
+        """
+        wanted = _shares_of(shares)
+        reach(confidence)  # Checks it.
+        ends = self.distribution().interval(confidence)
+        low = np.concatenate([[0.0], ends[:, 0], [1.0]])
+        high = np.concatenate([[0.0], ends[:, 1], [1.0]])
+        intervals = np.empty((wanted.size, 2))
+        for index, share in enumerate(wanted.tolist()):
+            reached = int(np.argmax(high >= share))
+            last = low.size - 1 - int(np.argmax((low <= share)[::-1]))
+            first_edge, last_edge = max(reached - 1, 0), min(last + 1, low.size - 1)
+            intervals[index] = self.edges[first_edge], self.edges[last_edge]
+        return intervals
+
+
+def _shares_of(shares: ArrayLike) -> Floats:
+    wanted = float_array(shares, "shares")
+    if not np.all((wanted > 0.0) & (wanted < 1.0)):
+        raise InvalidInputError("Expected shares between 0 and 1.")
+    return wanted
