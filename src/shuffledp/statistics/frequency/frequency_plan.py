@@ -62,12 +62,15 @@ def plan_frequency(
     """
     check_wish(wish)
     # Checks all parameters before the long computations.
+    simplest = Frequency(num_categories)
     share = 1.0 / num_categories if share is None else share
-    Frequency(num_categories).predicted_error(
-        Population.from_counts({1.0: 1}), share=share
-    )
+    simplest.predicted_error(Population.from_counts({1.0: 1}), share=share)
     options, protocols, left_out = compared_protocols(
-        wish, num_categories=num_categories, share=share, on_step=on_step
+        wish,
+        num_categories=num_categories,
+        share=share,
+        modes=_MODES,
+        on_step=on_step,
     )
     if not options:
         raise CertificationError(f"No protocol will do. {' '.join(left_out[-1:])}")
@@ -121,7 +124,7 @@ def compared_protocols(
     *,
     num_categories: int,
     share: float,
-    modes: Sequence[Mode] = _MODES,
+    modes: Sequence[Mode],
     on_step: Callable[[str], None] = lambda _step: None,
 ) -> tuple[list[CollectionDesign], dict[tuple[str, Mode], Frequency], list[str]]:
     """Returns designs in any order, the protocol of each, and what was left out.
