@@ -17,7 +17,7 @@ from shuffledp.statistics.counts.noise_families import USUAL_MESSAGES, noise_fam
 from shuffledp.statistics.frequency.frequency_plan import compared_protocols
 
 # Buckets up to which single messages are compared: beyond, that takes longer than noise.
-_MOST_CATEGORIES = 1_024
+_MOST_CATEGORIES = 256
 
 
 @dataclass(frozen=True, eq=False)
