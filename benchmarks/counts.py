@@ -1,21 +1,26 @@
 """Prints errors of counts beside those of a trusted curator, predicted and simulated.
 
     python benchmarks/counts.py [--collections 2000]
+    python benchmarks/counts.py --speed
     python benchmarks/counts.py --map [--picture docs/pictures/counts-map.svg]
 
 Every row is planned at equal certified guarantees, then drawn as often as asked. With
 `--map`, the best noise of up to 16 messages per person, and its ratio to the curator, for
-many numbers of people and buckets.
+many numbers of people and buckets. With `--speed`, seconds of a plan, of the certificate of
+its best slots, and of a tally.
 """
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from machine import describe
 from numpy.typing import NDArray
 
+from shuffledp.accounting.account import account
+from shuffledp.accounting.counts.slot_noise import SlotNoise
 from shuffledp.errors import CertificationError
 from shuffledp.matplotlib_picture import new_figure
 from shuffledp.planning.protocol_plan import Wish
@@ -38,7 +43,15 @@ _ROWS: tuple[tuple[int, int, int, dict[float, int]], ...] = (
     (1, 1, 9, {1.0: 100_000}),
 )
 
-
+# Buckets, messages of a report, epsilon, people.
+_SPEED: tuple[tuple[int, int, float, int], ...] = (
+    (1, 9, 1.0, 10**5),
+    (8, 9, 1.0, 10**5),
+    (128, 16, 1.0, 10**5),
+    (1_024, 16, 1.0, 10**6),
+    (10**5, 16, 1.0, 10**9),
+    (10**5, 40, 0.25, 10**7),
+)
 _EPSILONS = (0.1, 1.0)
 _PEOPLE = tuple(10**power for power in range(3, 10))
 _BUCKETS = (2, 8, 128, 1_024, 10**4, 10**5)
@@ -48,9 +61,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--collections", type=int, default=2_000)
     parser.add_argument("--map", action="store_true")
+    parser.add_argument("--speed", action="store_true")
     parser.add_argument("--picture", type=Path, help="Where to draw the map.")
     given = parser.parse_args()
     print(describe())
+    if given.speed:
+        _print_speed()
+        return
     if given.map:
         _print_map(given.picture)
         return
@@ -102,6 +119,33 @@ def _simulated(
         low, high = estimate.interval()[0][0]
         covered[index] = low <= held <= high
     return float(np.sqrt(np.mean(errors**2))), float(covered.mean())
+
+
+def _print_speed() -> None:
+    print("buckets | epsilon | people | longest report | plan | certificate | tally")
+    for buckets, limit, epsilon, number in _SPEED:
+        people = Population.from_counts({epsilon: number})
+        start = time.perf_counter()
+        wish = Wish(targets={epsilon: number})
+        plan = plan_counts(wish, buckets=buckets, max_messages=limit)
+        planned = time.perf_counter()
+        best = next(d for d in plan.designs if d.is_constant)
+        # A noise that was not certified before: nothing is stored of it.
+        noise = best.protocol.groups[0].noise
+        assert isinstance(noise, SlotNoise)
+        noise = replace(noise, strength=1.0 + 1e-9)
+        group = replace(best.protocol.groups[0], noise=noise)
+        protocol = replace(best.protocol, groups=(group,))
+        account(protocol, people, delta=wish.delta)
+        certified = time.perf_counter()
+        holders = np.zeros((1, buckets), dtype=np.int64)
+        protocol.draw_tally([holders], people, rng=np.random.default_rng(1))
+        drawn = time.perf_counter()
+        print(
+            f"{buckets:,} | {epsilon:g} | {number:,} | {limit} | {planned - start:.1f} | "
+            f"{certified - planned:.2f} | {drawn - certified:.2f}",
+            flush=True,
+        )
 
 
 def _print_map(picture: Path | None) -> None:

@@ -11,6 +11,7 @@ from shuffledp.planning.protocol_plan import Wish
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_plan import CountsPlan, plan_counts
 from shuffledp.statistics.counts.counts_plan_table import counts_plan_tables
+from shuffledp.statistics.frequency.frequency_plan import plan_frequency
 
 
 def checked(plan: CountsPlan) -> CountsPlan:
@@ -85,7 +86,8 @@ def test_a_small_plan_keeps_its_target() -> None:
         )
     )
 
-    assert names == ["Poisson noise", "geometric noise", "yardsticks"]
+    assert names[:2] == ["Poisson noise", "geometric noise"]
+    assert names[-1] == "yardsticks"
     record = json.loads(json.dumps(plan.to_dict()))
     assert record["trusted_curator"] == plan.curator
     assert [each["name"] for each in record["designs"]] == [
@@ -94,9 +96,58 @@ def test_a_small_plan_keeps_its_target() -> None:
     assert counts_plan_tables(plan)
 
 
+@pytest.mark.slow
+def test_plans_of_counts_and_of_frequencies_tell_the_same_numbers() -> None:
+    wish = Wish(targets={0.8: 2_000, 1.0: 3_000})
+
+    counts = plan_counts(wish, buckets=4)
+    frequency = plan_frequency(wish, num_categories=4)
+
+    curator, several = frequency.yardsticks[:2]
+    assert several.name == "several messages per person"
+    varying = [d.standard_error for d in counts.designs if not d.is_constant]
+    assert several.standard_error * 5_000 == pytest.approx(min(varying), rel=1e-12)
+    assert curator.standard_error * 5_000 == pytest.approx(counts.curator, rel=1e-12)
+    single = next(o for o in frequency.options if o.mode == "agnostic")
+    assert counts.single is not None
+    assert counts.single.name == single.name
+    assert counts.single_error == pytest.approx(5_000 * single.error, rel=1e-12)
+    for level, target in zip(counts.single.guarantee.levels, (0.8, 1.0), strict=True):
+        assert level.epsilon_central <= target
+        assert (level.epsilon_coalition or 0.0) > 1.0
+
+
+def test_the_next_best_is_named_with_its_error() -> None:
+    plan = plan_counts(Wish(targets={1.0: 5_000}), buckets=4, max_messages=4)
+
+    assert plan.best.name == "geometric noise"
+    second = plan.designs[1]
+    factor = second.standard_error / plan.best.standard_error
+    assert plan.reason.endswith(
+        f"that of the next, {second.name}, is {factor:.3g} times it."
+    )
+    record = plan.to_dict()
+    assert record["reason"] == plan.reason
+    # Four buckets, two signs and a dummy are nine messages: four bits.
+    assert record["designs"][0]["bits_per_person"] == 4.0 * plan.best.messages
+    assert record["single_message"]["bits_per_person"] == 2.0
+
+
+def test_single_messages_are_not_compared_for_sets_or_many_buckets() -> None:
+    wish = Wish(targets={1.0: 5_000})
+
+    sets = plan_counts(wish, buckets=4, most=2, max_messages=3)
+    many = plan_counts(wish, buckets=257, max_messages=4)
+
+    assert sets.single is None
+    assert sets.to_dict()["single_message"] is None
+    assert many.single is None
+    assert any("plan frequency" in line for line in many.left_out)
+
+
 def test_error_falls_with_the_target() -> None:
     found = [
-        plan_counts(Wish(targets={e: 5_000}), buckets=8, max_messages=4).best
+        plan_counts(Wish(targets={e: 5_000}), buckets=2, max_messages=4).best
         for e in (0.5, 1.0, 2.0)
     ]
 

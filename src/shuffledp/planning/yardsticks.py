@@ -86,8 +86,36 @@ def curator_error(
     """
     epsilons = np.array([level.epsilon_central for level in guarantee.levels])
     counts = np.array([level.count for level in guarantee.levels], dtype=np.float64)
-    epsilons = np.maximum(epsilons, _SMALLEST)
-    mu = sensitivity_per_deviation(epsilons, float(guarantee.delta or 1e-6))
+    return weighted_curator_error(
+        np.maximum(epsilons, _SMALLEST),
+        counts,
+        delta=float(guarantee.delta or 1e-6),
+        reach_l1=reach_l1,
+        reach_l2=reach_l2,
+        spread=spread,
+    )
+
+
+def weighted_curator_error(
+    epsilons: Floats,
+    counts: Floats,
+    *,
+    delta: float,
+    reach_l1: float,
+    reach_l2: float,
+    spread: float,
+) -> float:
+    """Returns the standard error of a trusted curator, as `curator_error` does.
+
+    Args:
+        epsilons: Central, above 0, shape (targets,).
+        counts: People of each, shape (targets,).
+        delta: Of all of them.
+        reach_l1: See `curator_error`, as for what follows.
+        reach_l2: Likewise.
+        spread: Likewise.
+    """
+    mu = sensitivity_per_deviation(epsilons, delta)
     # Normal noise of deviation 1, and Laplace noise of scale 1 (standard deviation 2^0.5).
     noises = [(mu / reach_l2, 1.0), (epsilons / reach_l1, 2.0**0.5)]
     # Each noise with personal weights, and with the strictest guarantee for all.

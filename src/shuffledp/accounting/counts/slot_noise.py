@@ -18,10 +18,8 @@ post-processing. So each bucket has the noise of that many slots, a compound bin
 number of + and of -.
 
 *The distribution* of D = (+ minus -) and V = (number of -) is the inverse of its
-characteristic function (1 + h)^m, by a fast Fourier transform. The range covers V and D
-but for the probability that Bernstein's inequality states, which wraps around. Rounding
-errors are bounded in the Euclidean norm, of which the sum of absolute errors is at most
-sqrt(cells) times as much. All this is `missing`.
+characteristic function (1 + h)^m, by a fast Fourier transform. What is beyond the range
+wraps around; that and rounding errors (`jump_transform`) are `missing`.
 
 *The attack* shows two buckets' D, whose joint distribution with all dependence is another
 transform; the numbers V, which say a little about D, are left out.
@@ -36,13 +34,17 @@ import numpy as np
 from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.counts.bucket_pair import ULP, BucketChange, BucketPair
 from shuffledp.accounting.counts.jump_rates import JumpRates
+from shuffledp.accounting.counts.jump_transform import (
+    FAR,
+    cells_of,
+    rounding_error,
+    turns_of,
+)
 from shuffledp.accounting.sums.complex_log1p import log1p
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.types import Complexes, Floats
 
-# Beyond the range, and in Chernoff's bound: e^-34 is 2e-15.
-_LOG = 34.0
 # Jumps per slot of a bucket: (1 + h)^m then stays away from 0.
 _MOST_PER_SLOT = 0.25
 _MOST_CELLS = 2**24
@@ -174,37 +176,37 @@ def _pair(noise: SlotNoise, buckets: int, changing: int) -> BucketPair:
     mean = noise.slots * remaining / changing
     slots = noise.slots
     if changing < buckets or changing > 1:
-        slots = math.floor((mean - math.sqrt(2.0 * mean * _LOG)) * (1.0 - 1e-12))
+        slots = math.floor((mean - math.sqrt(2.0 * mean * FAR)) * (1.0 - 1e-12))
     per_slot = changing * into_one / remaining
     _check_density(per_slot, slots)
     part = slots * per_slot / noise.jumps().total
     single, pairs = noise.single_rates * part, noise.pair_rates * part
     sizes, pair_sizes = np.arange(1, single.size + 1), np.arange(1, pairs.size + 1)
-    variance = float(single @ sizes**2 + pairs @ pair_sizes**2)
-    differences = _power_of_2(
-        2.0 * _reach(2.0 * float(single @ sizes**2), noise.longest)
+    differences = cells_of(
+        np.concatenate([single, single]), np.concatenate([sizes, -sizes])
     )
-    numbers = _power_of_2(2.0 * _reach(variance, noise.longest))
+    numbers = cells_of(
+        np.concatenate([single, pairs]), np.concatenate([sizes, pair_sizes])
+    )
     if differences * numbers > _MOST_CELLS:
         raise CertificationError("Expected less noise: its distribution is too wide.")
-    w: Floats = np.fft.fftfreq(differences).astype(np.float64)[:, None]
-    v: Floats = np.fft.rfftfreq(numbers).astype(np.float64)[None, :]
-    exponent = np.zeros((differences, numbers // 2 + 1), dtype=np.complex128)
-    for size, jumps in zip(sizes.tolist(), single.tolist(), strict=True):
-        exponent += jumps * (_turn(-w * size) - 1.0)
-        exponent += jumps * (_turn((w - v) * size) - 1.0)
-    for size, jumps in zip(pair_sizes.tolist(), pairs.tolist(), strict=True):
-        exponent += jumps * (_turn(-v * size) - 1.0)
+    w, v = np.arange(differences), np.arange(numbers // 2 + 1)
+    # A jump of j messages - turns by w j - v j: a product for each j, all summed at once.
+    against = turns_of(w, sizes, differences) * single
+    exponent = against @ turns_of(v, -sizes, numbers).T
+    exponent += (against.conj().sum(axis=1) - 2.0 * single.sum())[:, None]
+    exponent += (turns_of(v, -pair_sizes, numbers) - 1.0) @ pairs
     # D is around 0 and V around its mean: both are moved to the middle.
     middle = round(float(single @ sizes + pairs @ pair_sizes))
-    shift = _turn(v * (middle - numbers // 2) - w * (differences // 2))
-    powers = np.exp(slots * log1p(exponent / slots)) * shift
+    powers = np.exp(slots * log1p(exponent / slots))
+    powers *= turns_of(w, np.array([-(differences // 2)]), differences)
+    powers *= turns_of(v, np.array([middle - numbers // 2]), numbers).T
     masses = np.fft.irfft2(powers, s=(differences, numbers))
     terms = 2.0 * float(single.sum()) + float(pairs.sum())
     # Each term is off by a few roundings of itself, and each sum by one.
     rounding = 4.0 * terms * (2 * sizes.size + pair_sizes.size + 32.0)
-    missing = _rounding(masses, rounding) + 4.0 * math.exp(-_LOG)
-    missing += changing * math.exp(-_LOG)
+    missing = rounding_error(masses, rounding) + 4.0 * math.exp(-FAR)
+    missing += changing * math.exp(-FAR)
     return _with_one_more(masses, missing)
 
 
@@ -213,18 +215,16 @@ def _attacked(noise: SlotNoise, rate: float, moved: bool) -> BucketPair:
     buckets = 2 if moved else 1
     _check_density(buckets * noise.jumps().total / noise.slots, noise.slots)
     single, sizes = noise.single_rates, np.arange(1, noise.longest + 1)
-    cells = _power_of_2(2.0 * _reach(noise.variance, noise.longest))
-    w: Floats = np.fft.fftfreq(cells).astype(np.float64)
-    one = np.zeros(cells, dtype=np.complex128)
-    for size, jumps in zip(sizes.tolist(), single.tolist(), strict=True):
-        one += 2.0 * jumps * (_turn(w * size).real - 1.0)
+    cells = cells_of(np.concatenate([single, single]), np.concatenate([sizes, -sizes]))
+    w = np.arange(cells)
+    one: Complexes = (turns_of(w, sizes, cells).real - 1.0) @ (2.0 * single) + 0j
     exponent = one[:, None] + one[None, :] if moved else one[:, None]
-    middle = _turn(-w * (cells // 2))
-    shift = middle[:, None] * middle[None, :] if moved else middle[:, None]
+    middle = turns_of(w, np.array([-(cells // 2)]), cells)
+    shift = middle * middle.T if moved else middle
     powers = np.exp(noise.slots * log1p(exponent / noise.slots)) * shift
     masses = np.fft.ifft2(powers).real if moved else np.fft.ifft(powers, axis=0).real
     rounding = 8.0 * buckets * float(single.sum()) * (sizes.size + 32.0)
-    missing = _rounding(masses, rounding) + 4.0 * math.exp(-_LOG)
+    missing = rounding_error(masses, rounding) + 4.0 * math.exp(-FAR)
     return _with_one_more(masses, missing, rate=rate, moved=moved)
 
 
@@ -257,18 +257,6 @@ def _with_one_more(
     )
 
 
-def _rounding(masses: Floats, in_exponent: float) -> float:
-    """Returns a bound of the sum of rounding errors of transformed powers.
-
-    Args:
-        masses: The result.
-        in_exponent: Bound of the error of any exponent, in units of rounding.
-    """
-    # Transforms are right to log2(cells) roundings of their Euclidean norm, generously.
-    relative = ULP * (in_exponent + 16.0 * math.log2(masses.size) + 16.0)
-    return 1.1 * math.sqrt(masses.size) * relative * float(np.linalg.norm(masses))
-
-
 def _check_density(per_slot: float, slots: int) -> None:
     if slots < 1:
         raise CertificationError(
@@ -279,22 +267,3 @@ def _check_density(per_slot: float, slots: int) -> None:
             f"Expected at most {_MOST_PER_SLOT:g} jumps of a slot in the buckets that "
             f"change, got {per_slot:.3g}: take less noise, or more slots."
         )
-
-
-def _reach(variance: float, longest: int) -> float:
-    """Returns how far a compound number is from its mean, except with chance e^-34.
-
-    Bernstein's inequality, for independent jumps of at most `longest`.
-    """
-    third = longest * _LOG / 3.0
-    return third + math.sqrt(third**2 + 2.0 * variance * _LOG) + longest + 2.0
-
-
-def _power_of_2(least: float) -> int:
-    return int(2.0 ** math.ceil(math.log2(least)))
-
-
-def _turn(turns: Floats) -> Complexes:
-    """Returns e^{2 pi i turns}; products of dyadic fractions and integers are exact."""
-    result: Complexes = np.exp(2j * np.pi * (turns - np.rint(turns)))
-    return result

@@ -9,12 +9,15 @@ from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import CountGroup
 from shuffledp.accounting.items.items_calibration import check_delta
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
+from shuffledp.planning.collection_design import CollectionDesign, recommended
 from shuffledp.planning.protocol_plan import Wish
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_search import CountsDesign, CountsSearch
-from shuffledp.statistics.counts.noise_families import noise_families
+from shuffledp.statistics.counts.noise_families import USUAL_MESSAGES, noise_families
+from shuffledp.statistics.frequency.frequency_plan import compared_protocols
 
-USUAL_MESSAGES = 16
+# Buckets up to which single messages are compared: beyond, that takes longer than noise.
+_MOST_CATEGORIES = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +30,8 @@ class CountsPlan:
         most: s.
         share: Of the bucket whose error is predicted.
         designs: At least one, the best first.
+        single: The best protocol of one randomized message, at the same targets; its error
+            is that of a share. None for several answers, or many buckets.
         curator: Error of a trusted curator at the same targets, in people.
         shuffler: Error if the shuffler itself adds the noise, one message per answer; None
             where that is not proven.
@@ -38,6 +43,7 @@ class CountsPlan:
     most: int
     share: float
     designs: tuple[CountsDesign, ...]
+    single: CollectionDesign | None
     curator: float
     shuffler: float | None
     left_out: tuple[str, ...]
@@ -46,6 +52,35 @@ class CountsPlan:
     def best(self) -> CountsDesign:
         """The design of the smallest error."""
         return self.designs[0]
+
+    @property
+    def message_bits(self) -> int:
+        """Bits of a message: a bucket and a sign, or a dummy."""
+        return (2 * self.buckets).bit_length()
+
+    @property
+    def single_error(self) -> float | None:
+        """Error of a count from single messages, in people."""
+        if self.single is None:
+            return None
+        return self.single.error * self.wish.num_users
+
+    @property
+    def reason(self) -> str:
+        """The recommendation, beside the next best and a trusted curator, in a sentence."""
+        errors = [(design.standard_error, design.name) for design in self.designs]
+        if self.single is not None:
+            errors.append((self.single.error * self.wish.num_users, _name(self.single)))
+        (error, name), *others = sorted(errors)
+        words = (
+            f"{name}, {error / self.curator:.3g} times the error of a trusted curator"
+        )
+        if others:
+            next_error, next_name = others[0]
+            words += (
+                f"; that of the next, {next_name}, is {next_error / error:.3g} times it"
+            )
+        return f"{words}."
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the plan as plain values, for JSON."""
@@ -61,12 +96,22 @@ class CountsPlan:
                     "standard_error": design.standard_error,
                     "times_curator": design.standard_error / self.curator,
                     "messages": design.messages,
+                    "bits_per_person": design.messages * self.message_bits,
                     "constant": design.is_constant,
                     "protocol": design.protocol.identity.record,
                     "guarantee": design.guarantee.to_dict(),
                 }
                 for design in self.designs
             ],
+            "single_message": None
+            if self.single is None
+            else {
+                "name": _name(self.single),
+                "standard_error": self.single_error,
+                "bits_per_person": self.single.bits,
+                "guarantee": self.single.guarantee.to_dict(),
+            },
+            "reason": self.reason,
             "trusted_curator": self.curator,
             "noise_from_shuffler": self.shuffler,
             "left_out": list(self.left_out),
@@ -145,6 +190,23 @@ def plan_counts(
     if not designs:
         raise CertificationError(f"No noise will do. {' '.join(left_out[-1:])}")
     designs.sort(key=lambda design: design.standard_error)
+    single = None
+    if most == 1 and buckets <= _MOST_CATEGORIES:
+        options, _, reasons = compared_protocols(
+            wish,
+            # One bucket is the question whether a person is in it.
+            num_categories=max(buckets, 2),
+            share=search.share,
+            modes=("agnostic",),
+            on_step=on_step,
+        )
+        left_out.extend(reasons)
+        single = recommended(options) if options else None
+    elif most == 1:
+        left_out.append(
+            f"single messages, which are compared up to {_MOST_CATEGORIES:,} buckets: see "
+            "`shuffledp plan frequency`."
+        )
     on_step("yardsticks")
     return CountsPlan(
         wish=wish,
@@ -152,10 +214,15 @@ def plan_counts(
         most=most,
         share=search.share,
         designs=tuple(designs),
+        single=single,
         curator=search.curator(),
         shuffler=search.shuffler(),
         left_out=tuple(left_out),
     )
+
+
+def _name(single: CollectionDesign) -> str:
+    return f"one message: {single.name}"
 
 
 def _share(share: float | None, buckets: int, most: int) -> float:

@@ -5,6 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shuffledp.format_number import plain
+from shuffledp.planning.collection_design import CollectionDesign
 from shuffledp.statistics.counts.counts_plan import CountsPlan
 
 _MOST_LEVELS = 4
@@ -12,18 +13,21 @@ _MOST_LEVELS = 4
 
 def counts_plan_tables(plan: CountsPlan) -> RenderableType:
     """Returns a table of designs, and one of what others would reach."""
-    best = plan.best
     return Group(
         _designs(plan),
         _yardsticks(plan),
         Text(
-            f"\nRecommended: {best.name}, {best.standard_error / plan.curator:.3g} times "
-            "the error of a trusted curator.",
+            f"\nRecommended: {plan.reason}",
             style="bold",
         ),
         Text(
             "The shuffler and the analyst together see single reports, which show the "
-            "answers: noise hides them in the counts only.",
+            "answers: noise hides them in the counts only."
+            + (
+                ""
+                if plan.single is None
+                else " One randomized message keeps something."
+            ),
             style="yellow",
         ),
         *(Text(caution, style="yellow") for caution in plan.best.guarantee.cautions),
@@ -42,10 +46,12 @@ def _designs(plan: CountsPlan) -> Table:
     table.add_column("error of a count\n(people)", justify="right", style="bold")
     table.add_column("times a\ncurator's", justify="right")
     table.add_column("messages\nper person", justify="right")
+    table.add_column("bytes", justify="right")
     table.add_column("report\nsize")
     table.add_column("answers\nsent", justify="right")
     table.add_column("central epsilon\n(certified)", justify="right", style="green")
     table.add_column("(attack\nshows)", justify="right")
+    table.add_column("local epsilon\n(coalition)", justify="right")
     for design in plan.designs:
         levels = design.guarantee.levels
         table.add_row(
@@ -53,14 +59,34 @@ def _designs(plan: CountsPlan) -> Table:
             f"{design.standard_error:.3g}",
             f"{design.standard_error / plan.curator:.3g}",
             f"{design.messages:.3g}",
+            f"{design.messages * plan.message_bits / 8.0:.3g}",
             "constant" if design.is_constant else "varies",
             _lines([f"{rate:.3g}" for rate in design.protocol.rates]),
             _lines([plain(level.epsilon_central) for level in levels]),
             _lines([plain(level.epsilon_central_lower) for level in levels]),
+            "none",
             style="on grey15" if design is plan.best else "",
             end_section=True,
         )
+    if plan.single is not None:
+        _add_single(table, plan, plan.single)
     return table
+
+
+def _add_single(table: Table, plan: CountsPlan, single: CollectionDesign) -> None:
+    error, levels = single.error * plan.wish.num_users, single.guarantee.levels
+    table.add_row(
+        f"one message: {single.name}",
+        f"{error:.3g}",
+        f"{error / plan.curator:.3g}",
+        "1",
+        f"{single.bits / 8.0:.3g}",
+        "constant",
+        "",
+        _lines([plain(level.epsilon_central) for level in levels]),
+        _lines([plain(level.epsilon_central_lower) for level in levels]),
+        _lines([f"{level.chosen:.3g}" for level in levels]),
+    )
 
 
 def _yardsticks(plan: CountsPlan) -> Table:

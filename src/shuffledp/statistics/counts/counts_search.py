@@ -24,6 +24,7 @@ from shuffledp.accounting.epsilon_solver import round_down, round_up
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.items.report_sizing import keeps_targets
 from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.planning.yardsticks import weighted_curator_error
 from shuffledp.population import Population
 from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
 from shuffledp.statistics.counts.noise_families import NoiseFamily
@@ -132,11 +133,20 @@ class CountsSearch:
         """Returns the error of a trusted curator who knows the answers, in people.
 
         The curator adds discrete Laplace or Gaussian noise and, with several targets,
-        samples answers as devices do, or gives all people the smallest target.
+        samples answers as devices do, weights them, or gives all people the smallest
+        target.
         """
         changed = 1.0 if self.buckets == 1 else 2.0 * self.most
         targets, counts = self.people.epsilons, self.people.counts.astype(np.float64)
-        errors = []
+        weighted = weighted_curator_error(
+            targets,
+            counts,
+            delta=self.delta,
+            reach_l1=changed,
+            reach_l2=math.sqrt(changed),
+            spread=math.sqrt(self.share * (1.0 - self.share)),
+        )
+        errors = [weighted * self.people.num_users]
         # From the noise at which all answers of the smallest target are sent, to that of
         # the largest one, in steps of a few percent.
         steps = 1 if targets.size == 1 else _CURATOR_STEPS

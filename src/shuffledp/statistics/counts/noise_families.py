@@ -15,6 +15,8 @@ from shuffledp.accounting.counts.flood_window import LARGEST_FLOOD
 from shuffledp.accounting.counts.geometric_noise import GeometricNoise
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 
+# Messages of a report, if no number is asked for.
+USUAL_MESSAGES = 16
 # Pairs per bucket beyond which more hardly reduce the variance, times epsilon^1.2.
 _ENOUGH_PAIRS = 4000.0
 # Of slots, fewer suffice: their jumps are of several sizes.

@@ -6,14 +6,16 @@ from typing import Any
 from shuffledp.parameter import Parameter
 from shuffledp.planning.plan_declaration import PlanDeclaration, PlanOutput
 from shuffledp.planning.protocol_plan import Wish
-from shuffledp.statistics.counts.counts_plan import USUAL_MESSAGES, plan_counts
+from shuffledp.statistics.counts.counts_plan import plan_counts
 from shuffledp.statistics.counts.counts_plan_table import counts_plan_tables
+from shuffledp.statistics.counts.noise_families import USUAL_MESSAGES
 
 _DESCRIPTION = """Plan counts of people per bucket, as a trusted curator would state them.
 
 Every person sends a message into their bucket, and a few messages of noise into any.
 Three kinds of noise are compared at equal certified guarantees: Poisson, geometric among
-pairs that cancel, and a fixed number of slots per report.
+pairs that cancel, and a fixed number of slots per report; and beside them the best
+protocol of one randomized message.
 
 \b
 Examples:

@@ -1,53 +1,84 @@
-"""The error of counts from several messages, beside protocols that send one."""
+"""The errors of counts from several messages and of a curator, beside single messages."""
 
-from shuffledp.accounting.guarantee import Guarantee
+from collections.abc import Mapping
+
+import numpy as np
+
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.planning.collection_design import Yardstick
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_search import CountsSearch
-from shuffledp.statistics.counts.noise_families import noise_families
+from shuffledp.statistics.counts.noise_families import USUAL_MESSAGES, noise_families
 
-_MESSAGES = 16
+# Smaller epsilons are rounded up to this one for a curator, larger ones down to the other.
+_SMALLEST, _LARGEST = 1e-12, 100.0
+
+
+def curator_of_counts(
+    targets: Mapping[float, int], *, delta: float, buckets: int, share: float
+) -> float:
+    """Returns the error of a share from a trusted curator, as `plan counts` states it.
+
+    Args:
+        targets: Central epsilons, and people at each.
+        delta: Of the targets.
+        buckets: How many categories; 1 for yes or no.
+        share: Of the category whose error is predicted.
+    """
+    people: dict[float, int] = {}
+    for epsilon, count in targets.items():
+        kept = float(np.clip(epsilon, _SMALLEST, _LARGEST))
+        people[kept] = people.get(kept, 0) + count
+    population = Population.from_counts(people)
+    num_users = population.num_users
+    search = CountsSearch(population, buckets, 1, share, delta, num_users)
+    return search.curator() / num_users
 
 
 def several_messages(
-    guarantee: Guarantee, *, buckets: int, share: float
+    targets: Mapping[float, int],
+    *,
+    delta: float,
+    absent: int,
+    buckets: int,
+    share: float,
 ) -> Yardstick | None:
     """Returns the error of a share from a few messages per person; None if there is none.
 
     Args:
-        guarantee: Central epsilons to keep, at a delta.
+        targets: Central epsilons to keep, and people at each.
+        delta: Of the targets.
+        absent: People who may add no noise.
         buckets: How many categories, at least 2.
         share: Of the category whose error is predicted.
     """
-    honest = guarantee.num_users - guarantee.absent
-    least = min(level.epsilon_central for level in guarantee.levels)
-    if least <= 0.0 or guarantee.delta is None:
+    people = Population.from_counts(dict(targets))
+    least = float(people.epsilons[0])
+    if least <= 0.0:
         return None
-    # Noise for the smallest epsilon is nearly the best for all, and quickly found.
-    people = Population.from_counts({least: guarantee.num_users})
-    search = CountsSearch(people, buckets, 1, share, guarantee.delta, honest)
+    honest = people.num_users - absent
+    search = CountsSearch(people, buckets, 1, share, delta, honest)
     errors = []
     for family in noise_families(
         honest=honest,
         buckets=buckets,
         most=1,
         epsilon=least,
-        max_messages=_MESSAGES,
+        max_messages=USUAL_MESSAGES,
     ):
-        # Slots take longer to compare than a yardstick is worth.
+        # Slots pay for a constant size: where sizes may vary, others have smaller errors.
         if family.slots == 0:
             try:
-                design = search.design(family, guarantee.absent)
+                design = search.design(family, absent)
             except (CertificationError, InvalidInputError):
                 continue
-            if design.messages <= _MESSAGES:
-                errors.append(design.standard_error / guarantee.num_users)
+            if design.messages <= USUAL_MESSAGES:
+                errors.append(design.standard_error / people.num_users)
     if not errors:
         return None
     return Yardstick(
         "several messages per person",
         min(errors),
-        f"answers among noise, up to {_MESSAGES} messages in the mean, at the same central "
-        "guarantees: `shuffledp plan counts`",
+        f"answers among noise, up to {USUAL_MESSAGES} messages in the mean, at the same "
+        "central guarantees: `shuffledp plan counts`",
     )

@@ -14,12 +14,15 @@ from shuffledp.planning.protocol_plan import (
     check_wish,
     predictable,
 )
-from shuffledp.planning.yardsticks import curator_error, yardsticks
+from shuffledp.planning.yardsticks import yardsticks
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import mechanism_class, mechanisms_for
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.planned_oracle import PlannedOracle
-from shuffledp.statistics.counts.several_messages import several_messages
+from shuffledp.statistics.counts.several_messages import (
+    curator_of_counts,
+    several_messages,
+)
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
 from shuffledp.types import Mode
 
@@ -62,11 +65,82 @@ def plan_frequency(
     simplest = Frequency(num_categories)
     share = 1.0 / num_categories if share is None else share
     simplest.predicted_error(Population.from_counts({1.0: 1}), share=share)
+    options, protocols, left_out = compared_protocols(
+        wish,
+        num_categories=num_categories,
+        share=share,
+        modes=_MODES,
+        on_step=on_step,
+    )
+    if not options:
+        raise CertificationError(f"No protocol will do. {' '.join(left_out[-1:])}")
+    on_step("yardsticks")
+    # Yardsticks are computed at the guarantees of the recommended design.
+    best = recommended(options)
+    protocol = protocols[best.name, best.mode]
+    # A curator publishes one count of two categories, and a changed value moves it by 1.
+    # With more categories, it moves two counts.
+    published = 1 if num_categories == 2 else num_categories
+
+    def local_error(people: Population) -> float:
+        # No levels are looked for here: none is left out.
+        oracles = _oracles(
+            _mechanisms(num_categories), num_categories, people, best.mode, share
+        )
+        return min(
+            Frequency(num_categories, best.mode, oracle).predicted_error(
+                people, share=share
+            )
+            for _, oracle in oracles
+        )
+
+    # The targets themselves, if there are any: `plan counts` then states the same numbers.
+    # Otherwise noise for the smallest epsilon is nearly the best for all.
+    targets = wish.targets or _central(best.guarantee)
+    several = several_messages(
+        wish.targets or {min(targets): wish.num_users},
+        delta=wish.delta,
+        absent=wish.absent,
+        buckets=num_categories,
+        share=share,
+    )
+    compared = yardsticks(
+        best,
+        wish,
+        curator=curator_of_counts(
+            targets, delta=wish.delta, buckets=published, share=share
+        ),
+        error_of=partial(protocol.predicted_error, share=share),
+        local_error=local_error,
+        fit_strictest=lambda strictest: strictest.fit(protocol)[0],
+        others=() if several is None else (several,),
+    )
+    options.sort(key=lambda design: design.error)
+    return ProtocolPlan(WORDS.name, wish, tuple(options), compared, tuple(left_out))
+
+
+def compared_protocols(
+    wish: Wish,
+    *,
+    num_categories: int,
+    share: float,
+    modes: Sequence[Mode],
+    on_step: Callable[[str], None] = lambda _step: None,
+) -> tuple[list[CollectionDesign], dict[tuple[str, Mode], Frequency], list[str]]:
+    """Returns designs in any order, the protocol of each, and what was left out.
+
+    Args:
+        wish: Levels or targets, people, delta.
+        num_categories: k, at least 2.
+        share: Of the category whose error is predicted.
+        modes: That are compared.
+        on_step: Called with the name of each step before it is computed.
+    """
+    simplest = Frequency(num_categories)
     options: list[CollectionDesign] = []
     left_out: list[str] = []
     protocols: dict[tuple[str, Mode], Frequency] = {}
-    # With two categories all others are equal to the first, or worse.
-    every = _MECHANISMS if num_categories > 2 else _MECHANISMS[:1]
+    every = _mechanisms(num_categories)
     compared_kinds = []
     for kind in every:
         reason = kind.left_out(num_categories, for_targets=wish.targets is not None)
@@ -74,7 +148,7 @@ def plan_frequency(
             left_out.append(reason)
         else:
             compared_kinds.append(kind)
-    for mode in _MODES:
+    for mode in modes:
         # Levels of the default randomizer size the others.
         on_step(f"{simplest.randomizer.mechanism}, {mode}")
         try:
@@ -99,44 +173,21 @@ def plan_frequency(
                 continue
             options.append(design)
             protocols[name, mode] = protocol
-    if not options:
-        raise CertificationError(f"No protocol will do. {' '.join(left_out[-1:])}")
-    on_step("yardsticks")
-    # Yardsticks are computed at the guarantees of the recommended design.
-    best = recommended(options)
-    protocol = protocols[best.name, best.mode]
-    # A curator publishes one count of two categories, and a changed value moves it by 1.
-    # With more categories, it moves two counts.
-    moved = 1.0 if num_categories == 2 else 2.0
+    return options, protocols, left_out
 
-    def local_error(people: Population) -> float:
-        # No levels are looked for here: none is left out.
-        oracles = _oracles(every, num_categories, people, best.mode, share)
-        return min(
-            Frequency(num_categories, best.mode, oracle).predicted_error(
-                people, share=share
-            )
-            for _, oracle in oracles
-        )
 
-    several = several_messages(best.guarantee, buckets=num_categories, share=share)
-    compared = yardsticks(
-        best,
-        wish,
-        curator=curator_error(
-            best.guarantee,
-            reach_l1=moved,
-            reach_l2=math.sqrt(moved),
-            # The standard deviation of a 0 or 1 with this mean.
-            spread=math.sqrt(share * (1.0 - share)),
-        ),
-        error_of=partial(protocol.predicted_error, share=share),
-        local_error=local_error,
-        fit_strictest=lambda strictest: strictest.fit(protocol)[0],
-        others=() if several is None else (several,),
-    )
-    options.sort(key=lambda design: design.error)
-    return ProtocolPlan(WORDS.name, wish, tuple(options), compared, tuple(left_out))
+def _mechanisms(num_categories: int) -> tuple[type[PlannedOracle], ...]:
+    # With two categories all others are equal to the first, or worse.
+    return _MECHANISMS if num_categories > 2 else _MECHANISMS[:1]
+
+
+def _central(guarantee: Guarantee) -> dict[float, int]:
+    """Returns people at each certified central epsilon."""
+    people: dict[float, int] = {}
+    for level in guarantee.levels:
+        epsilon = level.epsilon_central
+        people[epsilon] = people.get(epsilon, 0) + level.count
+    return people
 
 
 def _design(
