@@ -3,8 +3,8 @@
 A report holds, for every group of buckets, one message + for each answer that is sent, and
 jumps: j messages + , j messages -, or j pairs of both, all in one bucket, each bucket
 equally likely. Either every report has the same number of slots, each a jump with some
-probability, filled up with dummies; or the number of jumps is Poisson, and reports have no
-dummies that anybody sends.
+probability, filled up with dummies; or the number of jumps is Poisson. Then reports have no
+dummies; or they are filled up to one size, and noise that does not fit is cut.
 
 Messages of bucket b, counted over all groups, are 2 b (+) and 2 b + 1 (-), and 2 d is the
 dummy.
@@ -116,9 +116,12 @@ class BucketMessages:
 
     Attributes:
         groups: Of buckets, in the order of answers.
+        cap: Noise messages of a report without slots, of which more are cut; None if sizes
+            vary, or slots fix them.
     """
 
     groups: tuple[BucketGroup, ...]
+    cap: int | None = None
 
     @property
     def num_buckets(self) -> int:
@@ -147,6 +150,8 @@ class BucketMessages:
     @property
     def report_size(self) -> int | None:
         """Messages of a report with dummies; None if sizes vary."""
+        if self.cap is not None:
+            return self.most + self.cap
         if not all(group.jumps.slots for group in self.groups):
             return None
         slots = sum(group.jumps.slots * group.jumps.width for group in self.groups)
@@ -235,5 +240,6 @@ def _filled(
         width = messages.most + int(counts.max(initial=0))
     reports = np.full((sent.shape[0], width), messages.filler, dtype=np.int32)
     reports[:, : messages.most] = sent
-    reports[rows, columns] = codes
+    fits = columns < width
+    reports[rows[fits], columns[fits]] = codes[fits]
     return reports

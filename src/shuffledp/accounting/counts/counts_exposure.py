@@ -5,7 +5,7 @@ sets, and their part of the noise. `counts_profile` bounds the effect of changed
 for noise as it is distributed; what devices draw differs a little, which `ItemsBounds`
 pays for:
 
-*Sizes that devices never draw*, and more jumps than a report may hold: with at most the
+*Sizes that devices never draw*, and more noise than a report may hold: with at most the
 probability `cut` anybody would have drawn one.
 
 *Probabilities in double precision.* A device decides by Bernoulli draws, which hit with
@@ -24,6 +24,7 @@ from shuffledp.accounting.assumptions import ORDER
 from shuffledp.accounting.counts.bucket_pair import ULP, BucketChange
 from shuffledp.accounting.counts.count_noise import CountNoise
 from shuffledp.accounting.counts.counts_profile import CountsProfile
+from shuffledp.accounting.counts.noise_truncation import cut_bound
 from shuffledp.accounting.items.draw_rounding import drift
 from shuffledp.accounting.items.items_bounds import ItemsBounds
 from shuffledp.accounting.items.report_truncation import cut_probability
@@ -50,6 +51,7 @@ class CountsExposure:
         rates: Probability to send a message, of each of them, shape (targets,).
         honest: How many honest people together add the noise.
         report_size: Messages per report, dummies included; None if sizes vary.
+        cap: Noise messages of a report, of which more are cut; None if nothing is cut.
     """
 
     groups: tuple[tuple[int, int, CountNoise], ...]
@@ -57,6 +59,7 @@ class CountsExposure:
     rates: tuple[float, ...]
     honest: int
     report_size: int | None
+    cap: int | None = None
 
     def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
         """See `Exposure`."""
@@ -188,6 +191,9 @@ class CountsExposure:
             if self.report_size is None:
                 mean = jumps.total * buckets / self.honest
                 total += cut_probability(mean, MOST_JUMPS, honest)
+        if self.cap is not None:
+            # A report holds fewer messages than the most jumps of a person.
+            total += honest * cut_bound(self.groups, honest=self.honest, cap=self.cap)
         return min(total * query.rounds * query.coordinates, 1.0)
 
     def _drift(self, query: AccountingQuery) -> float:
@@ -197,7 +203,7 @@ class CountsExposure:
             jumps = noise.jumps()
             mean = jumps.total * buckets * honest / self.honest
             total += 2.0 * (mean + 100.0) * (8.0 * jumps.kinds + 16.0) * ULP
-            if self.report_size is None:
+            if self.report_size is None or self.cap is not None:
                 cap = min(_usual_jumps(mean / honest, honest), MOST_JUMPS)
                 total += drift(mean / honest, cap, honest)
         return total * query.rounds * query.coordinates

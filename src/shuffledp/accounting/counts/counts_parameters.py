@@ -10,6 +10,7 @@ from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_exposure import CountsExposure
 from shuffledp.accounting.counts.geometric_noise import GeometricNoise
+from shuffledp.accounting.counts.noise_truncation import LARGEST_CAP, cut_bound
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.accounting.items.items_parameters import (
@@ -23,6 +24,8 @@ from shuffledp.population import Population, check_budgets
 
 MAX_BUCKETS = 2**24
 MAX_GROUPS = 256
+# With more, what is cut would show in estimates; nothing is certified at such a delta.
+_MOST_CUT = 0.01
 
 Noise: TypeAlias = PoissonNoise | GeometricNoise | SlotNoise
 NOISES: dict[str, type[Noise]] = {
@@ -92,12 +95,16 @@ class CountsParameters:
         targets: Central epsilons that people may choose from, strictly increasing.
         rates: Probability to send a message, of each target, in [0, 1].
         honest: H, how many honest people together add the noise of the groups.
+        size: Messages of a report where noise is Poisson or geometric: answers, noise, of
+            which what does not fit is cut, and dummies. None if sizes vary with the
+            noise, or slots fix them.
     """
 
     groups: tuple[CountGroup, ...]
     targets: tuple[float, ...]
     rates: tuple[float, ...]
     honest: int
+    size: int | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.groups) <= MAX_GROUPS:
@@ -131,24 +138,38 @@ class CountsParameters:
         rates = tuple(check_probability(rate) + 0.0 for rate in self.rates)
         object.__setattr__(self, "rates", rates)
         object.__setattr__(self, "groups", tuple(self.groups))
+        if self.size is not None:
+            self._check_size(self.size)
+            object.__setattr__(self, "size", int(self.size))
 
     @property
     def identity(self) -> Identity:
         """Identity with all parameters."""
-        parameters = {
+        parameters: dict[str, object] = {
             "groups": [group.record for group in self.groups],
             "targets": list(self.targets),
             "rates": list(self.rates),
             "honest": self.honest,
         }
+        # Identities of reports without this size do not name it.
+        if self.size is not None:
+            parameters["report_size"] = self.size
         return Identity.of("counts", "noisy-counts", parameters, "agnostic")
 
     @property
     def report_size(self) -> int | None:
         """Messages per report, dummies included; None if sizes vary with the noise."""
+        if self.size is not None:
+            return self.size
         sizes = [_report_size(group, self.honest) for group in self.groups]
         constant = [size for size in sizes if size is not None]
         return sum(constant) if len(constant) == len(sizes) else None
+
+    @property
+    def cap(self) -> int | None:
+        """Noise messages of a report, of which more are cut; None if nothing is cut."""
+        most = sum(group.most for group in self.groups)
+        return None if self.size is None else self.size - most
 
     @property
     def mean_messages(self) -> float:
@@ -171,16 +192,37 @@ class CountsParameters:
             UnknownLevelError: If a target is none of the protocol's.
         """
         rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
-        groups = [(group.buckets, group.most, group.noise) for group in self.groups]
         return (
             CountsExposure(
-                groups=tuple(groups),
+                groups=self._terms,
                 people=people,
                 rates=tuple(rates.tolist()),
                 honest=self.honest,
                 report_size=self.report_size,
+                cap=self.cap,
             ),
         )
+
+    @property
+    def _terms(self) -> tuple[tuple[int, int, Noise], ...]:
+        return tuple((group.buckets, group.most, group.noise) for group in self.groups)
+
+    def _check_size(self, size: int) -> None:
+        most = sum(group.most for group in self.groups)
+        check_whole(size, "messages per report", least=most)
+        if any(isinstance(group.noise, SlotNoise) for group in self.groups):
+            raise InvalidInputError("Expected no report size with slots, which fix it.")
+        if size > most + LARGEST_CAP:
+            raise InvalidInputError(
+                f"Expected at most {most + LARGEST_CAP:,} messages per report, got "
+                f"{size:,}."
+            )
+        cut = cut_bound(self._terms, honest=self.honest, cap=size - most)
+        if not self.honest * cut <= _MOST_CUT:
+            raise InvalidInputError(
+                f"Expected larger reports than {size:,} messages: noise that does not fit "
+                "is cut."
+            )
 
 
 def read_group(record: object) -> CountGroup:

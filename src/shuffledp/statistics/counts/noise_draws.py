@@ -17,7 +17,8 @@ from shuffledp.randomizers.bucket_messages import (
 def bucket_messages(parameters: CountsParameters) -> BucketMessages:
     """Returns the randomizer of one of the `honest` people."""
     return BucketMessages(
-        tuple(_group(group, parameters.honest) for group in parameters.groups)
+        tuple(_group(group, parameters.honest) for group in parameters.groups),
+        parameters.cap,
     )
 
 

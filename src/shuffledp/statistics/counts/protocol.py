@@ -53,17 +53,22 @@ class Counts:
         rates: Probability to send an answer, of each target, in [0, 1].
         honest: How many people together add the noise: the least number that is sure
             to take part honestly.
+        report_size: Messages of a report where noise is Poisson or geometric: answers,
+            noise, of which what does not fit is cut, and dummies; by default sizes vary
+            with the noise. Slots fix the size themselves.
     """
 
     groups: tuple[CountGroup, ...]
     targets: tuple[float, ...]
     rates: tuple[float, ...]
     honest: int
+    report_size: int | None = None
 
     def __post_init__(self) -> None:
         known = self.parameters
         for name in ("groups", "targets", "rates", "honest"):
             object.__setattr__(self, name, getattr(known, name))
+        object.__setattr__(self, "report_size", known.size)
         _ = self.randomizer  # Checks that jumps fit into slots.
 
     @classmethod
@@ -78,7 +83,9 @@ class Counts:
     @property
     def parameters(self) -> CountsParameters:
         """The public parameters that devices need and that are certified."""
-        return CountsParameters(self.groups, self.targets, self.rates, self.honest)
+        return CountsParameters(
+            self.groups, self.targets, self.rates, self.honest, self.report_size
+        )
 
     @cached_property
     def randomizer(self) -> BucketMessages:
