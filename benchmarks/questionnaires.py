@@ -32,7 +32,7 @@ def main() -> None:
     collections = parser.parse_args().collections
     print(describe())
     print(
-        "a mean | people | epsilon | digits | messages | curator, Laplace | Gaussian "
+        "a mean | people | epsilon | digits | messages | report | curator, Laplace | Gaussian "
         "| predicted | simulated | covered | seconds of planning"
     )
     for people, epsilon in _MEANS:
@@ -48,13 +48,13 @@ def main() -> None:
         predicted = people * float(plan.expected["mean"].standard_error[0])
         print(
             f"Beta(2, 5) | {people:,} | {epsilon:g} | {question.digits} | "
-            f"{plan.messages:.2f} | {np.sqrt(2.0) / epsilon:.2f} | "
+            f"{plan.messages:.2f} | {plan.report_size} | {np.sqrt(2.0) / epsilon:.2f} | "
             f"{_gaussian(epsilon, 1.0):.2f} | {predicted:.2f} | {simulated:.2f} | "
             f"{covered:.1%} | {seconds:.1f}",
             flush=True,
         )
     print(
-        "questions | options | people | epsilon | noise | messages | curator, Gaussian | "
+        "questions | options | people | epsilon | noise | messages | report | curator, Gaussian | "
         "predicted | simulated | covered | seconds of planning"
     )
     for number, options, people, epsilon in _SEVERAL:
@@ -69,7 +69,8 @@ def main() -> None:
         simulated, covered = _simulated_counts(plan, people, collections)
         print(
             f"{number} | {options} | {people:,} | {epsilon:g} | {plan.name} | "
-            f"{plan.messages:.2f} | {_gaussian(epsilon, 2.0 * number):.2f} | "
+            f"{plan.messages:.2f} | {plan.report_size or 'varies'} | "
+            f"{_gaussian(epsilon, 2.0 * number):.2f} | "
             f"{predicted:.2f} | {simulated:.2f} | {covered:.1%} | {seconds:.1f}",
             flush=True,
         )

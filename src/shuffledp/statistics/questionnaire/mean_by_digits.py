@@ -35,6 +35,6 @@ def mean_by_digits(
     return Yardstick(
         "several messages per person",
         error,
-        f"digits among noise, {plan.messages:.1f} messages in the mean, at the same "
+        f"digits among noise, {plan.messages:.1f} messages and dummies, at the same "
         "central guarantees: `shuffledp plan questionnaire`",
     )

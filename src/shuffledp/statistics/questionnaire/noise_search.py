@@ -4,12 +4,14 @@ Sizes are searched with an approximation; what it finds is then certified.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.counts.bucket_pair import BucketChange
+from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_exposure import CountsExposure
 from shuffledp.accounting.counts.counts_parameters import Noise
+from shuffledp.accounting.counts.noise_truncation import LARGEST_CAP, cut_bound
 from shuffledp.accounting.epsilon_solver import round_up
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
@@ -21,6 +23,8 @@ from shuffledp.statistics.questionnaire.question import Question
 # A search ends when the size is known to this part.
 _CLOSE = 1e-3
 _MOST_STEPS = 60
+# Of delta, what cut noise may cost.
+_CUT = 1e-4
 
 
 @dataclass(frozen=True)
@@ -42,11 +46,40 @@ class NoiseSearch:
     room: float
 
     def questionnaire(self, noise: tuple[Noise, ...]) -> Questionnaire:
-        """Returns the questionnaire with this noise, at which all answers are sent."""
+        """Returns the questionnaire with this noise, at which all answers are sent.
+
+        Reports have one size if their noise is Poisson. Geometric noise comes in long
+        jumps, and sizes vary.
+        """
         targets = tuple(self.people.epsilons.tolist())
-        return Questionnaire(
+        varying = Questionnaire(
             self.questions, noise, targets, (1.0,) * len(targets), self.honest
         )
+        if not all(isinstance(each, PoissonNoise) for each in noise):
+            return varying
+        return replace(varying, report_size=self._report_size(varying))
+
+    def _report_size(self, varying: Questionnaire) -> int | None:
+        """Returns the smallest size at which next to nothing is cut; None if too large."""
+        groups = varying.counts.parameters.groups
+        answers = sum(group.most for group in groups)
+        terms = [(group.buckets, group.most, group.noise) for group in groups]
+        allowed = _CUT * self.delta / self.honest
+
+        def fits(cap: int) -> bool:
+            return cut_bound(terms, honest=self.honest, cap=cap) <= allowed
+
+        # Doubled until it fits, then halved.
+        high = 1
+        while not fits(high):
+            if high >= LARGEST_CAP:
+                return None
+            high = min(2 * high, LARGEST_CAP)
+        low = high // 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if fits(middle) else (middle, high)
+        return answers + high
 
     def approximate(
         self, division: NoiseDivision, target: float, deviation: float
@@ -98,15 +131,15 @@ class NoiseSearch:
         return None
 
     def _changes(self, noise: tuple[Noise, ...]) -> list[BucketChange]:
-        groups = self.questionnaire(noise).counts.groups
+        wanted = [group for asked in self.questions for group in asked.groups]
         return [
-            group.noise.certified(
+            each.certified(
                 1.0,
                 buckets=group.buckets,
                 moved=group.buckets > 1,
                 times=group.most,
             )
-            for group in groups
+            for group, each in zip(wanted, noise, strict=True)
         ]
 
     def _delta_of(self, noise: tuple[Noise, ...], target: float) -> float:

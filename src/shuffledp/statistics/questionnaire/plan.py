@@ -52,7 +52,7 @@ PLAN = PlanDeclaration(
         Parameter(
             "max_messages",
             "whole number",
-            "Messages of a person in the mean, at most [twice the answers, and 16]",
+            "Messages of a person in the mean, without dummies [twice the answers, and 16]",
             "B",
             required=False,
         ),

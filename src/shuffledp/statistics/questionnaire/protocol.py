@@ -57,6 +57,8 @@ class Questionnaire:
         targets: Central epsilons that people may choose from, strictly increasing.
         rates: Probability to send an answer, of each target, in [0, 1].
         honest: How many people together add the noise.
+        report_size: Messages of every report, answers, noise and dummies: see `Counts`;
+            by default sizes vary with the noise.
     """
 
     questions: tuple[Question, ...]
@@ -64,6 +66,7 @@ class Questionnaire:
     targets: tuple[float, ...]
     rates: tuple[float, ...]
     honest: int
+    report_size: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("questions", "noise"):
@@ -77,7 +80,7 @@ class Questionnaire:
                 f"Expected noise of {wanted} groups of buckets, got {len(self.noise)}."
             )
         known = self.counts
-        for name in ("targets", "rates", "honest"):
+        for name in ("targets", "rates", "honest", "report_size"):
             object.__setattr__(self, name, getattr(known, name))
 
     @cached_property
@@ -88,7 +91,7 @@ class Questionnaire:
             CountGroup(group.buckets, group.most, noise)
             for group, noise in zip(wanted, self.noise, strict=True)
         )
-        return Counts(groups, self.targets, self.rates, self.honest)
+        return Counts(groups, self.targets, self.rates, self.honest, self.report_size)
 
     @property
     def identity(self) -> Identity:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,14 +48,21 @@ class QuestionnairePlan:
 
     @property
     def messages(self) -> float:
-        """Messages of a person in the mean."""
-        return self.questionnaire.counts.parameters.mean_messages
+        """Messages of a person in the mean, without dummies."""
+        asked = self.questionnaire
+        return replace(asked, report_size=None).counts.parameters.mean_messages
+
+    @property
+    def report_size(self) -> int | None:
+        """Messages of every report, dummies included; None if sizes vary."""
+        return self.questionnaire.report_size
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the plan as plain values, for JSON."""
         return {
             "noise": self.name,
             "messages": self.messages,
+            "report_size": self.report_size,
             "questions": {
                 name: dict(
                     zip(estimate.labels, estimate.standard_error.tolist(), strict=True)
@@ -89,8 +96,8 @@ def plan_questionnaire(
         questions: At least one; names differ.
         wish: Targets, people, delta, absent people.
         interest: Weight of each question's squared error, above 0; 1 where none is given.
-        max_messages: Messages of a person, in the mean; by default twice the answers and
-            16 more.
+        max_messages: Messages of a person in the mean, without dummies; by default twice
+            the answers and 16 more.
         on_step: Called with the name of each kind of noise before it is computed.
 
     Raises:

@@ -16,9 +16,8 @@ def questionnaire_plan_tables(plan: QuestionnairePlan) -> RenderableType:
         _questions(plan),
         _guarantees(plan),
         Text(
-            "The size of a report depends on its noise; the shuffler and the analyst "
-            "together see single reports, which show the answers: noise hides them in "
-            "the counts only.",
+            "The shuffler and the analyst together see single reports, which show the "
+            "answers: noise hides them in the counts only.",
             style="yellow",
         ),
         *(Text(caution, style="yellow") for caution in plan.guarantee.cautions),
@@ -28,9 +27,14 @@ def questionnaire_plan_tables(plan: QuestionnairePlan) -> RenderableType:
 def _questions(plan: QuestionnairePlan) -> Table:
     num_users, number = plan.guarantee.num_users, len(plan.expected)
     questions = "1 question" if number == 1 else f"{number} questions"
+    size = (
+        "reports of varying size"
+        if plan.report_size is None
+        else f"reports of {plan.report_size:,}"
+    )
     table = Table(
         title=f"{questions} to {num_users:,} people: {plan.name}, "
-        f"{plan.messages:.3g} messages per person in the mean",
+        f"{plan.messages:.3g} messages per person in the mean, {size}",
         title_justify="left",
     )
     table.add_column("question")
