@@ -32,8 +32,8 @@ def main() -> None:
     collections = parser.parse_args().collections
     print(describe())
     print(
-        "a mean | people | epsilon | digits | messages | report | curator, Laplace | Gaussian "
-        "| predicted | simulated | covered | seconds of planning"
+        "a mean | people | epsilon | digits | messages | report | curator, Laplace | "
+        "Gaussian | predicted | simulated | covered | seconds of planning"
     )
     for people, epsilon in _MEANS:
         start = time.perf_counter()
@@ -54,8 +54,8 @@ def main() -> None:
             flush=True,
         )
     print(
-        "questions | options | people | epsilon | noise | messages | report | curator, Gaussian | "
-        "predicted | simulated | covered | seconds of planning"
+        "questions | options | people | epsilon | noise | messages | report | curator, "
+        "Gaussian | predicted | simulated | covered | seconds of planning"
     )
     for number, options, people, epsilon in _SEVERAL:
         start = time.perf_counter()
@@ -74,25 +74,6 @@ def main() -> None:
             f"{predicted:.2f} | {simulated:.2f} | {covered:.1%} | {seconds:.1f}",
             flush=True,
         )
-    attributes = {name: tuple("abcdefgh") for name in ("one", "two", "three", "four")}
-    people = 10**5
-    print("pairs of four attributes | predicted | simulated | covered")
-    plan = sdp.plan_questionnaire(
-        (sdp.TableQuestion("pairs", attributes, pairs=True),),
-        sdp.Wish(targets={1.0: people}, delta=DELTA),
-    )
-    predicted = float(plan.expected["pairs"].standard_error[0])
-    simulated, covered = _simulated_counts(plan, people, collections)
-    print(f"all | {predicted:.2f} | {simulated:.2f} | {covered:.1%}")
-    # One pair each: a table of 64 cells from a sixth of the people, times six.
-    single = sdp.plan_questionnaire(
-        (sdp.TableQuestion("pair", dict(list(attributes.items())[:2])),),
-        sdp.Wish(targets={1.0: people // 6}, delta=DELTA),
-    )
-    noise = float(single.expected["pair"].standard_error[0])
-    share = 1.0 / 64.0
-    sampled = np.sqrt(people * share * (1.0 / 6.0) * (5.0 / 6.0))
-    print(f"one each, drawn at random | {6.0 * np.hypot(noise, sampled):.2f} | - | -")
 
 
 def _gaussian(epsilon: float, squared_sensitivity: float) -> float:
@@ -139,11 +120,8 @@ def _simulated_counts(
     rng = np.random.default_rng(2026)
     (level,) = plan.guarantee.levels
     people = sdp.Population.from_counts({level.target or 0.0: num_users})
-    # As many answers as people give, spread about evenly.
     held = [
-        rng.multinomial(
-            num_users * group.most, np.full(group.buckets, 1.0 / group.buckets)
-        )[None]
+        rng.multinomial(num_users, np.full(group.buckets, 1.0 / group.buckets))[None]
         for group in plan.questionnaire.counts.groups
     ]
     errors, covered = [], []

@@ -80,7 +80,12 @@ if TYPE_CHECKING:
     from shuffledp.statistics.questionnaire.distribution_question import (
         DistributionQuestion,
     )
+    from shuffledp.statistics.questionnaire.group_mean_question import (
+        GroupMeanEstimate,
+        GroupMeanQuestion,
+    )
     from shuffledp.statistics.questionnaire.number_question import NumberQuestion
+    from shuffledp.statistics.questionnaire.pairs_question import PairsQuestion
     from shuffledp.statistics.questionnaire.protocol import Questionnaire
     from shuffledp.statistics.questionnaire.questionnaire_plan import plan_questionnaire
     from shuffledp.statistics.questionnaire.table_question import (
@@ -113,6 +118,8 @@ __all__ = [
     "Gaussian",
     "GeometricNoise",
     "GridResponse",
+    "GroupMeanEstimate",
+    "GroupMeanQuestion",
     "Guarantee",
     "HadamardResponse",
     "Identity",
@@ -132,6 +139,7 @@ __all__ = [
     "MissingValueError",
     "NumberQuestion",
     "OneBit",
+    "PairsQuestion",
     "PoissonNoise",
     "Population",
     "PopulationError",
@@ -195,6 +203,8 @@ _MODULES = {
     "FrequencyEstimate": "analyzer.frequency",
     "Gaussian": "randomizers.gaussian",
     "GeometricNoise": "accounting.counts.geometric_noise",
+    "GroupMeanEstimate": "statistics.questionnaire.group_mean_question",
+    "GroupMeanQuestion": "statistics.questionnaire.group_mean_question",
     "Guarantee": "accounting.guarantee",
     "GridResponse": "randomizers.grid_response",
     "HadamardResponse": "randomizers.hadamard_response",
@@ -214,6 +224,7 @@ _MODULES = {
     "MissingValueError": "errors",
     "NumberQuestion": "statistics.questionnaire.number_question",
     "OneBit": "randomizers.one_bit",
+    "PairsQuestion": "statistics.questionnaire.pairs_question",
     "PoissonNoise": "accounting.counts.count_noise",
     "Population": "population",
     "PopulationError": "errors",

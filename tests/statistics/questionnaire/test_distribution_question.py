@@ -151,8 +151,17 @@ def test_a_planner_chooses_the_fan_out() -> None:
     with pytest.raises(InvalidInputError, match="fan-out of x"):
         _ = question.groups
     chosen = question.adapted(1_000, noise=4.0)
-    assert chosen.fan_out == 4
     assert chosen.adapted(10, noise=1.0) == chosen
+    variances = {}
+    for fan_out in (2, 3, 4, 6, 8, 16, 32):
+        asked = DistributionQuestion("x", question.edges, fan_out)
+        precisions = 1.15 ** np.arange(len(asked.groups))
+        noise = [np.zeros(64)] * len(asked.groups)
+        counts = counts_of(asked, np.ones(64), noise, precisions.sum() / precisions)
+        errors = asked.estimate(counts).distribution().standard_error
+        variances[fan_out] = float(np.mean(errors**2))
+    good = [f for f, v in variances.items() if v <= 1.2 * min(variances.values())]
+    assert chosen.fan_out == max(good)
 
 
 @pytest.mark.parametrize("answers", [[-0.1], [1.1], [np.nan], [[0.5]], ["a"], [None]])

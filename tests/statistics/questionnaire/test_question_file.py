@@ -6,8 +6,14 @@ import pytest
 
 from shuffledp.errors import DataError
 from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion
+from shuffledp.statistics.questionnaire.distribution_question import (
+    DistributionQuestion,
+)
+from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
 from shuffledp.statistics.questionnaire.number_question import NumberQuestion
+from shuffledp.statistics.questionnaire.pairs_question import PairsQuestion
 from shuffledp.statistics.questionnaire.question_file import read_questions
+from shuffledp.statistics.questionnaire.table_question import TableQuestion
 
 _CITY = """
 [questions.transport]
@@ -21,6 +27,26 @@ low = 0
 high = 120
 digits = 4
 interest = 2.0
+
+[questions.income]
+kind = "distribution"
+edges = [0, 10, 20, 50]
+fan_out = 2
+
+[questions.who]
+kind = "table"
+attributes = {sex = ["f", "m"], home = ["city", "village"]}
+
+[questions.all]
+kind = "pairs"
+attributes = {sex = ["f", "m"], home = ["city", "village"], pet = ["cat", "dog"]}
+
+[questions.pay]
+kind = "group-mean"
+people = ["east", "west"]
+low = 0
+high = 100
+digits = 3
 """
 
 
@@ -31,6 +57,17 @@ def test_questions_are_read_in_their_order(tmp_path: Path) -> None:
     assert described.questions == (
         ChoiceQuestion("transport", ("bus", "bicycle", "car"), most=2),
         NumberQuestion("age", 0, 120, digits=4),
+        DistributionQuestion("income", (0.0, 10.0, 20.0, 50.0), 2),
+        TableQuestion("who", {"sex": ("f", "m"), "home": ("city", "village")}),
+        PairsQuestion(
+            "all",
+            {
+                "sex": ("f", "m"),
+                "home": ("city", "village"),
+                "pet": ("cat", "dog"),
+            },
+        ),
+        GroupMeanQuestion("pay", ("east", "west"), 0, 100, digits=3),
     )
     assert described.interest == {"age": 2.0}
 

@@ -22,7 +22,9 @@ from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion
 from shuffledp.statistics.questionnaire.distribution_question import (
     DistributionQuestion,
 )
+from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
 from shuffledp.statistics.questionnaire.number_question import NumberQuestion
+from shuffledp.statistics.questionnaire.pairs_question import PairsQuestion
 from shuffledp.statistics.questionnaire.question import Question
 from shuffledp.statistics.questionnaire.table_question import TableQuestion
 
@@ -31,6 +33,8 @@ KINDS: dict[str, type[Any]] = {
     "number": NumberQuestion,
     "distribution": DistributionQuestion,
     "table": TableQuestion,
+    "pairs": PairsQuestion,
+    "group-mean": GroupMeanQuestion,
 }
 _LARGEST_FILE = 2**24
 

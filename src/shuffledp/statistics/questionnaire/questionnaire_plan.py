@@ -105,6 +105,8 @@ def plan_questionnaire(
         PopulationError: If more people may be absent than there are others.
         CertificationError: If nothing is found that can be proven.
     """
+    if not questions:
+        raise InvalidInputError("Expected at least one question.")
     if wish.targets is None:
         raise InvalidInputError("Expected central targets, got privacy levels.")
     people = Population.from_counts(dict(wish.targets))

@@ -1,0 +1,76 @@
+"""Attributes of people, each with some categories: what tables are made of."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.types import Ints
+
+Attributes = Mapping[str, tuple[str, ...]]
+
+
+def checked_attributes(attributes: Attributes, *, most: int) -> Attributes:
+    """Returns a copy of attributes, from 2 to `most`, each with 2 categories or more.
+
+    Args:
+        attributes: Categories, as different texts, of each attribute.
+        most: How many attributes there may be.
+
+    Raises:
+        InvalidInputError: If there are too few or too many attributes or categories, or
+            categories are repeated or no texts.
+    """
+    if not isinstance(attributes, Mapping) or not 2 <= len(attributes) <= most:
+        raise InvalidInputError(
+            f"Expected from 2 to {most} attributes, by their names."
+        )
+    copy = {}
+    for name, categories in attributes.items():
+        texts = () if isinstance(categories, str) else tuple(categories)
+        named = all(isinstance(text, str) and text.strip() for text in (name, *texts))
+        if not named or len(texts) < 2 or len(set(texts)) < len(texts):
+            raise InvalidInputError(
+                "Expected at least 2 categories of an attribute, as different texts."
+            )
+        copy[name] = texts
+    return copy
+
+
+def checked_positions(answers: ArrayLike, sizes: Sequence[int]) -> Ints:
+    """Returns positions of categories, shape (n, attributes).
+
+    Args:
+        answers: Of n people, a whole number for each attribute: from 0 to its number of
+            categories, which stands for no answer.
+        sizes: Numbers of categories.
+
+    Raises:
+        InvalidInputError: If the shape is another or a position is out of range.
+    """
+    rows = np.asarray(answers)
+    if rows.ndim != 2 or rows.shape[1] != len(sizes) or rows.dtype.kind not in "iu":
+        raise InvalidInputError(
+            f"Expected positions of categories as rows of {len(sizes)} whole numbers."
+        )
+    if not np.all((rows >= 0) & (rows <= np.array(sizes))):
+        raise InvalidInputError(
+            "Expected positions of categories from 0 to their number, which stands for no "
+            "answer."
+        )
+    return rows.astype(np.int64)
+
+
+def cells_of(rows: Ints, sizes: Sequence[int]) -> Ints:
+    """Returns the cell of a table of each row, or the number of cells for no answer.
+
+    Args:
+        rows: Positions of categories, shape (n, attributes).
+        sizes: Numbers of categories: the last attribute varies fastest over cells.
+    """
+    answered = np.all(rows < np.array(sizes), axis=1)
+    cells = np.full(rows.shape[0], math.prod(sizes), dtype=np.int64)
+    cells[answered] = np.ravel_multi_index(tuple(rows[answered].T), tuple(sizes))
+    return cells
