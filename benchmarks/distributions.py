@@ -15,7 +15,12 @@ from scipy.stats import lognorm
 import shuffledp as sdp
 from shuffledp.statistics.questionnaire.distribution_question import equal_bins
 
-_CASES = ((1_024, 10**5, None), (1_024, 10**5, 4), (1_024, 10**5, 2), (64, 10**4, None))
+_CASES = (
+    (1_024, 10**5, None),
+    (1_024, 10**5, 2),
+    (1_024, 10**5, 16),
+    (64, 10**4, None),
+)
 _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 

@@ -28,7 +28,7 @@ from shuffledp.types import Ints
 MOST_BINS = 1024
 _FAN_OUTS = (2, 3, 4, 6, 8, 16, 32)
 # Variances up to this times the smallest.
-_AS_GOOD = 1.2
+_AS_GOOD = 1.1
 
 
 @dataclass(frozen=True)

@@ -200,6 +200,8 @@ class GroupMeanQuestion:
         steps = 2.0 ** len(weights) - 1.0
         linear = rest.standard_error**2
         variance = linear + np.maximum(people.value, 0.0) / steps**2
+        # Only noise: where people send answers at random, what that adds is in `variance`,
+        # at the estimated ratio.
         count_variance = np.full(len(labels), 2.0 / np.sum(precision))
         mean = self.low + half + half * total / number
         return GroupMeanEstimate(

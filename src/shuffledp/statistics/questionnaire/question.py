@@ -135,7 +135,7 @@ class QuestionCounts:
         value = np.zeros(len(labels)) + constant
         noise, cumulant, squares, roots = (np.zeros(len(labels)) for _ in range(4))
         for group, given in zip(self.groups, coefficients, strict=True):
-            matrix: Any = given
+            matrix: Any = given if isinstance(given, np.ndarray) else given.tocsr()
             squared = _square(matrix)
             value += matrix @ group.value
             noise += group.noise_variance * _row_sums(squared)
