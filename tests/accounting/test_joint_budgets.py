@@ -128,8 +128,8 @@ def test_sweeps_find_the_same_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
     targets = [0.2, 0.4]
     jointly = joint_budgets(promise, counts, targets, np.array(targets))
 
-    monkeypatch.setattr("shuffledp.accounting.joint_budgets._STEPS", 0)
-    monkeypatch.setattr("shuffledp.accounting.joint_budgets._CLOSE_ENOUGH", 0.0)
+    monkeypatch.setattr("shuffledp.accounting.joint_budgets._MAX_STEPS", 0)
+    monkeypatch.setattr("shuffledp.accounting.joint_budgets._JUMP_ACCURACY", 0.0)
     swept = joint_budgets(promise, counts, targets, np.array(targets))
 
     assert swept == pytest.approx(jointly, rel=1e-6)

@@ -21,7 +21,7 @@ from shuffledp.types import Floats, Ints
 # Budgets beyond this are not tried where only a common factor is looked for.
 _MOST_SCALED = 8.0
 # With a larger one nearly every message is a value without noise.
-_MOST_USED = 50.0
+_LARGEST_USED = 50.0
 
 
 def fitted_budgets(
@@ -40,7 +40,11 @@ def fitted_budgets(
     """
     parts = np.arange(counts.size)[:, None] if apart else np.arange(counts.size)[None]
     # The bounds of some mechanisms are refused where a budget is very large.
-    for fit in (_used_up, partial(_used_up, most=_MOST_USED), _scaled_targets):
+    for fit in (
+        _used_up,
+        partial(_used_up, largest_budget=_LARGEST_USED),
+        _scaled_targets,
+    ):
         levels = _Levels()
         try:
             for part in parts:
@@ -80,19 +84,27 @@ def rounded_population(budgets: Floats, counts: Ints) -> Population:
 
 
 def _used_up(
-    promise: Promise, counts: Ints, wanted: list[float], *, most: float = MAX_BUDGET
+    promise: Promise,
+    counts: Ints,
+    wanted: list[float],
+    *,
+    largest_budget: float = MAX_BUDGET,
 ) -> Population:
     """Returns people whose budgets use up every target of theirs.
 
     Raises:
         CertificationError: If they are not found.
     """
-    least = np.array(wanted)
-    most = max(most, min(1.01 * wanted[-1], MAX_BUDGET))
-    budgets = joint_budgets(promise, counts, wanted, least, most=most)
+    smallest_budgets = np.array(wanted)
+    largest_budget = max(largest_budget, min(1.01 * wanted[-1], MAX_BUDGET))
+    budgets = joint_budgets(
+        promise, counts, wanted, smallest_budgets, largest_budget=largest_budget
+    )
     shrink = 1e-6
     while not promise.kept(rounded_population(budgets, counts), wanted):
-        budgets = np.maximum(budgets * (1.0 - shrink), least * (1.0 - shrink))
+        budgets = np.maximum(
+            budgets * (1.0 - shrink), smallest_budgets * (1.0 - shrink)
+        )
         shrink *= 2.0
         if shrink > 0.5:
             raise CertificationError("No budgets that use up every target are found.")

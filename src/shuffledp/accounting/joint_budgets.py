@@ -31,23 +31,23 @@ from shuffledp.types import Floats, Ints
 
 # Budgets that move by less than this, as a logarithm, have settled. A step of Newton's
 # method is much longer than what is left after it.
-_SETTLED, _CLOSE = 2e-7, 2e-6
+_SETTLED, _STEP_ACCURACY = 2e-7, 2e-6
 # The two-message bound is not continuous; this close to a jump, no step helps.
-_CLOSE_ENOUGH = 1e-4
-_STEPS = 24
+_JUMP_ACCURACY = 1e-4
+_MAX_STEPS = 24
 # Accuracy of the start, which assumes normal losses.
-_ABOUT = 1e-3
+_START_ACCURACY = 1e-3
 # By how much a budget is changed to measure slopes, well above such jumps.
-_STRIDE = 5e-3
-# Longest steps; slopes are measured again after a longer step than _FAR, or after _STALE
-# steps without progress.
-_FIRST_LIMIT, _LAST_LIMIT, _FAR, _STALE = 0.7, 3.0, 1.0, 2
+_SLOPE_STEP = 5e-3
+# Longest steps; slopes are measured again after a longer step than _FAR_STEP, or after
+# _MAX_STALE steps without progress.
+_FIRST_LONGEST_STEP, _LONGEST_STEP, _FAR_STEP, _MAX_STALE = 0.7, 3.0, 1.0, 2
 # Newton's method is given up after this many steps that increased the excess.
-_REFUSALS = 4
+_MAX_REFUSED = 4
 # Slopes below this are flat: at such large budgets a device nearly always sends the value
 # itself, and a larger budget changes nothing.
-_FLAT = 0.1
-_SWEEPS = 40
+_SMALLEST_SLOPE = 0.1
+_MAX_SWEEPS = 40
 
 
 def joint_budgets(
@@ -56,7 +56,7 @@ def joint_budgets(
     targets: Sequence[float],
     start: Floats,
     *,
-    most: float = MAX_BUDGET,
+    largest_budget: float = MAX_BUDGET,
 ) -> Floats:
     """Returns budgets that use up every target, about, in ascending order.
 
@@ -65,24 +65,28 @@ def joint_budgets(
         counts: How many people ask for each target, shape (levels,).
         targets: Central epsilons, ascending.
         start: Budgets that keep them, shape (levels,).
-        most: The largest budget that is of use.
+        largest_budget: The largest budget that is of use.
     """
-    system = _System(promise, counts, targets, most)
-    budgets = system.solved(start)
-    return system.swept(start) if budgets is None else budgets
+    system = _System(promise, counts, targets, largest_budget)
+    budgets = system.newton_budgets(start)
+    return system.swept_budgets(start) if budgets is None else budgets
 
 
 class _System:
     """System of equations, one per level: excess(budgets) = 0, in logarithms."""
 
     def __init__(
-        self, promise: Promise, counts: Ints, targets: Sequence[float], most: float
+        self,
+        promise: Promise,
+        counts: Ints,
+        targets: Sequence[float],
+        largest_budget: float,
     ) -> None:
         self._promise, self._targets = promise, targets
         self._counts: NDArray[np.int64] = counts.astype(np.int64)
         # Distinct, and in order, whatever an iteration does.
         self._ranks = 3e-5 * np.arange(counts.size, 0, -1)
-        self._highest = most * (1.0 - self._ranks)
+        self._highest = largest_budget * (1.0 - self._ranks)
         self._slopes: Floats = np.eye(counts.size)
         spreads = [normal_spread(target, promise.delta) for target in targets]
         self._spreads = np.log(spreads)
@@ -94,33 +98,37 @@ class _System:
         self._steepness = np.array([excess_of(value, promise.delta) for value in more])
         self._steepness /= np.log(1.05)
 
-    def solved(self, start: Floats) -> Floats | None:
-        """Returns the budgets at which no excess is left, or None."""
-        for begin in (self._begin, lambda logs: logs):
+    def newton_budgets(self, start: Floats) -> Floats | None:
+        """Returns the budgets at which Newton's method leaves no excess, or None."""
+        for first_guess in (self._normal_start, lambda log_budgets: log_budgets):
             self._slopes = np.eye(start.size)
             with suppress(CertificationError):
-                logs = self._newton(begin(np.log(start)), self._excess, _CLOSE)
-                if logs is not None:
-                    return self._ordered(np.exp(logs))
+                log_budgets = self._newton(
+                    first_guess(np.log(start)), self._excess, _STEP_ACCURACY
+                )
+                if log_budgets is not None:
+                    return self._ordered(np.exp(log_budgets))
         return None
 
-    def _begin(self, start: Floats) -> Floats:
+    def _normal_start(self, start: Floats) -> Floats:
         """Returns where no excess would be left if losses were normal.
 
         Raises:
             CertificationError: If there is no such place.
         """
-        logs = self._newton(start, self._about, _ABOUT)
-        if logs is None:
+        log_budgets = self._newton(start, self._normal_excess, _START_ACCURACY)
+        if log_budgets is None:
             raise CertificationError("No budgets would do for normal losses.")
-        self._measure(logs, self._about(logs), self._about)
+        self._measure_slopes(
+            log_budgets, self._normal_excess(log_budgets), self._normal_excess
+        )
         self._slopes *= self._steepness[:, None]
-        return logs
+        return log_budgets
 
-    def swept(self, budgets: Floats) -> Floats:
+    def swept_budgets(self, budgets: Floats) -> Floats:
         """Returns budgets, each about the largest given the others."""
         damping, moved, before = 1.0, np.inf, np.zeros(budgets.size)
-        for _ in range(_SWEEPS):
+        for _ in range(_MAX_SWEEPS):
             # Far from the answer, rough answers to each other's answers will do.
             width = max(WIDTH, min(1e-3, moved / 30.0))
             people = Population(budgets, self._counts)
@@ -144,84 +152,110 @@ class _System:
         return budgets
 
     def _newton(
-        self, logs: Floats, excess_at: Callable[[Floats], Floats], close: float
+        self,
+        log_budgets: Floats,
+        excess_at: Callable[[Floats], Floats],
+        accuracy: float,
     ) -> Floats | None:
-        excess, limit, stale = excess_at(logs), _FIRST_LIMIT, 0
-        refused = 0
-        for _ in range(_STEPS):
-            if stale >= _STALE:
-                stale = 0
-                self._measure(logs, excess, excess_at)
-            step = self._step(logs, excess)
-            if np.abs(step).max() < close:
-                return self._moved(logs, step)
-            flat = self._flat(excess)
-            short = np.where(flat, step, np.clip(step, -limit, limit))
-            candidate = self._moved(logs, short)
-            new, moved = excess_at(candidate), candidate - logs
-            before, after = np.abs(excess).max(), np.abs(new).max()
-            if after > 2.0 * before + 0.05:
-                limit, stale, refused = limit / 4.0, _STALE, refused + 1
-                if refused > _REFUSALS:
+        excess, longest_step, num_stale = excess_at(log_budgets), _FIRST_LONGEST_STEP, 0
+        num_refused = 0
+        for _ in range(_MAX_STEPS):
+            if num_stale >= _MAX_STALE:
+                num_stale = 0
+                self._measure_slopes(log_budgets, excess, excess_at)
+            step = self._step(log_budgets, excess)
+            if np.abs(step).max() < accuracy:
+                return self._after_step(log_budgets, step)
+            insensitive = self._insensitive_levels(excess)
+            limited_step = np.where(
+                insensitive, step, np.clip(step, -longest_step, longest_step)
+            )
+            candidate = self._after_step(log_budgets, limited_step)
+            new_excess, change = excess_at(candidate), candidate - log_budgets
+            largest_before, largest_after = (
+                np.abs(excess).max(),
+                np.abs(new_excess).max(),
+            )
+            if largest_after > 2.0 * largest_before + 0.05:
+                longest_step, num_stale, num_refused = (
+                    longest_step / 4.0,
+                    _MAX_STALE,
+                    num_refused + 1,
+                )
+                if num_refused > _MAX_REFUSED:
                     return None
                 continue
-            miss = new - excess - self._slopes @ moved
-            self._slopes += np.outer(miss, moved) / max(float(moved @ moved), 1e-300)
-            # Slopes of one place are not those of another, far away.
-            stale = _STALE if np.abs(moved).max() > _FAR else stale + (after > before)
-            logs, excess, limit = candidate, new, min(2.0 * limit, _LAST_LIMIT)
-        last = np.abs(self._step(logs, excess)).max()
-        return logs if last < _CLOSE_ENOUGH else None
+            slope_error = new_excess - excess - self._slopes @ change
+            self._slopes += np.outer(slope_error, change) / max(
+                float(change @ change), 1e-300
+            )
+            # Slopes at some budgets are not those at budgets far from them.
+            num_stale = (
+                _MAX_STALE
+                if np.abs(change).max() > _FAR_STEP
+                else num_stale + (largest_after > largest_before)
+            )
+            log_budgets, excess, longest_step = (
+                candidate,
+                new_excess,
+                min(2.0 * longest_step, _LONGEST_STEP),
+            )
+        remaining_step = np.abs(self._step(log_budgets, excess)).max()
+        return log_budgets if remaining_step < _JUMP_ACCURACY else None
 
-    def _moved(self, logs: Floats, step: Floats) -> Floats:
-        moved: Floats = np.log(self._ordered(np.exp(logs + step)))
-        return moved
+    def _after_step(self, log_budgets: Floats, step: Floats) -> Floats:
+        log_budgets_after: Floats = np.log(self._ordered(np.exp(log_budgets + step)))
+        return log_budgets_after
 
-    def _step(self, logs: Floats, excess: Floats) -> Floats:
+    def _step(self, log_budgets: Floats, excess: Floats) -> Floats:
         """Returns the Newton step that leaves no excess under the current slopes.
 
         Raises:
             CertificationError: If nothing does.
         """
-        flat = self._flat(excess)
-        # Those who keep their targets with all there is are done.
-        free = ~flat & ((logs < np.log(self._highest) - 1e-12) | (excess > 0.0))
-        step = np.where(flat, np.log(self._highest) - logs, 0.0)
-        slopes = self._slopes[np.ix_(free, free)]
+        insensitive = self._insensitive_levels(excess)
+        # Levels that keep their targets with the largest budget are done.
+        levels_to_solve = ~insensitive & (
+            (log_budgets < np.log(self._highest) - 1e-12) | (excess > 0.0)
+        )
+        step = np.where(insensitive, np.log(self._highest) - log_budgets, 0.0)
+        slopes = self._slopes[np.ix_(levels_to_solve, levels_to_solve)]
         try:
-            step[free] = np.linalg.solve(slopes, -excess[free])
+            step[levels_to_solve] = np.linalg.solve(slopes, -excess[levels_to_solve])
         except np.linalg.LinAlgError:
             raise CertificationError("Budgets do not matter.") from None
         return step
 
-    def _flat(self, excess: Floats) -> NDArray[np.bool_]:
+    def _insensitive_levels(self, excess: Floats) -> NDArray[np.bool_]:
         """Returns the levels that get the largest budget: it hardly changes anything."""
-        insensitive: NDArray[np.bool_] = np.diag(self._slopes) < _FLAT
+        insensitive: NDArray[np.bool_] = np.diag(self._slopes) < _SMALLEST_SLOPE
         return insensitive & (excess < 0.0)
 
-    def _measure(
-        self, logs: Floats, excess: Floats, excess_at: Callable[[Floats], Floats]
+    def _measure_slopes(
+        self, log_budgets: Floats, excess: Floats, excess_at: Callable[[Floats], Floats]
     ) -> None:
         """Measures the slopes by one-sided differences, downward in each budget."""
-        for index in range(logs.size):
-            before = logs[index - 1] if index else -np.inf
-            stride = min(_STRIDE, 0.3 * float(logs[index] - before))
-            changed = logs.copy()
-            changed[index] -= stride
-            self._slopes[:, index] = (excess - excess_at(changed)) / stride
+        for index in range(log_budgets.size):
+            budget_below = log_budgets[index - 1] if index else -np.inf
+            decrease = min(_SLOPE_STEP, 0.3 * float(log_budgets[index] - budget_below))
+            decreased = log_budgets.copy()
+            decreased[index] -= decrease
+            self._slopes[:, index] = (excess - excess_at(decreased)) / decrease
 
-    def _about(self, logs: Floats) -> Floats:
-        spreads = self._promise.spreads_of(self._people(logs))
+    def _normal_excess(self, log_budgets: Floats) -> Floats:
+        spreads = self._promise.spreads_of(self._population_of(log_budgets))
         excess: Floats = np.log(np.maximum(spreads, 1e-300)) - self._spreads
         np.clip(excess, -5.0, 5.0, out=excess)
         return excess
 
-    def _excess(self, logs: Floats) -> Floats:
-        deltas = self._promise.deltas_of(self._people(logs), self._targets)
+    def _excess(self, log_budgets: Floats) -> Floats:
+        deltas = self._promise.deltas_of(
+            self._population_of(log_budgets), self._targets
+        )
         return np.array([excess_of(delta, self._promise.delta) for delta in deltas])
 
-    def _people(self, logs: Floats) -> Population:
-        return Population(np.minimum(np.exp(logs), MAX_BUDGET), self._counts)
+    def _population_of(self, log_budgets: Floats) -> Population:
+        return Population(np.minimum(np.exp(log_budgets), MAX_BUDGET), self._counts)
 
     def _ordered(self, budgets: Floats) -> Floats:
         raised = np.maximum.accumulate(budgets / (1.0 - self._ranks))
