@@ -20,6 +20,18 @@ from shuffledp.types import Floats
 class DistributionEstimate(QuestionEstimate):
     """Numbers of people per bin, which add up to all people.
 
+    >>> import numpy as np, shuffledp as sdp
+    >>> question = sdp.DistributionQuestion("age", (0, 20, 40, 60, 80), fan_out=2)
+    >>> noise = (sdp.PoissonNoise(100.0), sdp.PoissonNoise(100.0))
+    >>> asked = sdp.Questionnaire((question,), noise, (1.0,), (1.0,), honest=8_000)
+    >>> ages, rng = np.repeat([10.0, 30.0, 50.0, 70.0], 2_000), np.random.default_rng(1)
+    >>> tally = asked.draw_tally({"age": ages}, np.full(8_000, 1.0), rng=rng)
+    >>> found = asked.estimate(tally, sdp.Population.from_counts({1.0: 8_000}))["age"]
+    >>> found.quantiles([0.25, 0.5]).round().tolist()
+    [20.0, 40.0]
+    >>> found.quantile_intervals([0.6]).tolist()
+    [[40.0, 60.0]]
+
     Attributes:
         edges: Ends of bins, shape (bins + 1,).
         counts: That it was estimated from.

@@ -43,6 +43,18 @@ class GroupMeanEstimate(QuestionEstimate):
     the range. Where the estimated number of people is not above 0, `value` is NaN and
     `standard_error` infinite; `standard_error` is by the delta method.
 
+    >>> import numpy as np, shuffledp as sdp
+    >>> question = sdp.GroupMeanQuestion("pay", ("east", "west"), 0, 1, digits=1)
+    >>> noise = (sdp.PoissonNoise(50.0),)
+    >>> asked = sdp.Questionnaire((question,), noise, (1.0,), (1.0,), honest=2_000)
+    >>> rows, rng = np.repeat([[0, 1.0], [1, 0.0]], 1_000, axis=0), np.random.default_rng(1)
+    >>> tally = asked.draw_tally({"pay": rows}, np.full(2_000, 1.0), rng=rng)
+    >>> found = asked.estimate(tally, sdp.Population.from_counts({1.0: 2_000}))["pay"]
+    >>> found.value.round(1).clip(0.0).tolist()
+    [1.0, 0.0]
+    >>> found.people.standard_error.tolist()
+    [10.0, 10.0]
+
     Attributes:
         people: Unbiased numbers of people of each group.
         scaled_sum: T, sums of numbers scaled to [-1, 1], shape (groups,).

@@ -31,6 +31,18 @@ MOST_ATTRIBUTES = 4
 class TableEstimate(QuestionEstimate):
     """Unbiased numbers of people in the cells of a table, and in its margins.
 
+    >>> import numpy as np, shuffledp as sdp
+    >>> question = sdp.TableQuestion("who", {"sex": ("f", "m"), "age": ("young", "old")})
+    >>> noise = (sdp.PoissonNoise(50.0),)
+    >>> asked = sdp.Questionnaire((question,), noise, (1.0,), (1.0,), honest=1_000)
+    >>> rows, rng = np.repeat([[0, 0], [1, 1]], 500, axis=0), np.random.default_rng(1)
+    >>> tally = asked.draw_tally({"who": rows}, np.full(1_000, 1.0), rng=rng)
+    >>> found = asked.estimate(tally, sdp.Population.from_counts({1.0: 1_000}))["who"]
+    >>> found.margin("sex").labels
+    ('sex=f', 'sex=m')
+    >>> found.margin("sex").standard_error.tolist()
+    [10.0, 10.0]
+
     Attributes:
         attributes: Categories of each attribute; the last varies fastest over `labels`.
         counts: Of all cells.
