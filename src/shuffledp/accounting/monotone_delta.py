@@ -13,9 +13,9 @@ from collections.abc import Callable
 # Fine steps per doubling of epsilon, fine steps per coarse step, and most coarse steps.
 _DOUBLING = 64
 _COARSE = 16
-_MOST = 40
+_MAX_COARSE_STEPS = 40
 # After this many coarse points without improvement the search stops.
-_WORSE = 2
+_MAX_WORSE_POINTS = 2
 
 
 class MonotoneDelta:
@@ -27,7 +27,7 @@ class MonotoneDelta:
 
     def __init__(self, bound: Callable[[float], float]) -> None:
         self._bound = bound
-        self._known: dict[int, float] = {}
+        self._bounds: dict[int, float] = {}
 
     def least(self, epsilon: float, bound: float) -> float:
         """Returns the smallest bound at grid points up to `epsilon` > 0, or `bound`."""
@@ -35,36 +35,36 @@ class MonotoneDelta:
         # The logarithm may be rounded up to the next whole number.
         while _grid_point(top) > epsilon:
             top -= 1
-        worse, unknown = 0, top + 1
+        num_worse, infinite_index = 0, top + 1
         start = top - top % _COARSE
-        for index in range(start, start - _COARSE * _MOST, -_COARSE):
+        for index in range(start, start - _COARSE * _MAX_COARSE_STEPS, -_COARSE):
             if _grid_point(index) == 0.0:
                 break
             value = self._at(index)
             if value < bound:
-                bound = min(value, self._between(index, unknown))
+                bound = min(value, self._refined(index, infinite_index))
             elif math.isfinite(value):
-                worse += 1
-                if worse == _WORSE:
+                num_worse += 1
+                if num_worse == _MAX_WORSE_POINTS:
                     break
-            unknown = index
+            infinite_index = index
         return bound
 
-    def _between(self, known: int, unknown: int) -> float:
-        """Returns the least bound at fine grid points below the first unknown one."""
-        best = self._at(known)
-        while unknown - known > 1:
-            middle = (known + unknown) // 2
+    def _refined(self, finite_index: int, infinite_index: int) -> float:
+        """Returns the smallest bound at fine grid points between two coarse ones."""
+        best = self._at(finite_index)
+        while infinite_index - finite_index > 1:
+            middle = (finite_index + infinite_index) // 2
             if self._at(middle) <= best:
-                best, known = self._at(middle), middle
+                best, finite_index = self._at(middle), middle
             else:
-                unknown = middle
+                infinite_index = middle
         return best
 
     def _at(self, index: int) -> float:
-        if index not in self._known:
-            self._known[index] = self._bound(_grid_point(index))
-        return self._known[index]
+        if index not in self._bounds:
+            self._bounds[index] = self._bound(_grid_point(index))
+        return self._bounds[index]
 
 
 def _grid_point(index: int) -> float:

@@ -125,7 +125,7 @@ class BucketMessages:
 
     @property
     def num_buckets(self) -> int:
-        """Of all groups."""
+        """The number of buckets of all groups."""
         return sum(group.buckets for group in self.groups)
 
     @property

@@ -50,7 +50,7 @@ class NormalBlanket:
 
     @property
     def center(self) -> float:
-        """Of the normal density that omega follows beyond the joint."""
+        """Center of the normal density that omega follows beyond the joint."""
         return self.joint - (self.joint + self.fold) * self.narrow
 
     @property

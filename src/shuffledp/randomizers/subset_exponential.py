@@ -84,7 +84,7 @@ class SubsetExponential:
 
     @property
     def total_variation(self) -> float:
-        """Of the messages of two people who share no item, or as few as there can be."""
+        """Total variation of messages of two people who share as few items as possible."""
         d, s, k = self.num_items, self.set_size, self.subset_size
         missed = self._missed()
         # Sets that miss the items of one and meet those of the other.

@@ -49,7 +49,7 @@ class StageRun(Protocol):
 
     @property
     def identity(self) -> Identity:
-        """Of the protocol that runs."""
+        """The identity of the protocol that runs."""
         ...
 
     # A size, or a number of messages, that depends on value or choice would reveal it.

@@ -72,7 +72,7 @@ class UniformMessages(CountDesign):
         return 0.0
 
     def standard_error(self, holders: int) -> float:
-        """Of noise messages, and of other people's answers with the same hash."""
+        """Returns the error of noise and of others' answers with the same hash."""
         share = 1.0 / self.cells
         variance = sum(
             trials * probability * share * (1.0 - probability * share)

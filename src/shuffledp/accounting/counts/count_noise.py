@@ -32,7 +32,7 @@ class CountNoise(Protocol):
 
     @property
     def fourth_cumulant(self) -> float:
-        """Of the noise on an estimated count; above 0 where tails are long."""
+        """Fourth cumulant of the noise on a count; above 0 where tails are long."""
         ...
 
     @property

@@ -204,7 +204,7 @@ class ItemsRun:
 
     @property
     def messages_per_report(self) -> int:
-        """As many as the plan says."""
+        """The report size of the plan."""
         return self.protocol.randomizer.report_size
 
     def randomize(self, values: ArrayLike, choices: Floats, *, rng: Rng) -> Ints:

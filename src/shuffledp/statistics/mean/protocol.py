@@ -125,7 +125,7 @@ class Mean:
 
     @property
     def identity(self) -> Identity:
-        """Of the randomizer, the range of values and the mode."""
+        """The identity of the randomizer, the range of values and the mode."""
         inner = self.randomizer
         terms = {
             # In floats: Mean(0, 1) and Mean(0.0, 1.0) are one protocol.

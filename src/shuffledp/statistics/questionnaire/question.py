@@ -163,7 +163,7 @@ class Question(Protocol):
 
     @property
     def name(self) -> str:
-        """Of the question, as analysts and people know it; different in a questionnaire."""
+        """The name that analysts and people know it by; unique in a questionnaire."""
         ...
 
     @property

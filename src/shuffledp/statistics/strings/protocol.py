@@ -120,7 +120,7 @@ class Strings:
 
     @property
     def identity(self) -> Identity:
-        """Of the randomizer, the cohorts and the mode."""
+        """The identity of the randomizer, the cohorts and the mode."""
         inner = self.randomizer
         terms = {**inner.parameters, "cohorts": int(self.num_cohorts)}
         return Identity.of(WORDS.name, inner.mechanism, terms, self.mode)
