@@ -72,7 +72,9 @@ class Tally:
         if np.any(np.diff(self.levels) <= 0):
             raise InvalidInputError("Expected levels in ascending order.")
         if not self.num_users and np.any(self.counts != 0):
-            raise InvalidInputError("Expected nothing to be counted of nobody.")
+            raise InvalidInputError(
+                "Expected nothing to be counted where there are no people."
+            )
 
     @property
     def linked(self) -> bool:

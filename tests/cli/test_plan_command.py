@@ -34,7 +34,7 @@ def test_frequency_is_json_for_machines(command: Command, asked: str) -> None:
         "trusted curator",
         "several messages per person",
         "local model, no shuffler",
-        "everybody at the strictest choice",
+        "all people at the strictest choice",
     ]
 
 

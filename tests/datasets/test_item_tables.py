@@ -162,5 +162,5 @@ def test_nonsense_is_refused(path: Path) -> None:
     with pytest.raises(DataError, match="different columns"):
         read_item_sets(path, person="who", item="what", level="who", rng=RNG)
     path.write_text("who,what\n1,NA\n1,b\n")
-    with pytest.raises(DataError, match="Expected somebody"):
+    with pytest.raises(DataError, match="Expected a person"):
         read_item_sets(path, person="who", item="what", missing="drop", rng=RNG)

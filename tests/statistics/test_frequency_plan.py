@@ -31,7 +31,7 @@ def test_two_categories_have_one_randomizer() -> None:
     found = errors(plan)
     assert found["trusted curator"] <= plan.recommended.error
     assert plan.recommended.error <= found["local model, no shuffler"]
-    assert plan.recommended.error <= found["everybody at the strictest choice"]
+    assert plan.recommended.error <= found["all people at the strictest choice"]
 
 
 @pytest.mark.slow
@@ -51,7 +51,7 @@ def test_many_categories_compare_all_randomizers() -> None:
     found = errors(plan)
     assert found["trusted curator"] <= plan.recommended.error
     # One level: the strictest is everybody's.
-    assert found["everybody at the strictest choice"] == pytest.approx(
+    assert found["all people at the strictest choice"] == pytest.approx(
         plan.recommended.error, rel=1e-12
     )
 

@@ -69,7 +69,7 @@ def test_yardsticks_are_in_order(plan: ProtocolPlan) -> None:
     found = errors(plan)
 
     assert found["trusted curator"] <= plan.recommended.error
-    assert plan.recommended.error <= found["everybody at the strictest choice"]
+    assert plan.recommended.error <= found["all people at the strictest choice"]
     assert plan.recommended.error <= found["local model, no shuffler"]
 
 
@@ -82,7 +82,7 @@ def test_local_yardstick_takes_the_best_mechanism() -> None:
     assert plan.recommended.name.startswith("grid-response")
     assert plan.options[-1].name == "one-bit"
     found = errors(plan)
-    assert found["everybody at the strictest choice"] == plan.recommended.error
+    assert found["all people at the strictest choice"] == plan.recommended.error
 
 
 @pytest.mark.slow
@@ -125,7 +125,7 @@ def test_people_at_level_zero_leave_some_options_out() -> None:
     record = plan.to_dict()
     # The local model: messages of budgets next to 0; JSON has no infinity.
     json.dumps(record, allow_nan=False)
-    assert errors(plan)["everybody at the strictest choice"] == math.inf
+    assert errors(plan)["all people at the strictest choice"] == math.inf
     assert record["yardsticks"][2]["standard_error"] is None
 
 

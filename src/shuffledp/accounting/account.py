@@ -179,7 +179,7 @@ def check_people(people: Population, absent: int) -> None:
     _checked(people)
     if people.num_users < 2:
         raise PopulationError(
-            "Expected at least 2 people, got 1: nobody can hide in a population of one."
+            "Expected at least 2 people, got 1: a population of one hides no person."
         )
     check_whole(absent, "absent people", least=0)
     if absent > people.num_users - 1:

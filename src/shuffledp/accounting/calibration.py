@@ -129,7 +129,7 @@ def largest_scale(
 
     highest = float(people.epsilons.max())
     if highest < _SMALLEST_BUDGET:
-        raise InvalidInputError("Expected somebody with a budget to scale, got 0 only.")
+        raise InvalidInputError("Expected a person with a budget to scale, got 0 only.")
     most = MAX_BUDGET / highest
     factor = largest(
         lambda factor: largest_excess(promise, scaled(factor), wanted), 1.0, most

@@ -52,7 +52,7 @@ def train_group() -> None:
     show_default=True,
     help="What devices send: Clip-Laplace cells (apes) or one bit per coordinate; or what "
     "they are compared with: Laplace noise at the smallest level of all (ldp-min), at "
-    "everybody's own (pldp), the same shuffled (unis), or no privacy.",
+    "each person's own (pldp), the same shuffled (unis), or no privacy.",
 )
 @result_options
 def apes_command(**given: Any) -> None:

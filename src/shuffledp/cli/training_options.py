@@ -85,7 +85,7 @@ round_options = _together(
         type=WholeRange(1),
         default=PAPER_SETTINGS.rounds,
         show_default=True,
-        help="How often everybody reports. Each round costs privacy.",
+        help="How often each person reports. Each round costs privacy.",
     ),
     click.option(
         "--clip",
@@ -139,7 +139,7 @@ sgd_options = _together(
         type=WholeRange(1),
         default=50,
         show_default=True,
-        help="How often everybody takes a step. Each epoch costs privacy.",
+        help="How often each person takes a step. Each epoch costs privacy.",
     ),
     click.option(
         "--clip",

@@ -41,7 +41,7 @@ _PUBLISHED = frozenset(
     "--budgets",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Everybody's epsilon, if there are too many levels to list in the certificate.",
+    help="Every person's epsilon, if there are too many levels to list in the certificate.",
 )
 @click.option("--column", metavar="NAME", help="The column of a table.")
 @click.option(

@@ -88,7 +88,7 @@ def _without_missing(
     dropped = whose.drop_nulls().unique().to_list()
     complete = frame.filter(frame[person].is_not_null() & ~frame[person].is_in(dropped))
     if complete.height == 0:
-        raise DataError("Expected somebody with a value in every column.")
+        raise DataError("Expected a person with a value in every column.")
     num_complete = complete[person].n_unique()
     num_users = num_complete + len(dropped) + whose.null_count()
     return complete, exclusion_notes(frame, num_complete, num_users)

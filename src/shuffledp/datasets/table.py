@@ -80,7 +80,7 @@ def read_columns(
         return Table(rows.frame, rows.notes)
     complete = rows.frame.drop_nulls()
     if complete.height == 0:
-        raise DataError(f"Expected somebody with a value in every column of {source}.")
+        raise DataError(f"Expected a person with a value in every column of {source}.")
     notes = rows.notes + exclusion_notes(rows.frame, complete.height)
     return Table(complete, notes)
 

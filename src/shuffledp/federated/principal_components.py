@@ -63,7 +63,7 @@ def fit(features: NDArray[np.float32], num_components: int = 60) -> PrincipalCom
             f"{features.shape} and {num_components}."
         )
     if not len(features) or not np.all(np.isfinite(features)):
-        raise InvalidInputError("Expected finite features of somebody.")
+        raise InvalidInputError("Expected finite features of at least one person.")
     mean = features.mean(axis=0, dtype=np.float64)
     # Single precision, centered: about 1e-6 of the largest variance, while the smallest of
     # MNIST's 60 is 1e-3 of it.

@@ -53,7 +53,7 @@ def yardsticks(
         Yardstick(
             "trusted curator",
             curator,
-            "somebody who is trusted with all values, at the same central guarantees",
+            "a party that is trusted with all values, at the same central guarantees",
         ),
         *others,
         Yardstick(
@@ -62,13 +62,13 @@ def yardsticks(
             "the same guarantees without a shuffler: they are the levels on the devices",
         ),
         Yardstick(
-            "everybody at the strictest choice",
+            "all people at the strictest choice",
             # Levels for a target are certified for the best design's protocol only.
             predictable(
                 error_of if wish.levels is None else local_error,
                 fit_strictest(wish.strictest),
             ),
-            "nobody chooses: all get what the most careful ask for",
+            "without a choice: all get what the most careful ask for",
         ),
     )
 

@@ -104,7 +104,7 @@ def complete(
             f"{lacking:,} of {total:,} rows."
         )
     if lacking == total:
-        raise DataError("Expected somebody with a value in every column.")
+        raise DataError("Expected a person with a value in every column.")
     return frame.where(~any_missing), notes + exclusion_sentence(lacking, total, empty)
 
 

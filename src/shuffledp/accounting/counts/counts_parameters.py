@@ -173,7 +173,7 @@ class CountsParameters:
 
     @property
     def mean_messages(self) -> float:
-        """Messages per person in the mean, if everybody sends all they may."""
+        """Messages per person in the mean, if all people send all they may."""
         size = self.report_size
         if size is not None:
             return float(size)

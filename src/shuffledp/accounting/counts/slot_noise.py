@@ -1,6 +1,6 @@
 """Noise from a fixed number of slots per person: reports of constant size, nothing cut.
 
-Everybody's report has J slots. A slot is a *jump* in one bucket, each bucket equally
+Every report has J slots. A slot is a *jump* in one bucket, each bucket equally
 likely, or it is filled with dummies. A jump is j messages + , or j messages -, with
 probabilities in the ratio p^j / j for j = 1, ..., `longest`, as geometric numbers have
 them; or j pairs (+, -), each j = 1, ..., longest // 2 equally likely. So a slot takes

@@ -84,7 +84,7 @@ class BlanketSearch:
         """
         targets = [t for t in self.people.epsilons.tolist() if t > 0.0]
         if not targets:
-            raise InvalidInputError("Expected somebody who asks for more than 0.")
+            raise InvalidInputError("Expected a person who asks for more than 0.")
         unit = math.log(self.num_items / self.honest)
         # More blanket than lets a target send everything brings that target nothing more.
         kinks = [

@@ -46,7 +46,7 @@ def items_mean_squared_error(
     signal = float(counts @ probabilities)
     if signal <= 0.0:
         raise InvalidInputError(
-            "Expected somebody who sends items: with targets of 0 there is only noise."
+            "Expected a person who sends items: with targets of 0 there is only noise."
         )
     sampling_noise = float(counts @ (probabilities * (1.0 - probabilities))) / n
     spread = float(counts @ (probabilities - signal / n) ** 2) / n

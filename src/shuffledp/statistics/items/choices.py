@@ -156,7 +156,7 @@ class Choices:
             raise InvalidInputError(f"Expected a tally of {size} choices.")
         counts = tally.counts[0, 0]
         if counts.sum() != tally.num_users:
-            raise InvalidInputError("Expected one choice of everybody.")
+            raise InvalidInputError("Expected one choice of each person.")
         return count_choices(counts, np.array(self.targets), epsilon=self.epsilon)
 
 

@@ -46,7 +46,7 @@ def summarize_items(
     estimate, protocol = collection.estimate, collection.plan.protocol
     size = protocol.set_size
     caveats: tuple[str, ...] = (
-        f"Nobody's set holds more than {size:,} item{'s' if size > 1 else ''}.",
+        f"No set holds more than {size:,} item{'s' if size > 1 else ''}.",
     )
     if num_cut:
         caveats = (
@@ -123,7 +123,7 @@ def _messages_sent(protocol: Items) -> str:
     probabilities = protocol.rates
     # Then targets make no difference, and need no list.
     if set(probabilities) == {1.0}:
-        sent = "everybody sends all items of a set, whatever the target"
+        sent = "all people send all items of a set, whatever the target"
     elif len(probabilities) > _MAX_PROBABILITIES:
         sent = (
             "an item of a set is sent with a probability from "

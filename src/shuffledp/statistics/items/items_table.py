@@ -35,13 +35,13 @@ def items_plan_table(plan: OptimizedItems) -> RenderableType:
         )
     # The error is the root of a mean over items, for the data that make it largest.
     words = [
-        f"Everybody sends {plain(sent.blanket)} blanket messages in the mean, and a report "
-        f"of {sent.report_size:,} messages, dummies included: "
+        f"Each person sends {plain(sent.blanket)} blanket messages in the mean, and a "
+        f"report of {sent.report_size:,} messages, dummies included: "
         f"{plan.bits_per_person:,} bits.",
         f"Predicted standard error of an item's share: {plan.mean_squared_error**0.5:.3g}.",
     ]
     if plan.everything_sent:
-        words.append("Everybody sends all her items: targets make no difference.")
+        words.append("All people send all their items: targets make no difference.")
     if plan.limited:
         words.append("More messages per person would reduce the error.")
     assumed = "\n".join(f"  - {assumption}" for assumption in guarantee.assumptions)

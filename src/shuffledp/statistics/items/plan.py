@@ -41,7 +41,7 @@ def _compute(
         raise InvalidInputError("Expected --blanket only with --published.")
     if published and wish.absent:
         raise InvalidInputError(
-            "Expected --published without --absent: Theorem 3 counts everybody."
+            "Expected --published without --absent: Theorem 3 counts all people."
         )
     # Before the plan is computed: it may not be installed.
     papers = require_feature("items-plan", what="--published") if published else None

@@ -59,7 +59,7 @@ class StringsStatistic:
         Parameter(
             "false_discovery_rate",
             "number",
-            "Which share of those found may be held by nobody [0.05]",
+            "Which share of those found may have no holder [0.05]",
             "RATE",
         ),
     )
@@ -268,7 +268,7 @@ def _caveats(estimate: StringEstimate) -> tuple[str, ...]:
     rate = percent(estimate.false_discovery_rate, 3).rstrip("0").rstrip(".")
     caveats: tuple[str, ...] = (
         f"{int(estimate.found.sum()):,} of {len(estimate.candidates):,} candidates were "
-        f"found: of those found, in the mean, at most {rate}% are held by nobody.",
+        f"found: of those found, in the mean, at most {rate}% have no holder.",
         "Intervals of those found are widened: only large estimates are found, and their "
         "usual intervals would hold less often (Benjamini and Yekutieli 2005).",
         "People hide within their cohort, and arrive in an order that has nothing to do "
