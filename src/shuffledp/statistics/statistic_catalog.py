@@ -33,7 +33,7 @@ STATISTICS = (
 # Statistics with a folder, and without a rehearsal.
 UNREHEARSED = ("counts",)
 # Folders of encodings: what runs there is the protocol of a statistic above.
-_ENCODINGS = ("questionnaire",)
+ENCODINGS = ("questionnaire",)
 # Protocols without a folder of their own, and their modules.
 _OTHERS = {
     "choices": "statistics.items.choices",
@@ -49,7 +49,7 @@ _PROTOCOLS = {
 def _with(file: str) -> tuple[str, ...]:
     """Returns the statistics whose folder has this file."""
     folder = files("shuffledp.statistics")
-    names = (*STATISTICS, *UNREHEARSED, *_ENCODINGS)
+    names = (*STATISTICS, *UNREHEARSED, *ENCODINGS)
     return tuple(name for name in names if folder.joinpath(name, file).is_file())
 
 

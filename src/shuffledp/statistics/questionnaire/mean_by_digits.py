@@ -28,10 +28,10 @@ def mean_by_digits(
         absent=guarantee.absent,
     )
     try:
-        plan = plan_questionnaire((NumberQuestion("mean", low, high),), wish)
+        plan = plan_questionnaire((NumberQuestion("number", low, high),), wish)
     except (CertificationError, InvalidInputError):
         return None
-    (error,) = plan.expected["mean"].standard_error.tolist()
+    (error,) = plan.expected["number"].standard_error.tolist()
     return Yardstick(
         "several messages per person",
         error,
