@@ -83,7 +83,11 @@ def test_questions_are_read_in_their_order(tmp_path: Path) -> None:
         ("[questions.a]\nkind = 'color'", "one of choice, number"),
         ("[questions.a]\nkind = 'choice'", "Expected options"),
         ("[questions.a]\nkind = 'choice'\noptions = 'xy'", "list of texts"),
-        ("[questions.a]\nkind = 'choice'\noptions = 7", "terms of a choice"),
+        ("[questions.a]\nkind = 'choice'\noptions = 7", "list of texts"),
+        (
+            "[questions.a]\nkind = 'group-mean'\npeople = 'ab'\nlow = 0\nhigh = 1",
+            "list of texts",
+        ),
         ("[questions.a]\nkind = 'choice'\noptions = [1, 2]", "list of texts"),
         ("[questions.a]\nkind = 'number'\nlow = 0\nhigh = 1\nname = 'b'", "got high"),
         ("[questions.a]\nkind = 'number'\nlow = 'x'\nhigh = 1", "low"),

@@ -126,6 +126,15 @@ def test_a_plan_keeps_targets_and_adds_no_more_noise_than_needed() -> None:
     assert again == plan.guarantee
 
 
+@pytest.mark.parametrize("target", [8.0, 700.0])
+def test_large_targets_are_kept_with_little_noise(target: float) -> None:
+    plan = plan_questionnaire(QUESTIONS[1:], Wish(targets={target: 1_000}))
+    (level,) = plan.guarantee.levels
+    assert level.epsilon_central <= target
+    # Less than one person in a thousand, in units of the range.
+    assert plan.expected["age"].standard_error[0] < 0.5
+
+
 @pytest.mark.parametrize("name", ["color", "age"])
 def test_interest_in_a_question_lowers_its_error_and_raises_the_other(
     name: str,

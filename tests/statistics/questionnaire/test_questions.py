@@ -75,6 +75,17 @@ def test_error_weights_of_digits_are_the_noise_in_units_of_the_range() -> None:
         assert alone * (n / 4.0) ** 2 == pytest.approx(7.0 * group.error_weight)
 
 
+def test_the_widest_ranges_give_numbers_or_a_refusal() -> None:
+    question = NumberQuestion("x", -1.7e308, 1.7e308, digits=2)
+    encoded = question.encode([-1.7e308, 0.0, 1.7e308], rng=RNG)
+    assert encoded[[0, 2]].tolist() == [[0, 0], [1, 1]]
+    groups = tuple(
+        GroupCounts(np.array([1.0, 1.0]), variance, 0.0, 1) for variance in (1.0, 9e9)
+    )
+    with pytest.raises(InvalidInputError, match="largest number"):
+        question.estimate(QuestionCounts(groups, 2, 0.0, 0.0))
+
+
 @pytest.mark.parametrize(
     "answers", [[np.nan], [1.1], [-0.1], [np.inf], [[0.5]], ["a"], [None]]
 )

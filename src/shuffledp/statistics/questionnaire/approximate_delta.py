@@ -45,7 +45,11 @@ def approximate_delta(changes: Sequence[BucketChange], epsilon: float) -> float:
     # Indices from the middle on stand for losses below 0.
     loss = step * ((np.arange(_NODES) + _NODES // 2) % _NODES - _NODES // 2)
     gain = -np.expm1(np.minimum(epsilon - loss, 0.0))
-    return max(float(composed @ gain), 1e-300)
+    # With what only one of two data sets can cause, in any of the changes.
+    revealed = -math.expm1(
+        sum(change.times * math.log1p(-_revealed(change)) for change in changes)
+    )
+    return max(float(composed @ gain) + revealed, 1e-300)
 
 
 def _losses_of(change: BucketChange) -> list[tuple[Floats, Floats, int]]:
@@ -58,6 +62,15 @@ def _losses_of(change: BucketChange) -> list[tuple[Floats, Floats, int]]:
         # The bucket that the message leaves: likelihoods are the other way round.
         parts.append((-losses, change.pair.without[finite], change.times))
     return parts
+
+
+def _revealed(change: BucketChange) -> float:
+    """Returns the mass of outcomes whose loss is infinite, below 1."""
+    pair = change.pair
+    mass = float(pair.with_message[pair.without == 0.0].sum())
+    if change.moved:
+        mass += float(pair.without[pair.with_message == 0.0].sum())
+    return min(mass, 1.0 - 1e-16)
 
 
 def _moments(losses: Floats, masses: Floats) -> tuple[float, float]:

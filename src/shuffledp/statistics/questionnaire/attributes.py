@@ -1,7 +1,7 @@
 """Attributes of people, each with some categories: what tables are made of."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +29,8 @@ def checked_attributes(attributes: Attributes, *, most: int) -> Attributes:
         )
     copy = {}
     for name, categories in attributes.items():
-        texts = () if isinstance(categories, str) else tuple(categories)
+        is_list = isinstance(categories, Iterable) and not isinstance(categories, str)
+        texts = tuple(categories) if is_list else ()
         named = all(isinstance(text, str) and text.strip() for text in (name, *texts))
         if not named or len(texts) < 2 or len(set(texts)) < len(texts):
             raise InvalidInputError(

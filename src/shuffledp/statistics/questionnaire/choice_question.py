@@ -1,5 +1,6 @@
 """A question for one, or several, of some options: how many people picked each."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,8 +40,10 @@ class ChoiceQuestion:
 
     def __post_init__(self) -> None:
         check_name(self.name)
-        if isinstance(self.options, str) or not all(
-            isinstance(option, str) for option in self.options
+        if (
+            isinstance(self.options, str)
+            or not isinstance(self.options, Iterable)
+            or not all(isinstance(option, str) for option in self.options)
         ):
             raise InvalidInputError("Expected options as a list of texts.")
         object.__setattr__(self, "options", tuple(self.options))

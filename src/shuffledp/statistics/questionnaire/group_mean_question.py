@@ -16,6 +16,7 @@ Confidence intervals of T / N: Fieller (1954), Journal of the Royal Statistical 
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +26,7 @@ from scipy import sparse
 from shuffledp.analyzer.interval import reach
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.checks import value_range
 from shuffledp.randomness import Rng
 from shuffledp.statistics.questionnaire.number_question import NumberQuestion
 from shuffledp.statistics.questionnaire.question import (
@@ -95,7 +97,7 @@ class GroupMeanEstimate(QuestionEstimate):
             )
         )
         ends = np.stack([total * number - root, total * number + root], axis=1)
-        half = 0.5 * (self.high - self.low)
+        half = value_range(self.low, self.high)
         interval: Floats = np.where(
             bounded[:, None],
             self.low + half + half * ends / safe[:, None],
@@ -128,6 +130,8 @@ class GroupMeanQuestion:
     digits: int | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.people, str) or not isinstance(self.people, Iterable):
+            raise InvalidInputError("Expected groups as a list of texts.")
         object.__setattr__(self, "people", tuple(self.people))
         texts = all(isinstance(group, str) and group.strip() for group in self.people)
         if (
@@ -189,7 +193,7 @@ class GroupMeanQuestion:
 
     def estimate(self, counts: QuestionCounts) -> GroupMeanEstimate:
         """Returns the mean of each group's numbers."""
-        half, labels = 0.5 * (self.high - self.low), self.people
+        half, labels = value_range(self.low, self.high), self.people
         weights = self._weights
         precision = np.array([1.0 / group.noise_variance for group in counts.groups])
         shares = precision / np.sum(precision)

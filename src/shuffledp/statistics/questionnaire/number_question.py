@@ -112,7 +112,9 @@ class NumberQuestion:
             raise InvalidInputError(
                 f"Expected numbers in [{self.low:g}, {self.high:g}]."
             )
-        scaled = (numbers - self.low) / (self.high - self.low) * self._steps
+        # Halves, as high - low may be more than the largest double.
+        half = value_range(self.low, self.high)
+        scaled = (numbers / 2.0 - self.low / 2.0) / half * self._steps
         below = np.clip(np.floor(scaled), 0.0, self._steps)
         above = bernoulli_draws(np.clip(scaled - below, 0.0, 1.0), rng=rng)
         rounded = np.minimum(below.astype(np.int64) + above, self._steps)
@@ -120,21 +122,27 @@ class NumberQuestion:
 
     def estimate(self, counts: QuestionCounts) -> QuestionEstimate:
         """Returns the mean of the numbers."""
-        n, half = counts.num_users, 0.5 * (self.high - self.low)
+        n, half = counts.num_users, value_range(self.low, self.high)
         coefficients = tuple(
-            half * weight / n * np.array([[-1.0, 1.0]])
-            for weight in self._weights.tolist()
+            weight / n * np.array([[-1.0, 1.0]]) for weight in self._weights.tolist()
         )
-        middle = self.low + half
-        estimate = counts.combine(("mean",), coefficients, constant=middle)
-        # Rounding of every number adds at most a quarter of a squared step.
-        step = 2.0 * half / self._steps
-        variance = estimate.standard_error**2
-        total = variance + 0.25 * step**2 / n
+        # The mean of numbers that are scaled to [-1, 1].
+        scaled = counts.combine(("mean",), coefficients)
+        # Rounding of every number adds at most a quarter of a squared step of 2 / steps.
+        variance = scaled.standard_error**2
+        total = variance + 1.0 / self._steps**2 / n
+        # An overflow is refused below.
+        with np.errstate(over="ignore"):
+            value = self.low + half + half * scaled.value
+            error = half * np.sqrt(total)
+        if not np.all(np.isfinite(value) & np.isfinite(error)):
+            raise InvalidInputError(
+                f"Expected a range of {self.name} well below the largest number."
+            )
         return QuestionEstimate(
-            estimate.labels,
-            estimate.value,
-            np.sqrt(total),
-            estimate.excess_kurtosis * (variance / total) ** 2,
+            scaled.labels,
+            value,
+            error,
+            scaled.excess_kurtosis * (variance / total) ** 2,
             n,
         )

@@ -31,6 +31,14 @@ A file of questions, in TOML:
   interest = 2.0
 
 \b
+Kinds of questions, and their terms (the last ones may be left out):
+  choice        options, most
+  number        low, high, digits
+  distribution  edges, fan_out
+  table, pairs  attributes, such as {sex = ["f", "m"], home = ["city", "village"]}
+  group-mean    people, low, high, digits
+
+\b
 Example:
   shuffledp plan questionnaire --questions city.toml --targets 0.5:2000,1:8000
 """

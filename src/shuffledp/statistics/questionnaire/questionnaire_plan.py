@@ -27,6 +27,8 @@ from shuffledp.statistics.questionnaire.protocol import Questionnaire
 from shuffledp.statistics.questionnaire.question import Question, QuestionEstimate
 
 USUAL_MESSAGES = 16
+# Larger targets are kept with noise for this one, which is next to none.
+_ENOUGH = 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +115,7 @@ def plan_questionnaire(
     smallest = float(people.epsilons[0])
     if smallest <= 0.0:
         raise InvalidInputError("Expected targets above 0.")
+    smallest = min(smallest, _ENOUGH)
     honest = people.num_users - wish.absent
     if honest < 1:
         raise PopulationError(
