@@ -222,7 +222,7 @@ def test_people_without_a_value_are_left_out_and_counted(gaps: Path) -> None:
         "3 of 5 people were left out, for want of a value in columns 'answer' and "
         "'epsilon'.",
     )
-    with pytest.raises(DataError, match="somebody with a value in every column"):
+    with pytest.raises(DataError, match="a person with a value in every column"):
         read_columns(gaps, ["answer", "other"], missing="drop")
 
 
