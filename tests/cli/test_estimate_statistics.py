@@ -162,7 +162,7 @@ def test_strings_of_a_list(command: Command, table: Path, tmp_path: Path) -> Non
     assert (first["string"], first["found"]) == ("a.example", True)
     assert (second["string"], second["truth"]) == ("nobody.example", 0.0)
     assert other["truth"] == pytest.approx(1.0 - first["truth"], rel=1e-12)
-    assert "at most 1% are held" in " ".join(answer["caveats"])
+    assert "at most 1% have no holder" in " ".join(answer["caveats"])
 
 
 @pytest.mark.slow
