@@ -194,7 +194,7 @@ def _sent(epoch: int, size: int, rng: np.random.Generator) -> SentMessages:
         levels=LEVELS[levels[:size]],
         pairs=pairs,
         bits=rng.integers(2, size=size),
-        places=uploads[:size] * UPLOAD + np.arange(size) % UPLOAD,
+        send_positions=uploads[:size] * UPLOAD + np.arange(size) % UPLOAD,
         uploads=uploads[:size],
         hashes=np.frombuffer(rng.bytes(32 * size), "S32")[:, None],
         receipts=np.ones(size, np.bool_),

@@ -1,6 +1,6 @@
 """Latency of the page of `shuffledp explore`: python benchmarks/explore.py
 
-Every request is for a new scene, as when a slider moves, from a client of the application
+Every request is for a new query, as when a slider moves, from a client of the application
 to a process that computes and back. Prints a Markdown table of milliseconds, medians and
 95% quantiles of 8: latency of the quick certificate, and of the tight one, which depends on
 other load of the machine; and processor time of the latter, without transport.
@@ -17,7 +17,7 @@ from machine import describe
 
 from shuffledp_services.explore.answers import answer
 from shuffledp_services.explore.explore_app import create_explore
-from shuffledp_services.explore.scene import Scene, read_scene
+from shuffledp_services.explore.explore_query import ExploreQuery, read_query
 
 REQUESTS = 8
 CASES = {
@@ -46,9 +46,9 @@ CASES = {
 def computed(case: str) -> list[float]:
     """Returns milliseconds of processor time per answer, in this process."""
     taken = []
-    for scene in scenes(case):
+    for query in queries(case):
         begun = time.process_time()
-        answer(scene)
+        answer(query)
         taken.append(1e3 * (time.process_time() - begun))
     return taken
 
@@ -56,18 +56,18 @@ def computed(case: str) -> list[float]:
 async def waited(client: httpx.AsyncClient, path: str, case: str) -> list[float]:
     """Returns the milliseconds between each request and its answer."""
     taken = []
-    for scene in scenes(case):
+    for query in queries(case):
         begun = time.perf_counter()
-        response = await client.get(f"/{path}?{scene.query}", timeout=300)
+        response = await client.get(f"/{path}?{query.query_string}", timeout=300)
         taken.append(1e3 * (time.perf_counter() - begun))
         response.raise_for_status()
     return taken
 
 
-def scenes(case: str) -> list[Scene]:
-    """Returns scenes that differ in the people at their first level."""
-    queries = (case.format(n=2500 + number) for number in range(REQUESTS))
-    return [read_scene(dict(parse_qsl(query))) for query in queries]
+def queries(case: str) -> list[ExploreQuery]:
+    """Returns queries that differ in the people at their first level."""
+    texts = (case.format(n=2500 + number) for number in range(REQUESTS))
+    return [read_query(dict(parse_qsl(text))) for text in texts]
 
 
 async def main() -> None:

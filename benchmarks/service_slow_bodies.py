@@ -39,7 +39,7 @@ from shuffledp_services.analyst.analyst_app import create_analyst
 from shuffledp_services.analyst.sqlite_analyst_store import SqliteAnalystStore
 from shuffledp_services.operator.server import run
 from shuffledp_services.shuffler.sqlite_store import SqliteStore
-from shuffledp_services.wire.batch import BEGIN_SIZE, MAGIC, MAX_HEADER
+from shuffledp_services.wire.batch import MAGIC, MAX_HEADER, PREFIX_SIZE
 from shuffledp_services.wire.tokens import TOKEN_SIZE
 from shuffledp_services.wire.upload_format import HEADER_SIZE, MAX_BODY, write_header
 
@@ -109,11 +109,11 @@ def under_slow_manifests(folder: Path) -> Counter[str]:
         )
 
     path = f"/tasks/{who.task.identity}/batches"
-    headers = request("", BEGIN_SIZE + MAX_HEADER).replace(b"/reports", path.encode())
+    headers = request("", PREFIX_SIZE + MAX_HEADER).replace(b"/reports", path.encode())
     begin = headers + MAGIC + MAX_HEADER.to_bytes(4, "big")
     manifest, _ = split(analyst_parties.usual_batch(who))
     sizes = _first_parts(SLOW_MANIFESTS, MAX_HEADER, LEFT_BY_MANIFESTS)
-    begins = [(begin, part - BEGIN_SIZE) for part in sizes]
+    begins = [(begin, part - PREFIX_SIZE) for part in sizes]
     with _serving(serve) as port, _slow(port, begins):
         url = f"http://127.0.0.1:{port}{path}"
         return _answers(url, [manifest] * HONEST, httpx.codes.ACCEPTED)

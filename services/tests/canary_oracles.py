@@ -17,7 +17,7 @@ def some_canaries(count: int = 4, **changed: object) -> Canaries:
         "levels": np.ones(count),
         "pairs": np.arange(2.0 * count).reshape(count, 2),
         "bits": rng.integers(2, size=count),
-        "places": rng.permutation(count),
+        "send_positions": rng.permutation(count),
         "uploads": np.arange(count) // 2,
         "hashes": some_hashes(count, rng=rng)[:, None],
         "receipts": np.zeros(count, np.bool_),

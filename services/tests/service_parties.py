@@ -121,7 +121,7 @@ def allowed_plan(task: Task) -> Identity:
     assert task.plan_rule is not None
     count = len(task.choices)
     each, more = divmod(max(task.minimum[0], count), count)
-    choosing = Step(task, 1, EpochStage.CHOICE).choosing
+    choosing = Step(task, 1, EpochStage.CHOICE).choice_run
     chosen = choosing.exact([each + (index < more) for index in range(count)])
     return task.plan_rule.plan(chosen, task.minimum[0], spare=0)
 

@@ -29,7 +29,7 @@ def one_pile(hashes: Hashes) -> MessageBatch:
 
 
 def sent_in_order(canaries: Canaries) -> Hashes:
-    rows: Hashes = canaries.hashes[np.argsort(canaries.places)].ravel()
+    rows: Hashes = canaries.hashes[np.argsort(canaries.send_positions)].ravel()
     return rows
 
 
@@ -61,7 +61,7 @@ def test_an_order_that_is_kept_or_reversed_is_found_and_a_random_one_is_not() ->
 def test_an_order_reversed_within_uploads_is_found_there_alone() -> None:
     rng = np.random.default_rng(3)
     uploads = np.repeat(np.arange(10), 4)
-    canaries = some_canaries(40, places=np.arange(40), uploads=uploads)
+    canaries = some_canaries(40, send_positions=np.arange(40), uploads=uploads)
 
     blocks = rng.permutation(10)[:, None] * 4 + np.arange(4)[::-1]
     seen = some_seen(batch=one_pile(canaries.hashes[blocks.ravel(), 0]))

@@ -33,12 +33,14 @@ from shuffledp_services.evidence.privacy_profiles import (
 
 def some_findings(epoch: int, p_value: float | None = 1.0) -> EpochFindings:
     rest = [
-        AuditFinding.unseen(check, sentence="Not shown.")
+        AuditFinding.not_tested(check, sentence="Not shown.")
         for check in list(EpochTest)[1:]
     ]
     first = next(iter(EpochTest))
     if p_value is None:
-        return EpochFindings(epoch, (AuditFinding.unseen(first, sentence="No."), *rest))
+        return EpochFindings(
+            epoch, (AuditFinding.not_tested(first, sentence="No."), *rest)
+        )
     found = AuditFinding.of_p_value(first, p_value, sentence="Seen.")
     return EpochFindings(epoch, (found, *rest))
 
@@ -49,7 +51,16 @@ def test_canaries_come_back_from_json_with_hashes_that_end_in_zeros() -> None:
 
     read = Canaries.from_json(canaries.to_json())
 
-    for name in ("levels", "pairs", "bits", "places", "uploads", "hashes", "receipts"):
+    names = (
+        "levels",
+        "pairs",
+        "bits",
+        "send_positions",
+        "uploads",
+        "hashes",
+        "receipts",
+    )
+    for name in names:
         assert np.array_equal(getattr(read, name), getattr(canaries, name)), name
     assert (read.task, read.epoch) == (TASK, 3)
     assert json.loads(canaries.to_json())["hashes"][0] == ["01" * 31 + "00"]
@@ -138,8 +149,8 @@ def test_what_is_certain_stays_so_and_is_null_in_json() -> None:
 
 
 def test_a_rule_that_can_only_be_broken_stakes_nothing() -> None:
-    kept = AuditFinding.of_rule(EpochTest.ORDER, False, sentence="Sorted.")
-    broken = AuditFinding.of_rule(EpochTest.ORDER, True, sentence="Not sorted.")
+    kept = AuditFinding.of_rule_check(EpochTest.ORDER, False, sentence="Sorted.")
+    broken = AuditFinding.of_rule_check(EpochTest.ORDER, True, sentence="Not sorted.")
 
     assert (kept.p_value, kept.e_value) == (1.0, 1.0)
     assert (broken.p_value, broken.e_value) == (0.0, math.inf)

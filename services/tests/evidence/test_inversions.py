@@ -25,13 +25,13 @@ def law(labels: tuple[int, ...]) -> Counter[int]:
 )
 def test_few_things_have_the_law_of_all_their_orders(labels: tuple[int, ...]) -> None:
     counted = law(labels)
-    alike = [n for n in Counter(labels).values() if n > 1]
+    tie_sizes = [n for n in Counter(labels).values() if n > 1]
     whole, most = counted.total(), max(counted)
 
     for count in range(most + 1):
         low = min(count, most - count)
         exact = sum(n for i, n in counted.items() if i <= low) / whole
-        found = two_sided_p_value(count, [len(labels)], alike=alike)
+        found = two_sided_p_value(count, [len(labels)], tie_sizes=tie_sizes)
         assert found == pytest.approx(min(2.0 * exact, 1.0) if 2 * low < most else 1.0)
 
 
@@ -47,17 +47,24 @@ def test_groups_that_are_ordered_apart_add_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "alike"), [([40], []), ([2] * 60, []), ([30], [12, 18])]
+    ("sizes", "tie_sizes"), [([40], []), ([2] * 60, []), ([30], [12, 18])]
 )
 def test_bounds_for_many_are_above_the_exact_and_not_far(
-    sizes: list[int], alike: list[int], monkeypatch: pytest.MonkeyPatch
+    sizes: list[int], tie_sizes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    most = sum(n * (n - 1) // 2 for n in sizes) - sum(n * (n - 1) // 2 for n in alike)
-    counts = [most // 8, most // 4, most // 3, 2 * most // 5]
-    exact = [two_sided_p_value(count, sizes, alike=alike) for count in counts]
+    max_inversions = sum(n * (n - 1) // 2 for n in sizes) - sum(
+        n * (n - 1) // 2 for n in tie_sizes
+    )
+    counts = [
+        max_inversions // 8,
+        max_inversions // 4,
+        max_inversions // 3,
+        2 * max_inversions // 5,
+    ]
+    exact = [two_sided_p_value(count, sizes, tie_sizes=tie_sizes) for count in counts]
 
-    monkeypatch.setattr(module, "_FEW", 0)
-    bounds = [two_sided_p_value(count, sizes, alike=alike) for count in counts]
+    monkeypatch.setattr(module, "_MAX_ADDITIONS", 0)
+    bounds = [two_sided_p_value(count, sizes, tie_sizes=tie_sizes) for count in counts]
 
     for one, bound in zip(exact, bounds, strict=True):
         assert one <= bound <= min(1.0, 40.0 * one)
@@ -70,7 +77,7 @@ def test_two_groups_are_compared_as_by_mann_and_whitney() -> None:
     above = int(np.sum(here[:, None] > there[None, :]))
 
     expected = mannwhitneyu(here, there, method="exact").pvalue
-    assert two_sided_p_value(above, [16], alike=[9, 7]) == pytest.approx(expected)
+    assert two_sided_p_value(above, [16], tie_sizes=[9, 7]) == pytest.approx(expected)
 
 
 def test_inversions_are_pairs_in_different_order() -> None:
@@ -102,11 +109,11 @@ def test_more_inversions_than_pairs_are_refused() -> None:
 )
 def test_bets_on_orders_win_nothing_on_average(labels: tuple[int, ...]) -> None:
     counted = law(labels)
-    alike = [n for n in Counter(labels).values() if n > 1]
+    tie_sizes = [n for n in Counter(labels).values() if n > 1]
 
     mean = (
         sum(
-            n * calibrated(two_sided_p_value(count, [len(labels)], alike=alike))
+            n * calibrated(two_sided_p_value(count, [len(labels)], tie_sizes=tie_sizes))
             for count, n in counted.items()
         )
         / counted.total()

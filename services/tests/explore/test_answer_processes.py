@@ -11,7 +11,7 @@ from shuffledp_services.explore.answer_processes import (
     AnswerProcesses,
 )
 from shuffledp_services.explore.answers import ANSWERS
-from shuffledp_services.explore.scene import read_scene
+from shuffledp_services.explore.explore_query import read_query
 
 
 async def waits() -> bool:
@@ -19,9 +19,9 @@ async def waits() -> bool:
 
 
 def test_processes_answer_refuse_and_end_what_nobody_waits_for() -> None:
-    scene = read_scene({"levels": "0.5:60,1:90", "delta": "1e-4"})
-    slow = read_scene({"rounds": "1000", "mechanism": "unary-encoding"})
-    alone = read_scene({"levels": "1:1"})
+    query = read_query({"levels": "0.5:60,1:90", "delta": "1e-4"})
+    slow = read_query({"rounds": "1000", "mechanism": "unary-encoding"})
+    alone = read_query({"levels": "1:1"})
 
     async def ask() -> None:
         workers = AnswerProcesses(1)
@@ -35,8 +35,8 @@ def test_processes_answer_refuse_and_end_what_nobody_waits_for() -> None:
 
             with pytest.raises(Abandoned):
                 await workers.ask("answer", slow, gone)
-            computed = await asyncio.wait_for(workers.ask("answer", scene, waits), 60)
-            assert computed == ANSWERS["answer"](scene)
+            computed = await asyncio.wait_for(workers.ask("answer", query, waits), 60)
+            assert computed == ANSWERS["answer"](query)
             with pytest.raises(sdp.PopulationError, match="at least 2 people"):
                 await workers.ask("answer", alone, waits)
         finally:
@@ -48,8 +48,8 @@ def test_processes_answer_refuse_and_end_what_nobody_waits_for() -> None:
 @pytest.mark.slow
 def test_what_is_certified_at_once_does_not_wait_for_what_takes_long() -> None:
     given = {"rounds": "1000", "mechanism": "unary-encoding"}
-    slow = read_scene(given), read_scene(given | {"absent": "1"})
-    scene = read_scene({"levels": "0.5:60,1:90", "delta": "1e-4"})
+    slow = read_query(given), read_query(given | {"absent": "1"})
+    query = read_query({"levels": "0.5:60,1:90", "delta": "1e-4"})
 
     async def ask() -> None:
         pools = AnswerPools()
@@ -62,13 +62,13 @@ def test_what_is_certified_at_once_does_not_wait_for_what_takes_long() -> None:
             )
         ]
         try:
-            computed = await asyncio.wait_for(pools.ask("quick", scene, waits), 60)
-            assert computed == ANSWERS["quick"](scene)
+            computed = await asyncio.wait_for(pools.ask("quick", query, waits), 60)
+            assert computed == ANSWERS["quick"](query)
             assert not any(task.done() for task in busy)
             # Nor does the certificate wait for the planner.
             busy[0].cancel()
-            computed = await asyncio.wait_for(pools.ask("answer", scene, waits), 60)
-            assert computed == ANSWERS["answer"](scene)
+            computed = await asyncio.wait_for(pools.ask("answer", query, waits), 60)
+            assert computed == ANSWERS["answer"](query)
             assert not busy[2].done()
         finally:
             for task in busy:

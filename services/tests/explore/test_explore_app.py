@@ -21,7 +21,7 @@ from shuffledp_services import explore
 from shuffledp_services.explore.answer_processes import Gone
 from shuffledp_services.explore.answers import ANSWERS
 from shuffledp_services.explore.explore_app import create_explore
-from shuffledp_services.explore.scene import Scene
+from shuffledp_services.explore.explore_query import ExploreQuery
 
 ROOT = "http://127.0.0.1:8000"
 SMALL = "levels=0.5:60,1:90&delta=1e-4"
@@ -82,9 +82,9 @@ class InProcessAnswers:
     def __init__(self) -> None:
         self.asked = 0
 
-    async def ask(self, name: str, scene: Scene, gone: Gone) -> dict[str, Any]:
+    async def ask(self, name: str, query: ExploreQuery, gone: Gone) -> dict[str, Any]:
         self.asked += 1
-        return ANSWERS[name](scene)
+        return ANSWERS[name](query)
 
     def end(self) -> None:
         """As `AnswerProcesses.end`."""
@@ -235,7 +235,7 @@ def test_the_planner_says_what_it_says_elsewhere(
 def test_what_was_asked_before_is_not_computed_again(
     client: Client, source: InProcessAnswers
 ) -> None:
-    # The same scene, written otherwise.
+    # The same query, written otherwise.
     for query in (SMALL, "levels=1.0:90,0.50:60&delta=0.0001"):
         assert client.get(f"/answer?{query}").status_code == 200
 

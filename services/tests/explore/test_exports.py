@@ -6,7 +6,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.statistics.statistic_catalog import exploration_named
-from shuffledp_services.explore import scene
+from shuffledp_services.explore import explore_query
 from shuffledp_services.explore.exports import python_of
 
 
@@ -28,8 +28,10 @@ class SharesExploration:
 def test_a_protocol_without_a_public_name_is_imported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    explored = scene.read_scene({"levels": "0.5:60,1:90", "categories": "5"})
-    monkeypatch.setattr(scene, "exploration_named", lambda _name: SharesExploration())
+    explored = explore_query.read_query({"levels": "0.5:60,1:90", "categories": "5"})
+    monkeypatch.setattr(
+        explore_query, "exploration_named", lambda _name: SharesExploration()
+    )
 
     text = python_of(explored)
 

@@ -1,4 +1,4 @@
-"""The task of a scene has, for one round, the guarantee that the page shows."""
+"""The task of a query has, for one round, the guarantee that the page shows."""
 
 import shlex
 from pathlib import Path
@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import shuffledp as sdp
 from shuffledp_services.commands.task_command import task_group
 from shuffledp_services.explore.answers import guarantee_of
-from shuffledp_services.explore.scene import read_scene
+from shuffledp_services.explore.explore_query import read_query
 from shuffledp_services.explore.task_export import task_of
 from shuffledp_services.storage.key_files import load_task
 
@@ -37,13 +37,13 @@ SMALL = {"levels": "0.5:60,2:40", "absent": "3", "delta": "1e-4"}
 def test_the_command_makes_a_task_that_promises_what_is_shown(
     given: dict[str, str], tmp_path: Path
 ) -> None:
-    scene = read_scene(SMALL | given)
+    query = read_query(SMALL | given)
     runner, folder = CliRunner(), tmp_path / "analyst"
     for role in ("analyst", "shuffler", "enroller"):
         words = ["init", role, str(tmp_path / role)]
         assert runner.invoke(task_group, words).exit_code == 0
 
-    words = shlex.split(task_of(scene)["command"])
+    words = shlex.split(task_of(query)["command"])
     files = {
         f"--{role}={role}.public.json": f"--{role}={tmp_path / role}/{role}.public.json"
         for role in ("shuffler", "enroller")
@@ -55,7 +55,7 @@ def test_the_command_makes_a_task_that_promises_what_is_shown(
     assert made.exit_code == 0, made.output
     task = load_task(folder)
     assert (task.absent, task.minimum, task.epochs) == (3, (60, 40), 1)
-    for promise, level in zip(task.promise, guarantee_of(scene).levels, strict=True):
+    for promise, level in zip(task.promise, guarantee_of(query).levels, strict=True):
         # Promises leave room for reports that turn out to be spoiled.
         assert level.epsilon_central <= promise <= 1.05 * level.epsilon_central
 
@@ -63,7 +63,7 @@ def test_the_command_makes_a_task_that_promises_what_is_shown(
 def test_rounds_are_epochs_and_values_may_begin_with_a_minus() -> None:
     given = {"statistic": "mean", "low": "-2", "rounds": "7"}
 
-    words = shlex.split(task_of(read_scene(given))["command"])
+    words = shlex.split(task_of(read_query(given))["command"])
 
     assert words[:4] == ["shuffledp", "task", "create", "FOLDER"]
     assert {"--epochs=7", "--low=-2", "--high=10"} <= set(words)
@@ -80,4 +80,4 @@ def test_rounds_are_epochs_and_values_may_begin_with_a_minus() -> None:
 )
 def test_what_the_services_do_not_ask_has_no_command(given: dict[str, str]) -> None:
     with pytest.raises(sdp.InvalidInputError, match=r"for a (task|command)"):
-        task_of(read_scene(given))
+        task_of(read_query(given))

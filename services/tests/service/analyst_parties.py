@@ -82,7 +82,7 @@ class Parties:
         if disorder is not None:
             disorder(sealed)
         counts = [int((levels == level).sum()) for level in self.task.choices]
-        people = tuple(counts) if step.task.names_choices else (len(tokens),)
+        people = tuple(counts) if step.task.choices_are_levels else (len(tokens),)
         return write_whole(
             step,
             batch_id or os.urandom(16),

@@ -21,12 +21,12 @@ def evidence(task: str, p_values: Sequence[float]) -> Evidence:
     """One epoch for each p-value of the order; nothing else was looked at."""
     found = Evidence(task)
     for epoch, p_value in enumerate(p_values, start=1):
-        unseen = {
-            check: AuditFinding.unseen(check, sentence="Nothing was shown.")
+        not_tested = {
+            check: AuditFinding.not_tested(check, sentence="Nothing was shown.")
             for check in EpochTest
         }
         order = AuditFinding.of_p_value(EpochTest.ORDER, p_value, sentence=SENTENCE)
-        findings = {**unseen, EpochTest.ORDER: order}
+        findings = {**not_tested, EpochTest.ORDER: order}
         found = found.with_epoch(EpochFindings(epoch, tuple(findings.values())))
     return found
 

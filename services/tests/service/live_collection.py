@@ -259,7 +259,7 @@ def estimate_of_one_value(
             for part in halves
         ]
     )
-    protocol: Any = Step(task, epoch).answering.protocol
+    protocol: Any = Step(task, epoch).answer_run.protocol
     reports = Reports(protocol.identity, messages[:, 0], people.levels)
     crowd = Population.from_budgets(people.levels)
     found = protocol.estimate(shuffle(reports, rng=np.random.default_rng(5)), crowd)

@@ -221,7 +221,7 @@ def upload(
     count = len(tokens)
     if levels is None:
         turns = (np.arange(count) % len(step.task.choices)).tolist()
-        levels = turns if step.task.names_choices else [UNLINKED] * count
+        levels = turns if step.task.choices_are_levels else [UNLINKED] * count
     sealed = messages(step, count) if sealed is None else sealed
     rows = zip(tokens, levels, sealed, strict=True)
     return write_reports(step, [Report(*row) for row in rows])

@@ -90,7 +90,7 @@ def test_the_published_result_is_that_of_the_protocol_in_one_process(
 
     result = serve(tmp_path, who, scenario)
 
-    protocol: Any = Step(task, 1).answering.protocol
+    protocol: Any = Step(task, 1).answer_run.protocol
     people = Population.from_budgets(levels)
     reports = Reports(protocol.identity, messages[:, 0], levels)
     seen = shuffle(reports, rng=np.random.default_rng(5))

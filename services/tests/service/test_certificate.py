@@ -113,7 +113,7 @@ def test_nothing_is_certified_if_all_messages_are_spoiled() -> None:
 @cache
 def planned(people: tuple[int, int, int]) -> tuple[Step, Tally]:
     task = parties("items").task
-    choosing = Step(task, 1, EpochStage.CHOICE).choosing
+    choosing = Step(task, 1, EpochStage.CHOICE).choice_run
     chosen = choosing.exact(people)
     return Step(task, 1, EpochStage.ANSWER, best_plan(task, chosen)), chosen
 

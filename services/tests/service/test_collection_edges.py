@@ -33,7 +33,7 @@ def test_no_epoch_is_closed_before_the_first() -> None:
 
 def test_plans_rely_on_the_minimum_of_everybody_or_on_nine_in_ten() -> None:
     task = parties("items", minimum=(300, 1, 1)).task
-    choosing = Step(task, 1, EpochStage.CHOICE).choosing
+    choosing = Step(task, 1, EpochStage.CHOICE).choice_run
 
     assert answers_needed(task, choosing.exact((100, 50, 50))) == 300
     assert answers_needed(task, choosing.exact((500, 300, 200))) == 900

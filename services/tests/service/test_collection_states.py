@@ -33,7 +33,7 @@ TASK, ITEMS = WHO.task, ITEMS_WHO.task
 ENOUGH = (100, 100, 100)
 PLAN = allowed_plan(ITEMS)
 PUBLISHED = publish(ITEMS, ITEMS_WHO.analyst.signing_key)
-CHOSEN = Step(ITEMS, 1, EpochStage.CHOICE).choosing.exact((100, 100, 100))
+CHOSEN = Step(ITEMS, 1, EpochStage.CHOICE).choice_run.exact((100, 100, 100))
 BATCH, OTHER = bytes(16), bytes([1]) * 16
 
 
@@ -50,7 +50,7 @@ def after_task(task: Task) -> Task:
 
 
 def enrolment_of(task: Task, epoch: int) -> Enrolment:
-    return (WHO if task.names_choices else ITEMS_WHO).enroller.enrolment(epoch)
+    return (WHO if task.choices_are_levels else ITEMS_WHO).enroller.enrolment(epoch)
 
 
 def enrolled(task: Task, epoch: int = 1) -> ShufflerState:
@@ -551,7 +551,7 @@ def test_no_sequence_of_calls_releases_too_few_people_or_a_batch_twice(
         before = state
         try:
             if call == "close":
-                people = what if task.names_choices else (sum(what),)
+                people = what if task.choices_are_levels else (sum(what),)
                 state = state.close(people, number.to_bytes(16, "big"))
                 needed = state.task.minimum[: len(people)]
                 assert all(np.array(people) >= np.array(needed))

@@ -57,11 +57,11 @@ def test_tallies_and_estimates_are_those_of_the_protocol_to_the_last_digit(
     made = parties(statistic, mode=mode)
     values = answers(statistic, 600, np.random.default_rng(2))
     step = Step(made.task, 1)
-    protocol: Any = step.answering.protocol
+    protocol: Any = step.answer_run.protocol
 
     counting = sent_and_counted(made, step, values, LEVEL_OF_EACH)
     tally = counting.of(PEOPLE)
-    found = step.answering.estimate(tally, None)
+    found = step.answer_run.estimate(tally, None)
 
     reports = protocol.randomize(values, LEVEL_OF_EACH, rng=np.random.default_rng(3))
     shuffled = shuffle(reports, rng=np.random.default_rng(4))
@@ -84,7 +84,7 @@ def test_items_are_planned_and_estimated_as_in_one_process() -> None:
     chosen = sent_and_counted(made, first, sets, LEVEL_OF_EACH).of((600,))
     step = Step(task, 1, EpochStage.ANSWER, best_plan(task, chosen))
     tally = sent_and_counted(made, step, sets, LEVEL_OF_EACH).of((600,))
-    found = step.answering.estimate(tally, chosen)
+    found = step.answer_run.estimate(tally, chosen)
 
     rng = np.random.default_rng(4)
     named = shuffle(framework.report_choices(LEVEL_OF_EACH, rng=rng), rng=rng)
@@ -143,7 +143,7 @@ def test_spoiled_messages_are_reports_rounded_up() -> None:
 def test_items_have_a_message_more_that_fills_up_a_report() -> None:
     task = parties("items").task
     first = Step(task, 1, EpochStage.CHOICE)
-    plan = best_plan(task, first.choosing.exact(PEOPLE))
+    plan = best_plan(task, first.choice_run.exact(PEOPLE))
 
     assert first.run.code == NumberCode(3)
     assert replace(first, stage=EpochStage.ANSWER, plan=plan).run.code == NumberCode(5)
@@ -155,7 +155,7 @@ def test_people_whose_message_is_spoiled_are_left_out_in_proportion() -> None:
     counting.add(0, [plain(n % 4) for n in range(590)] + [None] * 10)
 
     tally = counting.of((300, 100, 200))
-    found = step.answering.estimate(tally, None)
+    found = step.answer_run.estimate(tally, None)
 
     # 5, 1 2/3 and 3 1/3 of them: the largest remainder is that of the second level.
     assert tally.people.tolist() == [[295, 98, 197]]
@@ -178,7 +178,7 @@ def test_people_whose_message_is_spoiled_are_left_out_of_their_own_level() -> No
     tally = counting.of((300, 100, 200))
 
     assert tally.people.tolist() == [[1, 1, 1]]
-    assert step.answering.estimate(tally, None).num_users == 3
+    assert step.answer_run.estimate(tally, None).num_users == 3
 
 
 def test_a_level_of_which_nothing_can_be_read_is_left_out() -> None:
@@ -191,7 +191,7 @@ def test_a_level_of_which_nothing_can_be_read_is_left_out() -> None:
     tally = counting.of((300, 100, 200))
 
     assert tally.levels.tolist() == [0.5, 2.0]
-    assert step.answering.estimate(tally, None).num_users == 500
+    assert step.answer_run.estimate(tally, None).num_users == 500
 
 
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])

@@ -112,7 +112,7 @@ def test_a_batch_is_worth_what_the_accountant_says_of_the_same_object(
     certified = account(protocol, people, delta=1e-3, absent=2, quantiles=False)
     assert verdict.spent == tuple(level.epsilon_central for level in certified.levels)
     assert task.protocol == protocol.identity
-    assert Step(task, 1).answering.identity == protocol.identity
+    assert Step(task, 1).answer_run.identity == protocol.identity
 
 
 @several_modes

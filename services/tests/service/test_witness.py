@@ -86,7 +86,7 @@ class Epoch:
             self.values, CHOICES, rng=np.random.default_rng(2)
         )
         places = [self.tokens.index(report.token) for report in kept]
-        protocol: Any = step.answering.protocol
+        protocol: Any = step.answer_run.protocol
         levels = CHOICES[places]
         reports = Reports(protocol.identity, messages[places, 0], levels)
         found = protocol.estimate(

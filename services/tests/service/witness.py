@@ -162,15 +162,15 @@ class Witness(httpx.AsyncBaseTransport):
         found: Any
         if step.plan is None:
             levels = np.array(task.choices)[[report.choice for report in kept]]
-            identity = step.answering.protocol.identity
+            identity = step.answer_run.protocol.identity
             seen = shuffle(Reports(identity, messages[:, 0], levels), rng=order)
-            protocol: Any = step.answering.protocol
+            protocol: Any = step.answer_run.protocol
             found = protocol.estimate(seen, Population.from_budgets(levels))
         else:
             choosing = self.steps[epoch, EpochStage.CHOICE]
             chosen = list(self._confirmed[epoch, EpochStage.CHOICE].values())
             named = self._opened(choosing, chosen)
-            counted = choosing.choosing.tally(named.ravel(), None)
+            counted = choosing.choice_run.tally(named.ravel(), None)
             if best_plan(task, counted) != step.plan:
                 return False
             counts = ItemsFramework(

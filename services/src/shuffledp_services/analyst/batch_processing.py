@@ -122,7 +122,7 @@ class BatchProcessor:
             return
         try:
             tally = counting.of(people)
-            estimate = state.step.answering.estimate(tally, state.chosen)
+            estimate = state.step.answer_run.estimate(tally, state.chosen)
         except InvalidInputError as error:
             failures = (_failure_text("Nothing can be estimated", error),)
             self._withhold(state, people, failures, verdict, spent=spent)

@@ -15,8 +15,8 @@ from shuffledp_services.http.body_timeout import TimedBody
 from shuffledp_services.http.guarded_connection import mark_authenticated
 from shuffledp_services.monitoring.metrics import STORAGE_ERRORS
 from shuffledp_services.wire.batch import (
-    BEGIN_SIZE,
     MAX_HEADER,
+    PREFIX_SIZE,
     BatchHeader,
     manifest_size,
     read_manifest,
@@ -42,17 +42,17 @@ class Manifests:
         """Returns a manifest and its header, once its signature was checked.
 
         Raises:
-            Refusal: If the body is no manifest, was not signed by the task's shuffler, or
-                was dropped for a newer one.
+            Refusal: If the body is not a manifest, was not signed by the task's shuffler,
+                or was dropped for a newer one.
         """
-        body, size, begin = Body(self._memory), BEGIN_SIZE, b""
+        body, size, prefix = Body(self._memory), PREFIX_SIZE, b""
         async with body.arrival():
             async for part in _timed_parts(request):
                 body.add(part)
-                if len(begin) < BEGIN_SIZE:
-                    begin += part[: BEGIN_SIZE - len(begin)]
-                    if len(begin) == BEGIN_SIZE:
-                        size = manifest_size(begin)
+                if len(prefix) < PREFIX_SIZE:
+                    prefix += part[: PREFIX_SIZE - len(prefix)]
+                    if len(prefix) == PREFIX_SIZE:
+                        size = manifest_size(prefix)
                 if body.size > size:
                     raise Refusal(Reason.WRONG_SIZE, "Expected a manifest alone.")
         try:

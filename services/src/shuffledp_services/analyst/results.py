@@ -71,7 +71,7 @@ def result_of(
             estimate,
             certificate,
             manipulation=published_manipulation(
-                state.step.answering, tally, state.chosen, estimate
+                state.step.answer_run, tally, state.chosen, estimate
             ),
             spoiled=spoiled,
             enrolment=enrolment,
@@ -132,11 +132,11 @@ def _coalition(certificate: Guarantee) -> tuple[str, ...]:
 
 
 def published_manipulation(
-    answering: AnswerRun, tally: Tally, chosen: Tally | None, estimate: Estimate
+    answer_run: AnswerRun, tally: Tally, chosen: Tally | None, estimate: Estimate
 ) -> Manipulation:
     """Returns how far dishonest people can move the estimate from this tally."""
     return manipulation_of(
-        partial(answering.manipulation, tally, chosen),
+        partial(answer_run.manipulation, tally, chosen),
         num_users=estimate.num_users,
         errors=estimate.standard_error,
     )
@@ -189,7 +189,7 @@ def _assumptions(
         f"Messages are sealed for the analyst with {task.suite.words}, and nobody else "
         "holds her private key.",
     ]
-    if not task.names_choices:
+    if not task.choices_are_levels:
         lines.append(
             "Which target somebody chose is not protected by these numbers: targets are "
             "reported as they are, without a name, and shuffled."

@@ -67,7 +67,7 @@ async def open_step(client: httpx.AsyncClient, shuffler: str, *, task: Task) -> 
 
 def check_audited(task: Task) -> None:
     """Raises InvalidInputError unless canaries can be sent in a task."""
-    if not task.names_choices:
+    if not task.choices_are_levels:
         raise InvalidInputError(
             "Expected a task in which people choose levels: where they choose targets, "
             "what a canary is promised is not known before it is sent."

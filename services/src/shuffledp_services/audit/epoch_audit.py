@@ -124,11 +124,11 @@ def promised_profiles(
         people: Number of participants at each level.
         spoiled: Number of participants whose reports were invalid.
     """
-    answering = Step(task, epoch=1).answering
-    batch = answering.batch_people(people, None)
+    answer_run = Step(task, epoch=1).answer_run
+    batch = answer_run.batch_people(people, None)
     # Users without a valid report hide no other.
     absent = task.absent + spoiled + batch.missing
-    return certified_profiles(answering.protocol, batch.people, absent=absent)
+    return certified_profiles(answer_run.protocol, batch.people, absent=absent)
 
 
 def _support(

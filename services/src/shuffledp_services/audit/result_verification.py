@@ -33,8 +33,8 @@ from shuffledp_services.wire.step import Step
 from shuffledp_services.wire.task import MAX_PEOPLE, Task
 
 # Another machine may sum in another order, so that only the last digits differ.
-_RELATIVE, _ABSOLUTE = 1e-9, 1e-12
-_LONGEST = 60
+_RELATIVE_TOLERANCE, _ABSOLUTE_TOLERANCE = 1e-9, 1e-12
+_MAX_TEXT = 60
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class _ResultStatements:
 
     step: Step
     people: tuple[int, ...]
-    spoiled: int
-    spent: tuple[float, ...]
+    invalid: int
+    epsilons_spent: tuple[float, ...]
     enrolment: Enrolment | None
     chosen: Tally | None
     tally: Tally
@@ -59,7 +59,7 @@ def problems_in(result: Mapping[str, Any], task: Task) -> tuple[str, ...]:
         task: Obtained from the party that asks the question.
 
     Raises:
-        DataError: If `result` is no published result, or belongs to another task.
+        DataError: If `result` is not a published result, or belongs to another task.
     """
     # An unknown member would be signed, but checked by nothing below.
     missing = PUBLISHED_RESULT ^ set(result)
@@ -75,18 +75,18 @@ def problems_in(result: Mapping[str, Any], task: Task) -> tuple[str, ...]:
             "that time."
         )
     # Collected and not raised: one false statement must not hide the others.
-    problems = [*_signatures(result, task)]
+    problems = [*_signature_problems(result, task)]
     try:
         statements = _read(result, task)
     except ShuffledpError as error:
         return (*problems, f"it cannot be read: {_one_line(error)}")
-    problems += _people(statements)
-    problems += _certificate(statements)
-    problems += _following(statements, result)
+    problems += _participant_problems(statements)
+    problems += _certificate_problems(statements)
+    problems += _derived_value_problems(statements, result)
     return tuple(problems)
 
 
-def _signatures(result: Mapping[str, Any], task: Task) -> Iterator[str]:
+def _signature_problems(result: Mapping[str, Any], task: Task) -> Iterator[str]:
     try:
         check_signed(RESULT, dict(result), task.analyst_signing_key)
     except Refusal:
@@ -99,46 +99,46 @@ def _signatures(result: Mapping[str, Any], task: Task) -> Iterator[str]:
 
 def _read(result: Mapping[str, Any], task: Task) -> _ResultStatements:
     """Reads the statements, and builds the protocol that the task prescribes."""
-    epoch, spoiled, people = result["epoch"], result["spoiled"], result["people"]
+    epoch, num_invalid, people = result["epoch"], result["spoiled"], result["people"]
     if type(epoch) is not int or not 1 <= epoch <= task.last_epoch:
         raise DataError(f"Expected an epoch from 1 to {task.last_epoch}.")
-    counted = len(task.counted)
-    if not isinstance(people, list) or len(people) != counted:
-        raise DataError(f"Expected {counted} numbers of people.")
-    if not all(type(n) is int and 0 <= n <= MAX_PEOPLE for n in (*people, spoiled)):
+    num_counted = len(task.counted)
+    if not isinstance(people, list) or len(people) != num_counted:
+        raise DataError(f"Expected {num_counted} numbers of people.")
+    if not all(type(n) is int and 0 <= n <= MAX_PEOPLE for n in (*people, num_invalid)):
         raise DataError("Expected whole numbers of people.")
-    spent = result["spent"]
-    if not isinstance(spent, list) or len(spent) != len(task.choices):
+    epsilons_spent = result["spent"]
+    if not isinstance(epsilons_spent, list) or len(epsilons_spent) != len(task.choices):
         raise DataError(f"Expected {len(task.choices)} numbers that were spent.")
     # Read from the result alone, and compared with the task afterwards.
     certificate, tally = (
         read_certificate(result["certificate"]),
         Tally.from_dict(result["tally"]),
     )
-    chosen = result["chosen"]
-    if (chosen is None) is not task.names_choices:
+    chosen_tally = result["chosen"]
+    if (chosen_tally is None) is not task.choices_are_levels:
         raise DataError("Expected a tally of choices where people choose targets.")
     # After a choice of targets a plan was published; it names the whole protocol.
-    plan = None if task.names_choices else certificate.protocol
+    plan = None if task.choices_are_levels else certificate.protocol
     step = Step(task, epoch, EpochStage.ANSWER, plan)
     # One protocol of all three: the task's, the tally's and the certificate's.
-    if not certificate.protocol == tally.identity == step.answering.identity:
+    if not certificate.protocol == tally.identity == step.answer_run.identity:
         raise DataError(
             f"Expected a tally and a certificate of the task's protocol, "
-            f"{step.answering.identity}."
+            f"{step.answer_run.identity}."
         )
-    choices = None if chosen is None else Tally.from_dict(chosen)
-    if choices is not None and choices.identity != step.choosing.identity:
+    choices = None if chosen_tally is None else Tally.from_dict(chosen_tally)
+    if choices is not None and choices.identity != step.choice_run.identity:
         raise DataError("Expected a tally of the task's targets.")
     try:
         enrolment = Enrolment.read(result["enrolment"], task)
     except Refusal:
-        enrolment = None  # Reported by `_signatures`.
+        enrolment = None  # Reported by `_signature_problems`.
     return _ResultStatements(
         step,
         tuple(people),
-        spoiled,
-        tuple(to_number(number, "what was spent") for number in spent),
+        num_invalid,
+        tuple(to_number(number, "what was spent") for number in epsilons_spent),
         enrolment,
         choices,
         tally,
@@ -146,7 +146,7 @@ def _read(result: Mapping[str, Any], task: Task) -> _ResultStatements:
     )
 
 
-def _people(statements: _ResultStatements) -> Iterator[str]:
+def _participant_problems(statements: _ResultStatements) -> Iterator[str]:
     """Compares the number of participants with the tally and with the enrolment."""
     task, total = statements.step.task, sum(statements.people)
     for missing in shortfalls(task, statements.people):
@@ -157,21 +157,21 @@ def _people(statements: _ResultStatements) -> Iterator[str]:
         if total > statements.enrolment.tokens:
             yield f"{total:,} people, and {statements.enrolment.tokens:,} tokens"
     # Invalid reports are accepted by the shuffler, and are missing in the tally.
-    remaining = total - statements.spoiled
+    remaining = total - statements.invalid
     if statements.tally.num_users != remaining:
         yield (
-            f"{total:,} people less {statements.spoiled:,} spoiled are {remaining:,}, "
+            f"{total:,} people less {statements.invalid:,} spoiled are {remaining:,}, "
             f"and its tally is of {statements.tally.num_users:,}"
         )
-    elif not _fits(statements):
+    elif not _matches_people(statements):
         yield "its tally is of other people at each level than it says took part"
 
 
-def _fits(statements: _ResultStatements) -> bool:
+def _matches_people(statements: _ResultStatements) -> bool:
     task, people = statements.step.task, statements.people
     if len(statements.tally.people) != 1:
         return False
-    if not task.names_choices:
+    if not task.choices_are_levels:
         # Targets are not named at messages.
         return not statements.tally.levels.size
     counted = dict(
@@ -182,60 +182,62 @@ def _fits(statements: _ResultStatements) -> bool:
     expected = [int(counted.get(choice, 0)) for choice in task.choices]
     if statements.step.linked:
         # Only the analyst knows which participants' messages were invalid.
-        return all(n <= most for n, most in zip(expected, people, strict=True))
+        return all(n <= accepted for n, accepted in zip(expected, people, strict=True))
     # Without levels at the messages, invalid reports count at all levels in proportion.
-    away = split_proportionally(people, statements.spoiled).tolist()
-    return expected == [n - less for n, less in zip(people, away, strict=True)]
+    invalid_people = split_proportionally(people, statements.invalid).tolist()
+    return expected == [
+        n - invalid for n, invalid in zip(people, invalid_people, strict=True)
+    ]
 
 
-def _certificate(statements: _ResultStatements) -> Iterator[str]:
+def _certificate_problems(statements: _ResultStatements) -> Iterator[str]:
     """Compares the certificate's population, parameters and epsilons with the task."""
     task, certificate = statements.step.task, statements.certificate
     try:
-        batch = statements.step.answering.batch_people(
+        batch = statements.step.answer_run.batch_people(
             statements.people, statements.chosen
         )
     except ShuffledpError as error:
         yield f"nothing can be certified of its people: {_one_line(error)}"
         return
     # Users without a valid report hide no other.
-    absent = task.absent + statements.spoiled + batch.missing
+    absent = task.absent + statements.invalid + batch.missing
     if certificate.people_digest != digest(batch.people):
         yield "its certificate is of other people than it says took part"
-    for quantity, stated, wanted in (
+    for quantity, stated, expected in (
         ("absent people", certificate.absent, absent),
         ("delta", certificate.delta, task.delta),
         ("rounds", certificate.rounds, 1),
         ("coordinates", certificate.coordinates, 1),
     ):
-        if stated != wanted:
-            yield f"its certificate is for {quantity} {stated}, expected {wanted}"
-    listed = [entry.chosen for entry in certificate.levels]
+        if stated != expected:
+            yield f"its certificate is for {quantity} {stated}, expected {expected}"
+    listed_choices = [entry.chosen for entry in certificate.levels]
     # Sorted, and not as a set: a level that is listed twice is an error, too.
-    if sorted(listed) != batch.people.epsilons.tolist():
+    if sorted(listed_choices) != batch.people.epsilons.tolist():
         yield "its certificate does not list every choice that people made, once"
     columns = zip(
         task.choices,
-        statements.spent,
+        statements.epsilons_spent,
         spent_of(task, certificate),
         task.promise,
         strict=True,
     )
-    for choice, spent, certified, promise in columns:
-        if spent != certified:
-            yield f"{task.named(choice)}: {spent!r} spent, {certified!r} certified"
+    for choice, epsilon_spent, certified, promise in columns:
+        if epsilon_spent != certified:
+            yield f"{task.named(choice)}: {epsilon_spent!r} spent, {certified!r} certified"
         # Written this way round, it refuses NaN, too.
         if not certified <= promise:
             yield f"{task.named(choice)}: {certified!r} certified, {promise!r} promised"
 
 
-def _following(
+def _derived_value_problems(
     statements: _ResultStatements, result: Mapping[str, Any]
 ) -> Iterator[str]:
     """Recomputes all derived values of a result, and compares them."""
     task = statements.step.task
     try:
-        estimate = statements.step.answering.estimate(
+        estimate = statements.step.answer_run.estimate(
             statements.tally, statements.chosen
         )
     except (InvalidInputError, ArithmeticError) as error:
@@ -250,9 +252,9 @@ def _following(
         estimate,
         statements.certificate,
         manipulation=published_manipulation(
-            statements.step.answering, statements.tally, statements.chosen, estimate
+            statements.step.answer_run, statements.tally, statements.chosen, estimate
         ),
-        spoiled=statements.spoiled,
+        spoiled=statements.invalid,
         enrolment=statements.enrolment,
     )
     for name in sorted(expected):
@@ -281,7 +283,9 @@ def _differences(path: str, stated: object, expected: object) -> Iterator[str]:
     elif isinstance(expected, float) and type(stated) in (int, float):
         # JSON does not distinguish 1.0 from 1.
         number = to_number(stated, path)
-        if not math.isclose(number, expected, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE):
+        if not math.isclose(
+            number, expected, rel_tol=_RELATIVE_TOLERANCE, abs_tol=_ABSOLUTE_TOLERANCE
+        ):
             yield f"{path}: it says {_quoted(stated)}, and {expected!r} follows"
     # True equals 1 in Python, so that the types are compared, too.
     elif type(stated) is not type(expected) or stated != expected:
@@ -291,7 +295,7 @@ def _differences(path: str, stated: object, expected: object) -> Iterator[str]:
 def _quoted(value: object) -> str:
     """Returns an untrusted value as short ASCII text, safe for a terminal."""
     text = ascii(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}..."
 
 
 def _one_line(error: Exception) -> str:

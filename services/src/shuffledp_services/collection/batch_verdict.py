@@ -75,9 +75,9 @@ def _certify(
     step: Step, people: tuple[int, ...], chosen: Tally | None, spoiled: int
 ) -> Guarantee:
     """Certifies the protocol object that runs, with the counts of its users."""
-    batch = step.answering.batch_people(people, chosen)
+    batch = step.answer_run.batch_people(people, chosen)
     return account(
-        step.answering.protocol,
+        step.answer_run.protocol,
         batch.people,
         delta=step.task.delta,
         # A user who reported a choice and sent no answer does not hide the others.

@@ -82,7 +82,7 @@ class MessageCounter:
             valid -= split_proportionally(people, self.spoiled_people)
         if self.tally is None or not valid.any():
             raise InvalidInputError("Expected at least one message that can be read.")
-        if not self.step.task.names_choices:
+        if not self.step.task.choices_are_levels:
             return replace(self.tally, people=valid[None, :])
         chosen = valid > 0
         levels = np.array(self.step.task.choices)[chosen]

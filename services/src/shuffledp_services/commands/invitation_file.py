@@ -15,7 +15,7 @@ def invitations_in(path: Path, count: int, task: "Task") -> "list[Invitation]":
     """Returns the first `count` invitations in a file of `shuffledp enrol`.
 
     Raises:
-        DataError: If there are fewer, a token occurs twice, or a line is no link to this
+        DataError: If there are fewer, a token occurs twice, or a line is not a link to this
             task; the message names the line.
     """
     # Imported here: services need an extra.

@@ -142,7 +142,7 @@ def _bar() -> Iterator[tuple[Callable[[str], None], Callable[[int, int], None]]]
 
 
 def _show(done: "Demo", seconds: float) -> None:
-    # The text of a question may hold [brackets], which are no styles.
+    # The text of a question may hold [brackets], which are not styles.
     estimate = Table(title=escape(done.task.question.text))
     for title in ("answer", "estimate", "95% interval", "truth"):
         estimate.add_column(title, justify="left" if title == "answer" else "right")

@@ -11,8 +11,12 @@ from shuffledp.cli.waiting import working
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.statistics.statistic_catalog import SURVEYS
 from shuffledp.types import Mode
+from shuffledp_services.commands.task_display import (
+    show_promises,
+    show_task,
+    tolerance_text,
+)
 from shuffledp_services.commands.task_rotation import replaced
-from shuffledp_services.commands.task_shown import bears, show_promises, show_task
 from shuffledp_services.commands.task_terms import (
     KINDS,
     choices_of,
@@ -207,7 +211,7 @@ def create_command(folder: Path, **given: Any) -> None:
             enroller_key=load_public_part(given["enroller_part"], Role.ENROLLER),
         )
     show_promises(task)
-    click.echo(bears(task))
+    click.echo(tolerance_text(task))
     click.echo(
         f"{folder / 'task.json'} is for everybody; shuffler and enroller sign it, too: "
         "shuffledp task sign."

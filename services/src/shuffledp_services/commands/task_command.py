@@ -191,7 +191,7 @@ def _seconds(text: str) -> int:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        # A text that is no time is refused with the same sentence, below.
+        # A text that is not a time is refused with the same sentence, below.
         moment = None
     # In year 1 or 9999 an offset can lead out of the calendar, which `timestamp` refuses.
     if moment is None or moment.tzinfo is None or not 1970 < moment.year < 9999:

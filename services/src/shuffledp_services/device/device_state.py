@@ -44,7 +44,7 @@ class DeviceState:
         """Opens the file, or creates one with a new secret.
 
         Raises:
-            DataError: If it cannot be opened, is no state of a device, or is in use.
+            DataError: If it cannot be opened, is not a state of a device, or is in use.
         """
         self._file = ExclusiveDatabase(path, _LAYOUT)
         self._database = self._file.connection

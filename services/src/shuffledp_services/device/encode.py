@@ -59,7 +59,7 @@ def seal_reports(
         sealer = sealers[index if step.linked else 0]
         sealed = sealer.seal(write_messages(row, dummy=dummy))
         # The shuffler learns levels, but no targets.
-        named_choice = index if task.names_choices else UNLINKED
+        named_choice = index if task.choices_are_levels else UNLINKED
         reports.append(Report(token, named_choice, tuple(sealed)))
     return reports
 

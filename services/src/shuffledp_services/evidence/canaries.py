@@ -20,16 +20,25 @@ from shuffledp_services.evidence.message_hashes import (
     KIND,
     Hashes,
     checked_hashes,
-    from_text,
-    from_texts,
-    to_texts,
+    hash_from_hex,
+    hashes_from_hex,
+    hashes_to_hex,
 )
 
 FORMAT = "shuffledp-canaries-1"
 
 MAX_CANARIES = 10_000
-_ROWS = ("levels", "pairs", "bits", "places", "uploads", "hashes", "receipts")
-_NAMES = frozenset({"format", "task", "epoch", *_ROWS})
+# The attribute of each member of a record; "places" is the name in format 1.
+_ATTRIBUTES = {
+    "levels": "levels",
+    "pairs": "pairs",
+    "bits": "bits",
+    "places": "send_positions",
+    "uploads": "uploads",
+    "hashes": "hashes",
+    "receipts": "receipts",
+}
+_NAMES = frozenset({"format", "task", "epoch", *_ATTRIBUTES})
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +51,7 @@ class Canaries:
         levels: The privacy level or target of each, > 0, shape (m,).
         pairs: The two different values of each, categories or numbers, shape (m, 2).
         bits: Fair secret bits, 0 or 1: the index of the value held, shape (m,).
-        places: Positions in the order of sending, distinct, shape (m,).
+        send_positions: Positions in the order of sending, distinct, shape (m,).
         uploads: The upload of each, from 0, shape (m,).
         hashes: SHA-256 of each of its sealed messages, shape (m, messages).
         receipts: Whether the shuffler signed that it keeps this report, shape (m,); none
@@ -54,7 +63,7 @@ class Canaries:
     levels: Floats
     pairs: Floats
     bits: Ints
-    places: Ints
+    send_positions: Ints
     uploads: Ints
     hashes: Hashes
     receipts: NDArray[np.bool_]
@@ -76,13 +85,16 @@ class Canaries:
             raise InvalidInputError("Expected two values, as floats, for each canary.")
         if not np.isfinite(pairs).all() or (pairs[:, 0] == pairs[:, 1]).any():
             raise InvalidInputError("Expected two different finite values per canary.")
-        for name in ("bits", "places", "uploads"):
+        for name in ("bits", "send_positions", "uploads"):
             if int_array(getattr(self, name), name).size != count:
                 raise InvalidInputError(f"Expected one of {name} for each canary.")
         if not np.isin(self.bits, (0, 1)).all():
             raise InvalidInputError("Expected bits of canaries to be 0 or 1.")
-        if np.unique(self.places).size != count or (self.places < 0).any():
-            raise InvalidInputError("Expected every canary at a place of its own.")
+        if (
+            np.unique(self.send_positions).size != count
+            or (self.send_positions < 0).any()
+        ):
+            raise InvalidInputError("Expected every canary at a different position.")
         if (self.uploads < 0).any():
             raise InvalidInputError("Expected uploads from 0.")
         hashes = checked_hashes(self.hashes, "messages of canaries", dimensions=2)
@@ -110,9 +122,13 @@ class Canaries:
             "format": FORMAT,
             "task": self.task,
             "epoch": self.epoch,
-            "hashes": to_texts(self.hashes),
+            "hashes": hashes_to_hex(self.hashes),
         }
-        value |= {n: getattr(self, n).tolist() for n in _ROWS if n != "hashes"}
+        value |= {
+            member: getattr(self, attribute).tolist()
+            for member, attribute in _ATTRIBUTES.items()
+            if member != "hashes"
+        }
         return json.dumps(value)
 
     @classmethod
@@ -125,12 +141,14 @@ class Canaries:
         value = read_json(content, "a record of canaries")
         if value.get("format") != FORMAT or set(value) != _NAMES:
             raise DataError(f"Expected a record of canaries, {FORMAT}.")
-        rows = {name: value[name] for name in _ROWS}
+        rows = {name: value[name] for name in _ATTRIBUTES}
         if not all(isinstance(row, list) for row in rows.values()):
             raise DataError("Expected lists about canaries.")
         if not all(type(receipt) is bool for receipt in rows["receipts"]):
             raise DataError("Expected true or false for each canary's receipt.")
-        hashes = [from_texts(row, "messages of canaries") for row in rows["hashes"]]
+        hashes = [
+            hashes_from_hex(row, "messages of canaries") for row in rows["hashes"]
+        ]
         if len({len(row) for row in hashes}) > 1:
             raise DataError("Expected as many messages of each canary.")
         try:
@@ -139,7 +157,10 @@ class Canaries:
                 epoch=value["epoch"],
                 levels=_numbers(rows["levels"], 1),
                 pairs=_numbers(rows["pairs"], 2),
-                **{n: _integers(rows[n], n) for n in ("bits", "places", "uploads")},
+                **{
+                    _ATTRIBUTES[member]: _integers(rows[member], member)
+                    for member in ("bits", "places", "uploads")
+                },
                 hashes=np.array(hashes, KIND),
                 receipts=np.array(rows["receipts"], np.bool_),
             )
@@ -154,7 +175,7 @@ def checked_digest(task: object) -> str:
         InvalidInputError: Unless it is 64 hexadecimal digits.
     """
     try:
-        from_text(task, "the sha256 of a task")
+        hash_from_hex(task, "the sha256 of a task")
     except ShuffledpError as error:
         raise InvalidInputError(str(error)) from error
     return str(task)

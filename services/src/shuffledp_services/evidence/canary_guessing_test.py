@@ -38,12 +38,12 @@ def guesses_finding(
     """Tests the number of bits guessed correctly from the published estimate.
 
     Raises:
-        InvalidInputError: If a canary's value is no estimated category, or its level has no
-            promise.
+        InvalidInputError: If a canary's value is not an estimated category, or its level
+            has no promise.
     """
     if seen.estimate is None:
         sentence = "What is published does not tell values apart."
-        return AuditFinding.unseen(EpochTest.GUESSES, sentence=sentence)
+        return AuditFinding.not_tested(EpochTest.GUESSES, sentence=sentence)
     level = _levels(canaries, promises)
     scores = guess_scores(canaries, seen)
     guessed = select_guesses(scores, level)
@@ -68,7 +68,7 @@ def guess_scores(canaries: Canaries, seen: EpochView) -> Floats:
     """Scores the second value of each canary against the first, shape (m,).
 
     Raises:
-        InvalidInputError: If a canary's value is no estimated category.
+        InvalidInputError: If a canary's value is not an estimated category.
     """
     assert seen.estimate is not None
     if seen.estimate.size == 1:

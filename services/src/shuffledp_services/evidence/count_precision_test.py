@@ -42,7 +42,7 @@ def precision_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
     """
     if seen.support is None:
         sentence = "No counts of categories were published."
-        return AuditFinding.unseen(EpochTest.PRECISION, sentence=sentence)
+        return AuditFinding.not_tested(EpochTest.PRECISION, sentence=sentence)
     categories = np.unique(canaries.pairs).astype(np.int64)
     k = seen.support.counts.size
     if (categories != np.unique(canaries.pairs)).any() or (

@@ -22,7 +22,7 @@ def delivery_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
     ]
     if not lists:
         sentence = "Neither the batch nor a list of counted messages was shown."
-        return AuditFinding.unseen(EpochTest.DELIVERY, sentence=sentence)
+        return AuditFinding.not_tested(EpochTest.DELIVERY, sentence=sentence)
     counts = [message_positions(canaries.hashes, hashes)[1] for hashes in lists]
     lost = (np.min(counts, axis=0) == 0).any(axis=1)
     doubled = sum(hashes.size - np.unique(hashes).size for hashes in lists)
@@ -38,10 +38,14 @@ def delivery_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
     )
     # A receipt is a proof: the shuffler signed that it keeps the report.
     if with_receipt or doubled or replayed:
-        return AuditFinding.of_rule(EpochTest.DELIVERY, True, sentence=f"{sentence}.")
+        return AuditFinding.of_rule_check(
+            EpochTest.DELIVERY, True, sentence=f"{sentence}."
+        )
     if seen.gives_receipts or not seen.absent:
         # Receipts alone decide; or the number that may get lost is unknown.
-        return AuditFinding.of_rule(EpochTest.DELIVERY, False, sentence=f"{sentence}.")
+        return AuditFinding.of_rule_check(
+            EpochTest.DELIVERY, False, sentence=f"{sentence}."
+        )
     sent = max(int(seen.people.sum()) + seen.absent, len(canaries))
     # If losses cannot depend on who is a canary, lost canaries are hypergeometric.
     p_value = float(hypergeom.sf(without - 1, sent, seen.absent, len(canaries)))

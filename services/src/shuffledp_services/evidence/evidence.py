@@ -40,7 +40,7 @@ class EpochTest(StrEnum):
 
 @dataclass(frozen=True)
 class AuditFinding:
-    """Finding of one test; made by `of_p_value`, `of_rule` or `unseen`.
+    """Finding of one test; made by `of_p_value`, `of_rule_check` or `not_tested`.
 
     Attributes:
         test: The test.
@@ -82,7 +82,9 @@ class AuditFinding:
         return cls(test, p_value, calibrated(p_value), sentence)
 
     @classmethod
-    def of_rule(cls, test: EpochTest, broken: bool, *, sentence: str) -> "AuditFinding":
+    def of_rule_check(
+        cls, test: EpochTest, broken: bool, *, sentence: str
+    ) -> "AuditFinding":
         """Returns the finding of a test that is certain if the rule is broken."""
         return (
             cls(test, 0.0, math.inf, sentence)
@@ -91,7 +93,7 @@ class AuditFinding:
         )
 
     @classmethod
-    def unseen(cls, test: EpochTest, *, sentence: str) -> "AuditFinding":
+    def not_tested(cls, test: EpochTest, *, sentence: str) -> "AuditFinding":
         """Returns the finding of a test that could not be made, with the reason."""
         return cls(test, None, 1.0, sentence)
 
@@ -184,16 +186,16 @@ class Evidence:
     def sentence(self) -> str:
         """The conclusion as a sentence."""
         last = self.running[-1] if self.epochs else 1.0
-        looks = (
+        audited = (
             f"{len(self.epochs)} epoch{'' if len(self.epochs) == 1 else 's'} audited"
         )
         if self.crossed_in is None:
             return (
-                f"{looks}: the e-value is {last:.3g}, below {self.threshold:g}; nothing "
+                f"{audited}: the e-value is {last:.3g}, below {self.threshold:g}; nothing "
                 "was found that canaries can see."
             )
         return (
-            f"{looks}: a promise is broken. The e-value reached {self.threshold:g} in "
+            f"{audited}: a promise is broken. The e-value reached {self.threshold:g} in "
             f"epoch {self.crossed_in}, which happens with probability {self.alpha:g} at "
             f"most while promises are kept"
             + ("; what was seen cannot happen then." if math.isinf(last) else ".")

@@ -5,9 +5,9 @@ that is uniform on {0, ..., j - 1}, independent of the others. So the inversions
 
     E[q^I] = [n]! / n!,    [n]! = prod_{j <= n} (1 + q + ... + q^(j-1)),
 
-the sum over groups that are ordered apart is a product, and with d_1, d_2, ... items that
-are alike among the n, [n]! / ([d_1]! [d_2]! ...) counts orders by inversions (MacMahon
-1916): the distribution of Mann and Whitney (1947). It is symmetric about its middle.
+the sum over groups that are ordered separately is a product, and with d_1, d_2, ... equal
+items among the n, [n]! / ([d_1]! [d_2]! ...) counts orders by inversions (MacMahon 1916):
+the distribution of Mann and Whitney (1947). It is symmetric about its middle.
 
 Few items are counted in whole numbers. For many, the tail has Chernoff's bound, with an
 expectation that is known exactly: it is a product of sinh(j theta / 2) / j.
@@ -24,10 +24,10 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats, Ints
 
 # This number of additions of whole numbers takes a tenth of a second.
-_FEW = 300_000
+_MAX_ADDITIONS = 300_000
 # More than the rounding of a sum of 10^5 logarithms.
 _ROUNDING = 1e-6
-_SMALLEST = 1e-300
+_MIN_P_VALUE = 1e-300
 
 
 def inversions(first: Ints, second: Ints) -> int:
@@ -42,7 +42,7 @@ def inversions(first: Ints, second: Ints) -> int:
 
 
 def two_sided_p_value(
-    count: int, sizes: Sequence[int], *, alike: Sequence[int] = ()
+    count: int, sizes: Sequence[int], *, tie_sizes: Sequence[int] = ()
 ) -> float:
     """Returns a p-value of a number of inversions, too few or too many.
 
@@ -54,62 +54,69 @@ def two_sided_p_value(
     Args:
         count: Inversions, of all groups together.
         sizes: The number of items of each group.
-        alike: The number of items of each kind that are alike; empty if all are distinct.
+        tie_sizes: The number of items of each kind with equal items; empty if all are
+            distinct.
 
     Returns:
-        In (0, 1]; at most a with probability a at most if every order is as likely.
+        In (0, 1]; at most a with probability a at most if all orders are equally likely.
 
     Raises:
         InvalidInputError: If there cannot be as many inversions.
     """
-    most = sum(_pairs(n) for n in sizes) - sum(_pairs(d) for d in alike)
-    if not 0 <= count <= most or sum(alike) > sum(sizes):
-        raise InvalidInputError(f"Expected 0 to {most} inversions, got {count}.")
-    # Both tails are alike: the distribution is symmetric about its middle.
-    low = min(count, most - count)
-    if 2 * low == most:
+    max_inversions = sum(_pairs(n) for n in sizes) - sum(_pairs(d) for d in tie_sizes)
+    if not 0 <= count <= max_inversions or sum(tie_sizes) > sum(sizes):
+        raise InvalidInputError(
+            f"Expected 0 to {max_inversions} inversions, got {count}."
+        )
+    # The tails are equal, as the distribution is symmetric about its middle.
+    tail_count = min(count, max_inversions - count)
+    if 2 * tail_count == max_inversions:
         return 1.0
-    few = (sum(sizes) + sum(alike)) * low <= _FEW
-    tail = (_counted if few else _bounded)(low, sizes, alike)
-    return float(min(max(2.0 * tail, _SMALLEST), 1.0))
+    is_exact = (sum(sizes) + sum(tie_sizes)) * tail_count <= _MAX_ADDITIONS
+    tail = (_exact_tail if is_exact else _tail_bound)(tail_count, sizes, tie_sizes)
+    return float(min(max(2.0 * tail, _MIN_P_VALUE), 1.0))
 
 
 def _pairs(number: int) -> int:
     return number * (number - 1) // 2
 
 
-def _counted(low: int, sizes: Sequence[int], alike: Sequence[int]) -> float:
-    """Returns P(I <= low) by exact counting in Python integers."""
-    orders = [1] + [0] * low
+def _exact_tail(
+    tail_count: int, sizes: Sequence[int], tie_sizes: Sequence[int]
+) -> float:
+    """Returns P(I <= tail_count) by exact counting in Python integers."""
+    order_counts = [1] + [0] * tail_count
     for size in sizes:
         for j in range(2, size + 1):
-            # Times 1 + q + ... + q^(j-1) = (1 - q^j) / (1 - q), up to q^low.
-            _subtract_shifted(orders, j)
-            _add_shifted(orders, 1)
-    # Divided by the [d]! of items that are alike (MacMahon 1916).
-    for size in alike:
+            # Times 1 + q + ... + q^(j-1) = (1 - q^j) / (1 - q), up to q^tail_count.
+            _subtract_shifted(order_counts, j)
+            _add_shifted(order_counts, 1)
+    # Divided by the [d]! of equal items (MacMahon 1916).
+    for size in tie_sizes:
         for j in range(2, size + 1):
-            _subtract_shifted(orders, 1)
-            _add_shifted(orders, j)
-    whole = math.prod(map(math.factorial, sizes))
-    return sum(orders) / (whole // math.prod(map(math.factorial, alike)))
+            _subtract_shifted(order_counts, 1)
+            _add_shifted(order_counts, j)
+    num_orders = math.prod(map(math.factorial, sizes))
+    return sum(order_counts) / (num_orders // math.prod(map(math.factorial, tie_sizes)))
 
 
-def _subtract_shifted(orders: list[int], step: int) -> None:
-    for index in range(len(orders) - 1, step - 1, -1):
-        orders[index] -= orders[index - step]
+def _subtract_shifted(order_counts: list[int], step: int) -> None:
+    for index in range(len(order_counts) - 1, step - 1, -1):
+        order_counts[index] -= order_counts[index - step]
 
 
-def _add_shifted(orders: list[int], step: int) -> None:
-    for index in range(step, len(orders)):
-        orders[index] += orders[index - step]
+def _add_shifted(order_counts: list[int], step: int) -> None:
+    for index in range(step, len(order_counts)):
+        order_counts[index] += order_counts[index - step]
 
 
-def _bounded(low: int, sizes: Sequence[int], alike: Sequence[int]) -> float:
-    """Returns an upper bound of P(I <= low)."""
-    upper, lower = _factors(sizes), _factors(alike)
-    most = sum(map(_pairs, sizes)) - sum(map(_pairs, alike))
-    away = most / 2.0 - low
+def _tail_bound(
+    tail_count: int, sizes: Sequence[int], tie_sizes: Sequence[int]
+) -> float:
+    """Returns an upper bound of P(I <= tail_count)."""
+    upper, lower = _factors(sizes), _factors(tie_sizes)
+    max_inversions = sum(map(_pairs, sizes)) - sum(map(_pairs, tie_sizes))
+    distance = max_inversions / 2.0 - tail_count
     # A uniform number on {0, ..., j - 1} has the variance (j^2 - 1) / 12.
     variance = (np.sum(upper**2 - 1.0) - np.sum(lower**2 - 1.0)) / 12.0
 
@@ -118,14 +125,16 @@ def _bounded(low: int, sizes: Sequence[int], alike: Sequence[int]) -> float:
         return float(
             np.sum(_log_growth(theta, upper))
             - np.sum(_log_growth(theta, lower))
-            - theta * away
+            - theta * distance
         )
 
-    # Every theta gives a valid bound; `usual` is the best one of a normal distribution.
-    usual = away / max(float(variance), 0.25)
-    minimum = minimize_scalar(log_bound, bounds=(0.0, 50.0 * usual), method="bounded")
-    least = min(float(minimum.fun), log_bound(usual))
-    return math.exp(min(least + _ROUNDING, 0.0))
+    # Every theta gives a valid bound; `normal_theta` is the best for a normal distribution.
+    normal_theta = distance / max(float(variance), 0.25)
+    optimum = minimize_scalar(
+        log_bound, bounds=(0.0, 50.0 * normal_theta), method="bounded"
+    )
+    smallest_log_bound = min(float(optimum.fun), log_bound(normal_theta))
+    return math.exp(min(smallest_log_bound + _ROUNDING, 0.0))
 
 
 def _factors(sizes: Sequence[int]) -> Floats:

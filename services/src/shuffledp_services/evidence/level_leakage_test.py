@@ -39,21 +39,25 @@ def levels_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
     )
     broken = bool(few.any() or below.any())
     if seen.batch is None:
-        return AuditFinding.of_rule(EpochTest.LEVELS, broken, sentence=f"{sentence}.")
+        return AuditFinding.of_rule_check(
+            EpochTest.LEVELS, broken, sentence=f"{sentence}."
+        )
     positions = message_positions(canaries.hashes, seen.batch.hashes)[0]
     if not seen.hides_levels:
         # A missing message, at index -1, is left to the delivery test.
         wrong = (positions >= 0) & (seen.batch.piles[positions] != known[:, None])
         broken = broken or bool(wrong.any())
         sentence = f"{sentence}; {wrong.sum():,} messages are in another level's pile."
-        return AuditFinding.of_rule(EpochTest.LEVELS, broken, sentence=sentence)
+        return AuditFinding.of_rule_check(EpochTest.LEVELS, broken, sentence=sentence)
     p_values = _level_p_values(positions, known, seen)
     if broken or not p_values:
-        return AuditFinding.of_rule(EpochTest.LEVELS, broken, sentence=f"{sentence}.")
+        return AuditFinding.of_rule_check(
+            EpochTest.LEVELS, broken, sentence=f"{sentence}."
+        )
     # The union bound over comparisons.
     p_value = min(len(p_values) * min(p_values), 1.0)
     sentence = (
-        f"{sentence}; that places, piles and sizes of canaries' messages go with their "
+        f"{sentence}; that positions, piles and sizes of canaries' messages go with their "
         f"levels as they do has a false-alarm probability of {p_value:.2g}."
     )
     return AuditFinding.of_p_value(EpochTest.LEVELS, p_value, sentence=sentence)
@@ -81,26 +85,29 @@ def _level_p_values(positions: Ints, levels: Ints, seen: EpochView) -> list[floa
             above = int(ranks[at_level].sum()) - count * (count - 1) // 2
             p_values.append(
                 two_sided_p_value(
-                    above, [count + num_others], alike=[count, num_others]
+                    above, [count + num_others], tie_sizes=[count, num_others]
                 )
             )
         if kind.max() == 0:
             continue
         for kind_index in range(int(kind.max()) + 1):
-            alike = kind.ravel() == kind_index
+            of_kind = kind.ravel() == kind_index
             p_values.append(
                 _fisher(
-                    int((at_level & alike).sum()), int(alike.sum()), count, num_others
+                    int((at_level & of_kind).sum()),
+                    int(of_kind.sum()),
+                    count,
+                    num_others,
                 )
             )
     return p_values
 
 
-def _fisher(both: int, alike: int, count: int, num_others: int) -> float:
+def _fisher(num_both: int, num_of_kind: int, count: int, num_others: int) -> float:
     """Returns the two-sided p-value of Fisher's exact test: twice the smaller tail."""
-    parameters = count + num_others, alike, count
+    parameters = count + num_others, num_of_kind, count
     tail = min(
-        float(hypergeom.cdf(both, *parameters)),
-        float(hypergeom.sf(both - 1, *parameters)),
+        float(hypergeom.cdf(num_both, *parameters)),
+        float(hypergeom.sf(num_both - 1, *parameters)),
     )
     return min(max(2.0 * tail, 1e-300), 1.0)

@@ -27,15 +27,15 @@ def checked_hashes(hashes: Hashes, what: str, *, dimensions: int) -> Hashes:
     return array
 
 
-def to_texts(hashes: Hashes) -> Any:
+def hashes_to_hex(hashes: Hashes) -> Any:
     """Returns hashes as hexadecimal texts, in lists as deep as the array."""
     if hashes.ndim > 1:
-        return [to_texts(row) for row in hashes]
+        return [hashes_to_hex(row) for row in hashes]
     # NumPy strips zero bytes at the end of fixed-size strings.
     return [digest.ljust(SIZE, b"\0").hex() for digest in hashes.tolist()]
 
 
-def from_texts(value: object, what: str) -> list[bytes]:
+def hashes_from_hex(value: object, what: str) -> list[bytes]:
     """Reads a list of hashes.
 
     Raises:
@@ -43,10 +43,10 @@ def from_texts(value: object, what: str) -> list[bytes]:
     """
     if not isinstance(value, list):
         raise DataError(f"Expected {what} as a list of hashes.")
-    return [from_text(text, what) for text in value]
+    return [hash_from_hex(text, what) for text in value]
 
 
-def from_text(text: object, what: str) -> bytes:
+def hash_from_hex(text: object, what: str) -> bytes:
     """Reads one hash of 64 lower-case hexadecimal digits.
 
     Raises:

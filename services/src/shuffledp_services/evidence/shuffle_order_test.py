@@ -20,7 +20,9 @@ from shuffledp_services.evidence.message_positions import message_positions
 def order_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
     """Tests the order of the whole batch."""
     if seen.batch is None:
-        return AuditFinding.unseen(EpochTest.ORDER, sentence="The batch was not shown.")
+        return AuditFinding.not_tested(
+            EpochTest.ORDER, sentence="The batch was not shown."
+        )
     if not seen.sorted_by_hash:
         positions, sent, piles, _ = _canary_messages(canaries, seen)
         return _inversions_finding(
@@ -34,18 +36,18 @@ def order_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
         f"Of {hashes.size:,} messages, {wrong:,} are not behind the one before by "
         "SHA-256, as all should be."
     )
-    return AuditFinding.of_rule(EpochTest.ORDER, wrong > 0, sentence=sentence)
+    return AuditFinding.of_rule_check(EpochTest.ORDER, wrong > 0, sentence=sentence)
 
 
 def uploads_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
     """Tests the order of the messages within each upload."""
     if seen.batch is None:
-        return AuditFinding.unseen(
+        return AuditFinding.not_tested(
             EpochTest.UPLOADS, sentence="The batch was not shown."
         )
     if seen.sorted_by_hash:
         sentence = "The order is by SHA-256, of which there is one."
-        return AuditFinding.unseen(EpochTest.UPLOADS, sentence=sentence)
+        return AuditFinding.not_tested(EpochTest.UPLOADS, sentence=sentence)
     positions, sent, piles, uploads = _canary_messages(canaries, seen)
     # Detects a shuffler that mixes uploads, but not the messages within them.
     _, groups = np.unique(np.stack([piles, uploads]), axis=1, return_inverse=True)
@@ -62,7 +64,7 @@ def _canary_messages(
     assert seen.batch is not None
     messages = canaries.hashes.shape[1]
     positions = message_positions(canaries.hashes, seen.batch.hashes)[0].ravel()
-    sent = (canaries.places[:, None] * messages + np.arange(messages)).ravel()
+    sent = (canaries.send_positions[:, None] * messages + np.arange(messages)).ravel()
     uploads = np.repeat(canaries.uploads, messages)
     present = positions >= 0
     positions = positions[present]
@@ -81,7 +83,7 @@ def _inversions_finding(
     pairs = sum(size * (size - 1) // 2 for size in sizes)
     if not pairs:
         sentence = "No two messages of canaries can be compared."
-        return AuditFinding.unseen(check, sentence=sentence)
+        return AuditFinding.not_tested(check, sentence=sentence)
     p_value = two_sided_p_value(count, sizes)
     sentence = (
         f"Of {pairs:,} pairs of messages {pairs - count:,} are {among}; half of them are "

@@ -10,7 +10,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from shuffledp.errors import CertificationError, ShuffledpError
-from shuffledp_services.explore.scene import Scene, read_scene
+from shuffledp_services.explore.explore_query import ExploreQuery, read_query
 
 _POLL_SECONDS = 0.004
 # Starting a new process takes about as long, so a shorter computation runs to its end.
@@ -33,12 +33,12 @@ class AnswerProcesses:
         for _ in range(number):
             self._idle.put_nowait(_AnswerProcess())
 
-    async def ask(self, name: str, scene: Scene, gone: Gone) -> dict[str, Any]:
+    async def ask(self, name: str, query: ExploreQuery, gone: Gone) -> dict[str, Any]:
         """Computes an answer in an idle process.
 
         Args:
             name: The name of the answer in `answers.ANSWERS`.
-            scene: The parameters of the answer.
+            query: The parameters of the answer.
             gone: Returns whether the client has disconnected.
 
         Raises:
@@ -52,7 +52,7 @@ class AnswerProcesses:
             # False as long as the process may still compute or its answer is unread.
             finished = False
             try:
-                worker.connection.send((name, scene))
+                worker.connection.send((name, query))
                 late = time.monotonic() + _MIN_COMPUTING_SECONDS
                 while not worker.connection.poll():
                     if time.monotonic() > late and await gone():
@@ -90,12 +90,12 @@ class AnswerPools:
         # Started with the first plan.
         self._planner: AnswerProcesses | None = None
 
-    async def ask(self, name: str, scene: Scene, gone: Gone) -> dict[str, Any]:
+    async def ask(self, name: str, query: ExploreQuery, gone: Gone) -> dict[str, Any]:
         """As `AnswerProcesses.ask`."""
         if name == "plan" and self._planner is None:
             self._planner = AnswerProcesses(1)
         separate = {"quick": self._quick, "plan": self._planner}.get(name)
-        return await (separate or self._usual).ask(name, scene, gone)
+        return await (separate or self._usual).ask(name, query, gone)
 
     def end(self) -> None:
         """As `AnswerProcesses.end`."""
@@ -132,13 +132,13 @@ def _compute(connection: Connection) -> None:
     from shuffledp_services.explore.answers import ANSWERS
 
     # Warms up: the first answer imports modules and fills caches.
-    ANSWERS["answer"](read_scene({}))
+    ANSWERS["answer"](read_query({}))
     while True:
         try:
-            name, scene = connection.recv()
+            name, query = connection.recv()
         except EOFError:
             return
         try:
-            connection.send(ANSWERS[name](scene))
+            connection.send(ANSWERS[name](query))
         except ShuffledpError as error:
             connection.send(error)

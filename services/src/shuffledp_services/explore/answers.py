@@ -1,4 +1,4 @@
-"""Answers of the accountant for a scene, as texts that the page shows unchanged."""
+"""Answers of the accountant for a query, as texts that the page shows unchanged."""
 
 from collections.abc import Callable, Mapping
 from statistics import NormalDist
@@ -11,47 +11,47 @@ from shuffledp.accounting.privacy_profile import privacy_profile
 from shuffledp.errors import InvalidInputError
 from shuffledp.format_number import plain
 from shuffledp.planning.protocol_plan import Wish
+from shuffledp_services.explore.explore_query import ExploreQuery
 from shuffledp_services.explore.exports import command_of, python_of
-from shuffledp_services.explore.scene import Scene
 from shuffledp_services.explore.task_export import task_of
 
 # Few points: with several rounds, each of them takes long to compute.
 _PROFILE_POINTS = 17
 
 
-def guarantee_of(scene: Scene) -> Guarantee:
-    """Computes the guarantee of a scene with `account`."""
+def guarantee_of(query: ExploreQuery) -> Guarantee:
+    """Computes the guarantee of a query with `account`."""
     # Every certified number of `answer` and the certificate come from this call.
     return account(
-        scene.protocol,
-        scene.people,
-        delta=scene.delta,
-        absent=scene.absent,
-        rounds=scene.rounds,
+        query.protocol,
+        query.people,
+        delta=query.delta,
+        absent=query.absent,
+        rounds=query.rounds,
     )
 
 
-def quick(scene: Scene) -> dict[str, Any]:
+def quick(query: ExploreQuery) -> dict[str, Any]:
     """Computes closed-form bounds: certified, but not tight."""
     # The page shows these until `answer` arrives, which takes longer.
     epsilons = closed_form_epsilons(
-        scene.protocol,
-        scene.people,
-        delta=scene.delta,
-        absent=scene.absent,
-        rounds=scene.rounds,
+        query.protocol,
+        query.people,
+        delta=query.delta,
+        absent=query.absent,
+        rounds=query.rounds,
     )
     levels = [
         {"level": plain(level), "people": people, "certified": plain(epsilon)}
-        for (level, people), epsilon in zip(scene.levels, epsilons, strict=True)
+        for (level, people), epsilon in zip(query.levels, epsilons, strict=True)
     ]
-    return _common_fields(scene) | {"levels": levels}
+    return _common_fields(query) | {"levels": levels}
 
 
-def answer(scene: Scene) -> dict[str, Any]:
+def answer(query: ExploreQuery) -> dict[str, Any]:
     """Computes certificate, attack, expected error and exports for the page."""
-    guarantee = guarantee_of(scene)
-    return _common_fields(scene) | {
+    guarantee = guarantee_of(query)
+    return _common_fields(query) | {
         "levels": [
             {
                 "level": plain(entry.chosen),
@@ -68,22 +68,22 @@ def answer(scene: Scene) -> dict[str, Any]:
     }
 
 
-def certificate(scene: Scene) -> dict[str, Any]:
+def certificate(query: ExploreQuery) -> dict[str, Any]:
     """Returns the certificate in the format of `shuffledp verify`."""
-    return guarantee_of(scene).to_dict()
+    return guarantee_of(query).to_dict()
 
 
-def profiles(scene: Scene) -> dict[str, Any]:
+def profiles(query: ExploreQuery) -> dict[str, Any]:
     """Computes the privacy profile of every level: upper bound and attack."""
     profiles_by_level = []
-    for level, _ in scene.levels:
+    for level, _ in query.levels:
         profile = privacy_profile(
-            scene.protocol,
-            scene.people,
+            query.protocol,
+            query.people,
             level,
             num_points=_PROFILE_POINTS,
-            absent=scene.absent,
-            rounds=scene.rounds,
+            absent=query.absent,
+            rounds=query.rounds,
         )
         profiles_by_level.append(
             {
@@ -93,15 +93,15 @@ def profiles(scene: Scene) -> dict[str, Any]:
                 "attacked": profile.attacked.tolist(),
             }
         )
-    return {"query": scene.query, "profiles": profiles_by_level}
+    return {"query": query.query_string, "profiles": profiles_by_level}
 
 
-def plan(scene: Scene) -> dict[str, Any]:
+def plan(query: ExploreQuery) -> dict[str, Any]:
     """Returns the planner's choice for these users in one round, with its reason."""
-    wish = Wish(levels=dict(scene.levels), delta=scene.delta, absent=scene.absent)
-    protocol_plan = scene.exploration.plan(wish, dict(scene.terms), scene.value)
+    wish = Wish(levels=dict(query.levels), delta=query.delta, absent=query.absent)
+    protocol_plan = query.exploration.plan(wish, dict(query.terms), query.value)
     return {
-        "query": scene.query,
+        "query": query.query_string,
         "reason": protocol_plan.reason,
         "options": [
             {
@@ -116,21 +116,21 @@ def plan(scene: Scene) -> dict[str, Any]:
     }
 
 
-def _common_fields(scene: Scene) -> dict[str, Any]:
+def _common_fields(query: ExploreQuery) -> dict[str, Any]:
     """Returns the fields of an answer that need no certified number."""
     return {
-        "query": scene.query,
-        "statistic": scene.statistic,
-        "delta": plain(scene.delta),
-        "num_users": scene.people.num_users,
-        "error": _expected(scene),
-        "python": python_of(scene),
-        "command": command_of(scene),
+        "query": query.query_string,
+        "statistic": query.statistic,
+        "delta": plain(query.delta),
+        "num_users": query.people.num_users,
+        "error": _expected(query),
+        "python": python_of(query),
+        "command": command_of(query),
     }
 
 
 # The answers that the page may request, by the path of the request.
-ANSWERS: Mapping[str, Callable[[Scene], dict[str, Any]]] = {
+ANSWERS: Mapping[str, Callable[[ExploreQuery], dict[str, Any]]] = {
     "quick": quick,
     "answer": answer,
     "certificate.json": certificate,
@@ -140,24 +140,24 @@ ANSWERS: Mapping[str, Callable[[Scene], dict[str, Any]]] = {
 }
 
 
-def _expected(scene: Scene) -> dict[str, Any]:
+def _expected(query: ExploreQuery) -> dict[str, Any]:
     """Computes the expected standard error and a 95% interval around the value."""
     try:
-        error, bias = scene.exploration.predict(
-            scene.protocol, scene.people, scene.value
+        error, bias = query.exploration.predict(
+            query.protocol, query.people, query.value
         )
     except InvalidInputError as refused:
         # The page shows the reason; the guarantee beside it still holds.
         return {"refused": str(refused)}
     # The normal approximation: the interval is for orientation, not certified.
-    display = scene.exploration.words.display
+    display = query.exploration.words.display
     half_width = NormalDist().inv_cdf(0.975) * error
     return {
         "standard_error": error,
         "bias": bias,
-        "value": scene.value,
-        "interval": [scene.value - half_width, scene.value + half_width],
-        "range": list(scene.value_range),
+        "value": query.value,
+        "interval": [query.value - half_width, query.value + half_width],
+        "range": list(query.value_range),
         "factor": display.factor,
         "suffix": display.suffix,
     }

@@ -18,8 +18,8 @@ from shuffledp.errors import InvalidInputError, ShuffledpError
 from shuffledp_services.analyst.headers import HEADERS, SecurityHeaders
 from shuffledp_services.explore.answer_processes import Abandoned, AnswerPools, Gone
 from shuffledp_services.explore.answers import ANSWERS
+from shuffledp_services.explore.explore_query import ExploreQuery, read_query
 from shuffledp_services.explore.form import with_controls
-from shuffledp_services.explore.scene import Scene, read_scene
 
 # Only these files are served: a path is looked up, never joined to a folder.
 _FILES = {
@@ -43,7 +43,7 @@ _MAX_QUERY = 1000
 class AnswerSource(Protocol):
     """An object that computes answers, such as `AnswerPools`."""
 
-    async def ask(self, name: str, scene: Scene, gone: Gone) -> dict[str, Any]:
+    async def ask(self, name: str, query: ExploreQuery, gone: Gone) -> dict[str, Any]:
         """As `AnswerProcesses.ask`."""
 
     def end(self) -> None:
@@ -95,7 +95,7 @@ class _Answers:
 
     def __init__(self) -> None:
         self.workers: AnswerSource | None = None
-        self._cache: dict[tuple[str, Scene], dict[str, Any]] = {}
+        self._cache: dict[tuple[str, ExploreQuery], dict[str, Any]] = {}
 
     def endpoint(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         """Returns the endpoint of one kind of answer."""
@@ -108,9 +108,9 @@ class _Answers:
                 "same-origin",
             ):
                 return _problem("Expected to be asked by this page.", 403)
-            scene = requested_scene(request)
+            query = requested_query(request)
             try:
-                content = await self._answer(name, scene, request.is_disconnected)
+                content = await self._answer(name, query, request.is_disconnected)
             except Abandoned:
                 return Response(status_code=204)
             if name != "certificate.json":
@@ -125,23 +125,25 @@ class _Answers:
 
         return serve
 
-    async def _answer(self, name: str, scene: Scene, gone: Gone) -> dict[str, Any]:
+    async def _answer(
+        self, name: str, query: ExploreQuery, gone: Gone
+    ) -> dict[str, Any]:
         if self.workers is None:
             raise RuntimeError("Expected the application to run.")
-        cached = self._cache.pop((name, scene), None)
-        content = cached or await self.workers.ask(name, scene, gone)
+        cached = self._cache.pop((name, query), None)
+        content = cached or await self.workers.ask(name, query, gone)
         # Inserted again at the end, so that the first entry is the least recently used.
-        self._cache[name, scene] = content
+        self._cache[name, query] = content
         while len(self._cache) > _MAX_CACHED:
             del self._cache[next(iter(self._cache))]
         return content
 
 
-def requested_scene(request: Request) -> Scene:
-    """Reads the scene from the query of a request.
+def requested_query(request: Request) -> ExploreQuery:
+    """Reads the query of a request.
 
     Raises:
-        InvalidInputError: If the query is too long, repeats a name, or is no valid scene.
+        InvalidInputError: If the query is too long, repeats a name, or cannot be read.
     """
     # A limit on the query bounds the work of parsing it.
     if len(request.url.query) > _MAX_QUERY:
@@ -152,7 +154,7 @@ def requested_scene(request: Request) -> Scene:
     pairs = request.query_params.multi_items()
     if len(pairs) > len(dict(pairs)):
         raise InvalidInputError("Expected every name once.")
-    return read_scene(dict(pairs))
+    return read_query(dict(pairs))
 
 
 def _file(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:

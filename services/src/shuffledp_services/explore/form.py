@@ -8,7 +8,11 @@ from html import escape
 from shuffledp.parameter import Parameter
 from shuffledp.randomizers.catalog import CATALOG
 from shuffledp.statistics.statistic_catalog import exploration_named
-from shuffledp_services.explore.scene import MECHANISMS, asked_parameters, usual_text
+from shuffledp_services.explore.explore_query import (
+    MECHANISMS,
+    all_parameters,
+    default_text,
+)
 
 
 def with_controls(page: str) -> str:
@@ -47,7 +51,7 @@ def _parameters() -> str:
     return "\n".join(
         f'<label data-of="{" ".join(_owners(name))}">{escape(parameter.help)}\n'
         f"{_field(parameter)}</label>"
-        for name, parameter in asked_parameters().items()
+        for name, parameter in all_parameters().items()
     )
 
 
@@ -76,4 +80,4 @@ def _field(parameter: Parameter) -> str:
         kind = 'type="text" inputmode="decimal"'
     else:
         kind = 'type="number" step="any"'
-    return f'<input name="{parameter.name}" {kind} value="{usual_text(parameter)}">'
+    return f'<input name="{parameter.name}" {kind} value="{default_text(parameter)}">'

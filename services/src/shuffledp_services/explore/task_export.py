@@ -1,4 +1,4 @@
-"""A scene as a task of the services, which collects answers of real users."""
+"""A query as a task of the services, which collects answers of real users."""
 
 import shlex
 from typing import Any
@@ -7,67 +7,67 @@ from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.format_number import plain
 from shuffledp.parameter import Parameter
 from shuffledp.statistics.statistic_catalog import survey_named
-from shuffledp_services.explore.scene import Scene
+from shuffledp_services.explore.explore_query import ExploreQuery
 
 # A command with more categories than this is too long to read and edit.
 _MAX_ANSWERS = 50
 
 
-def task_of(scene: Scene) -> dict[str, Any]:
-    """Returns the command that creates a task for a scene, with texts to replace.
+def task_of(query: ExploreQuery) -> dict[str, Any]:
+    """Returns the command that creates a task for a query, with texts to replace.
 
     Raises:
         InvalidInputError: If the services do not run the mechanism, or the categories
             are too many for a command.
         PopulationError: If there is only one user.
     """
-    if scene.people.num_users < 2:
+    if query.people.num_users < 2:
         raise PopulationError("Expected at least 2 people in a task, got 1.")
-    parameters = survey_named(scene.statistic).parameters
+    parameters = survey_named(query.statistic).parameters
     # A question of one mechanism does not name it: it is the usual one of its statistic.
     allowed = next(
         (each.choices for each in parameters if each.name == "mechanism"),
-        scene.exploration.mechanisms[:1],
+        query.exploration.mechanisms[:1],
     )
-    if scene.mechanism not in allowed:
+    if query.mechanism not in allowed:
         raise InvalidInputError(
             f"Expected {' or '.join(allowed)} for a task: the services do not run "
-            f"{scene.mechanism}."
+            f"{query.mechanism}."
         )
-    terms = [pair for parameter in parameters for pair in _options(parameter, scene)]
+    terms = [pair for parameter in parameters for pair in _options(parameter, query)]
     options: list[tuple[str, object]] = [
         ("name", "Example"),
         ("asker", "Who asks"),
         ("contact", "How to reach us"),
         ("consent", "What for, who gets results, how long they are kept."),
         ("question", "What people are asked"),
-        ("statistic", scene.statistic),
+        ("statistic", query.statistic),
         *terms,
-        ("mode", scene.mode),
-        ("levels", ",".join(plain(level) for level, _ in scene.levels)),
-        ("minimum", ",".join(str(people) for _, people in scene.levels)),
-        ("delta", plain(scene.delta)),
-        ("absent", scene.absent),
-        ("epochs", scene.rounds),
+        ("mode", query.mode),
+        ("levels", ",".join(plain(level) for level, _ in query.levels)),
+        ("minimum", ",".join(str(people) for _, people in query.levels)),
+        ("delta", plain(query.delta)),
+        ("absent", query.absent),
+        ("epochs", query.rounds),
         ("shuffler", "shuffler.public.json"),
         ("enroller", "enroller.public.json"),
     ]
     # NAME=VALUE, because a separate value that begins with a minus reads as an option.
     words = [f"--{name}={value}" for name, value in options]
     command = shlex.join(["shuffledp", "task", "create", "FOLDER", *words])
-    return {"query": scene.query, "command": command}
+    return {"query": query.query_string, "command": command}
 
 
-def _options(parameter: Parameter, scene: Scene) -> list[tuple[str, object]]:
+def _options(parameter: Parameter, query: ExploreQuery) -> list[tuple[str, object]]:
     """Returns the options that state one parameter of a question."""
-    values = dict(scene.terms + scene.setting)
+    values = dict(query.terms + query.setting)
     if parameter.name == "mechanism":
-        return [(parameter.option, scene.mechanism)]
+        return [(parameter.option, query.mechanism)]
     if parameter.name not in values:
         return []
     if parameter.kind != "texts":
         return [(parameter.option, plain(values[parameter.name]))]
-    # Scenes know how many texts there are, and not which.
+    # Queries know how many texts there are, and not which.
     count = int(values[parameter.name])
     if count > _MAX_ANSWERS:
         raise InvalidInputError(

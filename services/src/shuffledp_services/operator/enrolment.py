@@ -4,12 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shuffledp.errors import InvalidInputError
-from shuffledp_services.shuffler.shuffler_host import roster_filename
 from shuffledp_services.storage.key_files import (
     ENROLLER_FILE,
     EnrollerSecrets,
     write_new,
 )
+from shuffledp_services.storage.roster_files import roster_filename
 from shuffledp_services.wire.invitation import Invitation, draw_invitations
 from shuffledp_services.wire.roster import write_roster
 from shuffledp_services.wire.task import Task
@@ -18,7 +18,7 @@ from shuffledp_services.wire.task import Task
 def min_participants(task: Task) -> int:
     """Returns the smallest number of participants whose result may be released."""
     # Named choices have a minimum each; otherwise there is one for all together.
-    return sum(task.minimum) if task.names_choices else task.minimum[0]
+    return sum(task.minimum) if task.choices_are_levels else task.minimum[0]
 
 
 def write_enrolment(

@@ -1,6 +1,7 @@
 """The shuffler's service, assembled from folders and URLs."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -16,14 +17,11 @@ from shuffledp_services.operator.task_signatures import (
 from shuffledp_services.shuffler.analyst_client import AnalystClient
 from shuffledp_services.shuffler.postgres_store import PostgresStore
 from shuffledp_services.shuffler.shuffler_app import create_shuffler
-from shuffledp_services.shuffler.shuffler_host import (
-    ShufflerHost,
-    last_roster_finder,
-    roster_reader,
-)
+from shuffledp_services.shuffler.shuffler_host import ShufflerHost
 from shuffledp_services.shuffler.sqlite_store import SqliteStore
 from shuffledp_services.shuffler.store import ShufflerStore
 from shuffledp_services.storage.key_files import SHUFFLER_FILE, ShufflerSecrets
+from shuffledp_services.storage.roster_files import last_roster_epoch, roster_reader
 from shuffledp_services.wire.parties import Role
 from shuffledp_services.wire.signed_plan import prove_plan_rule
 from shuffledp_services.wire.task import Task
@@ -78,8 +76,8 @@ def _load(folder: Path) -> tuple[Task, ShufflerHost]:
     check_alone(folder, Role.SHUFFLER)
     secrets = ShufflerSecrets.load(folder / SHUFFLER_FILE)
     rosters, former = roster_reader(folder, task), load_former(folder, task)
-    last = last_roster_finder(folder)
-    return task, ShufflerHost(task, secrets, rosters, last, former)
+    last_roster = partial(last_roster_epoch, folder)
+    return task, ShufflerHost(task, secrets, rosters, last_roster, former)
 
 
 def _in_file(path: Path) -> ShufflerStore:

@@ -149,8 +149,8 @@ def _at_minimum(task: Task) -> BatchVerdict:
     # The population is divided among the targets as evenly as possible.
     num_choices, smallest = len(task.choices), task.minimum[0]
     share, remainder = divmod(smallest, num_choices)
-    choosing = Step(task, 1, EpochStage.CHOICE).choosing
-    chosen = choosing.exact(
+    choice_run = Step(task, 1, EpochStage.CHOICE).choice_run
+    chosen = choice_run.exact(
         [share + (index < remainder) for index in range(num_choices)]
     )
     step = Step(task, 1, EpochStage.ANSWER, best_plan(task, chosen))

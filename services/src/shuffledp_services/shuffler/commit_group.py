@@ -50,7 +50,7 @@ class CommitGroup:
         self._decide(known)
         accepted = np.flatnonzero(self._outcomes == ReportOutcome.ACCEPTED)
         step, choices = self.state.step, self._choices[accepted]
-        if step.task.names_choices:
+        if step.task.choices_are_levels:
             # One count per choice, or one in all: see `TaskRecord.people`.
             people = np.bincount(choices, minlength=len(step.task.choices)).tolist()
         else:

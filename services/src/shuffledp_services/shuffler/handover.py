@@ -157,7 +157,7 @@ class Handover:
                     return self._analyst.refused_wait
         # Any error is retried, as a batch must not be stuck because of one bug.
         except Exception as error:
-            # An attempt that delivered a shard is no failure: fewer remain to be sent.
+            # An attempt that delivered a shard is not a failure: fewer remain to be sent.
             failed = 0 if progressed else before.failed + 1
             after = HandoverAttempts(failed, full=isinstance(error, AnalystFullError))
             if self._lifecycle.state == state:

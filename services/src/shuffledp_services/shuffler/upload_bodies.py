@@ -15,7 +15,7 @@ from shuffledp_services.wire.refusal import Reason, Refusal
 from shuffledp_services.wire.tokens import TOKEN_SIZE
 from shuffledp_services.wire.upload_format import HEADER_SIZE, MAX_BODY
 
-BEGIN_SIZE = HEADER_SIZE + TOKEN_SIZE
+ADMISSION_SIZE = HEADER_SIZE + TOKEN_SIZE
 """Bytes of a body that are checked before the remaining ones are received."""
 
 MAX_COMMAND = 4096
@@ -67,8 +67,8 @@ class UploadBodies:
 
         Args:
             request: The request, with its body received or not.
-            admit: Raises Refusal unless the first `BEGIN_SIZE` bytes may begin an upload;
-                gets fewer of a shorter body.
+            admit: Raises Refusal unless the first `ADMISSION_SIZE` bytes may start an
+                upload; gets fewer of a shorter body.
 
         Raises:
             Refusal: If the body is not admitted, larger than `MAX_BODY`, slow or
@@ -82,9 +82,9 @@ class UploadBodies:
         self, request: PlainRequest, admit: Callable[[bytes], Awaitable[None]]
     ) -> Body:
         """Takes a small body that was received with its request, without waiting."""
-        await admit(request.body[:BEGIN_SIZE])
+        await admit(request.body[:ADMISSION_SIZE])
         request.mark_authenticated()
-        body, token = Body(self._memory), request.body[HEADER_SIZE:BEGIN_SIZE]
+        body, token = Body(self._memory), request.body[HEADER_SIZE:ADMISSION_SIZE]
         body.claim(token)
         body.add(request.body)
         self._memory.release_token(token, body)
@@ -106,15 +106,15 @@ class UploadBodies:
         )
         try:
             async with body.arrival():
-                begin = b""
+                prefix = b""
                 async for part in parts:
-                    begin += part
-                    if len(begin) >= BEGIN_SIZE:
+                    prefix += part
+                    if len(prefix) >= ADMISSION_SIZE:
                         break
-                await admit(begin[:BEGIN_SIZE])
+                await admit(prefix[:ADMISSION_SIZE])
                 mark_authenticated(request.scope)
-                body.claim(begin[HEADER_SIZE:BEGIN_SIZE])
-                body.add(begin)
+                body.claim(prefix[HEADER_SIZE:ADMISSION_SIZE])
+                body.add(prefix)
                 async for part in parts:
                     if body.size + len(part) > MAX_BODY:
                         raise _too_large()

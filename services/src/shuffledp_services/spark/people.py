@@ -61,7 +61,7 @@ def population(frame: "DataFrame", budget: str) -> Population:
 
     Raises:
         InvalidInputError: If there is no such column.
-        DataError: If a text is no number.
+        DataError: If a text is not a number.
         MissingValueError: If a user has no budget.
         PopulationError: If the frame is empty, or a budget is out of range.
     """

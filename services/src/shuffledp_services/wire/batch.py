@@ -35,7 +35,7 @@ MAX_BITS = 17
 # Room for 2^MAX_BITS shards: each has a count and a digest in base64url.
 MAX_HEADER = 1 << 23
 
-BEGIN_SIZE = len(MAGIC) + 4
+PREFIX_SIZE = len(MAGIC) + 4
 
 _PURPOSE = "batch"
 _WHOLE = ("epoch", "after", "sealed_size", "messages_per_report", "bits")
@@ -125,18 +125,18 @@ def write_manifest(header: BatchHeader, signing_key: bytes) -> bytes:
     return b"".join((MAGIC, len(text).to_bytes(4, "big"), text))
 
 
-def manifest_size(begin: bytes) -> int:
-    """Returns the size of a manifest, from its first `BEGIN_SIZE` bytes.
+def manifest_size(prefix: bytes) -> int:
+    """Returns the size of a manifest, from its first `PREFIX_SIZE` bytes.
 
     Raises:
-        Refusal: If they do not begin a manifest.
+        Refusal: If they are not the start of a manifest.
     """
-    if len(begin) < BEGIN_SIZE or begin[: len(MAGIC)] != MAGIC:
+    if len(prefix) < PREFIX_SIZE or prefix[: len(MAGIC)] != MAGIC:
         raise Refusal(Reason.MALFORMED, "Expected a batch of version 4.")
-    length = int.from_bytes(begin[len(MAGIC) : BEGIN_SIZE], "big")
+    length = int.from_bytes(prefix[len(MAGIC) : PREFIX_SIZE], "big")
     if length > MAX_HEADER:
         raise Refusal(Reason.TOO_LARGE, f"Expected a header of {MAX_HEADER} bytes.")
-    return BEGIN_SIZE + length
+    return PREFIX_SIZE + length
 
 
 def read_manifest(content: bytes, task: Task) -> BatchHeader:
@@ -145,12 +145,12 @@ def read_manifest(content: bytes, task: Task) -> BatchHeader:
     Raises:
         Refusal: If it is malformed, or not signed by the task's shuffler for this task.
     """
-    if len(content) != manifest_size(content[:BEGIN_SIZE]):
+    if len(content) != manifest_size(content[:PREFIX_SIZE]):
         raise Refusal(Reason.WRONG_SIZE, "Expected a whole manifest, and nothing more.")
     # The signature first: no other member is used before.
     value = check_signed(
         _PURPOSE,
-        read_object(content[BEGIN_SIZE:], "a batch header"),
+        read_object(content[PREFIX_SIZE:], "a batch header"),
         task.shuffler_signing_key,
     )
     header = _header(value, task)

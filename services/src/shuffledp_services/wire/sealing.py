@@ -26,10 +26,10 @@ from shuffledp_services.wire.refusal import Reason, Refusal
 _PrivateKey: TypeAlias = X25519PrivateKey | hpke.MLKEM768X25519PrivateKey
 _PublicKey: TypeAlias = X25519PublicKey | hpke.MLKEM768X25519PublicKey
 
-_TAG = 16
-_X25519 = 32
-_MLKEM_SEED = 64
-_MLKEM_PUBLIC = 1184
+_TAG_SIZE = 16
+_X25519_SIZE = 32
+_MLKEM_SEED_SIZE = 64
+_MLKEM_PUBLIC_SIZE = 1184
 
 
 class Suite(StrEnum):
@@ -51,17 +51,17 @@ class Suite(StrEnum):
     @property
     def overhead(self) -> int:
         """Bytes that sealing adds to a message."""
-        return self._kem.enc_length() + _TAG
+        return self._kem.enc_length() + _TAG_SIZE
 
     @property
     def public_size(self) -> int:
         """Bytes of a public key."""
-        return _X25519 + (_MLKEM_PUBLIC if self is Suite.X_WING else 0)
+        return _X25519_SIZE + (_MLKEM_PUBLIC_SIZE if self is Suite.X_WING else 0)
 
     @property
     def private_size(self) -> int:
         """Bytes of a private key."""
-        return _X25519 + (_MLKEM_SEED if self is Suite.X_WING else 0)
+        return _X25519_SIZE + (_MLKEM_SEED_SIZE if self is Suite.X_WING else 0)
 
     @property
     def _kem(self) -> hpke.KEM:
@@ -75,21 +75,21 @@ class Suite(StrEnum):
 
 def new_private_key(suite: Suite) -> bytes:
     """Draws a private key from the operating system."""
-    own = X25519PrivateKey.generate().private_bytes_raw()
+    x25519_bytes = X25519PrivateKey.generate().private_bytes_raw()
     if suite is Suite.X_WING:
         # ML-KEM first and X25519 last, as in public keys.
-        return MLKEM768PrivateKey.generate().private_bytes_raw() + own
-    return own
+        return MLKEM768PrivateKey.generate().private_bytes_raw() + x25519_bytes
+    return x25519_bytes
 
 
 def public_key_of(suite: Suite, private: bytes) -> bytes:
     """Returns the public key of a private key."""
-    own = X25519PrivateKey.from_private_bytes(private[-_X25519:])
-    public = own.public_key().public_bytes_raw()
+    x25519_key = X25519PrivateKey.from_private_bytes(private[-_X25519_SIZE:])
+    x25519_public = x25519_key.public_key().public_bytes_raw()
     if suite is Suite.X_WING:
-        lattice = MLKEM768PrivateKey.from_seed_bytes(private[:_MLKEM_SEED])
-        return lattice.public_key().public_bytes_raw() + public
-    return public
+        ml_kem_key = MLKEM768PrivateKey.from_seed_bytes(private[:_MLKEM_SEED_SIZE])
+        return ml_kem_key.public_key().public_bytes_raw() + x25519_public
+    return x25519_public
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,14 +125,16 @@ class Sealer:
             raise Refusal(
                 Reason.MALFORMED, "Expected a public key of the task's suite."
             )
-        own = X25519PublicKey.from_public_bytes(self.public_key[-_X25519:])
+        x25519_key = X25519PublicKey.from_public_bytes(self.public_key[-_X25519_SIZE:])
         if self.suite is not Suite.X_WING:
-            return own
+            return x25519_key
         try:
-            lattice = MLKEM768PublicKey.from_public_bytes(self.public_key[:-_X25519])
+            ml_kem_key = MLKEM768PublicKey.from_public_bytes(
+                self.public_key[:-_X25519_SIZE]
+            )
         except ValueError as error:
             raise Refusal(Reason.MALFORMED, "Expected an ML-KEM public key.") from error
-        return hpke.MLKEM768X25519PublicKey(lattice, own)
+        return hpke.MLKEM768X25519PublicKey(ml_kem_key, x25519_key)
 
 
 class Opener:
@@ -143,18 +145,20 @@ class Opener:
             raise Refusal(
                 Reason.MALFORMED, "Expected a private key of the task's suite."
             )
-        own = X25519PrivateKey.from_private_bytes(private_key[-_X25519:])
-        key: _PrivateKey = own
+        x25519_key = X25519PrivateKey.from_private_bytes(private_key[-_X25519_SIZE:])
+        key: _PrivateKey = x25519_key
         if suite is Suite.X_WING:
-            lattice = MLKEM768PrivateKey.from_seed_bytes(private_key[:_MLKEM_SEED])
-            key = hpke.MLKEM768X25519PrivateKey(lattice, own)
+            ml_kem_key = MLKEM768PrivateKey.from_seed_bytes(
+                private_key[:_MLKEM_SEED_SIZE]
+            )
+            key = hpke.MLKEM768X25519PrivateKey(ml_kem_key, x25519_key)
         self._key, self._info, self._primitives = key, info, suite.hpke()
 
     def open(self, sealed: bytes | memoryview) -> bytes | None:
-        """Returns the plain message; None if sealed in another context, or changed."""
+        """Returns the decrypted message; None if sealed in another context, or changed."""
         try:
             return self._primitives.decrypt(sealed, self._key, self._info)
-        # Not a refusal: single messages that cannot be opened are counted as spoiled.
+        # Not a refusal: single messages that cannot be opened are counted as invalid.
         except (InvalidTag, ValueError):
             return None
 

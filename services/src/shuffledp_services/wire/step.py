@@ -37,19 +37,19 @@ class Step:
     plan: Identity | None = None
 
     @cached_property
-    def choosing(self) -> ChoiceRun:
+    def choice_run(self) -> ChoiceRun:
         """The run that collects choices."""
         return self.task.question.survey.choosing(self.task.offer)
 
     @cached_property
-    def answering(self) -> AnswerRun:
+    def answer_run(self) -> AnswerRun:
         """The run that collects answers."""
         return self.task.question.survey.answering(self.task.offer, self.plan)
 
     @property
     def run(self) -> StageRun:
         """The run of this step."""
-        return self.choosing if self.stage is EpochStage.CHOICE else self.answering
+        return self.choice_run if self.stage is EpochStage.CHOICE else self.answer_run
 
     @property
     def messages_per_report(self) -> int:

@@ -129,12 +129,12 @@ class Task:
             raise InvalidInputError("Expected the digest of a former task, or none.")
         # Raises if the question does not support these choices.
         _ = self.protocol
-        if (self.plan_rule is None) is not self.names_choices:
+        if (self.plan_rule is None) is not self.choices_are_levels:
             raise InvalidInputError(
                 "Expected a rule for plans where people choose targets, and none elsewhere."
             )
         # A plan keeps targets and nothing smaller.
-        if not self.names_choices and any(
+        if not self.choices_are_levels and any(
             promise < choice
             for promise, choice in zip(self.promise, self.choices, strict=True)
         ):
@@ -183,8 +183,8 @@ class Task:
         return _SKIPPED * self.epochs
 
     @property
-    def names_choices(self) -> bool:
-        """Whether reports name their choices to the shuffler: levels, never targets."""
+    def choices_are_levels(self) -> bool:
+        """Whether choices are levels, which reports show to the shuffler, or targets."""
         return not self.question.survey.central
 
     @property
@@ -192,14 +192,14 @@ class Task:
         """The steps of an epoch, in their order."""
         return (
             (EpochStage.ANSWER,)
-            if self.names_choices
+            if self.choices_are_levels
             else (EpochStage.CHOICE, EpochStage.ANSWER)
         )
 
     @property
     def choice_word(self) -> str:
         """The word for a choice: "level" or "target"."""
-        return "level" if self.names_choices else "target"
+        return "level" if self.choices_are_levels else "target"
 
     def check_shown(self) -> None:
         """Checks that the name and the question are displayed as written.
@@ -219,7 +219,7 @@ class Task:
     @property
     def counted(self) -> tuple[float | None, ...]:
         """The choices whose reports the shuffler counts; None counts all together."""
-        return self.choices if self.names_choices else (None,)
+        return self.choices if self.choices_are_levels else (None,)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all attributes, bytes as base64url."""

@@ -183,7 +183,7 @@ def choices_offered(step: Step, choices: NDArray[np.int64]) -> NDArray[np.bool_]
     offered: NDArray[np.bool_] = choices == UNLINKED
     # Choices are refused where the task does not name them: the shuffler must not learn
     # targets.
-    if step.task.names_choices:
+    if step.task.choices_are_levels:
         offered = choices < len(step.task.choices)
     return offered
 

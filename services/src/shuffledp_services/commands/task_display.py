@@ -51,15 +51,17 @@ def show_task(task: "Task") -> None:
 def show_promises(task: "Task") -> None:
     """Prints the promises of a task, cautions about them, and its digest."""
     table = Table(title=Text(f"{task.name} ({task.identity})"))
-    wanted = "people needed" if task.names_choices else "people needed in all"
-    for title in (task.choice_word, wanted, "promised per epoch", "allowance"):
+    minimum_title = (
+        "people needed" if task.choices_are_levels else "people needed in all"
+    )
+    for title in (task.choice_word, minimum_title, "promised per epoch", "allowance"):
         table.add_column(title, justify="right")
     # If choices are not named, one minimum counts for all together.
-    number = len(task.choices)
-    least = task.minimum if task.names_choices else task.minimum[:1] * number
+    num_choices = len(task.choices)
+    minima = task.minimum if task.choices_are_levels else task.minimum[:1] * num_choices
     # Numbers as they are: what is signed is not rounded.
     for choice, people, epsilon, allowance in zip(
-        task.choices, least, task.promise, task.allowance, strict=True
+        task.choices, minima, task.promise, task.allowance, strict=True
     ):
         numbers = (plain(choice), f"{people:,}", plain(epsilon), plain(allowance))
         table.add_row(*numbers)
@@ -73,7 +75,7 @@ def show_promises(task: "Task") -> None:
 def _cautions(task: "Task") -> list[str]:
     """Returns cautions about the smallest possible epoch, in sentences."""
     # Targets are central: local levels follow from a plan.
-    levels = task.choices if task.names_choices else ()
+    levels = task.choices if task.choices_are_levels else ()
     cautions = (
         delta_caution(task.delta, sum(task.minimum)),
         epsilon_caution(max(task.promise)),
@@ -83,13 +85,13 @@ def _cautions(task: "Task") -> list[str]:
     return [caution for caution in cautions if caution is not None]
 
 
-def bears(task: "Task") -> str:
+def tolerance_text(task: "Task") -> str:
     """Returns sentences about absent people and spoiled reports, and their costs."""
     from shuffledp_services.collection.planning import STAY_AWAY, slack
 
     away = (
         ""
-        if task.names_choices
+        if task.choices_are_levels
         else f"After their targets, {STAY_AWAY:.0%} of the people may stay away: close "
         f"that step with {math.ceil(task.minimum[0] / (1.0 - STAY_AWAY)):,}.\n"
     )
@@ -119,7 +121,7 @@ def _agreed(task: "Task") -> Iterator[tuple[str, str]]:
     if question.linked:
         yield "mode", _LEVELS_SHOWN
     else:
-        yield "mode", _LEVELS_APART if task.names_choices else _TARGETS_APART
+        yield "mode", _LEVELS_APART if task.choices_are_levels else _TARGETS_APART
     yield (
         "absent",
         f"{task.absent:,} of those who answer are assumed to collude or to send noise: "

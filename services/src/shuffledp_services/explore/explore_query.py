@@ -31,28 +31,28 @@ MAX_ROUNDS = 1000
 _MAX_DIGITS = 24
 
 
-def asked_parameters() -> dict[str, Parameter]:
+def all_parameters() -> dict[str, Parameter]:
     """Returns the parameters of all statistics and mechanisms, by name."""
     parameters: dict[str, Parameter] = {}
     for statistic, mechanisms in MECHANISMS.items():
-        own = exploration_named(statistic).parameters
+        statistic_parameters = exploration_named(statistic).parameters
         settings = (each.parameter for group in mechanisms.values() for each in group)
-        for parameter in (*own, *settings):
+        for parameter in (*statistic_parameters, *settings):
             parameters.setdefault(parameter.name, parameter)
     return parameters
 
 
-def usual_text(parameter: Parameter) -> str:
+def default_text(parameter: Parameter) -> str:
     """Returns the default of a number, as an address states it."""
     return plain(float(parameter.default or 0.0))
 
 
-_FIRST = EXPLORATIONS[0]
+_DEFAULT_STATISTIC = EXPLORATIONS[0]
 _DEFAULTS = {
-    "statistic": _FIRST,
-    "mechanism": next(iter(MECHANISMS[_FIRST])),
+    "statistic": _DEFAULT_STATISTIC,
+    "mechanism": next(iter(MECHANISMS[_DEFAULT_STATISTIC])),
     "mode": "agnostic",
-    **{name: usual_text(each) for name, each in asked_parameters().items()},
+    **{name: default_text(each) for name, each in all_parameters().items()},
     "levels": "0.5:2500,1:5000,2:2500",
     "delta": "1e-06",
     "absent": "0",
@@ -62,11 +62,11 @@ _DEFAULTS = {
 
 
 @dataclass(frozen=True)
-class Scene:
+class ExploreQuery:
     """All parameters that an answer depends on.
 
-    >>> scene = read_scene({"levels": "1:5000,2:5000"})
-    >>> scene.levels, scene.protocol.num_categories
+    >>> query = read_query({"levels": "1:5000,2:5000"})
+    >>> query.levels, query.protocol.num_categories
     (((1.0, 5000), (2.0, 5000)), 17)
 
     Attributes:
@@ -111,17 +111,17 @@ class Scene:
     @property
     def parameters(self) -> dict[str, float]:
         """Parameters of the mechanism, by name, in the order of the command line."""
-        given, stated = dict(self.terms + self.setting), {}
+        requested, parameters = dict(self.terms + self.setting), {}
         values = self.protocol.randomizer.parameters
         for parameter in parameters_of(self.mechanism):
             name = parameter.name
             # A range may be stated in terms of its own, such as one around 0.
             if (
-                name in given
+                name in requested
                 or values.get(name, parameter.default) != parameter.default
             ):
-                stated[name] = values[name]
-        return stated
+                parameters[name] = values[name]
+        return parameters
 
     @property
     def protocol(self) -> Any:
@@ -136,8 +136,8 @@ class Scene:
         return ",".join(f"{plain(level)}:{people}" for level, people in self.levels)
 
     @property
-    def query(self) -> str:
-        """The canonical query string of the scene."""
+    def query_string(self) -> str:
+        """The canonical text, as in an address."""
         given: dict[str, str] = {
             "statistic": self.statistic,
             "mechanism": self.mechanism,
@@ -152,14 +152,14 @@ class Scene:
         return urlencode(given, safe=":,")
 
 
-def read_scene(given: Mapping[str, str]) -> Scene:
-    """Reads a scene from the query of an address, with defaults for missing names.
+def read_query(given: Mapping[str, str]) -> ExploreQuery:
+    """Reads a query from an address, with defaults for missing names.
 
     Args:
         given: Texts by name.
 
     Raises:
-        InvalidInputError: If a name is unknown, or a text is no valid value.
+        InvalidInputError: If a name is unknown, or a text is not a valid value.
     """
     if unknown := sorted(set(given) - set(_DEFAULTS)):
         raise InvalidInputError(
@@ -178,13 +178,15 @@ def read_scene(given: Mapping[str, str]) -> Scene:
     }
     low, high = _value_range(exploration, terms)
     if "value" not in given:
-        usual = exploration.value.usual
-        texts["value"] = plain(low + (high - low) / 2.0 if usual is None else usual)
+        default_value = exploration.value.usual
+        texts["value"] = plain(
+            low + (high - low) / 2.0 if default_value is None else default_value
+        )
     levels = _levels(texts["levels"])
     # The target user takes part: all others may be absent.
     others = sum(people for _, people in levels) - 1
     mode: Any = _one_of("mode", texts["mode"], get_args(Mode))
-    return Scene(
+    return ExploreQuery(
         statistic=statistic,
         mechanism=mechanism,
         mode=mode,
@@ -210,8 +212,8 @@ def _setting(
 
 def _value(parameter: Parameter, text: str) -> float:
     if parameter.kind == "whole number":
-        least, most = int(parameter.least), int(parameter.most)
-        return _whole(parameter.name, text, least, most)
+        minimum, maximum = int(parameter.least), int(parameter.most)
+        return _whole(parameter.name, text, minimum, maximum)
     return _number(parameter.name, text, parameter.least, parameter.most)
 
 
@@ -259,28 +261,28 @@ def _one_of(name: str, text: str, allowed: tuple[str, ...]) -> str:
     return text
 
 
-def _number(name: str, text: str, least: float, most: float) -> float:
+def _number(name: str, text: str, minimum: float, maximum: float) -> float:
     try:
         # float() accepts "1_000", which other readers of the query do not.
         number = float("" if "_" in text else text[: _MAX_DIGITS + 1])
     except ValueError:
         number = float("nan")
     # NaN fails the comparison, so it is refused, too.
-    if len(text) > _MAX_DIGITS or not least <= number <= most:
+    if len(text) > _MAX_DIGITS or not minimum <= number <= maximum:
         raise InvalidInputError(
-            f"Expected {name} to be a number from {least:g} to {most:g}, got "
+            f"Expected {name} to be a number from {minimum:g} to {maximum:g}, got "
             f"{text[:_MAX_DIGITS]!r}."
         )
-    # Adding 0.0 turns -0.0 into 0.0, so that equal scenes have equal queries.
+    # Adding 0.0 turns -0.0 into 0.0, so that equal queries have equal texts.
     return number + 0.0
 
 
-def _whole(name: str, text: str, least: int, most: int) -> int:
+def _whole(name: str, text: str, minimum: int, maximum: int) -> int:
     # isdigit() alone accepts digits of other scripts, such as superscripts.
     digits = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
-    if not digits or not least <= int(text) <= most:
+    if not digits or not minimum <= int(text) <= maximum:
         raise InvalidInputError(
-            f"Expected {name} to be a whole number from {least:,} to {most:,}, got "
+            f"Expected {name} to be a whole number from {minimum:,} to {maximum:,}, got "
             f"{text[:_MAX_DIGITS]!r}."
         )
     return int(text)

@@ -1,4 +1,4 @@
-"""Scenes read from addresses: valid parameters, and refused ones."""
+"""Queries read from addresses: valid parameters, and refused ones."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import pytest
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.catalog import mechanisms_for
+from shuffledp_services.explore.explore_query import MECHANISMS, read_query
 from shuffledp_services.explore.exports import command_of
-from shuffledp_services.explore.scene import MECHANISMS, read_scene
 
 
 @pytest.mark.parametrize(
@@ -22,14 +22,14 @@ from shuffledp_services.explore.scene import MECHANISMS, read_scene
         *({"statistic": s, "mechanism": m} for s, ms in MECHANISMS.items() for m in ms),
     ],
 )
-def test_a_scene_is_what_its_own_address_says(given: dict[str, str]) -> None:
-    scene = read_scene(given)
+def test_a_query_is_read_back_from_its_own_text(given: dict[str, str]) -> None:
+    query = read_query(given)
 
-    texts = dict(pair.split("=") for pair in scene.query.split("&"))
-    assert read_scene(texts) == scene
-    given = given | {"levels": scene.levels_text}
+    texts = dict(pair.split("=") for pair in query.query_string.split("&"))
+    assert read_query(texts) == query
+    given = given | {"levels": query.levels_text}
     assert {name: texts[name] for name in given} == given
-    assert scene.protocol.identity.record["mechanism"] == scene.mechanism
+    assert query.protocol.identity.record["mechanism"] == query.mechanism
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_an_address_that_makes_no_sense_is_refused(
     given: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(InvalidInputError, match=sentence) as refused:
-        read_scene(given)
+        read_query(given)
 
     assert str(refused.value).startswith("Expected ")
     assert len(str(refused.value)) < 160
@@ -84,10 +84,10 @@ def test_an_address_that_makes_no_sense_is_refused(
 def test_a_range_is_a_clip_for_a_mechanism_that_takes_one() -> None:
     given = {"statistic": "mean", "mechanism": "clip-laplace", "low": "4", "high": "10"}
 
-    scene = read_scene(given | {"levels": "1:50"})
+    query = read_query(given | {"levels": "1:50"})
 
-    assert "--mechanism 'clip-laplace(clip=3)' --mode" in command_of(scene)
-    assert (scene.protocol.low, scene.protocol.randomizer.clip) == (4.0, 3.0)
+    assert "--mechanism 'clip-laplace(clip=3)' --mode" in command_of(query)
+    assert (query.protocol.low, query.protocol.randomizer.clip) == (4.0, 3.0)
 
 
 def test_every_mechanism_of_the_protocols_is_on_the_page() -> None:
@@ -96,7 +96,7 @@ def test_every_mechanism_of_the_protocols_is_on_the_page() -> None:
 
 
 def test_a_command_says_no_more_than_it_must() -> None:
-    assert command_of(read_scene({"levels": "1:50"})) == (
+    assert command_of(read_query({"levels": "1:50"})) == (
         "shuffledp account --mechanism 'kary-response(categories=17)' --mode agnostic "
         "--levels 1:50 --delta 1e-06"
     )
