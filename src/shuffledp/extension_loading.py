@@ -29,7 +29,7 @@ def expecting(expectation: str) -> Iterator[None]:
     """
     try:
         yield
-    # Ours are sentences already, and Ctrl-C is no failure of the third-party code.
+    # Ours are sentences already, and Ctrl-C is not a failure of the third-party code.
     except (ShuffledpError, KeyboardInterrupt):
         raise
     # SystemExit, too: its exit code would pass for a verdict of the command.
@@ -63,7 +63,7 @@ def installed_mechanism(mechanism: str) -> EntryPoint | None:
     Raises:
         InvalidInputError: If packages declare different ones.
     """
-    # By value: several declarations of the same object are no conflict.
+    # By value: several declarations of the same object do not conflict.
     declared = {
         entry.value: entry for entry in entry_points(group=GROUP, name=mechanism)
     }

@@ -11,7 +11,7 @@ _LONGEST_NAME = 40
 def near_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
     """Returns groups of names that differ in case, white space or Unicode form only.
 
-    Characters without a width, such as those that join letters, are no difference.
+    Characters without a width, such as those that join letters, make no difference.
 
     >>> near_duplicates(["bike", "bus", "Bike", "b us"])
     [('Bike', 'bike')]

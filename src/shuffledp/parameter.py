@@ -126,7 +126,7 @@ def _texts(value: object) -> tuple[str, ...] | None:
     if not isinstance(value, Sequence) or isinstance(value, str):
         return None
     texts = all(isinstance(text, str) for text in value)
-    # In this order: entries that are no texts may have no hash.
+    # In this order: entries that are not texts may have no hash.
     return tuple(value) if texts and len(set(value)) == len(value) else None
 
 

@@ -110,7 +110,7 @@ class KeyedRandom(_Words):
                 randomize, or for every collection.
 
         Raises:
-            InvalidInputError: If the secret is short, or these are no digests.
+            InvalidInputError: If the secret is short, or these are not digests.
             MissingExtraError: If the package cryptography is missing.
         """
         if len(secret) < _SECRET_SIZE:

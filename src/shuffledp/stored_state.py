@@ -1,7 +1,7 @@
 """Serializes the stored state of an object, so that different distributions differ.
 
 The messages of a mechanism may depend on everything that it stores: the values in its
-`__dict__` and its slots, and the attributes of its classes that are no code. Values that
+`__dict__` and its slots, and the attributes of its classes that are not code. Values that
 cannot be serialized without loss (functions, generators, arbitrary objects) are refused: if
 they were left out, two mechanisms with different distributions would have one identity.
 Code itself is identified by the name of its class only.

@@ -166,7 +166,7 @@ class Tally:
         """Reads the output of `to_dict`.
 
         Raises:
-            DataError: If it is no tally.
+            DataError: If it is not a tally.
         """
         if not isinstance(record, dict) or set(record) != _KEYS:
             raise DataError("Expected a tally.")
@@ -197,7 +197,7 @@ class Tally:
         """Reads the output of `to_bytes`.
 
         Raises:
-            DataError: If it is no tally.
+            DataError: If it is not a tally.
         """
         if not isinstance(content, bytes) or not content.startswith(_MAGIC):
             raise DataError("Expected the bytes of a tally.")

@@ -107,7 +107,7 @@ def test_a_device_by_name_is_asked_about_usual_values(command: Command) -> None:
     assert "All 24 bounds hold together with confidence 0.99" in " ".join(
         shown.out.split()
     )
-    assert "Verdict: nothing found. That is no proof" in shown.out
+    assert "Verdict: nothing found. That is not a proof" in shown.out
 
 
 def test_a_broken_box_is_exit_code_1_and_says_by_which_event(command: Command) -> None:

@@ -127,7 +127,7 @@ def count_choices(
             randomized.
 
     Raises:
-        InvalidInputError: If `reports` are no counts, or responses carry no information.
+        InvalidInputError: If `reports` are not counts, or responses carry no information.
     """
     K, n = choices.size, int(reports.sum())  # noqa: N806
     if reports.shape != (K,) or reports.dtype.kind not in "iu":

@@ -181,7 +181,7 @@ def account_command(
         published = {}
         if compared is not None:
             published["published"] = [claim.to_dict() for claim in compared]
-        # A key of its own: what a paper states is no part of the guarantee.
+        # A key of its own: what a paper states is not part of the guarantee.
         beside = {} if selected is None else {"s_apes": selected.to_dict()}
         show_json(guarantee.to_dict() | published | beside)
     else:

@@ -53,7 +53,7 @@ def accountant_command(name: str, seconds: float, seed: int, as_json: bool) -> N
     ours, with a randomizer, people and epsilon, and answers with levels that have
     epsilon_local and delta_central. Exit code 1 says that it is wrong, or stated nothing.
     MODULE runs in a process of its own, which is ended a minute after twice --seconds: its
-    output goes to the error output, and its exit code is no verdict.
+    output goes to the error output, and its exit code is not a verdict.
 
     \b
     Examples:
@@ -122,7 +122,9 @@ def _lines(audit: AccountantAudit) -> list[str]:
     if audit.smallest is None:
         stated = audit.refused < audit.trials
         lines.append(
-            "That nothing was found is no proof." if stated else "Nothing was tested."
+            "That nothing was found is not a proof."
+            if stated
+            else "Nothing was tested."
         )
         return lines
     return [*lines, "", *_program(audit.smallest, audit.name)]

@@ -156,7 +156,7 @@ def randomizer_command(
         show_json({"seed": seed} | audit.to_dict())
     else:
         show(*findings(audit), f"\nAfter {duration(time.monotonic() - started)}")
-    # A test that could not see anything is no success either.
+    # A test that could not see anything is not a success either.
     sys.exit(0 if audit.verdict is AuditVerdict.NOTHING_FOUND else 1)
 
 

@@ -111,7 +111,7 @@ def _verdict(audit: RandomizerAudit) -> str:
     if audit.verdict is AuditVerdict.BLIND:
         return f"{audit.verdict}: there are too few samples for these levels."
     blind = ", ".join(f"{level:g}" for level in audit.blind_levels)
-    text = f"{audit.verdict}. That is no proof that the promise is kept."
+    text = f"{audit.verdict}. That is not a proof that the promise is kept."
     return text + (f" Levels that could not be seen: {blind}." if blind else "")
 
 

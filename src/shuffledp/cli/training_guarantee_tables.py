@@ -150,7 +150,7 @@ def sgd_guarantee_table(guarantee: SgdGuarantee, claim: str | None) -> Renderabl
 
 
 def four_digits(number: float | None) -> str:
-    """Returns a number that is no certified bound, in four digits."""
+    """Returns a number that is not a certified bound, in four digits."""
     if number is None:
         return "nothing"
     if math.isinf(number):

@@ -20,7 +20,7 @@ _STREAM = 20_230_629
 
 def start(given: dict[str, Any]) -> np.random.Generator:
     """Validates options before data are loaded, and returns the source of randomness."""
-    # `force` is taken out: it is no setting of a training, and is not recorded.
+    # `force` is taken out: it is not a setting of a training, and is not recorded.
     prepare(given["output"], force=given.pop("force"))
     rate = given["learning_rate"]
     # Written this way round, it refuses NaN, too; so does the next one.

@@ -117,7 +117,7 @@ def read_pages(
     pages: NDArray[np.bool_] = np.concatenate(
         _read(path, _numbers_that_occur, sha256=sha256, progress=progress)
     )
-    # Column 0 marks lines with a number that is no category.
+    # Column 0 marks lines with a number that is not a category.
     if pages[:, 0].any():
         raise DataError(f"Expected categories from 1 to 17 in {path}.")
     return pages[:, 1:]
@@ -178,7 +178,7 @@ def _first_numbers(lines: bytes) -> NDArray[np.uint8]:
 def _numbers_that_occur(lines: bytes) -> NDArray[np.bool_]:
     """Returns the set of numbers of each line that begins with a digit.
 
-    Shape (lines, 18); column 0 is true if a number is no category.
+    Shape (lines, 18); column 0 is true if a number is not a category.
     """
     most = len(MSNBC_CATEGORIES)
     # Unsigned: characters below "0" wrap around to values above 9.
@@ -189,7 +189,7 @@ def _numbers_that_occur(lines: bytes) -> NDArray[np.bool_]:
     second, third = digit[starts + 1], digit[starts + 2]
     number = digits[starts].astype(np.int64)
     number = np.where(second, 10 * number + digits[starts + 1], number)
-    # Three digits or more are no category.
+    # Three digits or more are not a category.
     number[(number > most) | (second & third)] = 0
     heads = np.flatnonzero((text[:-3] == _NEWLINE) & digit[1:-2])
     line = np.searchsorted(heads, starts) - 1

@@ -226,7 +226,7 @@ def _numbers(column: pl.Series, what: str) -> pl.Series:
 
 
 def _parsed(texts: pl.Series) -> pl.Series:
-    # A text such as "nan" can be cast, and is no number.
+    # A text such as "nan" can be cast, and is not a number.
     return texts.cast(pl.Float64, strict=False).fill_nan(None)
 
 

@@ -1,7 +1,7 @@
 """Local guarantee of a training: it holds without a shuffler, and against its operator.
 
 It composes the local privacy of one device's messages (`local_composition`). It holds for
-shuffled messages, too, and it is no central guarantee.
+shuffled messages, too, and it is not a central guarantee.
 """
 
 from dataclasses import asdict, dataclass

@@ -174,7 +174,7 @@ def checked_levels(levels: ArrayLike, rng: np.random.Generator) -> Floats:
     """Returns all local budgets for a simulation, shape (n,).
 
     Raises:
-        InvalidInputError: If there are none, one is no budget, or `rng` is no
+        InvalidInputError: If there are none, one is not a budget, or `rng` is not a
             `numpy.random.Generator`.
     """
     check_generator(rng)

@@ -58,7 +58,7 @@ class SoftmaxRegression:
             clients: k clients with m examples each.
 
         Raises:
-            InvalidInputError: If shapes differ or a label is no class of this model.
+            InvalidInputError: If shapes differ or a label is not a class of this model.
         """
         people, each, features = clients.features.shape
         self._check(features, clients.labels)
@@ -99,7 +99,7 @@ class SoftmaxRegression:
             shrink: Factor of the earlier steps' sum in each step, 1 - rate * proximal.
 
         Raises:
-            InvalidInputError: If shapes differ or a label is no class of this model.
+            InvalidInputError: If shapes differ or a label is not a class of this model.
         """
         # A gradient is X' E: a client's m examples, times the errors of the probabilities.
         # So is the sum of the steps, and a step needs the scores X (W - rate X' E) only:

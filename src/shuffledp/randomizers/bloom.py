@@ -56,7 +56,7 @@ def bloom_filters(
         num_hashes: How many positions a string sets, 1 to 8.
 
     Raises:
-        InvalidInputError: If shapes differ, or something is no string or out of range.
+        InvalidInputError: If shapes differ, or something is not a string or out of range.
     """
     positions = bloom_positions(
         strings, cohorts, num_bits=num_bits, num_hashes=num_hashes

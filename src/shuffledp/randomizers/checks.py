@@ -56,7 +56,7 @@ def categories_and_budgets(
 
     Raises:
         InvalidInputError: If shapes differ, a value or a budget is out of range, or `rng`
-            is no source of randomness.
+            is not a source of randomness.
     """
     check_rng(rng)
     values, epsilons = one_each(values, epsilons, what="values")

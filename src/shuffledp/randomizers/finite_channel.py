@@ -37,7 +37,7 @@ from shuffledp.randomness import Rng, bernoulli_draws, stream_of
 from shuffledp.types import Floats, Ints
 
 MOST_VALUES, MOST_MESSAGES = 32, 256
-# A table that exceeds a level by more than this is no table of that level.
+# A table that exceeds a level by more than this is not a table of that level.
 _HAIR = 1e-12
 # Of one operation in double precision.
 _UNIT = 2.0**-53
@@ -106,7 +106,7 @@ class FiniteChannel(ABC):
             Shape (levels, values, messages).
 
         Raises:
-            InvalidInputError: If `chances` are no table, or do not keep a level.
+            InvalidInputError: If `chances` are not a table, or do not keep a level.
         """
         levels = np.asarray(epsilons, dtype=np.float64)
         table = self._checked(levels)

@@ -89,7 +89,7 @@ def _value(parameter: Parameter, text: str) -> Value:
     """Returns the value that a text stands for."""
     value: object = text
     if parameter.kind != "text" and is_plain(text):
-        # What is no number stays a text, which `checked` refuses.
+        # What is not a number stays a text, which `checked` refuses.
         with suppress(ValueError):
             value = int(text) if parameter.kind == "whole number" else float(text)
         # So does a number that is too small for a double, and became 0.

@@ -214,7 +214,7 @@ class AddedNoise(ABC):
         self, target_users: Sequence[float], population: Population
     ) -> list[tuple[Attack, ...]]:
         """Returns one attack per target user: an additive score of all messages."""
-        # With an odd number of cells, 0 is no point of the grid.
+        # With an odd number of cells, 0 is not a point of the grid.
         middle = 2.0 * (self.cells // 2) / self.cells - 1.0
         # The evidence of pure noise is bounded, and few scores do.
         precise = self.delta_local > 0.0

@@ -154,7 +154,7 @@ def perform(
         on_step: Called with the name of a step before it begins.
 
     Raises:
-        InvalidInputError: If the seed is no whole number from 0, or anything else is out
+        InvalidInputError: If the seed is not a whole number from 0, or anything else is out
             of range.
     """
     if seed is not None and (not isinstance(seed, int) or seed < 0):

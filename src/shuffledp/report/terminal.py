@@ -69,7 +69,7 @@ def estimate_table(summary: Summary) -> RenderableType:
     """Returns estimates, intervals and truths; shares with bars."""
     rows, listed = listed_rows(summary), sum(row.listed for row in summary.rows)
     table = Table(
-        # As Text: brackets in the name of a file or column are no markup.
+        # As Text: brackets in the name of a file or column are not markup.
         title=Text(f"{summary.words.title}: {printable(summary.source)}"),
         title_justify="left",
     )

@@ -28,7 +28,7 @@ def shuffle(reports: Reports, *, rng: Rng) -> ShuffledReports:
             for repeatable simulations.
 
     Raises:
-        InvalidInputError: If these are no reports, or `rng` is no source of randomness.
+        InvalidInputError: If these are not reports, or `rng` is not a source of randomness.
     """
     check_order_rng(rng)
     if not isinstance(reports, Reports):

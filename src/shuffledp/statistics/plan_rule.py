@@ -52,7 +52,7 @@ class PlanRule(Protocol):
             spare: How many of them may contribute no cover, besides absent people.
 
         Raises:
-            InvalidInputError: If these are no choices, or too few people.
+            InvalidInputError: If these are not choices, or too few people.
             CertificationError: If the rule allows no plan.
         """
         ...

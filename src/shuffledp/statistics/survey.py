@@ -115,7 +115,7 @@ class Survey(Protocol):
         """Returns the stage in which targets are collected.
 
         Raises:
-            InvalidInputError: If choices are no targets.
+            InvalidInputError: If choices are not targets.
         """
         ...
 
@@ -127,7 +127,7 @@ class Survey(Protocol):
             plan: Published after choices were counted; None where choices are levels.
 
         Raises:
-            InvalidInputError: If it is no plan for this survey and offer.
+            InvalidInputError: If it is not a plan for this survey and offer.
         """
         ...
 

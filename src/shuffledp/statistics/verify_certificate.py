@@ -43,7 +43,7 @@ def verify(
 
     Raises:
         InvalidInputError: If both a protocol and a mechanism are given.
-        DataError: If it is no certificate, states certified numbers that are not part of
+        DataError: If it is not a certificate, states certified numbers that are not part of
             one, or is not of these people, this protocol or this mechanism.
         UnknownLevelError: If it states a level without users.
     """

@@ -51,7 +51,7 @@ def check_randomizer(
 
     Raises:
         ConformanceError: If a check fails; its `conformance` has all findings.
-        InvalidInputError: If it is no randomizer, it refuses a level, or it has too many
+        InvalidInputError: If it is not a randomizer, it refuses a level, or it has too many
             messages to enumerate.
     """
     check_rng(rng)

@@ -103,7 +103,7 @@ def _check_support(distributions: DistributionTable) -> ConformanceFinding:
     try:
         keep, flip = device.densities(np.array(distributions.levels))
     except InvalidInputError as error:
-        return ConformanceFinding(ABOUT, f"it is no frequency oracle: {error}", None)
+        return ConformanceFinding(ABOUT, f"it is not a frequency oracle: {error}", None)
     if distributions.one_coordinate:
         probabilities = np.stack(
             [

@@ -19,7 +19,7 @@ BOUND = 5.0**0.5
 NUM_FEATURES = 3
 # Of a standardized leak: (1 - p) / sqrt(p (1 - p)) at p = 0.1, where p (1 - p) is least.
 LEAK_BOUND = 3.0
-# Messages that exceed the average probability by less are no evidence of a value.
+# Messages that exceed the average probability by less are not evidence of a value.
 _MARGIN = 1e-9
 # Variance of a Bernoulli draw with probability 0.1 or 0.9.
 _MIN_VARIANCE = 0.09

@@ -107,7 +107,7 @@ def _claim(
         return PublishedClaim(
             bound.name, bound.source, proven, None, str(reason), query
         )
-    # An infinite epsilon is no statement.
+    # An infinite epsilon is not a statement.
     if not math.isfinite(number):
         return PublishedClaim(
             bound.name, bound.source, proven, None, "No finite number.", query

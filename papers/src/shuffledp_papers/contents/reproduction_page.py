@@ -44,7 +44,7 @@ def document(folder: Path, *, page: Path) -> str:
         page: Path of the page, for links to the pictures.
 
     Raises:
-        InvalidInputError: If a file is missing or is no result.
+        InvalidInputError: If a file is missing or is not a result.
     """
     if not folder.is_dir():
         raise InvalidInputError(f"Expected a folder of results, got {folder}.")

@@ -8,7 +8,7 @@ holds 0, the paper's worst case. User i's report z is mistaken for the target us
 and for their 1 with f(z) and f(z - 1) exchanged (U_1), f_i and f being the densities of the
 two noises. The clone probability p_i is the smaller probability of a message in U_0 and in
 U_1, less the messages in user i's tails of mass delta / 2; w is the probability that the
-target user's message is mistaken for their other value. p_i is no weight of a mixture:
+target user's message is mistaken for their other value. p_i is not a weight of a mixture:
 f_i >= p_i (f(z) + f(z - 1)) fails in the tails.
 
 Source: Liu, Liu, Xiong, Gu, Chen (2024), "Enhanced Privacy Bound for Shuffle Model with

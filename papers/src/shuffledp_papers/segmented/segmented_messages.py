@@ -8,7 +8,7 @@ is allowed.
 
 *Privacy, as printed.* Theorem 2 bounds the divergence by the variation ratio with p and
 beta of R_(k), the ratio q of R_(k) to omega over gamma = m / ceil(m), and n ceil(m) blanket
-messages. The variation ratio of Theorem 1 is false in general, so this is no certificate.
+messages. The variation ratio of Theorem 1 is false in general, so this certifies nothing.
 
 *Privacy, certified.* The number of messages from omega is a sum of n ceil(m) Bernoulli
 draws of probability gamma, whatever the values: the theorem of the accountant

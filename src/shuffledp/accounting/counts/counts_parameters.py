@@ -229,7 +229,7 @@ def read_group(record: object) -> CountGroup:
     """Returns the group with this record.
 
     Raises:
-        InvalidInputError: If it is no group's record.
+        InvalidInputError: If it is not a group's record.
     """
     try:
         assert isinstance(record, dict)

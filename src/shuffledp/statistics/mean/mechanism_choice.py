@@ -144,7 +144,7 @@ def _sized_alike(protocol: Mean, people: Population, error_of: ErrorOf) -> Mean:
 
     def error(sized: PlannedNumbers) -> float:
         levels = sized.comparable_levels(people.epsilons, certified)
-        # Levels of 0 are no levels of their own.
+        # Levels of 0 are not levels of their own.
         if not np.all(np.diff(levels, prepend=0.0) > 0.0):
             return math.inf
         alike = Population(levels, people.counts)

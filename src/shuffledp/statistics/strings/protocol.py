@@ -152,7 +152,7 @@ class Strings:
             rng: `SystemRandom()` on real devices, a seeded generator in simulations.
 
         Raises:
-            InvalidInputError: If shapes differ, or something is no string or no level.
+            InvalidInputError: If shapes differ, or a value is not a string or not a level.
         """
         check_rng(rng)
         texts, epsilons = bloom.as_strings(strings), level_array(levels)
@@ -167,7 +167,7 @@ class Strings:
         """Runs on the devices: draws a report, with fresh noise, from stored responses.
 
         Raises:
-            InvalidInputError: If these are no permanent responses, or another protocol's.
+            InvalidInputError: If these are not permanent responses, or another protocol's.
         """
         check_rng(rng)
         check_memoized(memoized, self.identity)

@@ -19,7 +19,7 @@ paper's weights are
 Errors are sums over items of squared errors about the participants; those about a
 population that the participants are drawn from are larger by the sum of f (1 - f) / n.
 
-Variation ratio is no certificate: it holds for lambda = 1 and one item, and is false for
+Variation ratio is not a certificate: it holds for lambda = 1 and one item, and is false for
 mechanisms with messages that are evidence for neither value, such as subsets.
 """
 
