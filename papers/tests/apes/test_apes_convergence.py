@@ -142,8 +142,8 @@ def test_a_quadratic_training_stays_below_its_bound(mu: int) -> None:
     # Printed, a1 lacks what the curvature of h_i is overstated by; with mu = 3 it even
     # says that less than half of what is left stays.
     printed = factors(landscape, steepness=1.0, lipschitz=2.0, as_printed=True)
-    assert printed.per_noise < found.per_noise
-    assert printed.per_square == found.per_square
+    assert printed.noise_factor < found.noise_factor
+    assert printed.square_factor == found.square_factor
 
 
 def test_where_f_need_not_fall_nothing_is_stated() -> None:

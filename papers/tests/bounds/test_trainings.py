@@ -8,7 +8,7 @@ import pytest
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp_papers.apes.stated_training import StatedTraining, stated_by_apes
+from shuffledp_papers.apes.stated_training import PublishedEpsilons, stated_by_apes
 from shuffledp_papers.bounds.bound import Status
 from shuffledp_papers.eapes.stated_descent import stated_by_eapes
 
@@ -81,7 +81,7 @@ def test_nothing_is_stated_about_our_own(framework: str) -> None:
         framework, FEW, coordinates=10, rounds=1, delta=1e-5, share=0.2
     )
 
-    assert stated(1.0) == StatedTraining(None, None)
+    assert stated(1.0) == PublishedEpsilons(None, None)
 
 
 @pytest.mark.parametrize("counts", [{0.0: 50, 1.0: 50}, {1.0: 30}], ids=str)
@@ -92,7 +92,7 @@ def test_theorems_that_do_not_apply_state_nothing(counts: dict[float, int]) -> N
         "apes", people, coordinates=10, rounds=1, delta=1e-5, share=0.2
     )
 
-    assert (stated(1.0) == StatedTraining(None, None)) == (0.0 in counts)
+    assert (stated(1.0) == PublishedEpsilons(None, None)) == (0.0 in counts)
 
 
 def test_descent_is_the_formula_by_hand() -> None:

@@ -105,7 +105,9 @@ def test_attacks_lie_between_the_accountants_two_bounds(
 
 
 def test_all_others_of_one_value_reveal_most_where_they_are_few() -> None:
-    found = response_attack(3, np.array([1.0]), np.array([4]), 1.0, 0.3, exactly=True)
+    found = response_attack(
+        3, np.array([1.0]), np.array([4]), 1.0, 0.3, enumerated=True
+    )
 
     people = sdp.Population.from_counts({1.0: 5})
     certificate = certificate_of(sdp.KRandomizedResponse(3), people, 1.0)(0.3)

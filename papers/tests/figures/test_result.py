@@ -11,7 +11,7 @@ from rich.console import Console
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.version import __version__
-from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp_papers.figures.result_table import result_table
 

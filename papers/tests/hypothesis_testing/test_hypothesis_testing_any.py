@@ -18,21 +18,21 @@ from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.bounds.feldman2023 import Feldman2023Numerical
 from shuffledp_papers.hypothesis_testing.any_density import (
     MessageDensity,
-    confusion_of,
-    flip_of,
+    density_clone_probabilities,
+    density_target_error,
 )
 from shuffledp_papers.hypothesis_testing.any_mechanism import (
-    _mistaken,
-    mechanism_confusion,
+    _mistaken_probabilities,
+    mechanism_clone_probabilities,
 )
 from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
 )
 from shuffledp_papers.hypothesis_testing.type_one_errors import (
-    gaussian_confusion,
-    gaussian_flip,
-    laplace_confusion,
-    laplace_flip,
+    gaussian_clone_probabilities,
+    gaussian_target_error,
+    laplace_clone_probabilities,
+    laplace_target_error,
 )
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
@@ -68,11 +68,13 @@ def test_laplace_errors_are_those_of_the_formula(own: float, victim: float) -> N
     assume(apart(own, victim))
     ends = laplace(victim, 0.0), laplace(victim, 1.0)
 
-    found = min(confusion_of(laplace(own, 0.0), *ends))
+    found = min(density_clone_probabilities(laplace(own, 0.0), *ends))
 
-    expected = laplace_confusion(np.array([own]), victim)[0]
+    expected = laplace_clone_probabilities(np.array([own]), victim)[0]
     assert found == pytest.approx(expected, abs=1e-9)
-    assert flip_of(*ends) == pytest.approx(laplace_flip(victim), abs=1e-12)
+    assert density_target_error(*ends) == pytest.approx(
+        laplace_target_error(victim), abs=1e-12
+    )
 
 
 @given(BUDGETS, BUDGETS, st.sampled_from([0.0, 1e-10, 1e-3, 0.2]))
@@ -86,12 +88,14 @@ def test_gaussian_errors_are_those_of_the_formula(
     sigma, other = 1.0 / own, 1.0 / victim
     ends = normal(other, 0.0, failure), normal(other, 1.0, failure)
 
-    found = min(confusion_of(normal(sigma, 0.0, failure), *ends))
+    found = min(density_clone_probabilities(normal(sigma, 0.0, failure), *ends))
 
-    expected = gaussian_confusion(np.array([sigma]), other, tail=failure / 2.0)[0]
+    expected = gaussian_clone_probabilities(
+        np.array([sigma]), other, tail=failure / 2.0
+    )[0]
     assert found == pytest.approx(expected, abs=1e-8)
-    assert flip_of(*ends) == pytest.approx(
-        gaussian_flip(other, tail=failure / 2.0), abs=1e-10
+    assert density_target_error(*ends) == pytest.approx(
+        gaussian_target_error(other, tail=failure / 2.0), abs=1e-10
     )
 
 
@@ -122,7 +126,7 @@ def test_any_value_against_many_digits(value: float, own: float, victim: float) 
             chances[0] += part if mine <= zero and one < zero else 0
             chances[1] += part if mine <= one and zero < one else 0
 
-    found = confusion_of(
+    found = density_clone_probabilities(
         laplace(own, value), laplace(victim, 0.0), laplace(victim, 1.0)
     )
 
@@ -137,11 +141,13 @@ def test_densities_with_jumps_are_cut_there() -> None:
 
         return MessageDensity(density, 0.0, 1.0, kinks=[0.3])
 
-    found = confusion_of(steps(1.0), steps(2.0), steps(0.5))
+    found = density_clone_probabilities(steps(1.0), steps(2.0), steps(0.5))
 
     # She is more likely below 0.3 with the first value, above it with the second.
     assert found == pytest.approx((0.3, 0.7), abs=1e-12)
-    assert flip_of(steps(2.0), steps(0.5)) == pytest.approx(0.15, abs=1e-12)
+    assert density_target_error(steps(2.0), steps(0.5)) == pytest.approx(
+        0.15, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize(
@@ -156,9 +162,9 @@ def test_what_is_no_density_is_refused(density: Any) -> None:
     wrong = MessageDensity(density, 0.0, 1.0, kinks=[0.5])
 
     with pytest.raises(sdp.InvalidInputError, match="integrates to 1"):
-        confusion_of(wrong, wrong, wrong)
+        density_clone_probabilities(wrong, wrong, wrong)
     with pytest.raises(sdp.InvalidInputError, match="integrates to 1"):
-        flip_of(wrong, wrong)
+        density_target_error(wrong, wrong)
 
 
 @pytest.mark.parametrize(
@@ -188,12 +194,12 @@ def test_responses_by_enumeration(size: int, own: int, victim: int) -> None:
         for one, other in ((first, second), (second, first))
     )
 
-    found, flip = mechanism_confusion(
+    found, target_error = mechanism_clone_probabilities(
         sdp.KRandomizedResponse(size), np.log([float(own)]), math.log(victim)
     )
 
     assert found[0] == pytest.approx(float(smallest), abs=1e-12)
-    assert flip == pytest.approx(1.0 / (victim + size - 1), abs=1e-12)
+    assert target_error == pytest.approx(1.0 / (victim + size - 1), abs=1e-12)
 
 
 @pytest.mark.parametrize("own", [2.0, 4.0])
@@ -202,17 +208,23 @@ def test_noise_on_its_grid_is_close_to_noise(own: float) -> None:
     gaussian = sdp.Gaussian(delta_local=1e-3, calibration="classical")
     deviations = gaussian.deviations(np.array([own, victim])) / 2.0
 
-    found, flip = mechanism_confusion(sdp.Laplace(), levels, victim)
-    normal_found, normal_flip = mechanism_confusion(gaussian, levels, victim)
+    found, target_error = mechanism_clone_probabilities(sdp.Laplace(), levels, victim)
+    normal_found, normal_target_error = mechanism_clone_probabilities(
+        gaussian, levels, victim
+    )
 
     # 4096 cells.
     cell = 4.0 / 4096
-    assert found == pytest.approx(laplace_confusion(levels, victim), abs=2 * cell)
-    assert flip == pytest.approx(laplace_flip(victim), abs=2 * cell)
+    assert found == pytest.approx(
+        laplace_clone_probabilities(levels, victim), abs=2 * cell
+    )
+    assert target_error == pytest.approx(laplace_target_error(victim), abs=2 * cell)
     sigma = float(deviations[1])
-    expected = gaussian_confusion(deviations[:1], sigma, tail=5e-4)
+    expected = gaussian_clone_probabilities(deviations[:1], sigma, tail=5e-4)
     assert normal_found == pytest.approx(expected, abs=2 * cell)
-    assert normal_flip == pytest.approx(gaussian_flip(sigma, tail=5e-4), abs=2 * cell)
+    assert normal_target_error == pytest.approx(
+        gaussian_target_error(sigma, tail=5e-4), abs=2 * cell
+    )
 
 
 def test_a_density_of_ones_own_is_integrated() -> None:
@@ -224,12 +236,14 @@ def test_a_density_of_ones_own_is_integrated() -> None:
     own = sdp.DensityRandomizer(density, (-1.0, 1.0), -1.0, 1.0, 2.0, 0.0)
     levels = np.array([0.5, 1.0])
 
-    found, flip = mechanism_confusion(own, levels, 1.0)
-    cells, cells_flip = mechanism_confusion(sdp.ClipLaplace(), levels, 1.0)
+    found, target_error = mechanism_clone_probabilities(own, levels, 1.0)
+    cells, cells_target_error = mechanism_clone_probabilities(
+        sdp.ClipLaplace(), levels, 1.0
+    )
 
     # On 4096 cells.
     assert found == pytest.approx(cells, abs=1e-3)
-    assert flip == pytest.approx(cells_flip, abs=1e-3)
+    assert target_error == pytest.approx(cells_target_error, abs=1e-3)
 
 
 @pytest.mark.parametrize("budget", [0.5, 1.0, 3.0])
@@ -258,7 +272,7 @@ def test_the_ends_are_not_the_worst_case_of_clip_laplace() -> None:
 
     at_the_end, between = (
         min(
-            _mistaken(
+            _mistaken_probabilities(
                 message_distribution(sdp.ClipLaplace(), 1.0, value), first, second, 0.0
             )
         )
@@ -283,10 +297,10 @@ def test_the_ends_are_not_the_worst_case_of_clip_laplace() -> None:
 def test_every_mechanism_of_one_message_has_a_claim(device: Any) -> None:
     setting = Setting(sdp.Population.from_counts({0.5: 300, 1.0: 700}), device)
 
-    confusion, flip = HypothesisTesting().confusion(setting)
+    clone_probabilities, target_error = HypothesisTesting().clone_probabilities(setting)
 
-    assert np.all((confusion > 0.0) & (confusion <= 0.5))
-    assert 0.0 < flip < 0.5
+    assert np.all((clone_probabilities > 0.0) & (clone_probabilities <= 0.5))
+    assert 0.0 < target_error < 0.5
     assert 0.0 < HypothesisTesting().epsilon(setting, 1e-6) < 1.0
 
 

@@ -24,8 +24,8 @@ from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     _Tests,
 )
 from shuffledp_papers.hypothesis_testing.type_one_errors import (
-    gaussian_confusion,
-    gaussian_flip,
+    gaussian_clone_probabilities,
+    gaussian_target_error,
 )
 
 EFFORT = Effort(1, 1, False, lambda _share: None)
@@ -104,9 +104,13 @@ def test_the_printed_row_would_take_less_noise_than_is_stated() -> None:
     levels = SETTING.people.epsilons
     narrow = 2.04
     tail = 5e-11
-    confusion = gaussian_confusion(narrow / levels, narrow / 2.0, tail=tail)
-    clones = clone_count(np.minimum(2.0 * confusion, 1.0), SETTING.people.counts)
-    tests = _Tests(clones, gaussian_flip(narrow / 2.0, tail=tail), 1e-10, True)
+    clone_probabilities = gaussian_clone_probabilities(
+        narrow / levels, narrow / 2.0, tail=tail
+    )
+    clones = clone_count(
+        np.minimum(2.0 * clone_probabilities, 1.0), SETTING.people.counts
+    )
+    tests = _Tests(clones, gaussian_target_error(narrow / 2.0, tail=tail), 1e-10, True)
 
     for epsilon, printed in zip(
         table_2.EPSILONS, table_2.PRINTED[table_2.OWN], strict=True

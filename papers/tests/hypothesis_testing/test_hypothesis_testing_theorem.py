@@ -82,9 +82,9 @@ def test_an_attack_exceeds_the_claim_for_a_conservative_person() -> None:
 
 def largest_right_side(setting: Setting, epsilon: float, bound: Any) -> float:
     """Eq. (5) as printed, at the best of many t, with sums from 0 or 1."""
-    confusion, w = bound.confusion(setting)
+    clone_probabilities, w = bound.clone_probabilities(setting)
     _, counts = others(setting)
-    clones = clone_count(2.0 * confusion, counts)
+    clones = clone_count(2.0 * clone_probabilities, counts)
     i = np.arange(clones.weights.size) + clones.start
     d = max(setting.delta_local, setting.mechanism.delta_local)  # type: ignore[union-attr]
     keep = i >= (1 if bound.as_printed else 0)

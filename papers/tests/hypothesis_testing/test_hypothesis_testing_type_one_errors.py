@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from shuffledp.types import Floats
 from shuffledp_papers.hypothesis_testing.type_one_errors import (
-    gaussian_confusion,
-    gaussian_flip,
-    laplace_confusion,
-    laplace_flip,
+    gaussian_clone_probabilities,
+    gaussian_target_error,
+    laplace_clone_probabilities,
+    laplace_target_error,
 )
 
 budgets = st.floats(0.05, 8.0)
@@ -38,7 +38,7 @@ def test_laplace_errors_are_areas(own: float, victim: float) -> None:
 
     # At most four ends of intervals, each within one cell.
     error = 4.0 * own * (z[1] - z[0]) + 1e-9
-    found = laplace_confusion(np.array([own]), victim)[0]
+    found = laplace_clone_probabilities(np.array([own]), victim)[0]
     assert found == pytest.approx(expected, abs=error)
     assert 0.0 <= found <= 0.5
 
@@ -63,7 +63,7 @@ def test_gaussian_errors_are_areas(own: float, victim: float, delta: float) -> N
     one = kept[(mine <= victim_one) & (victim_zero < victim_one)].sum() * width
 
     error = 6.0 * own * width + 1e-9
-    found = gaussian_confusion(np.array([sigma]), other, tail=delta / 2.0)[0]
+    found = gaussian_clone_probabilities(np.array([sigma]), other, tail=delta / 2.0)[0]
     if own != victim:
         assert found == pytest.approx(min(zero, one), abs=error)
 
@@ -73,20 +73,22 @@ def test_equal_budgets(budget: float) -> None:
     sigma = 1.0 / budget
     tail = float(mpmath.erfc(mpmath.mpf(budget) / 2 / mpmath.sqrt(2)) / 2)
 
-    assert laplace_flip(budget) == pytest.approx(math.exp(-budget / 2) / 2)
-    assert gaussian_flip(sigma) == pytest.approx(tail)
+    assert laplace_target_error(budget) == pytest.approx(math.exp(-budget / 2) / 2)
+    assert gaussian_target_error(sigma) == pytest.approx(tail)
     own = np.array([budget])
-    assert laplace_confusion(own, budget)[0] == laplace_flip(budget)
-    assert gaussian_confusion(1.0 / own, sigma)[0] == gaussian_flip(sigma)
+    assert laplace_clone_probabilities(own, budget)[0] == laplace_target_error(budget)
+    assert gaussian_clone_probabilities(1.0 / own, sigma)[0] == gaussian_target_error(
+        sigma
+    )
     # As printed, nobody with the same budget is a clone.
-    assert laplace_confusion(own, budget, strict=True)[0] == 0.0
-    assert gaussian_confusion(1.0 / own, sigma, strict=True)[0] == 0.0
+    assert laplace_clone_probabilities(own, budget, strict=True)[0] == 0.0
+    assert gaussian_clone_probabilities(1.0 / own, sigma, strict=True)[0] == 0.0
 
 
 @given(budgets)
 def test_nearly_equal_budgets_keep_their_digits(budget: float) -> None:
     near = np.array([budget * (1 - 1e-13), budget * (1 + 1e-13)])
-    wider, narrower = laplace_confusion(near, budget)
+    wider, narrower = laplace_clone_probabilities(near, budget)
 
     # With |z| at most, or at least, 1 / eps: the two parts of the noise.
     inner = (
@@ -94,4 +96,4 @@ def test_nearly_equal_budgets_keep_their_digits(budget: float) -> None:
     )
     assert wider <= inner + 1e-9
     assert 0.0 < narrower <= 0.5
-    assert np.all(np.isfinite(gaussian_confusion(1.0 / near, 1.0 / budget)))
+    assert np.all(np.isfinite(gaussian_clone_probabilities(1.0 / near, 1.0 / budget)))

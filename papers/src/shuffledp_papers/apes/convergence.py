@@ -62,31 +62,31 @@ class Landscape:
 
     def descent(self, *, as_printed: bool = False) -> float:
         """Returns r, the coefficient of G^2; below 0 if f falls without noise."""
-        move = self._move(as_printed)
+        mean_distance = self._mean_distance(as_printed)
         # The three terms of r, in the order of the module's docstring.
-        stayed = (self.inexactness * self.dissimilarity - 1.0) / self.proximal
-        turned = self.smoothness * move / self.proximal
-        return stayed + turned + 0.5 * self.smoothness * move**2
+        gradient_term = (self.inexactness * self.dissimilarity - 1.0) / self.proximal
+        drift_term = self.smoothness * mean_distance / self.proximal
+        return gradient_term + drift_term + 0.5 * self.smoothness * mean_distance**2
 
     def disturbance(self, *, as_printed: bool = False) -> float:
         """Returns c, the coefficient of G |eta|."""
         # Eq. (20) divides eta by mu. That is refuted in one dimension: F(w) = w^2 / 2,
         # mu = 10, w_0 = 1 and eta = 1 raise f by 1.32, where 0.60 is printed.
-        own = 1.0 / self.proximal if as_printed else 1.0
-        return own + self.smoothness * self._move(as_printed)
+        noise_term = 1.0 / self.proximal if as_printed else 1.0
+        return noise_term + self.smoothness * self._mean_distance(as_printed)
 
-    def _move(self, as_printed: bool) -> float:
+    def _mean_distance(self, as_printed: bool) -> float:
         """Returns a bound on the mean distance |w - w_t| of users, per |grad f|."""
-        reach = self.dissimilarity * (1.0 + self.inexactness)
-        return reach / self.strength(as_printed=as_printed)
+        gradient_bound = self.dissimilarity * (1.0 + self.inexactness)
+        return gradient_bound / self.strength(as_printed=as_printed)
 
 
 class Factors(NamedTuple):
     """a1, a2 and a3 of Lemma 8."""
 
-    kept: float
-    per_noise: float
-    per_square: float
+    gap_factor: float
+    noise_factor: float
+    square_factor: float
 
 
 def aggregation_bound(
@@ -139,9 +139,9 @@ def factors(
     # As printed, a1 has twice the last term of r, which is safe. The paper does not say
     # that the step from G^2 to f - f* needs r <= 0.
     if as_printed:
-        move = landscape.dissimilarity * (1.0 + landscape.inexactness)
+        mean_gradient = landscape.dissimilarity * (1.0 + landscape.inexactness)
         strength = landscape.strength(as_printed=True)
-        descent += 0.5 * landscape.smoothness * (move / strength) ** 2
+        descent += 0.5 * landscape.smoothness * (mean_gradient / strength) ** 2
     else:
         require(descent <= 0.0, "r <= 0, or f need not fall", f"{descent:g}")
     return Factors(
@@ -166,10 +166,12 @@ def training_bound(
     """
     require(rounds >= 0, "rounds >= 0", f"{rounds}")
     require(gap >= 0.0, "f(w_0) - f* >= 0", f"{gap:g}")
-    require(coefficients.kept >= 0.0, "a1 >= 0", f"{coefficients.kept:g}")
-    added = coefficients.per_noise * noise + coefficients.per_square * noise_square
-    total = gap
+    require(coefficients.gap_factor >= 0.0, "a1 >= 0", f"{coefficients.gap_factor:g}")
+    noise_terms = (
+        coefficients.noise_factor * noise + coefficients.square_factor * noise_square
+    )
+    remaining_gap = gap
     # Lemma 8: a round multiplies the gap by a1 at most, and adds the noise's terms.
     for _ in range(rounds):
-        total = coefficients.kept * total + added
-    return total
+        remaining_gap = coefficients.gap_factor * remaining_gap + noise_terms
+    return remaining_gap

@@ -25,11 +25,11 @@ from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
 # The tables have delta_s = 1e-8 for each of 7850 coordinates, out of 3.6e-5; advanced
 # composition gets the remainder after tanh(e / 2) delta_s of each, at least 1e-8.
-_COUNTS_PART = 7850 * DELTA_SHUFFLE / DELTA_USER
-_LEAST_PART = DELTA_SHUFFLE / DELTA_USER
+_COUNTS_DELTA_PART = 7850 * DELTA_SHUFFLE / DELTA_USER
+_MIN_DELTA_PART = DELTA_SHUFFLE / DELTA_USER
 
 
-class StatedTraining(NamedTuple):
+class PublishedEpsilons(NamedTuple):
     """Epsilons that the paper states; None where it states none.
 
     Attributes:
@@ -49,7 +49,7 @@ def stated_by_apes(
     rounds: int,
     delta: float,
     share: float,
-) -> Callable[[float], StatedTraining]:
+) -> Callable[[float], PublishedEpsilons]:
     """Returns a function from a local budget to the stated guarantees of its users.
 
     >>> people = Population.from_counts({0.1: 500, 1.0: 500})
@@ -57,7 +57,7 @@ def stated_by_apes(
     ...     "pldp", people, coordinates=10, rounds=2, delta=1e-5, share=0.2
     ... )
     >>> stated(0.1)
-    StatedTraining(coordinate=0.1, user=2.0)
+    PublishedEpsilons(coordinate=0.1, user=2.0)
 
     Args:
         framework: "pldp" and "ldp-min", without a shuffle; "unis", "apes", "s-apes". For
@@ -71,39 +71,43 @@ def stated_by_apes(
     Returns:
         A function of the local budget of one message.
     """
-    times = coordinates * rounds
-    nothing = StatedTraining(None, None)
+    num_steps = coordinates * rounds
+    no_statement = PublishedEpsilons(None, None)
 
     if framework == "pldp":
         # Added up, as in Table 4, also where advanced composition states less.
-        return lambda level: StatedTraining(level, times * level)
+        return lambda level: PublishedEpsilons(level, num_steps * level)
     if framework == "ldp-min":
 
-        def smallest(level: float) -> StatedTraining:
-            advanced = composed_epsilon(level, times=times, slack=delta)
-            return StatedTraining(level, min(times * level, advanced))
+        def smallest(level: float) -> PublishedEpsilons:
+            advanced = composed_epsilon(level, times=num_steps, slack=delta)
+            return PublishedEpsilons(level, min(num_steps * level, advanced))
 
         return smallest
     if framework not in ("apes", "s-apes", "unis"):
-        return lambda _: nothing
+        return lambda _: no_statement
     # S-APES is stated for 2 b coordinates, with the same delta for each as APES.
-    counted = times
+    num_composed = num_steps
     if framework == "s-apes":
-        counted = 2 * max(1, round(share * coordinates)) * rounds
+        num_composed = 2 * max(1, round(share * coordinates)) * rounds
     # The two counts' delta, which the largest budget is stated to reduce by tanh(e / 2).
     scale = math.tanh(float(people.epsilons[-1]) / 2.0)
     # 2 b may exceed d.
-    most = max(times, counted)
-    inner = min(_COUNTS_PART * scale, 1.0 - _LEAST_PART) * delta / most
-    slack = delta - counted * inner
-    counts_delta = inner / scale if scale > 0.0 else 1.0
+    max_steps = max(num_steps, num_composed)
+    delta_per_step = (
+        min(_COUNTS_DELTA_PART * scale, 1.0 - _MIN_DELTA_PART) * delta / max_steps
+    )
+    slack = delta - num_composed * delta_per_step
+    counts_delta = delta_per_step / scale if scale > 0.0 else 1.0
     # Exact counts: the tables' are coarser, and up to 2 percent larger
     # (`tables_program`).
     bound = ApesNumerical(clones="uniform" if framework == "unis" else "personal")
     try:
-        epsilon = bound.epsilon(Setting(people, ClipLaplace()), counts_delta)
-        user = composed_epsilon(epsilon, times=counted, slack=slack)
+        coordinate_epsilon = bound.epsilon(Setting(people, ClipLaplace()), counts_delta)
+        user_epsilon = composed_epsilon(
+            coordinate_epsilon, times=num_composed, slack=slack
+        )
     # Where a premise fails, the paper states nothing.
     except (InvalidInputError, OutsidePreconditions):
-        return lambda _: nothing
-    return lambda _: StatedTraining(epsilon, user)
+        return lambda _: no_statement
+    return lambda _: PublishedEpsilons(coordinate_epsilon, user_epsilon)

@@ -92,7 +92,7 @@ def response_attack(
     target_user: float,
     epsilon: float,
     *,
-    exactly: bool = False,
+    enumerated: bool = False,
 ) -> float:
     """Returns the divergence reached under k-ary response.
 
@@ -102,16 +102,16 @@ def response_attack(
         counts: Number of other users at each, shape (groups,).
         target_user: The target user's budget.
         epsilon: In nats, >= 0.
-        exactly: Whether to enumerate, for at most 60 users.
+        enumerated: Whether to enumerate, for at most 60 users.
     """
     largest = 0.0
     # 0 is x, 1 is x', 2 is any third category: all others are alike by symmetry.
     for category in range(min(num_categories, 3)):
-        budgets = np.repeat(epsilons, counts) if exactly else epsilons
+        budgets = np.repeat(epsilons, counts) if enumerated else epsilons
         worlds = response_worlds(
             num_categories, budgets, target_user, others_hold=category
         )
-        if exactly:
+        if enumerated:
             largest = max(largest, enumerated_divergence(worlds, epsilon))
         else:
             # Groups in place of single users, with their counts.

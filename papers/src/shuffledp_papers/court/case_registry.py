@@ -4,14 +4,17 @@ from collections.abc import Callable, Sequence
 
 from shuffledp.errors import InvalidInputError
 from shuffledp_papers.court.case import Case, Ruling, judge
-from shuffledp_papers.court.rows import ROWS
+from shuffledp_papers.court.case_table import CASE_ROWS
 from shuffledp_papers.court.small.counterexample import COUNTEREXAMPLES
 from shuffledp_papers.court.withdrawn import withdrawal_of
 
 
 def all_cases() -> tuple[Case, ...]:
     """Returns the cases of all papers."""
-    return (*(row.case for row in ROWS), *(small.case for small in COUNTEREXAMPLES))
+    return (
+        *(row.case for row in CASE_ROWS),
+        *(small.case for small in COUNTEREXAMPLES),
+    )
 
 
 def case_named(name: str) -> Case:

@@ -44,7 +44,7 @@ def trial_of(
     people: Population,
     target_user: float,
     *,
-    exactly: bool = False,
+    enumerated: bool = False,
 ) -> Trial:
     """Returns the trial of one level under k-ary response or noise.
 
@@ -52,14 +52,14 @@ def trial_of(
         device: Randomizer of all users.
         people: All users, the target user included.
         target_user: The target user's budget.
-        exactly: Whether all messages are enumerated, for at most 60 users.
+        enumerated: Whether all messages are enumerated, for at most 60 users.
     """
     epsilons, counts = without(people, target_user)
     setting = Setting(people, device, target_user)
     attack: Callable[..., float]
     own = target_user
     if isinstance(device, KRandomizedResponse):
-        attack = partial(response_attack, device.num_categories, exactly=exactly)
+        attack = partial(response_attack, device.num_categories, enumerated=enumerated)
     elif isinstance(device, Laplace):
         attack = laplace_attack
     elif isinstance(device, ClipLaplace):

@@ -176,7 +176,7 @@ def try_once(seed: int, trial: int, space: Space) -> list[Finding]:
         # Without the accountant's epsilon there is no point at which to compare.
         return []
     exactly = people.num_users <= _FEW_PEOPLE
-    exact = trial_of(device, people, target_user, exactly=exactly).attack(epsilon)
+    exact = trial_of(device, people, target_user, enumerated=exactly).attack(epsilon)
     findings = []
     for bound in PUBLISHED:
         # A limit states nothing of a single population, so that none can violate it.

@@ -37,7 +37,9 @@ from shuffledp_papers.court.worlds import Worlds, hockey_stick
 from shuffledp_papers.eapes.imitation import printed_weight
 from shuffledp_papers.eapes.normal_limit import normal_distances
 from shuffledp_papers.eapes.process import counted_trade_off
-from shuffledp_papers.hypothesis_testing.any_mechanism import mechanism_confusion
+from shuffledp_papers.hypothesis_testing.any_mechanism import (
+    mechanism_clone_probabilities,
+)
 
 # A claim, an attack on it given the claim's epsilon, and a certificate if there is one.
 Statement: TypeAlias = tuple[
@@ -174,7 +176,9 @@ def _round() -> Statement:
         lipschitz = math.sqrt(2.0 * _REACHED)
         # A gradient at the largest value that is reached, F(w) = w^2 / 2.
         terms = factors(_LANDSCAPE, steepness=1.0, lipschitz=lipschitz, as_printed=True)
-        return Claim(None, 0.5 * terms.kept + terms.per_noise + terms.per_square)
+        return Claim(
+            None, 0.5 * terms.gap_factor + terms.noise_factor + terms.square_factor
+        )
 
     return stated, lambda _: _REACHED, None
 
@@ -209,8 +213,10 @@ def _worst_value() -> Statement:
 
     def stated() -> Claim:
         # At the ends of the range, as the paper has it.
-        confusion, _ = mechanism_confusion(ClipLaplace(), budgets[:1], 1.0)
-        return Claim(None, 1.0 - float(confusion[0]))
+        clone_probabilities, _ = mechanism_clone_probabilities(
+            ClipLaplace(), budgets[:1], 1.0
+        )
+        return Claim(None, 1.0 - float(clone_probabilities[0]))
 
     return stated, spared, None
 

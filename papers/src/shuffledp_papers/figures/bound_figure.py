@@ -10,7 +10,7 @@ from shuffledp.cover import LocalRandomizer
 from shuffledp.population import Population
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
 from shuffledp_papers.bounds.equal_noise import Band, ClaimComparison, band, stated
-from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 
 _BAND = (

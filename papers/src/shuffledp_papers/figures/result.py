@@ -1,4 +1,4 @@
-"""Result of an experiment: a table, a picture, and the paper's numbers beside ours."""
+"""Result of an experiment: a table, a figure, and the paper's numbers beside ours."""
 
 import csv
 import io
@@ -44,7 +44,7 @@ class Comparison:
         printed: As the paper prints it, such as "0.057" or "6e-5".
         here: The number that this library computes.
         within: Relative difference that still counts as the same, where the paper's
-            number is simulated or read off a picture; with 0 our number must round to
+            number is simulated or read off a figure; with 0 our number must round to
             the printed digits.
         why: Reason of a difference; "" if there is none or it is unknown.
     """
@@ -85,7 +85,7 @@ class Result:
         columns: Names, with units.
         rows: One cell per column; numbers in full.
         notes: Remarks, and differences from the paper.
-        svg: The picture.
+        svg: The figure.
         comparisons: Numbers of the paper beside ours.
         keys: Number of first columns that identify a row.
     """
@@ -119,7 +119,7 @@ class Result:
     def to_document(
         self, name: str, effort: "Effort", seconds: float
     ) -> dict[str, Any]:
-        """Returns everything except the picture, for JSON.
+        """Returns everything except the figure, for JSON.
 
         Args:
             name: Name of the experiment.

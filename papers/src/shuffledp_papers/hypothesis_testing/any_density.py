@@ -70,30 +70,30 @@ class MessageDensity:
         return np.where(inside, np.asarray(self.density(safe), dtype=np.float64), 0.0)
 
 
-def confusion_of(
-    own: MessageDensity, first: MessageDensity, second: MessageDensity
+def density_clone_probabilities(
+    other: MessageDensity, first: MessageDensity, second: MessageDensity
 ) -> tuple[float, float]:
     """Returns p_i^0 and p_i^1.
 
     >>> def noise(value):
     ...     density = lambda z: 0.5 * np.exp(-np.abs(z - value))
     ...     return MessageDensity(density, -40.0, 41.0, kinks=[value])
-    >>> confusion = confusion_of(noise(0.5), noise(0.0), noise(1.0))
-    >>> print(f"{confusion[0]:.4f} {confusion[1]:.4f}")
+    >>> p_0, p_1 = density_clone_probabilities(noise(0.5), noise(0.0), noise(1.0))
+    >>> print(f"{p_0:.4f} {p_1:.4f}")
     0.3894 0.3894
 
     Args:
-        own: Density of another user's message.
+        other: Density of another user's message.
         first: Of the target user's message, at one value.
         second: Of the target user's message, at the other value.
 
     Raises:
         InvalidInputError: If a density is negative, NaN, or does not integrate to 1.
     """
-    edges = _edges(own, first, second)
+    edges = _edges(other, first, second)
     middles = 0.5 * (edges[:-1] + edges[1:])
-    f_i, f_0, f_1 = own(middles), first(middles), second(middles)
-    masses = _masses(own, edges) * _outside_tails(own, edges)
+    f_i, f_0, f_1 = other(middles), first(middles), second(middles)
+    masses = _masses(other, edges) * _outside_tails(other, edges)
     # The paper prints strict inequalities: p_i would vanish where f_i is f_0 or f_1.
     return (
         float(masses[(f_i <= f_0) & (f_1 < f_0)].sum()),
@@ -101,7 +101,7 @@ def confusion_of(
     )
 
 
-def flip_of(first: MessageDensity, second: MessageDensity) -> float:
+def density_target_error(first: MessageDensity, second: MessageDensity) -> float:
     """Returns w, the smaller probability of a message mistaken for the other value.
 
     Raises:
@@ -119,10 +119,10 @@ def flip_of(first: MessageDensity, second: MessageDensity) -> float:
 
 
 def _edges(
-    own: MessageDensity, first: MessageDensity, second: MessageDensity
+    other: MessageDensity, first: MessageDensity, second: MessageDensity
 ) -> Floats:
     """Returns the edges of cells: kinks, small cells, tails, and crossings."""
-    distributions = (own, first, second)
+    distributions = (other, first, second)
     low, high = (
         min(distribution.low for distribution in distributions),
         max(distribution.high for distribution in distributions),
@@ -147,7 +147,7 @@ def _edges(
     # Just inside each cell, as densities may jump at its ends.
     gap = 1e-12 * np.diff(fine)
     left, right = fine[:-1] + gap, fine[1:] - gap
-    for pair in ((own, first), (own, second), (first, second)):
+    for pair in ((other, first), (other, second), (first, second)):
         cuts.append(_crossings(*pair, left, right))
     return np.unique(np.concatenate(cuts))
 

@@ -31,8 +31,8 @@ from shuffledp.types import Floats
 from shuffledp_papers.bounds.bound import require
 from shuffledp_papers.hypothesis_testing.any_density import (
     MessageDensity,
-    confusion_of,
-    flip_of,
+    density_clone_probabilities,
+    density_target_error,
 )
 
 # Message by message, a level takes about a millisecond.
@@ -48,15 +48,15 @@ def check_mechanism(mechanism: Any, levels: int) -> None:
     require(levels <= _MOST_LEVELS, f"at most {_MOST_LEVELS} levels", f"{levels}")
 
 
-def mechanism_confusion(
+def mechanism_clone_probabilities(
     mechanism: Any, epsilons: Floats, target_user: float
 ) -> tuple[Floats, float]:
     """Returns p_i of each level, shape (levels,), and the target user's w.
 
     >>> import shuffledp as sdp
-    >>> confusion, flip = mechanism_confusion(
+    >>> clone_probabilities, target_error = mechanism_clone_probabilities(
     ...     sdp.KRandomizedResponse(2), np.log([2.0, 3.0]), np.log(3.0))
-    >>> confusion.round(4), round(flip, 4)
+    >>> clone_probabilities.round(4), round(target_error, 4)
     (array([0.3333, 0.25  ]), 0.25)
 
     Args:
@@ -74,28 +74,30 @@ def mechanism_confusion(
     first, second = (
         message_distribution(mechanism, target_user, v) for v in (values[0], values[-1])
     )
-    confusion = np.empty(epsilons.size)
+    clone_probabilities = np.empty(epsilons.size)
     # Each level has its own distribution, and noise its own grid: one level at a time.
     for index, level in enumerate(epsilons.tolist()):
-        confusion[index] = min(
+        clone_probabilities[index] = min(
             min(
-                _mistaken(
+                _mistaken_probabilities(
                     message_distribution(mechanism, level, value), first, second, tail
                 )
             )
             for value in values
         )
     messages, f_0, f_1 = _aligned(first, second)
-    flips = (
+    target_errors = (
         float((f_0 * _inside(f_0, messages, tail))[f_0 < f_1].sum()),
         float((f_1 * _inside(f_1, messages, tail))[f_1 < f_0].sum()),
     )
-    return confusion, min(flips)
+    return clone_probabilities, min(target_errors)
 
 
-def _mistaken(own: Any, first: Any, second: Any, tail: float) -> tuple[float, float]:
+def _mistaken_probabilities(
+    other_distribution: Any, first: Any, second: Any, tail: float
+) -> tuple[float, float]:
     """Returns p_i^0 and p_i^1 of one distribution."""
-    messages, f_i, f_0, f_1 = _aligned(own, first, second)
+    messages, f_i, f_0, f_1 = _aligned(other_distribution, first, second)
     masses = f_i * _inside(f_i, messages, tail)
     return (
         float(masses[(f_i <= f_0) & (f_1 < f_0)].sum()),
@@ -148,8 +150,11 @@ def _by_density(
         distribution(target_user, values[0]),
         distribution(target_user, values[-1]),
     )
-    confusion = [
-        min(min(confusion_of(distribution(level, v), first, second)) for v in values)
+    clone_probabilities = [
+        min(
+            min(density_clone_probabilities(distribution(level, v), first, second))
+            for v in values
+        )
         for level in epsilons.tolist()
     ]
-    return np.array(confusion), flip_of(first, second)
+    return np.array(clone_probabilities), density_target_error(first, second)

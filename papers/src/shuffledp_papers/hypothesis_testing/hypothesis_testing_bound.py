@@ -46,13 +46,13 @@ from shuffledp_papers.bounds.target_user import others, target_user_budget
 from shuffledp_papers.bounds.two_counts import CloneCount, clone_count
 from shuffledp_papers.hypothesis_testing.any_mechanism import (
     check_mechanism,
-    mechanism_confusion,
+    mechanism_clone_probabilities,
 )
 from shuffledp_papers.hypothesis_testing.type_one_errors import (
-    gaussian_confusion,
-    gaussian_flip,
-    laplace_confusion,
-    laplace_flip,
+    gaussian_clone_probabilities,
+    gaussian_target_error,
+    laplace_clone_probabilities,
+    laplace_target_error,
 )
 
 
@@ -89,11 +89,13 @@ class HypothesisTesting(PublishedBound):
         require(smallest > 0.0, "every budget > 0", f"{smallest:g}")
         if not isinstance(mechanism, Laplace | Gaussian):
             check_mechanism(mechanism, setting.people.num_levels)
-        local = _delta_local(setting)
+        stated_delta_local = _delta_local(setting)
         # A pure mechanism has no failures: its delta_local must be 0.
-        own = 0.0 if mechanism is None else mechanism.delta_local
+        mechanism_delta_local = 0.0 if mechanism is None else mechanism.delta_local
         require(
-            local == own, f"delta_local = {own:g}, the mechanism's own", f"{local:g}"
+            stated_delta_local == mechanism_delta_local,
+            f"delta_local = {mechanism_delta_local:g}, the mechanism's own",
+            f"{stated_delta_local:g}",
         )
 
     def stated_epsilon(self, setting: Setting, delta: float) -> float:
@@ -110,26 +112,30 @@ class HypothesisTesting(PublishedBound):
         self.check(setting)
         return self._tests(setting).trade_off(slope)
 
-    def confusion(self, setting: Setting) -> tuple[Floats, float]:
+    def clone_probabilities(self, setting: Setting) -> tuple[Floats, float]:
         """Returns p_i of each level, shape (levels,), and the target user's w."""
         self.check(setting)
         target_user, epsilons = target_user_budget(setting), setting.people.epsilons
         mechanism = setting.mechanism
         if isinstance(mechanism, Laplace):
-            return laplace_confusion(epsilons, target_user), laplace_flip(target_user)
+            return laplace_clone_probabilities(
+                epsilons, target_user
+            ), laplace_target_error(target_user)
         if not isinstance(mechanism, Gaussian):
-            return mechanism_confusion(mechanism, epsilons, target_user)
+            return mechanism_clone_probabilities(mechanism, epsilons, target_user)
         # The mechanism's deviations are for values in [-1, 1]; the paper's are in [0, 1].
         deviations = mechanism.deviations(np.append(epsilons, target_user)) / 2.0
-        own, tail = float(deviations[-1]), _delta_local(setting) / 2.0
-        confusion = gaussian_confusion(deviations[:-1], own, tail=tail)
-        return confusion, gaussian_flip(own, tail=tail)
+        target_deviation, tail = float(deviations[-1]), _delta_local(setting) / 2.0
+        clone_probabilities = gaussian_clone_probabilities(
+            deviations[:-1], target_deviation, tail=tail
+        )
+        return clone_probabilities, gaussian_target_error(target_deviation, tail=tail)
 
     def _tests(self, setting: Setting) -> "_Tests":
-        confusion, flip = self.confusion(setting)
+        clone_probabilities, target_error = self.clone_probabilities(setting)
         _, counts = others(setting)
-        clones = clone_count(np.minimum(2.0 * confusion, 1.0), counts)
-        return _Tests(clones, flip, _delta_local(setting), self.as_printed)
+        clones = clone_count(np.minimum(2.0 * clone_probabilities, 1.0), counts)
+        return _Tests(clones, target_error, _delta_local(setting), self.as_printed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,18 +144,18 @@ class _Tests:
 
     Attributes:
         clones: The distribution of C.
-        flip: w.
+        target_error: w.
         failure: delta_1, the probability that the target user's randomizer fails.
         as_printed: As in `HypothesisTesting`.
     """
 
     clones: CloneCount
-    flip: float
+    target_error: float
     failure: float
     as_printed: bool
 
     def delta(self, epsilon: float) -> float:
-        gain = (1.0 - self.failure) * (1.0 - 2.0 * self.flip)
+        gain = (1.0 - self.failure) * (1.0 - 2.0 * self.target_error)
         # e^epsilon overflows past 709; delta has reached its limit by 700.
         rise = math.expm1(min(epsilon, 700.0))
         if not self.as_printed:
@@ -174,8 +180,8 @@ class _Tests:
         below = _below(m, totals)
         alpha = min(float(self.clones.weights @ below), 1.0)
         reached = float(self.clones.weights @ (below + _weight(m, totals)))
-        hidden = 2.0 * self.flip * (1.0 - alpha)
-        gain = (1.0 - self.failure) * (1.0 - 2.0 * self.flip)
+        hidden = 2.0 * self.target_error * (1.0 - alpha)
+        gain = (1.0 - self.failure) * (1.0 - 2.0 * self.target_error)
         beta = (1.0 - self.failure) * hidden
         # Theorem 1 prints the second sum in place of one minus that sum, and a failure as
         # if it hid the value.

@@ -23,12 +23,12 @@ from scipy.special import ndtr, ndtri
 from shuffledp.types import Floats
 
 
-def laplace_confusion(
+def laplace_clone_probabilities(
     epsilons: Floats, target_user: float, *, strict: bool = False
 ) -> Floats:
     """Returns p_i under Laplace noise of scale 1 / eps_i, shape (levels,).
 
-    >>> laplace_confusion(np.array([2.0]), 2.0)
+    >>> laplace_clone_probabilities(np.array([2.0]), 2.0)
     array([0.18393...])
 
     Args:
@@ -58,19 +58,19 @@ def laplace_confusion(
         _laplace_between(budgets, 1.0, turn),
         _laplace_between(budgets, turn, np.inf),
     )
-    confusion = np.minimum(for_zero, for_one + beyond)
+    clone_probabilities = np.minimum(for_zero, for_one + beyond)
     # Printed with "<" in place of "<=": p_i vanishes where budgets are equal.
-    equal = 0.0 if strict else laplace_flip(target_user)
-    result: Floats = np.where(same, equal, confusion)
+    equal = 0.0 if strict else laplace_target_error(target_user)
+    result: Floats = np.where(same, equal, clone_probabilities)
     return result
 
 
-def laplace_flip(target_user: float) -> float:
+def laplace_target_error(target_user: float) -> float:
     """Returns w: the probability that noise of scale 1 / eps exceeds 1/2."""
     return 0.5 * math.exp(-target_user / 2.0)
 
 
-def gaussian_confusion(
+def gaussian_clone_probabilities(
     deviations: Floats, target_user: float, *, tail: float = 0.0, strict: bool = False
 ) -> Floats:
     """Returns p_i under Gaussian noise, shape (levels,).
@@ -104,13 +104,13 @@ def gaussian_confusion(
     near = np.maximum((1.0 + level) / (1.0 + root), 0.5)
     # Wider noise has the smaller density only up to the second root.
     far = np.where(wide, (1.0 + root) / np.where(wide, -excess, 1.0), np.inf)
-    confusion = np.minimum(for_zero, between(near, far))
-    equal = 0.0 if strict else gaussian_flip(target_user, tail=tail)
-    result: Floats = np.where(same, equal, confusion)
+    clone_probabilities = np.minimum(for_zero, between(near, far))
+    equal = 0.0 if strict else gaussian_target_error(target_user, tail=tail)
+    result: Floats = np.where(same, equal, clone_probabilities)
     return result
 
 
-def gaussian_flip(deviation: float, *, tail: float = 0.0) -> float:
+def gaussian_target_error(deviation: float, *, tail: float = 0.0) -> float:
     """Returns w: the probability of noise above 1/2, outside its tail."""
     return max(float(ndtr(-0.5 / deviation)) - tail, 0.0)
 

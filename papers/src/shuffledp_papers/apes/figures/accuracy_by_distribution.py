@@ -17,8 +17,8 @@ from shuffledp_papers.apes.figures.training_cells import (
     standard_error,
 )
 from shuffledp_papers.apes.printed import ACCURACIES, DISTRIBUTIONS
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 
 _TITLE = "APES (Liu et al. 2023), Figure 3: accuracy and budgets"

@@ -27,8 +27,8 @@ from shuffledp_papers.apes.convergence import (
 )
 from shuffledp_papers.apes.figures.framework_training import load_images
 from shuffledp_papers.apes.noise_size import corrected_noise, noise_length
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 

@@ -32,8 +32,8 @@ from shuffledp_papers.apes.tables_program import (
 )
 from shuffledp_papers.apes.user_level import composed_epsilon
 from shuffledp_papers.bounds.bound import Setting
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 
 FRAMEWORKS = {"apes": "APES", "s-apes": "S-APES", "unis": "UniS"}
@@ -130,7 +130,7 @@ CANDIDATES = (
     Candidate("program, Kairouz-Oh-Viswanath", by_program, _optimal),
     Candidate("program, epsilons added up", by_program, _added),
 )
-# Left out of the picture: 7 to 13 times the printed epsilons.
+# Left out of the figure: 7 to 13 times the printed epsilons.
 _FAR = ("Theorem 4 in closed form, delta' the rest", "program, epsilons added up")
 
 

@@ -8,7 +8,7 @@ from shuffledp.types import Floats
 from shuffledp_papers.apes.figures.framework_training import Training
 from shuffledp_papers.apes.figures.training_cells import NAMES, standard_error
 from shuffledp_papers.apes.printed import ACCURACIES, DISTRIBUTIONS
-from shuffledp_papers.apes.stated_training import StatedTraining
+from shuffledp_papers.apes.stated_training import PublishedEpsilons
 from shuffledp_papers.figures.result import Cell
 
 COLUMNS = (
@@ -50,8 +50,8 @@ class FrameworkResult:
     training: Training
     round_promise: TrainingPromise
     promise: TrainingPromise
-    round_stated: StatedTraining
-    stated: StatedTraining
+    round_stated: PublishedEpsilons
+    stated: PublishedEpsilons
     accuracy: Floats
     printed_epsilon: str | None
 

@@ -32,8 +32,8 @@ from shuffledp_papers.apes.printed import (
     TABLE_3_EPSILONS,
     USER_EPSILONS,
 )
+from shuffledp_papers.figures.line_plot import Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 
 PUBLISHED = ("non-private", "ldp-min", "pldp", "unis", "apes", "s-apes")

@@ -30,7 +30,7 @@ from shuffledp.federated.training import OnRound, train
 from shuffledp.federated.training_promise import TrainingPromise, promise_of
 from shuffledp.population import Population
 from shuffledp.types import Floats
-from shuffledp_papers.apes.stated_training import StatedTraining, stated_by_apes
+from shuffledp_papers.apes.stated_training import PublishedEpsilons, stated_by_apes
 from shuffledp_papers.figures.result import OnShare
 
 
@@ -179,7 +179,7 @@ def certificate(training: Training, seed: int, rounds: int) -> TrainingPromise:
     return promise_of(training.protocol, people, delta=delta, rounds=rounds)
 
 
-def statement(training: Training, seed: int, rounds: int) -> StatedTraining:
+def statement(training: Training, seed: int, rounds: int) -> PublishedEpsilons:
     """Returns the paper's statement for the user whom the certificate protects least.
 
     Args:

@@ -6,8 +6,8 @@ from shuffledp_papers.apes.local import (
     report_budget,
 )
 from shuffledp_papers.apes.printed import COORDINATES
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 
 NUMBERS = (1, 2, 5, 10, 100, 1_000, COORDINATES)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.randomizers.clip_laplace import ClipLaplace
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 
 CLIPS = (0.05, 0.1, 0.5, 1.0)

@@ -15,8 +15,8 @@ from shuffledp_papers.apes.wide_clip_laplace import (
     wide_epsilon,
 )
 from shuffledp_papers.bounds.bound import Setting
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 
 REACHES = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0)

@@ -8,8 +8,8 @@ from shuffledp_papers.apes.noise_size import (
     squared_noise,
 )
 from shuffledp_papers.apes.wide_clip_laplace import moments
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 
 CLIP = 0.1

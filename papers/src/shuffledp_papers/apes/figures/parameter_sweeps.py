@@ -18,8 +18,8 @@ from shuffledp_papers.apes.figures.training_cells import (
     setting_notes,
     standard_error,
 )
+from shuffledp_papers.figures.line_plot import Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 
 CLIPS = (0.01, 0.03, 0.1, 0.3, 1.0)

@@ -15,8 +15,8 @@ from shuffledp.randomizers.grid import STEPS
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Floats
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 
 NUM_USERS = 10_000

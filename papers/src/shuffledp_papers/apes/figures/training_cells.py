@@ -8,8 +8,8 @@ from shuffledp.datasets.mnist import QMNIST_HOME, has_qmnist
 from shuffledp.federated.apes_settings import ApesSettings
 from shuffledp.types import Floats
 from shuffledp_papers.apes.printed import ACCURACIES, DISTRIBUTIONS
+from shuffledp_papers.figures.line_plot import Curve
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve
 from shuffledp_papers.figures.result import Cell, Comparison, Effort
 
 # {framework: its name in the paper}, in the order of Table 3. S-APES is published with the

@@ -14,8 +14,14 @@ from shuffledp_papers.apes.local import report_budget, selection_loss
 from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.bounds.published_bounds import published_bound
 from shuffledp_papers.court.case import BoundClaim, Case, PrintedNumbers
+from shuffledp_papers.court.case_table import (
+    CASE_ROWS,
+    CaseRow,
+    Group,
+    PopulationRow,
+    population_case,
+)
 from shuffledp_papers.court.item_attack import item_divergence
-from shuffledp_papers.court.rows import ROWS, Crowd, Group, Row, crowd_case
 from shuffledp_papers.court.small.program import Program
 from shuffledp_papers.court.small.programs import program_of
 from shuffledp_papers.court.statements import local
@@ -59,14 +65,14 @@ class _CounterexampleRow:
         case: The larger case.
         setting: Description, with `{letters}` of the program.
         choices: Values to search for each letter.
-        held: Number of items of every user, if they send items.
+        items_per_user: Number of items of every user, if they send items.
     """
 
     name: str
     case: str
     setting: str
     choices: Mapping[str, tuple[float, ...]]
-    held: int = 0
+    items_per_user: int = 0
 
 
 @dataclass(frozen=True)
@@ -74,29 +80,31 @@ class _CounterexamplesTable:
     rows: tuple[_CounterexampleRow, ...]
 
 
-def _case(small: _CounterexampleRow, large: Row, given: Numbers) -> Case:
+def _case(small: _CounterexampleRow, large: CaseRow, given: Numbers) -> Case:
     """Returns the case for these numbers."""
     # Claims whose programs do not say so are about two people.
     numbers = {"n": 2.0, **given}
-    words = small.setting.format(**numbers, others=numbers["n"] - 1, held=small.held)
+    words = small.setting.format(
+        **numbers, others=numbers["n"] - 1, items_per_user=small.items_per_user
+    )
     row = replace(large, name=small.name, setting=words, printed=PrintedNumbers())
-    if large.crowd is not None:
+    if large.population is not None:
         bound = published_bound(large.bound)
         if isinstance(bound, HypothesisTesting):
             # The most charitable reading: sums begin without clones, failures reveal.
             bound = HypothesisTesting(as_printed=False)
-        crowd = _crowd(large.crowd, numbers)
-        return crowd_case(replace(row, source=""), crowd, bound)
+        population = _population(large.population, numbers)
+        return population_case(replace(row, source=""), population, bound)
     if large.items is not None:
-        return _items(row, small.held, numbers)
+        return _items(row, small.items_per_user, numbers)
     claim, attack, _ = local(
         report_budget(numbers["e"], coordinates=int(numbers["k"])),
         selection_loss(numbers["e"], coordinates=int(numbers["d"])),
     )
-    return row.tried(claim, attack)
+    return row.to_case(claim, attack)
 
 
-def _crowd(large: Crowd, numbers: Numbers) -> Crowd:
+def _population(large: PopulationRow, numbers: Numbers) -> PopulationRow:
     """Returns the target user among others, or all users at one budget."""
     count = int(numbers["n"])
     people: tuple[Group, ...] = (Group(count, numbers["b"]),)
@@ -112,7 +120,7 @@ def _crowd(large: Crowd, numbers: Numbers) -> Crowd:
     )
 
 
-def _items(row: Row, set_size: int, numbers: Numbers) -> Case:
+def _items(row: CaseRow, set_size: int, numbers: Numbers) -> Case:
     """Returns the case of two users with one blanket message each."""
     # The other user sends every item: the total number of messages is then known.
     items, rate, epsilon = int(numbers["d"]), numbers["l"], numbers["e"]
@@ -120,7 +128,7 @@ def _items(row: Row, set_size: int, numbers: Numbers) -> Case:
         num_items=items, blanket_messages=1, items_per_user=set_size, sampling_rate=rate
     )
     people = Setting(Population.from_counts({epsilon: 2}))
-    return row.tried(
+    return row.to_case(
         BoundClaim(bound, people, epsilon=epsilon),
         lambda where: item_divergence(
             num_users=2,
@@ -133,7 +141,7 @@ def _items(row: Row, set_size: int, numbers: Numbers) -> Case:
     )
 
 
-_CLAIMS = {row.name: row for row in ROWS}
+_CLAIMS = {row.name: row for row in CASE_ROWS}
 COUNTEREXAMPLES = tuple(
     Counterexample(
         row.name,

@@ -7,13 +7,13 @@ import numpy as np
 from shuffledp.types import Floats
 from shuffledp_papers.bounds.gaussian_profile import gaussian_trade_off
 from shuffledp_papers.eapes.trade_off import private_trade_off
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 
 EPSILON, DELTA = 1.0, 0.1
 MUS = (0.0, 0.5, 1.0, 3.0, 6.0)
-# The picture has a point at every hundredth, the table at every twentieth.
+# The figure has a point at every hundredth, the table at every twentieth.
 _EVERY = 5
 _TITLE = "E-APES Figure 2: trade-off functions, (epsilon, delta) and Gaussian"
 

@@ -18,13 +18,13 @@ from shuffledp_papers.eapes.trade_off import (
     private_trade_off,
     trade_off,
 )
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 
 TIMES, DELTA = 10, 1e-3
 _FAILS = 0.2
-# The picture has a point at every hundredth, the table at every twentieth.
+# The figure has a point at every hundredth, the table at every twentieth.
 _EVERY = 5
 _TITLE = "E-APES Figure 3: composition of trade-off functions"
 

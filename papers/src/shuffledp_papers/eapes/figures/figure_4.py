@@ -1,7 +1,7 @@
 """E-APES Figure 4: central epsilon against the number of users, delta = 1 / n.
 
 For each distribution of Table 3 the paper draws 1,000 budgets and repeats them until
-there are n. Its baseline is Theorem 4 of APES. The picture shows the closed form of that
+there are n. Its baseline is Theorem 4 of APES. The figure shows the closed form of that
 theorem, the numbers behind it (APES prints these in its tables), and certificate and
 attack.
 """
@@ -19,8 +19,8 @@ from shuffledp_papers.apes.amplification import ApesClosed, ApesNumerical
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
 from shuffledp_papers.bounds.equal_noise import ClaimComparison, band, stated
 from shuffledp_papers.eapes.eapes_theorem import EapesCorollary
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 
 DISTRIBUTIONS = ("uniform1", "uniform2", "gauss1", "gauss2", "gauss3")

@@ -17,8 +17,8 @@ from shuffledp_papers.eapes.figures.three_groups import (
     ThreeGroups,
     epsilon_of,
 )
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 
 SIZES = (1, 2, 5, 10, 20, 50)

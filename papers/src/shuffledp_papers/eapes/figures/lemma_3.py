@@ -3,8 +3,8 @@
 import math
 
 from shuffledp_papers.eapes.normal_limit import normal_distances
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 
 SIZES = (10, 20, 50, 100, 200, 500, 1_000, 2_000)

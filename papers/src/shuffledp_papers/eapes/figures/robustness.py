@@ -13,8 +13,8 @@ from shuffledp_papers.apes.amplification import ApesClosed, ApesNumerical
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
 from shuffledp_papers.bounds.equal_noise import Band, ClaimComparison, band, stated
 from shuffledp_papers.eapes.eapes_theorem import EapesCorollary
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 
 PEOPLE, FEW = 10_000, 100

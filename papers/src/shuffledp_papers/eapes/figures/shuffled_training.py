@@ -15,8 +15,8 @@ from shuffledp.federated.shuffled_sgd import Images, components_of, train
 from shuffledp.population import Population
 from shuffledp.types import Floats
 from shuffledp_papers.eapes.stated_descent import stated_by_eapes
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, OnShare, Result
 from shuffledp_papers.toml_tables import read_table
 
@@ -25,7 +25,7 @@ EPOCHS = 50
 # "an accuracy of 96.78% on the test dataset after approximately 50 epochs".
 PRINTED = "96.78"
 _TITLE = "E-APES Figure 5: shuffled noisy SGD on MNIST"
-# Epochs with an interval in the picture.
+# Epochs with an interval in the figure.
 _INTERVAL_EPOCHS = (1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
 
 

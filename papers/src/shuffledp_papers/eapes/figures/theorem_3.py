@@ -15,8 +15,8 @@ from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.eapes.eapes_theorem import EapesCorollary
 from shuffledp_papers.eapes.process import counted_trade_off
 from shuffledp_papers.eapes.slots import response_divergence, slot_divergence
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 
 PLACES: dict[str, dict[float, int]] = {

@@ -20,8 +20,8 @@ from shuffledp.federated.principal_components import PrincipalComponents
 from shuffledp.federated.sgd_guarantee import smallest_epsilons
 from shuffledp.federated.shuffled_sgd import Images, components_of, train
 from shuffledp.types import Floats
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp_papers.toml_tables import read_table
 
@@ -44,7 +44,7 @@ class TrainingReading:
         hidden: Widths of hidden layers.
         distribution: Of budgets, from Table 3 of the paper.
         budget: The same for all clients, in place of a distribution.
-        drawn: Whether it is in the picture and in a quick run.
+        drawn: Whether it is in the figure and in a quick run.
     """
 
     name: str

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from shuffledp.types import Floats
-from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell
 
 _CLAIM = "E-APES, epsilon of its mu (not proven)"

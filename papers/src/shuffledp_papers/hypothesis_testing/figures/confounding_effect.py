@@ -16,9 +16,12 @@ from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.types import Floats
 from shuffledp_papers.bounds.bound import Setting
-from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
-from shuffledp_papers.hypothesis_testing.any_density import MessageDensity, confusion_of
+from shuffledp_papers.hypothesis_testing.any_density import (
+    MessageDensity,
+    density_clone_probabilities,
+)
 from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
 )
@@ -44,7 +47,7 @@ def run(effort: Effort) -> Result:
         (pair, value, *_errors(pair, value)) for pair in PAIRS for value in _all()
     ]
     effort.on_share(0.8)
-    by_budget = {name: _confusion(name) for name in _NOISE}
+    by_budget = {name: _clone_probabilities(name) for name in _NOISE}
     weights = np.array([true_weight(level, TARGET_USER) for level in BUDGETS.tolist()])
     effort.on_share(1.0)
     rows: list[tuple[Cell, ...]] = [
@@ -116,9 +119,11 @@ def _all() -> list[float]:
 
 
 def _errors(pair: tuple[float, float], value: float) -> tuple[float, float]:
-    own, target_user = pair
-    return confusion_of(
-        _laplace(own, value), _laplace(target_user, 0.0), _laplace(target_user, 1.0)
+    user_budget, target_user = pair
+    return density_clone_probabilities(
+        _laplace(user_budget, value),
+        _laplace(target_user, 0.0),
+        _laplace(target_user, 1.0),
     )
 
 
@@ -132,20 +137,20 @@ def _laplace(budget: float, value: float) -> MessageDensity:
     return MessageDensity(density, value - reach, value + reach, kinks=(value,))
 
 
-def _confusion(name: str) -> Floats:
+def _clone_probabilities(name: str) -> Floats:
     people = Population.from_budgets(BUDGETS)
     setting = Setting(people, _NOISE[name], TARGET_USER)
-    confusion, _ = HypothesisTesting().confusion(setting)
-    return confusion[people.level_indices(BUDGETS)]
+    clone_probabilities, _ = HypothesisTesting().clone_probabilities(setting)
+    return clone_probabilities[people.level_indices(BUDGETS)]
 
 
 def _panel_a(rows: list[tuple[Cell, ...]]) -> Panel:
     curves = []
-    for own, target_user in PAIRS:
-        chosen = [row for row in rows if row[:3] == ("a", own, target_user)]
+    for user_budget, target_user in PAIRS:
+        chosen = [row for row in rows if row[:3] == ("a", user_budget, target_user)]
         for column, name in ((4, "p_i^0"), (5, "p_i^1")):
             at, values = [row[3] for row in chosen], [row[column] for row in chosen]
-            label = f"{name}, eps_i {own:g}, eps_1 {target_user:g}"
+            label = f"{name}, eps_i {user_budget:g}, eps_1 {target_user:g}"
             curves.append(Curve(label, *_ends_apart(at, values)))
     return Panel(
         "(a) Laplace noise, another person's value",

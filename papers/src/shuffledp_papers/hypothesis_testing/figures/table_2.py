@@ -27,7 +27,7 @@ from shuffledp_papers.bounds.gaussian_profile import gaussian_delta
 from shuffledp_papers.bounds.target_user import others
 from shuffledp_papers.bounds.two_counts import CloneCount, divergence
 from shuffledp_papers.eapes.eapes_theorem import EapesTheorem, gdp_parameter
-from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result, number
 from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
@@ -52,7 +52,7 @@ BOUNDS: Mapping[str, PublishedBound] = {
 _NOISE = Gaussian(delta_local=1e-10, calibration="classical")
 # The step to which the authors' program of [12] rounds counts down, by its example.
 _STEP = 100
-# Smaller deltas are in the table, and not in the picture.
+# Smaller deltas are in the table, and not in the figure.
 _FLOOR = 1e-40
 # Number of the columns epsilon, attack and certified; claims follow.
 _CLAIMS = 3
@@ -152,7 +152,7 @@ def in_steps(setting: Setting, epsilon: float) -> float:
 
 
 def outside_notes(rows: Sequence[Sequence[Cell]]) -> tuple[str, ...]:
-    """Returns a note on numbers that are too small for the picture, if any are."""
+    """Returns a note on numbers that are too small for the figure, if any are."""
     columns = {"attack": 1, "certified": 2}
     # Each bound has four columns, see `_columns`.
     for index, name in enumerate(BOUNDS):

@@ -17,12 +17,12 @@ from shuffledp.randomizers.laplace import Laplace
 from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 from shuffledp_papers.bounds.bound import Setting
-from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
 )
-from shuffledp_papers.hypothesis_testing.type_one_errors import laplace_flip
+from shuffledp_papers.hypothesis_testing.type_one_errors import laplace_target_error
 
 NUM_USERS = 50
 # Quantiles of U(0.05, 1); the paper takes the most liberal user for the worst case.
@@ -51,7 +51,7 @@ def run(effort: Effort) -> Result:
             _SLOPES, alphas, printed[:, 1], mended[:, 1], certified, strict=True
         )
     ]
-    width = 1.0 - 2.0 * laplace_flip(TARGET_USER)
+    width = 1.0 - 2.0 * laplace_target_error(TARGET_USER)
     cells: dict[str, Cell] = {
         "people": NUM_USERS,
         "local budgets": "U(0.05, 1)",

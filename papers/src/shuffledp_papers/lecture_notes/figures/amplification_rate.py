@@ -13,7 +13,7 @@ from shuffledp_papers.bounds.feldman2021 import (
     Feldman2021Closed,
     Feldman2021Numerical,
 )
-from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.lower_bound import adaptive_tables

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import NonlinearConstraint, minimize
 
 from shuffledp.types import Floats
-from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.risk import (

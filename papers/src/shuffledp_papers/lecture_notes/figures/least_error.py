@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 from shuffledp_papers.lecture_notes.lower_bound import (
     Transcripts,

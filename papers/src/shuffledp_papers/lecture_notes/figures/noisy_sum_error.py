@@ -9,7 +9,7 @@ from shuffledp.accounting.calibration import largest_budgets
 from shuffledp.accounting.promise import Promise
 from shuffledp.population import Population
 from shuffledp.randomizers.one_bit import OneBit
-from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp_papers.lecture_notes.noisy_sum import (
     local_budget,

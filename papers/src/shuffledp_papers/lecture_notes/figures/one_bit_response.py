@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from shuffledp.types import Floats, Ints
-from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 from shuffledp_papers.lecture_notes.one_bit_reduction import OneBitReduction
 

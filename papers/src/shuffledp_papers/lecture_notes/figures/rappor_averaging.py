@@ -6,7 +6,7 @@ import numpy as np
 
 from shuffledp.randomizers.bloom import bloom_filters
 from shuffledp.randomizers.rappor import Rappor
-from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp_papers.lecture_notes.repeated_answers import (
     expected_ones,

@@ -7,7 +7,7 @@ draws the curator's Laplace noise.
 import numpy as np
 
 from shuffledp.randomizers.one_bit import OneBit
-from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.mean_errors import (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 from shuffledp_papers.lecture_notes.selection import (
     curators_choice,

@@ -10,7 +10,7 @@ import math
 from shuffledp.accounting.account import account
 from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
-from shuffledp_papers.figures.picture import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.mean_errors import central_error, laplace_error

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from shuffledp_papers.figures.line_plot import draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 from shuffledp_papers.segmented.figures.conditions import (
     FIGURES,

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from shuffledp_papers.figures.line_plot import Curve, Panel
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel
 from shuffledp_papers.figures.result import Cell, Comparison
 from shuffledp_papers.segmented.figures.conditions import (
     BEST_BLANKETS,
@@ -14,7 +14,7 @@ from shuffledp_papers.segmented.figures.conditions import (
 
 PUBLISHED, OURS = "Wang et al. 2025", "ours, certified"
 
-# The text says "around" of an m that is read off a picture.
+# The text says "around" of an m that is read off a figure.
 _AROUND = 0.25
 
 

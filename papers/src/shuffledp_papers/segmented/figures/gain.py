@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shuffledp.types import Floats
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result, number
 from shuffledp_papers.segmented.figures.competitors import (
     BallsIntoBins,

@@ -7,8 +7,8 @@ import numpy as np
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 from shuffledp.types import Floats
+from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.picture import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Effort, Result
 from shuffledp_papers.segmented.budget_search import (
     Privacy,

@@ -68,7 +68,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Crowd:
+class PopulationRow:
     """Users of one randomizer, and the point of the claim about them.
 
     Attributes:
@@ -76,9 +76,9 @@ class Crowd:
         noise: "laplace", "clip-laplace" or "gaussian"; "" for k-ary response.
         categories: k of k-ary response.
         delta_local: Of Gaussian noise, calibrated as in textbooks.
-        careful: Whether the target user has the smallest budget, or else the largest.
-        told: Whether the bound gets the target user's budget.
-        exactly: Whether all messages are enumerated.
+        strictest_target: Whether the target user has the smallest budget, not the largest.
+        target_given: Whether the bound gets the target user's budget.
+        enumerated: Whether all messages are enumerated.
         delta: The delta at which the bound's epsilon is evaluated, or None.
         epsilon: The epsilon at which its delta is evaluated, or None.
     """
@@ -87,9 +87,9 @@ class Crowd:
     noise: str = ""
     categories: int = 0
     delta_local: float = 1e-10
-    careful: bool = False
-    told: bool = True
-    exactly: bool = False
+    strictest_target: bool = False
+    target_given: bool = True
+    enumerated: bool = False
     delta: float | None = None
     epsilon: float | None = None
 
@@ -112,26 +112,26 @@ class Crowd:
 
 
 @dataclass(frozen=True)
-class ItemSenders:
+class ItemsRow:
     """Users who send items among blanket messages.
 
     Attributes:
         people: n.
-        held: Number of items of every user.
+        items_per_user: Number of items of every user.
         messages: Number of blanket messages of every user.
         epsilon: The target user's target, at which the claim is made.
         others: Targets of the other users; none if they send everything.
     """
 
     people: int
-    held: int
+    items_per_user: int
     messages: int
     epsilon: float
     others: tuple[Group, ...] = ()
 
 
 @dataclass(frozen=True)
-class Row:
+class CaseRow:
     """One claim.
 
     Attributes:
@@ -141,7 +141,7 @@ class Row:
         source: Authors, year and theorem; "" for those of the bound.
         printed: The numbers of an earlier audit.
         why_not: The reason that there is no certificate; "" if there is one.
-        crowd: The population, if all run one randomizer.
+        population: The population, if all run one randomizer.
         items: The population, if it sends items.
     """
 
@@ -151,23 +151,23 @@ class Row:
     source: str = ""
     printed: PrintedNumbers = field(default_factory=PrintedNumbers)
     why_not: str = ""
-    crowd: Crowd | None = None
-    items: ItemSenders | None = None
+    population: PopulationRow | None = None
+    items: ItemsRow | None = None
 
     @property
     def case(self) -> Case:
         """The case of this claim."""
-        if self.crowd is not None:
-            return crowd_case(self, self.crowd, published_bound(self.bound))
+        if self.population is not None:
+            return population_case(self, self.population, published_bound(self.bound))
         if self.items is not None:
             return _items_case(self, self.items)
         if self.name not in STATEMENTS:
             raise InvalidInputError(
-                f"Expected a crowd, items or a statement of {self.name}."
+                f"Expected a population, items or a statement of {self.name}."
             )
-        return self.tried(*STATEMENTS[self.name]())
+        return self.to_case(*STATEMENTS[self.name]())
 
-    def tried(
+    def to_case(
         self,
         claim: Callable[[], Claim],
         attack: Callable[[float], float],
@@ -200,28 +200,36 @@ class Row:
         return CourtVerdict.VIOLATED if fell else CourtVerdict.CONSISTENT
 
 
-def crowd_case(row: Row, crowd: Crowd, bound: PublishedBound) -> Case:
+def population_case(
+    row: CaseRow, population: PopulationRow, bound: PublishedBound
+) -> Case:
     """Returns the case of a population that runs one randomizer.
 
     Args:
         row: Name and texts of the case.
-        crowd: The population.
+        population: The population.
         bound: The bound that makes the claim.
     """
     counts: dict[float, int] = {}
-    for group in crowd.people:
+    for group in population.people:
         counts |= group.counts
     people = Population.from_counts(counts)
-    target_user = float(people.epsilons[0 if crowd.careful else -1])
-    trial = trial_of(crowd.device, people, target_user, exactly=crowd.exactly)
+    target_user = float(people.epsilons[0 if population.strictest_target else -1])
+    trial = trial_of(
+        population.device, people, target_user, enumerated=population.enumerated
+    )
     # Without a target user, a bound takes the user whom its paper takes for the worst case.
-    setting = trial.setting if crowd.told else Setting(people, crowd.device)
-    claim = BoundClaim(bound, setting, delta=crowd.delta, epsilon=crowd.epsilon)
+    setting = (
+        trial.setting if population.target_given else Setting(people, population.device)
+    )
+    claim = BoundClaim(
+        bound, setting, delta=population.delta, epsilon=population.epsilon
+    )
     named = replace(row, source=row.source or bound.source)
-    return named.tried(claim, trial.attack, trial.certificate)
+    return named.to_case(claim, trial.attack, trial.certificate)
 
 
-def _items_case(row: Row, sets: ItemSenders) -> Case:
+def _items_case(row: CaseRow, sets: ItemsRow) -> Case:
     others: dict[float, int] = {}
     for group in sets.others:
         others |= group.counts
@@ -236,7 +244,7 @@ def _items_case(row: Row, sets: ItemSenders) -> Case:
                 blanket_messages=sets.messages,
                 epsilon=budget,
                 delta=0.01 / sets.people,
-                items_per_user=sets.held,
+                items_per_user=sets.items_per_user,
             )
             for budget in (sets.epsilon, *others)
         ]
@@ -245,7 +253,7 @@ def _items_case(row: Row, sets: ItemSenders) -> Case:
         bound = SegmentedPrivacy(
             num_items=_ITEMS,
             blanket_messages=sets.messages,
-            items_per_user=sets.held,
+            items_per_user=sets.items_per_user,
             sampling_rate=rates()[0],
         )
         people = Setting(Population.from_counts({sets.epsilon: sets.people}))
@@ -256,19 +264,19 @@ def _items_case(row: Row, sets: ItemSenders) -> Case:
             num_users=sets.people,
             num_items=_ITEMS,
             blanket_messages=sets.messages,
-            items_per_user=sets.held,
+            items_per_user=sets.items_per_user,
             sampling_rate=rates()[0],
             epsilon=epsilon,
             other_rates=np.array(rates()[1:]) if others else None,
             other_counts=np.array(list(others.values())) if others else None,
         )
 
-    return row.tried(claim, attack)
+    return row.to_case(claim, attack)
 
 
 @dataclass(frozen=True)
 class _CasesTable:
-    cases: tuple[Row, ...]
+    cases: tuple[CaseRow, ...]
 
 
-ROWS = read_table(_CasesTable, "court", "cases.toml").cases
+CASE_ROWS = read_table(_CasesTable, "court", "cases.toml").cases

@@ -1,4 +1,4 @@
-"""Pictures of experiments, readable in print and by color-blind readers.
+"""Figures of experiments, readable in print and by color-blind readers.
 
 Every curve has a marker and a dash of its own.
 """
@@ -85,10 +85,10 @@ def draw(
     """Returns panels with a common title, setting and legend, as SVG.
 
     Args:
-        title: Title of the picture.
+        title: Title of the figure.
         setting: The setting, as in `Result`.
         panels: At least one panel.
-        description: Text in place of the picture, for screen readers.
+        description: Text in place of the figure, for screen readers.
     """
     columns = 2 if len(panels) in (2, 4) else min(len(panels), 3)
     lines = -(-len(panels) // columns)
