@@ -81,13 +81,26 @@ def _worst_sum(
     if grid.angles.size < (grid.size - 1.0) / 2.0:
         # The points left out; the kernel never exceeds 4.
         error += 4.0 * decay[:, -1]
-    half, z = 1.0 / CELLS, grid.points
+    sums = cell_bounds(grid, terms, error).max(axis=1)
+    return sums, scale * radius * (sizes @ grid.apart)
+
+
+def cell_bounds(grid: FourierGrid, terms: Complexes, error: Floats) -> Floats:
+    """Bounds a Fourier sum for all tau of each cell, shape (boxes, CELLS).
+
+    Args:
+        grid: The points of the sum.
+        terms: Transform times kernel at every angle, shape (boxes, angles).
+        error: Largest error of the sum at tau = 0, shape (boxes,).
+    """
+    half, z, scale = 1.0 / CELLS, grid.points, 2.0 / grid.size
+    # Taylor's theorem about the center of a cell: value, slope, and the largest bend.
     values = scale * (terms @ grid.waves).real
     slopes = scale * np.abs(((terms * z) @ grid.waves).real)
-    bend = scale * (sizes @ np.abs(z) ** 2)
-    cells = values + half * slopes
-    cells += np.multiply.outer(error + 0.5 * half**2 * bend, grid.shrink)
-    return cells.max(axis=1), scale * radius * (sizes @ grid.apart)
+    bend = scale * (np.abs(terms) @ np.abs(z) ** 2)
+    bounds: Floats = values + half * slopes
+    bounds += np.multiply.outer(error + 0.5 * half**2 * bend, grid.shrink)
+    return bounds
 
 
 def data_bounds(tilted: TiltedPopulation, holders: Floats) -> tuple[Floats, Floats]:
