@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from scipy.stats import chi2
 
 from shuffledp import ClipLaplace, Gaussian, InvalidInputError, Laplace, OneBit
-from shuffledp.randomizers import drawn_cells
+from shuffledp.randomizers import sampled_cells
 from shuffledp.randomizers.drawn_counts import exact_sums, halves, scattered
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
@@ -97,8 +97,8 @@ def test_sums_of_cells_are_as_likely_as_one_by_one(
 ) -> None:
     if crowd:
         # Few people are drawn one by one, unless there are no few.
-        monkeypatch.setattr(drawn_cells, "_FEW", 0)
-        monkeypatch.setattr(drawn_cells, "_PER_PERSON", 2**40)
+        monkeypatch.setattr(sampled_cells, "_MAX_SEPARATE", 0)
+        monkeypatch.setattr(sampled_cells, "_CELLS_PER_USER", 2**40)
     rng, trials = np.random.default_rng(8), 2_000
     values, counts = np.array([-1.0, 0.3 / device.cells, 0.5, 1.0]), [1, 2, 0, 1]
     levels = np.full(trials, level)

@@ -46,7 +46,7 @@ class EventBound:
     """Lower bound that one event proves about a pair of values.
 
     Attributes:
-        bound: The least epsilon, or delta, that allows the counts.
+        bound: The smallest epsilon, or delta, that allows the counts.
         event: Description of the event.
         hits: Messages about x, and about x', that belong to it.
         counted: The number of messages per value that were counted.
@@ -66,8 +66,8 @@ class PairBounds:
         level: The promised epsilon.
         value: x, as written.
         other: x', as written.
-        epsilon: The least epsilon that can be promised, at the promised delta.
-        delta: The least delta that can be promised, at the promised epsilon.
+        epsilon: The smallest epsilon that can be promised, at the promised delta.
+        delta: The smallest delta that can be promised, at the promised epsilon.
     """
 
     level: float

@@ -15,7 +15,7 @@ from shuffledp.audit.scores import (
     Score,
     SizeScore,
     ValueScore,
-    bit_places,
+    bit_positions,
 )
 from shuffledp.types import Floats, Ints
 
@@ -46,7 +46,7 @@ def fit_scores(messages: Messages, other_messages: Messages) -> list[Score]:
     if messages.kind == "numbers":
         scores += [SizeScore(1.0), SizeScore(-1.0), _by_range(messages, other_messages)]
         if messages.real:
-            positions = bit_places(messages.raw), bit_places(other_messages.raw)
+            positions = bit_positions(messages.raw), bit_positions(other_messages.raw)
             scores.append(_by_value(positions, (messages, other_messages), bits=True))
     else:
         scores.append(_by_column(messages, other_messages))
@@ -79,10 +79,10 @@ def _by_entry(messages: Messages, other_messages: Messages) -> EntryScore:
             Messages("numbers", part.raw[:, index])
             for part in (messages, other_messages)
         ]
-        codes = bit_places(parts[0].raw), bit_places(parts[1].raw)
+        codes = bit_positions(parts[0].raw), bit_positions(parts[1].raw)
         entry = _by_value(codes, (parts[0], parts[1]), bits=True)
         counts = _counts(codes, entry.keys)
-        entries.append(replace(entry, ratios=_certain(entry.ratios, counts)))
+        entries.append(replace(entry, log_ratios=_certain(entry.log_ratios, counts)))
     return EntryScore(tuple(entries))
 
 

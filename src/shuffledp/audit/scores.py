@@ -23,49 +23,56 @@ from numpy.typing import NDArray
 from shuffledp.audit.audit_messages import Messages
 from shuffledp.types import Floats
 
-_SHOWN = 5
+_MAX_LISTED = 5
 
 
 @dataclass(frozen=True, eq=False)
 class ValueScore:
-    """The ratio of each distinct message, or of its bit positions; 0 for unseen ones.
+    """The ratio of each distinct message, or of its bit positions; 0 for new ones.
 
     Attributes:
-        keys: Codes, ascending, shape (seen,).
-        ratios: Logarithms of ratios, shape (seen,).
+        keys: Codes, ascending, shape (values,).
+        log_ratios: Logarithms of ratios, shape (values,).
         examples: The text of a message of each code.
         bits: Whether codes are of bit positions, rather than of messages.
     """
 
     keys: NDArray[np.uint64]
-    ratios: Floats
+    log_ratios: Floats
     examples: tuple[str, ...]
     bits: bool = False
 
     def __call__(self, messages: Messages) -> Floats:
         """Returns the score of each message, shape (n,)."""
-        codes = bit_places(messages.raw) if self.bits else messages.codes()
+        codes = bit_positions(messages.raw) if self.bits else messages.codes()
         index = np.minimum(np.searchsorted(self.keys, codes), self.keys.size - 1)
-        # Unseen messages speak for neither value.
-        scores: Floats = np.where(self.keys[index] == codes, self.ratios[index], 0.0)
+        # Messages that were not learned from count for neither value.
+        scores: Floats = np.where(
+            self.keys[index] == codes, self.log_ratios[index], 0.0
+        )
         return scores
 
     def words(self, threshold: float, *, above: bool) -> str:
         """Describes the messages of the event."""
-        inside = self.ratios >= threshold if above else self.ratios <= threshold
+        inside = self.log_ratios >= threshold if above else self.log_ratios <= threshold
         # The largest ratios first.
-        order = np.argsort(-np.abs(self.ratios), kind="stable")
-        chosen = [self.examples[index] for index in order.tolist() if inside[index]]
-        listed, num_more = ", ".join(chosen[:_SHOWN]), len(chosen) - _SHOWN
-        unseen = threshold <= 0.0 if above else threshold >= 0.0
+        by_size = np.argsort(-np.abs(self.log_ratios), kind="stable")
+        examples = [self.examples[index] for index in by_size.tolist() if inside[index]]
+        listed, num_more = (
+            ", ".join(examples[:_MAX_LISTED]),
+            len(examples) - _MAX_LISTED,
+        )
+        includes_new = threshold <= 0.0 if above else threshold >= 0.0
         more = f", and {num_more} more" if num_more > 0 else ""
         if self.bits:
-            text = f"its first and last bit are as in {listed}{more}"
-            return text + (", or new" if unseen else "")
-        if len(chosen) == 1 and not unseen:
+            description = f"its first and last bit are as in {listed}{more}"
+            return description + (", or new" if includes_new else "")
+        if len(examples) == 1 and not includes_new:
             return f"it is {listed}"
-        parts = f"{listed}{more}" if chosen else "nothing seen before"
-        return f"it is one of {parts}" + (", or new" if unseen and chosen else "")
+        parts = f"{listed}{more}" if examples else "nothing seen before"
+        return f"it is one of {parts}" + (
+            ", or new" if includes_new and examples else ""
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,30 +100,32 @@ class RangeScore:
 
     Attributes:
         edges: Between ranges, ascending, shape (ranges - 1,).
-        ratios: Logarithms of ratios, shape (ranges,).
+        log_ratios: Logarithms of ratios, shape (ranges,).
     """
 
     edges: Floats
-    ratios: Floats
+    log_ratios: Floats
 
     def __call__(self, messages: Messages) -> Floats:
         """Returns the score of each message, shape (n,)."""
         numbers = messages.raw.astype(np.float64)
-        scores: Floats = self.ratios[np.searchsorted(self.edges, numbers, side="right")]
+        scores: Floats = self.log_ratios[
+            np.searchsorted(self.edges, numbers, side="right")
+        ]
         return scores
 
     def words(self, threshold: float, *, above: bool) -> str:
         """Describes the ranges of the event, joined where they meet."""
-        inside = self.ratios >= threshold if above else self.ratios <= threshold
+        inside = self.log_ratios >= threshold if above else self.log_ratios <= threshold
         ends = np.concatenate([[-math.inf], self.edges, [math.inf]])
         # Steps into the event and out of it alternate: a pair bounds a run.
-        moves = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]])))
+        run_ends = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]])))
         ranges = [
             _range(float(ends[a]), float(ends[b]))
-            for a, b in moves.reshape(-1, 2).tolist()
+            for a, b in run_ends.reshape(-1, 2).tolist()
         ]
-        text = " or ".join(ranges[:_SHOWN])
-        num_more = len(ranges) - _SHOWN
+        text = " or ".join(ranges[:_MAX_LISTED])
+        num_more = len(ranges) - _MAX_LISTED
         return (
             "it is " + text + (f" or in {num_more} more ranges" if num_more > 0 else "")
         )
@@ -129,33 +138,37 @@ class ColumnScore:
     Attributes:
         edges: Of each column, between its entries, shape (columns, entries - 1); unused
             ones are infinite.
-        ratios: Logarithms of ratios, shape (columns, entries); 0 if not significant.
+        log_ratios: Logarithms of ratios, shape (columns, entries); 0 if not significant.
         names: Names of the columns.
     """
 
     edges: Floats
-    ratios: Floats
+    log_ratios: Floats
     names: tuple[str, ...]
 
     def __call__(self, messages: Messages) -> Floats:
         """Returns the score of each message, shape (n,)."""
         columns = messages.columns()
-        total = np.zeros(len(messages))
-        for index in np.flatnonzero(np.any(self.ratios != 0.0, axis=1)).tolist():
+        scores = np.zeros(len(messages))
+        for index in np.flatnonzero(np.any(self.log_ratios != 0.0, axis=1)).tolist():
             # Texts shorter than all those learned from are padded with zeros.
-            known = index < columns.shape[1]
-            column = columns[:, index] if known else np.zeros(len(messages))
+            is_known = index < columns.shape[1]
+            column = columns[:, index] if is_known else np.zeros(len(messages))
             entries = np.searchsorted(self.edges[index], column, side="right")
-            total += self.ratios[index, entries]
-        return total
+            scores += self.log_ratios[index, entries]
+        return scores
 
     def words(self, threshold: float, *, above: bool) -> str:
         """Describes the threshold, and the columns with the largest ratios."""
         side = "at least" if above else "at most"
-        most = np.argsort(-np.ptp(self.ratios, axis=1), kind="stable")[:_SHOWN]
-        telling = [p for p in most.tolist() if np.ptp(self.ratios[p]) > 0.0]
-        named = ", ".join(self.names[index] for index in telling) or "none"
-        return f"its score is {side} {threshold:.4g}; what says most: {named}"
+        by_spread = np.argsort(-np.ptp(self.log_ratios, axis=1), kind="stable")[
+            :_MAX_LISTED
+        ]
+        informative = [
+            p for p in by_spread.tolist() if np.ptp(self.log_ratios[p]) > 0.0
+        ]
+        listed = ", ".join(self.names[index] for index in informative) or "none"
+        return f"its score is {side} {threshold:.4g}; what says most: {listed}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +197,7 @@ class EntryScore:
 Score: TypeAlias = ValueScore | SizeScore | RangeScore | ColumnScore | EntryScore
 
 
-def bit_places(numbers: Floats) -> NDArray[np.uint64]:
+def bit_positions(numbers: Floats) -> NDArray[np.uint64]:
     """Returns sign, position of the first bit and of the last, as one number."""
     # A double that is the sum of a value and noise is a multiple of the unit in the last
     # place of the larger one: its last bit tells their sizes.

@@ -125,9 +125,9 @@ class NoisySteps:
         """
         if len(labels) != self.examples:
             raise InvalidInputError(f"Expected {self.examples} examples of a client.")
-        step = network.clipped_sum(weights, inputs, labels, float(self.clip))
-        step /= np.float32(self.examples)
+        mean_gradient = network.clipped_sum(weights, inputs, labels, float(self.clip))
+        mean_gradient /= np.float32(self.examples)
         if self.noise:
-            normal = rng.standard_normal(len(step), dtype=np.float32)
-            step += np.float32(deviation) * normal
-        return step
+            noise = rng.standard_normal(len(mean_gradient), dtype=np.float32)
+            mean_gradient += np.float32(deviation) * noise
+        return mean_gradient

@@ -24,7 +24,6 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.cell_powers import cell_powers, middle_beyond_mean
 from shuffledp.randomizers.clipped_noise import ClippedNoise
-from shuffledp.randomizers.drawn_cells import Sent, landed
 from shuffledp.randomizers.exponential_cover import exponential_cover
 from shuffledp.randomizers.grid import (
     STEPS,
@@ -36,6 +35,7 @@ from shuffledp.randomizers.grid import (
 )
 from shuffledp.randomizers.noise import pure_local_delta
 from shuffledp.randomizers.noise_attack import inner_edges
+from shuffledp.randomizers.sampled_cells import MessageCounts, draw_cell_counts
 from shuffledp.randomness import Rng, stream_of
 from shuffledp.types import Floats, Ints
 
@@ -140,7 +140,7 @@ class ClipLaplace(ClippedNoise):
 
     def draw_population(
         self, points: Ints, level: float, *, rng: np.random.Generator
-    ) -> Iterator[Sent]:
+    ) -> Iterator[MessageCounts]:
         """Draws which cells a population's messages fall into, part by part."""
         # Proportional to the probability that noise ends within that many cells.
         rate, size = max(level / self.cells, 1e-300), int(self.cells)
@@ -150,7 +150,7 @@ class ClipLaplace(ClippedNoise):
         cells, left = np.arange(size), (points - right)[::-1]
         for starts, ahead in ((right, cells), (left, cells[::-1])):
             # No walk starts beyond the last cell, where all remaining users stay.
-            yield ahead, landed(starts[:-1], stays, rng=rng)[0]
+            yield ahead, draw_cell_counts(starts[:-1], stays, rng=rng)[0]
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of a decoded message.

@@ -34,7 +34,6 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
-from shuffledp.randomizers.drawn_cells import Sent, draw_normal_cells
 from shuffledp.randomizers.grid import (
     FARTHEST,
     SMALLEST_LEVEL,
@@ -54,6 +53,7 @@ from shuffledp.randomizers.normal_divergence import (
     normal_divergence,
     sensitivity_per_deviation,
 )
+from shuffledp.randomizers.sampled_cells import MessageCounts, draw_normal_cells
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
@@ -211,7 +211,7 @@ class Gaussian(AddedNoise):
 
     def draw_population(
         self, points: Ints, level: float, *, rng: np.random.Generator
-    ) -> Iterator[Sent]:
+    ) -> Iterator[MessageCounts]:
         """Draws which cells a population's messages fall into, part by part."""
         mu = self._sensitivity(level)
 

@@ -20,7 +20,6 @@ import numpy as np
 from shuffledp.cover import Cover
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
-from shuffledp.randomizers.drawn_cells import Sent, draw_geometric_numbers, landed
 from shuffledp.randomizers.exponential_cover import exponential_cover
 from shuffledp.randomizers.grid import (
     FARTHEST,
@@ -37,6 +36,11 @@ from shuffledp.randomizers.grid import (
 )
 from shuffledp.randomizers.noise import AddedNoise, pure_local_delta
 from shuffledp.randomizers.noise_attack import all_edges
+from shuffledp.randomizers.sampled_cells import (
+    MessageCounts,
+    draw_cell_counts,
+    draw_geometric_numbers,
+)
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
@@ -138,7 +142,7 @@ class Laplace(AddedNoise):
 
     def draw_population(
         self, points: Ints, level: float, *, rng: np.random.Generator
-    ) -> Iterator[Sent]:
+    ) -> Iterator[MessageCounts]:
         """Draws which cells a population's messages fall into, part by part."""
         size = int(self.cells)
         exponent, cells = level / size, np.arange(size)
@@ -147,7 +151,7 @@ class Laplace(AddedNoise):
         # To the left of a point is to the right of its mirror image.
         left = (points - right)[::-1]
         for starts, ahead in ((right, cells), (left, cells[::-1])):
-            stayed, beyond = landed(starts[:-1], stays, rng=rng)
+            stayed, beyond = draw_cell_counts(starts[:-1], stays, rng=rng)
             yield ahead, stayed
             # Those who start at the last point leave the range at once.
             beyond += int(starts[-1])

@@ -11,7 +11,6 @@ from shuffledp.arrays import float_array, one_number_each
 from shuffledp.cover import Attack, Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population, check_budgets
-from shuffledp.randomizers.drawn_cells import Sent, points_of_population
 from shuffledp.randomizers.drawn_counts import check_population, exact_sums
 from shuffledp.randomizers.grid import (
     SMALLEST_LEVEL,
@@ -22,6 +21,7 @@ from shuffledp.randomizers.grid import (
     within_bounds,
 )
 from shuffledp.randomizers.noise_attack import noise_attacks
+from shuffledp.randomizers.sampled_cells import MessageCounts, draw_grid_points
 from shuffledp.randomizers.tally import batches
 from shuffledp.randomness import Rng, check_rng, stream_of
 from shuffledp.types import Floats, Ints
@@ -79,7 +79,7 @@ class AddedNoise(ABC):
     @abstractmethod
     def draw_population(
         self, points: Ints, level: float, *, rng: np.random.Generator
-    ) -> Iterator[Sent]:
+    ) -> Iterator[MessageCounts]:
         """Draws which cells a population's messages fall into, part by part.
 
         Args:
@@ -168,7 +168,7 @@ class AddedNoise(ABC):
         )
         self._check(numbers, budgets)
         grid_positions = positions(numbers, self.low, self.high, self.cells)
-        points = points_of_population(grid_positions, people, self.cells, rng=rng)
+        points = draw_grid_points(grid_positions, people, self.cells, rng=rng)
         sums = np.zeros((budgets.size, 3), dtype=np.object_)
         for row, (level, starts) in enumerate(
             zip(budgets.tolist(), points, strict=True)

@@ -32,7 +32,6 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.clipped_noise import ClippedNoise
-from shuffledp.randomizers.drawn_cells import Sent
 from shuffledp.randomizers.exponential_cover import (
     ExponentialBlanket,
     cover_in_shape,
@@ -40,6 +39,7 @@ from shuffledp.randomizers.exponential_cover import (
 )
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomizers.noise import pure_local_delta
+from shuffledp.randomizers.sampled_cells import MessageCounts
 from shuffledp.randomizers.sampled_cover import best_kappa, cover_with_kappa
 from shuffledp.randomness import Rng, bernoulli_draws
 from shuffledp.types import Floats, Ints
@@ -171,7 +171,7 @@ class SampledClipLaplace(ClippedNoise):
 
     def draw_population(
         self, points: Ints, level: float, *, rng: np.random.Generator
-    ) -> Iterator[Sent]:
+    ) -> Iterator[MessageCounts]:
         """Draws which cells a population's messages fall into, part by part."""
         about = rng.binomial(points, float(self.share))
         # All others draw around 0, which is a point of the grid.

@@ -31,9 +31,9 @@ from shuffledp.population import Population
 from shuffledp.randomizers.cell_powers import cell_powers
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.clipped_noise import ClippedNoise
-from shuffledp.randomizers.drawn_cells import Sent
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomizers.noise_attack import inner_edges
+from shuffledp.randomizers.sampled_cells import MessageCounts
 from shuffledp.randomizers.sparsified_cover import noise_probabilities, sparsified_cover
 from shuffledp.randomness import Rng, stream_of
 from shuffledp.types import Floats, Ints
@@ -154,7 +154,7 @@ class SparsifiedClipLaplace(ClippedNoise):
 
     def draw_population(
         self, points: Ints, level: float, *, rng: np.random.Generator
-    ) -> Iterator[Sent]:
+    ) -> Iterator[MessageCounts]:
         """Draws which cells a population's messages fall into, part by part."""
         device, dummies = ClipLaplace(), np.zeros_like(points)
         for cells, often in device.draw_population(points, level, rng=rng):

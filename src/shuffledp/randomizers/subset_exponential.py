@@ -6,13 +6,13 @@ as those that do not. With one item per user it is subset selection.
 With M = C(d - s, k) / C(d, k), the share of disjoint sets, a message intersects with
 probability
 
-    hit = (1 - M) / (1 - M + M e^-eps),
+    h = (1 - M) / (1 - M + M e^-eps),
 
 and is uniform given whether it intersects. It contains an item of the user's set, or
 one outside of it, with probability
 
-    keep = hit (k / d) / (1 - M),
-    flip = keep (1 - M') + (1 - hit) k / (d - s),
+    keep = h (k / d) / (1 - M),
+    flip = keep (1 - M') + (1 - h) k / (d - s),
 
 where M' = C(d - s - 1, k - 1) / C(d - 1, k - 1) is the share of disjoint sets among those
 with one given item outside the user's set. For n users, the sum over items of squared
@@ -67,30 +67,32 @@ class SubsetExponential:
             )
 
     @property
-    def hit(self) -> float:
-        """The probability that a message names an item that is held."""
-        missed = self._missed()
-        return (1.0 - missed) / (1.0 - missed + missed * math.exp(-self.epsilon))
+    def intersection_probability(self) -> float:
+        """The probability that a message names an item of the user's set, h."""
+        disjoint = self._disjoint_share()
+        return (1.0 - disjoint) / (1.0 - disjoint + disjoint * math.exp(-self.epsilon))
 
     def densities(self) -> tuple[float, float]:
-        """Returns keep and flip: probabilities of naming an item held, and another."""
+        """Returns keep and flip: probabilities of naming an item in the set, or outside."""
         d, s, k = self.num_items, self.set_size, self.subset_size
-        missed, hit = self._missed(), self.hit
-        # Of the sets with one given item that is not held.
-        others = _miss_share(d - 1, s, k - 1)
-        keep = hit * k / d / (1.0 - missed)
-        flip = keep * (1.0 - others) + (1.0 - hit) * k / (d - s)
+        disjoint, intersects = self._disjoint_share(), self.intersection_probability
+        # Of the sets with one given item outside of the user's set.
+        others_disjoint = _fraction_of_disjoint(d - 1, s, k - 1)
+        keep = intersects * k / d / (1.0 - disjoint)
+        flip = keep * (1.0 - others_disjoint) + (1.0 - intersects) * k / (d - s)
         return keep, flip
 
     @property
     def total_variation(self) -> float:
         """Total variation of messages of two people who share as few items as possible."""
         d, s, k = self.num_items, self.set_size, self.subset_size
-        missed = self._missed()
+        disjoint = self._disjoint_share()
         # Sets that miss the items of one and meet those of the other.
-        only_one = missed - _miss_share(d, min(2 * s, d), k)
+        only_one = disjoint - _fraction_of_disjoint(d, min(2 * s, d), k)
         decay = math.exp(-self.epsilon)
-        return -math.expm1(-self.epsilon) * only_one / (1.0 - missed + missed * decay)
+        return (
+            -math.expm1(-self.epsilon) * only_one / (1.0 - disjoint + disjoint * decay)
+        )
 
     def error(self, num_users: int) -> float:
         """Returns the sum over items of squared errors about the n participants."""
@@ -118,28 +120,28 @@ class SubsetExponential:
         ordered = np.sort(checked, axis=1).astype(np.int64)
         n = ordered.shape[0]
         common = np.zeros(n, dtype=np.int64)
-        hits = bernoulli_draws(np.full(n, self.hit), rng=rng)
-        most = min(s, k)
-        ways = np.cumsum(_overlap_distribution(d, s, k))
-        hit = np.flatnonzero(hits)
-        parts = stream_of(rng, hit).random(hit.size)
-        drawn = np.searchsorted(ways / ways[-1], parts, "right")
-        common[hit] = 1 + np.minimum(drawn, most - 1)
+        intersects = bernoulli_draws(np.full(n, self.intersection_probability), rng=rng)
+        max_common = min(s, k)
+        cumulative = np.cumsum(_overlap_distribution(d, s, k))
+        intersecting = np.flatnonzero(intersects)
+        uniforms = stream_of(rng, intersecting).random(intersecting.size)
+        indices = np.searchsorted(cumulative / cumulative[-1], uniforms, "right")
+        common[intersecting] = 1 + np.minimum(indices, max_common - 1)
         messages = np.empty((n, k), dtype=np.int64)
-        for shared in range(most + 1):
-            who = np.flatnonzero(common == shared)
-            if not who.size:
+        for shared in range(max_common + 1):
+            users = np.flatnonzero(common == shared)
+            if not users.size:
                 continue
-            own, theirs = ordered[who], stream_of(rng, who)
-            inside = uniform_subsets(who.size, shared, s, rng=theirs)
-            messages[who, :shared] = np.take_along_axis(own, inside, axis=1)
-            # The r-th item that is not held: every smaller one that is held shifts it.
-            ranks = uniform_subsets(who.size, k - shared, d - s, rng=theirs)
-            shifts = own - np.arange(s)
+            user_items, user_stream = ordered[users], stream_of(rng, users)
+            inside = uniform_subsets(users.size, shared, s, rng=user_stream)
+            messages[users, :shared] = np.take_along_axis(user_items, inside, axis=1)
+            # The r-th item outside of the set: every smaller one inside shifts it.
+            ranks = uniform_subsets(users.size, k - shared, d - s, rng=user_stream)
+            shifts = user_items - np.arange(s)
             for column in range(k - shared):
                 rank = ranks[:, column]
                 before = (shifts <= rank[:, None]).sum(axis=1)
-                messages[who, shared + column] = rank + before
+                messages[users, shared + column] = rank + before
         return messages
 
     def shares(self, counts: Ints, num_users: int) -> Floats:
@@ -152,8 +154,8 @@ class SubsetExponential:
         keep, flip = self.densities()
         return (counts / num_users - flip) / (keep - flip)
 
-    def _missed(self) -> float:
-        return _miss_share(self.num_items, self.set_size, self.subset_size)
+    def _disjoint_share(self) -> float:
+        return _fraction_of_disjoint(self.num_items, self.set_size, self.subset_size)
 
 
 def best_subset_exponential(
@@ -161,36 +163,38 @@ def best_subset_exponential(
 ) -> SubsetExponential:
     """Returns the mechanism whose message size has the least error at this budget."""
 
-    def of(size: int) -> SubsetExponential:
+    def mechanism_of(size: int) -> SubsetExponential:
         return SubsetExponential(num_items, set_size, size, epsilon)
 
     # As for subset selection, the best k is at most about d / (s + 1); a few more do
     # not harm.
-    most = min(num_items - set_size, num_items // 2 + 1)
-    sizes = range(1, most + 1) if most <= 4096 else _spread(most)
-    return min((of(size) for size in sizes), key=lambda mechanism: mechanism.error(1))
+    max_size = min(num_items - set_size, num_items // 2 + 1)
+    sizes = range(1, max_size + 1) if max_size <= 4096 else _geometric_sizes(max_size)
+    return min(
+        (mechanism_of(size) for size in sizes), key=lambda mechanism: mechanism.error(1)
+    )
 
 
-def _spread(most: int) -> list[int]:
-    return sorted({int(size) for size in np.geomspace(1.0, most, 4096)})
+def _geometric_sizes(max_size: int) -> list[int]:
+    return sorted({int(size) for size in np.geomspace(1.0, max_size, 4096)})
 
 
-def _miss_share(num_items: int, num_held: int, size: int) -> float:
-    """Returns C(d - h, k) / C(d, k), the share of k-sets that miss h given items."""
-    d, h, k = num_items, num_held, size
+def _fraction_of_disjoint(num_items: int, num_given: int, size: int) -> float:
+    """Returns C(d - h, k) / C(d, k), the share of k-sets without any of h given items."""
+    d, h, k = num_items, num_given, size
     if k == 0:
         return 1.0
     if d - h < k:
         return 0.0
     # A product of the smaller number of factors, each (d - h - i) / (d - i).
-    few, many = sorted((h, k))
-    factors = np.arange(few)
-    return float(np.prod((d - many - factors) / (d - factors)))
+    num_factors, larger = sorted((h, k))
+    factors = np.arange(num_factors)
+    return float(np.prod((d - larger - factors) / (d - factors)))
 
 
-def _overlap_distribution(num_items: int, num_held: int, size: int) -> Floats:
-    """Returns weights of how many of the items of a message are held, from 1 on."""
-    d, s, k = num_items, num_held, size
+def _overlap_distribution(num_items: int, set_size: int, size: int) -> Floats:
+    """Returns weights of the number of common items of message and set, from 1 on."""
+    d, s, k = num_items, set_size, size
     common = np.arange(1, min(s, k) + 1)
 
     def log_ways(total: int, part: Floats | Ints) -> Floats:

@@ -20,76 +20,78 @@ from shuffledp.randomizers.drawn_counts import halves, scattered
 from shuffledp.randomizers.grid import geometric_numbers, last_digit
 from shuffledp.types import Floats, Ints
 
-# Messages, and how often each of them was sent.
-Sent: TypeAlias = tuple[Ints, Ints]
+# Messages, and the number of times that each was sent.
+MessageCounts: TypeAlias = tuple[Ints, Ints]
 
-# As many people as this are drawn one by one, and more if cells are very many.
-_FEW, _PER_PERSON = 1 << 12, 32
-# More people, or cells, take minutes.
-_MOST_ALONE = 1 << 21
-_MOST_DIGITS, _MOST_CELLS = 24, 1 << 26
+# As many users as this are drawn one by one, and more if cells are very many.
+_MAX_SEPARATE, _CELLS_PER_USER = 1 << 12, 32
+# More users, or cells, take minutes.
+_MAX_SLOW_DRAWS = 1 << 21
+_MAX_DIGITS, _MAX_CELLS = 24, 1 << 26
 # Noise beyond this many deviations is rarer than one in 10^22.
 _DEVIATIONS = 10.0
 
 
-def points_of_population(
+def draw_grid_points(
     grid_positions: Floats, counts: Ints, num_cells: int, *, rng: np.random.Generator
 ) -> Ints:
-    """Draws how many people are moved to each point of the grid.
+    """Draws the number of users who are moved to each point of the grid.
 
     Args:
         grid_positions: Where values lie on the grid, in [0, N], shape (values,).
-        counts: People who hold them, shape (levels, values).
+        counts: The number of users who hold them, shape (levels, values).
         num_cells: N.
         rng: A simulation's.
 
     Returns:
         Shape (levels, N + 1).
     """
-    below = np.floor(grid_positions)
-    up = rng.binomial(counts, grid_positions - below)
+    lower_points = np.floor(grid_positions)
+    num_upward = rng.binomial(counts, grid_positions - lower_points)
     points = np.zeros((len(counts), num_cells + 1), dtype=np.int64)
-    left_point = below.astype(np.int64)
-    for row, stay, move in zip(points, counts - up, up, strict=True):
-        np.add.at(row, left_point, stay)
-        # Who is at the last point has nowhere to move.
-        np.add.at(row, np.minimum(left_point + 1, num_cells), move)
+    lower_index = lower_points.astype(np.int64)
+    for row, num_staying, num_moving in zip(
+        points, counts - num_upward, num_upward, strict=True
+    ):
+        np.add.at(row, lower_index, num_staying)
+        # A user at the last point cannot move further.
+        np.add.at(row, np.minimum(lower_index + 1, num_cells), num_moving)
     return points
 
 
-def landed(
+def draw_cell_counts(
     starts: Ints, stays: Floats, *, rng: np.random.Generator
 ) -> tuple[Ints, int]:
     """Draws the number of users who stay in each cell, going from left to right.
 
     Args:
-        starts: How many start at the left edge of each cell, shape (cells,).
+        starts: The number that starts at the left edge of each cell, shape (cells,).
         stays: Probability of staying in a cell once it is reached, shape (cells,).
         rng: A simulation's.
 
     Returns:
-        How many stayed in each cell, shape (cells,), and how many went beyond the last.
+        The number in each cell, shape (cells,), and the number beyond the last.
     """
-    stayed, on_the_way = np.zeros(starts.size, dtype=np.int64), 0
-    setting_out, probabilities = np.flatnonzero(starts).tolist(), stays.tolist()
-    for first, further in itertools.pairwise([*setting_out, starts.size]):
-        on_the_way += int(starts[first])
-        for cell in range(first, further):
-            if not on_the_way:
+    cell_counts, num_moving = np.zeros(starts.size, dtype=np.int64), 0
+    start_cells, probabilities = np.flatnonzero(starts).tolist(), stays.tolist()
+    for first, next_start in itertools.pairwise([*start_cells, starts.size]):
+        num_moving += int(starts[first])
+        for cell in range(first, next_start):
+            if not num_moving:
                 break
-            staying = int(rng.binomial(on_the_way, probabilities[cell]))
-            stayed[cell] = staying
-            on_the_way -= staying
-    return stayed, on_the_way
+            num_staying = int(rng.binomial(num_moving, probabilities[cell]))
+            cell_counts[cell] = num_staying
+            num_moving -= num_staying
+    return cell_counts, num_moving
 
 
 def draw_geometric_numbers(
-    people: int, exponent: float, *, rng: np.random.Generator
-) -> Iterator[Sent]:
-    """Draws how many people have each geometric number, probabilities falling as e^(-a d).
+    num_users: int, exponent: float, *, rng: np.random.Generator
+) -> Iterator[MessageCounts]:
+    """Draws the number of users with each geometric number d, of weight e^(-a d).
 
     Args:
-        people: How many there are.
+        num_users: The number of users.
         exponent: a > 0.
         rng: A simulation's.
 
@@ -98,22 +100,22 @@ def draw_geometric_numbers(
             numbers.
     """
     num_digits = last_digit(exponent)
-    if people <= max(_FEW, 2**num_digits // _PER_PERSON):
-        if people > _MOST_ALONE:
+    if num_users <= max(_MAX_SEPARATE, 2**num_digits // _CELLS_PER_USER):
+        if num_users > _MAX_SLOW_DRAWS:
             raise _too_wide()
-        alone = np.full(people, exponent)
-        yield geometric_numbers(alone, rng=rng), np.ones(people, dtype=np.int64)
+        exponents = np.full(num_users, exponent)
+        yield geometric_numbers(exponents, rng=rng), np.ones(num_users, dtype=np.int64)
         return
-    if num_digits > _MOST_DIGITS:
+    if num_digits > _MAX_DIGITS:
         raise _too_wide()
     numbers = np.arange(1 << num_digits, dtype=np.int64)
-    while people:
-        beyond = int(rng.binomial(people, math.exp(-exponent * numbers.size)))
-        counts: Ints = np.array([people - beyond])
+    while num_users:
+        num_beyond = int(rng.binomial(num_users, math.exp(-exponent * numbers.size)))
+        counts: Ints = np.array([num_users - num_beyond])
         for digit in reversed(range(num_digits)):
             counts = halves(counts, 1.0 / (1.0 + _decay(exponent, digit)), rng=rng)
         yield numbers, counts
-        numbers, people = numbers + numbers.size, beyond
+        numbers, num_users = numbers + numbers.size, num_beyond
 
 
 def draw_normal_cells(
@@ -122,11 +124,11 @@ def draw_normal_cells(
     draw: Callable[[Ints], Ints],
     *,
     rng: np.random.Generator,
-) -> Iterator[Sent]:
+) -> Iterator[MessageCounts]:
     """Draws the number of normal messages that fall into each cell.
 
     Args:
-        points: How many users are at each point of the grid, shape (N + 1,).
+        points: The number of users at each point of the grid, shape (N + 1,).
         length: Of a cell, in deviations.
         draw: Draws the cells of users at these points, separately.
         rng: A simulation's.
@@ -137,18 +139,21 @@ def draw_normal_cells(
     """
     # Noise of more than 10 deviations is left out: it is rarer than one in 10^22.
     num_cells = _DEVIATIONS / length
-    few = points <= num_cells / _PER_PERSON
-    many = np.flatnonzero(~few)
-    if int(points[few].sum()) > _MOST_ALONE or num_cells * many.size > _MOST_CELLS:
+    is_separate = points <= num_cells / _CELLS_PER_USER
+    shared_points = np.flatnonzero(~is_separate)
+    if (
+        int(points[is_separate].sum()) > _MAX_SLOW_DRAWS
+        or num_cells * shared_points.size > _MAX_CELLS
+    ):
         raise _too_wide()
-    alone: Ints = np.repeat(np.flatnonzero(few), points[few])
-    yield draw(alone), np.ones(alone.size, dtype=np.int64)
-    if not many.size:
+    separate_points: Ints = np.repeat(np.flatnonzero(is_separate), points[is_separate])
+    yield draw(separate_points), np.ones(separate_points.size, dtype=np.int64)
+    if not shared_points.size:
         return
     edges = length * np.arange(math.ceil(num_cells) + 1)
     probabilities = ndtr(-edges[:-1]) - ndtr(-edges[1:])
     distance = np.arange(probabilities.size)
-    for point in many.tolist():
+    for point in shared_points.tolist():
         sides = halves(points[point : point + 1], 0.5, rng=rng)
         left, right = scattered(sides, probabilities, rng=rng)
         yield point - 1 - distance, left
