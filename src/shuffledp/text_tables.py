@@ -80,9 +80,9 @@ def _narrow_headings(
         textwrap.wrap(text, max(width, *map(len, text.split())))
         for text, width in columns
     ]
-    most = max(map(len, wrapped))
+    max_lines = max(map(len, wrapped))
     # Aligned at the bottom, so that the last lines stand right above the cells.
-    filled = [[""] * (most - len(lines)) + lines for lines in wrapped]
+    filled = [[""] * (max_lines - len(lines)) + lines for lines in wrapped]
     return list(zip(*filled, strict=True))
 
 

@@ -130,9 +130,9 @@ def largest_scale(
     highest = float(people.epsilons.max())
     if highest < _SMALLEST_BUDGET:
         raise InvalidInputError("Expected a person with a budget to scale, got 0 only.")
-    most = MAX_BUDGET / highest
+    max_factor = MAX_BUDGET / highest
     factor = largest(
-        lambda factor: largest_excess(promise, scaled(factor), wanted), 1.0, most
+        lambda factor: largest_excess(promise, scaled(factor), wanted), 1.0, max_factor
     )
     factor = round_down(factor)
     return factor, promise.answer(scaled(factor), wanted)
@@ -173,9 +173,9 @@ def smallest_crowd(
         except PopulationError:  # Fewer than the protocol can do with.
             return False
 
-    least = max(people.num_levels, 2) + promise.absent
+    min_users = max(people.num_levels, 2) + promise.absent
     # Up to `low` people are too few, and `high` are enough once the first loop ends.
-    low, high = least - 1, least
+    low, high = min_users - 1, min_users
     while not enough(high):
         low, high = high, high * 2
         if high > MAX_USERS:
@@ -227,14 +227,14 @@ def most_rounds(
 
     if not enough(1):
         raise CertificationError("Even one round exceeds a target.")
-    most = MAX_TIMES // (
+    max_times = MAX_TIMES // (
         promise.coordinates * exposure.coordinates * exposure.randomizer.changes
     )
     low, high = 1, 2
-    while high <= most and enough(high):
+    while high <= max_times and enough(high):
         low, high = high, high * 2
     # From here on `low` rounds are kept, and `high` are not, or are not allowed.
-    high = min(high, most + 1)
+    high = min(high, max_times + 1)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if enough(middle) else (low, middle)

@@ -125,13 +125,13 @@ def largest(
     low = high = end = min(math.log(start), top)
     evaluate(end)
     direction = 1.0 if excesses[low] <= 0.0 else -1.0
-    least = _FIRST_STRIDE
+    min_stride = _FIRST_STRIDE
     while (excesses[end] <= 0.0) == (direction > 0.0):
         if direction > 0.0 and end >= top:
             return most
         # A little farther than it seems to be, and ever farther where that is wrong.
-        stride = min(max(1.1 * abs(excesses[end]), least), _LONGEST_STRIDE)
-        least = min(3.0 * least, _LONGEST_STRIDE)
+        stride = min(max(1.1 * abs(excesses[end]), min_stride), _LONGEST_STRIDE)
+        min_stride = min(3.0 * min_stride, _LONGEST_STRIDE)
         before, end = end, min(end + direction * stride, top)
         if end < _SMALLEST:
             raise CertificationError("Not even a budget of 1e-12 keeps the target.")

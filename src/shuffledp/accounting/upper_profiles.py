@@ -88,9 +88,9 @@ class UpperProfile:
         usual = _FAR_MORE * self.spread * math.exp(-(away**2) / 2.0)
         if epsilon == 0.0 or best[1] <= max(usual, _NOTHING):
             return best
-        least = self._ladder.least(epsilon, best[1])
+        minimum = self._ladder.least(epsilon, best[1])
         # The ladder does not know its theorem: the best one stands for it.
-        return best if least == best[1] else (next(iter(self.bounds)), least)
+        return best if minimum == best[1] else (next(iter(self.bounds)), minimum)
 
     @functools.cached_property
     def _ladder(self) -> MonotoneDelta:

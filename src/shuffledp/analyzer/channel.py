@@ -122,8 +122,8 @@ class Channel:
         """
         if spread is None:
             # Of a curved h, either end may have the larger variance.
-            most = self.high / 2.0 - self.low / 2.0
-            return max(self.variance(value, 0.0), self.variance(value, most))
+            maximum = self.high / 2.0 - self.low / 2.0
+            return max(self.variance(value, 0.0), self.variance(value, maximum))
         n = self.num_users
         # Of all values with this mean and spread, two stand for the distribution.
         values, parts = _two_values(value, spread, self.low, self.high)
@@ -162,11 +162,11 @@ class Channel:
         values = np.linspace(self.low, self.high, _GRID)
         messages = self.average(values)
         span = self.high - self.low
-        least = np.interp(average, *_hull(messages, values))
-        most = -np.interp(average, *_hull(messages, -values))
+        minimum = np.interp(average, *_hull(messages, values))
+        maximum = -np.interp(average, *_hull(messages, -values))
         solved = np.interp(average, messages, values)
         # Margin for interpolation: between grid points h is linear to second order.
-        return float(max(most - solved, solved - least)) + 1e-5 * span
+        return float(max(maximum - solved, solved - minimum)) + 1e-5 * span
 
 
 def _two_values(

@@ -81,8 +81,8 @@ def epsilon_lower_bound(lower: ArrayLike, upper: ArrayLike, delta: float) -> Flo
     # log 0 is -inf where `delta` covers the whole lower bound; the maximum makes it 0.
     with np.errstate(divide="ignore"):
         logs = np.log(above) - np.log(np.asarray(upper, np.float64))
-    least: Floats = np.maximum(logs, 0.0)
-    return least
+    minimum: Floats = np.maximum(logs, 0.0)
+    return minimum
 
 
 def delta_lower_bound(lower: ArrayLike, upper: ArrayLike, epsilon: float) -> Floats:
@@ -96,7 +96,7 @@ def delta_lower_bound(lower: ArrayLike, upper: ArrayLike, epsilon: float) -> Flo
     # exp overflows past 709; no probability is small enough for the cut to matter.
     growth = np.exp(min(epsilon, 700.0))
     # The least delta with p <= e^eps q + delta.
-    least: Floats = np.maximum(
+    minimum: Floats = np.maximum(
         np.asarray(lower, np.float64) - growth * np.asarray(upper, np.float64), 0.0
     )
-    return least
+    return minimum

@@ -77,11 +77,11 @@ def neighbors(target: Target, plan: AuditPlan, *, alpha: float, rng: Rng) -> Sid
     # The bounds use nine tenths of the plan's error probability.
     longer = replace(plan, samples=samples, confidence=1.0 - alpha)
     # At larger levels, not even a value in clear would prove anything.
-    seen = [level for level in plan.levels if level < longer.most_visible]
-    if not seen:
+    visible_levels = [level for level in plan.levels if level < longer.most_visible]
+    if not visible_levels:
         text = f"{longer.counted:,} messages never prove more than these levels"
         return SideCheck(ABOUT, SideCheckOutcome.NOT_APPLICABLE, text)
-    longer = replace(longer, levels=tuple(seen))
+    longer = replace(longer, levels=tuple(visible_levels))
     pairs = audited_pairs(TripleTarget(target, plan.values[0]), longer, rng=rng)
     worst = max(pairs, key=lambda pair: pair.epsilon.bound - pair.level)
     broken = [pair for pair in pairs if breaks(pair, plan.delta)]

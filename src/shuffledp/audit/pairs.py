@@ -167,18 +167,18 @@ def _count(
         for value in (choice.value, choice.other):
             queried.setdefault((choice.level, value), []).extend(choice.events)
     hits: dict[tuple[MessageEvent, int], int] = {}
-    for done, batch in _drawn(box, plan, plan.counted, rng=rng):
+    for num_counted, batch in _drawn(box, plan, plan.counted, rng=rng):
         for (level, value), messages in batch.items():
-            seen = messages.like(kind)
+            messages_of_kind = messages.like(kind)
             # Many events share a score.
-            scored: dict[int, Floats] = {}
+            scores: dict[int, Floats] = {}
             for event in queried[level, value]:
-                if id(event.score) not in scored:
-                    scored[id(event.score)] = event.score(seen)
-                inside = event.contains(scored[id(event.score)])
+                if id(event.score) not in scores:
+                    scores[id(event.score)] = event.score(messages_of_kind)
+                inside = event.contains(scores[id(event.score)])
                 key = (event, value)
                 hits[key] = hits.get(key, 0) + int(np.count_nonzero(inside))
-        on_share(done / plan.counted)
+        on_share(num_counted / plan.counted)
     return hits
 
 

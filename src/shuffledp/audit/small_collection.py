@@ -81,9 +81,9 @@ class SmallCollection:
 def random_collection(rng: np.random.Generator) -> SmallCollection:
     """Draws a collection of two to six users."""
     size = int(rng.integers(2, _MOST_PEOPLE + 1))
-    most = min(_MOST_LEVELS, size)
+    max_levels = min(_MOST_LEVELS, size)
     low, high = np.log(_LEVELS).tolist()
-    budgets = np.exp(rng.uniform(low, high, size=int(rng.integers(1, most + 1))))
+    budgets = np.exp(rng.uniform(low, high, size=int(rng.integers(1, max_levels + 1))))
     levels = sorted({float(f"{budget:.3g}") for budget in budgets.tolist()})
     counts = 1 + rng.multinomial(
         size - len(levels), rng.dirichlet(np.ones(len(levels)))

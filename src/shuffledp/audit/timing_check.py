@@ -67,11 +67,11 @@ def permutation_test(times: Floats, *, seed: int) -> tuple[float, float]:
         seed: Of the exchanges.
     """
     medians = np.median(times, axis=0)
-    seen = float(np.ptp(medians))
-    many = np.broadcast_to(times, (_EXCHANGES, *times.shape))
+    observed_spread = float(np.ptp(medians))
+    copies = np.broadcast_to(times, (_EXCHANGES, *times.shape))
     # If times do not depend on values, those within a round are exchangeable.
-    mixed = np.random.default_rng(seed).permuted(many, axis=2)
-    spreads = np.ptp(np.median(mixed, axis=1), axis=1)
-    beyond = int(np.count_nonzero(spreads >= seen))
+    permuted = np.random.default_rng(seed).permuted(copies, axis=2)
+    spreads = np.ptp(np.median(permuted, axis=1), axis=1)
+    num_larger = int(np.count_nonzero(spreads >= observed_spread))
     # The observed order counts as one permutation, which makes the p-value exact.
-    return (beyond + 1) / (_EXCHANGES + 1), seen / float(medians.min())
+    return (num_larger + 1) / (_EXCHANGES + 1), observed_spread / float(medians.min())

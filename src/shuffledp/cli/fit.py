@@ -34,16 +34,18 @@ def fitted(part: RenderableType, console: Console) -> RenderableType:
         return part
     texts = [_texts(column) for column in part.columns]
     pairs = list(zip(part.columns, texts, strict=True))
-    most = [_widest(text, column, words=False) for column, text in pairs]
-    least = [_widest(text, column, words=True) for column, text in pairs]
+    max_widths = [_widest(text, column, words=False) for column, text in pairs]
+    min_widths = [_widest(text, column, words=True) for column, text in pairs]
     # Beside cells, a table has lines and gaps.
-    room = console.width - (wide - sum(most)) - sum(least)
+    room = console.width - (wide - sum(max_widths)) - sum(min_widths)
     if room < 0:
         return _blocks(part, texts)
     # A copy: the caller may print the table on another console.
     narrow = copy.copy(part)
     narrow.columns = []
-    for column, width in zip(part.columns, _shared(least, most, room), strict=True):
+    for column, width in zip(
+        part.columns, _shared(min_widths, max_widths, room), strict=True
+    ):
         narrow.columns.append(replace(column, width=width))
     return narrow
 
@@ -64,13 +66,17 @@ def _widest(texts: Sequence[str], column: Column, *, words: bool) -> int:
     return max(1, column.min_width or 0, *lengths)
 
 
-def _shared(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
+def _shared(
+    min_widths: Sequence[int], max_widths: Sequence[int], room: int
+) -> list[int]:
     """Returns the widths of columns that share `room` more characters."""
     # Columns that need few more characters come first, so that most fit on one line.
-    widths = list(least)
-    order = sorted(range(len(least)), key=lambda index: most[index] - least[index])
+    widths = list(min_widths)
+    order = sorted(
+        range(len(min_widths)), key=lambda index: max_widths[index] - min_widths[index]
+    )
     for index in order:
-        more = min(most[index] - least[index], room)
+        more = min(max_widths[index] - min_widths[index], room)
         widths[index] += more
         room -= more
     return widths

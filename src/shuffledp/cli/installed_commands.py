@@ -1,4 +1,4 @@
-"""Commands of other distributions, each of which declares a table of its own.
+"""Commands of other distributions, which declare a table each.
 
 The value of an entry point is a mapping from groups ("" for `shuffledp` itself, "audit"
 for `shuffledp audit`) to their commands.

@@ -103,9 +103,11 @@ def load_msnbc_sets(
                 f"Expected 1 to {pages.shape[0]} visitors, got {num_users}."
             )
         pages = pages[rng.permutation(pages.shape[0])[:num_users]]
-    most = len(MSNBC_CATEGORIES)
-    if not 1 <= set_size <= most:
-        raise InvalidInputError(f"Expected sets of 1 to {most} pages, got {set_size}.")
+    num_categories = len(MSNBC_CATEGORIES)
+    if not 1 <= set_size <= num_categories:
+        raise InvalidInputError(
+            f"Expected sets of 1 to {num_categories} pages, got {set_size}."
+        )
     if padding not in ("dummies", "items"):
         raise InvalidInputError(
             f"Expected padding with 'dummies' or 'items', got {padding!r}."
@@ -115,7 +117,7 @@ def load_msnbc_sets(
         # visited pages are negative, and come first.
         keys = rng.random(pages.size).reshape(pages.shape) - pages
         filled = np.argsort(keys, axis=1)[:, :set_size].astype(np.int32)
-        return ItemSets(filled, MSNBC_CATEGORIES, most)
+        return ItemSets(filled, MSNBC_CATEGORIES, num_categories)
     people, items = np.nonzero(pages)
     return gather_sets(
         people,

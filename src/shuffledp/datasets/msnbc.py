@@ -180,7 +180,7 @@ def _numbers_that_occur(lines: bytes) -> NDArray[np.bool_]:
 
     Shape (lines, 18); column 0 is true if a number is not a category.
     """
-    most = len(MSNBC_CATEGORIES)
+    num_categories = len(MSNBC_CATEGORIES)
     # Unsigned: characters below "0" wrap around to values above 9.
     text = np.frombuffer(b"\n" + lines + b"  ", dtype=np.uint8)
     digits = text - _ZERO
@@ -190,7 +190,7 @@ def _numbers_that_occur(lines: bytes) -> NDArray[np.bool_]:
     number = digits[starts].astype(np.int64)
     number = np.where(second, 10 * number + digits[starts + 1], number)
     # Three digits or more are not a category.
-    number[(number > most) | (second & third)] = 0
+    number[(number > num_categories) | (second & third)] = 0
     heads = np.flatnonzero((text[:-3] == _NEWLINE) & digit[1:-2])
     line = np.searchsorted(heads, starts) - 1
     breaks = np.flatnonzero(text == _NEWLINE)
@@ -199,7 +199,7 @@ def _numbers_that_occur(lines: bytes) -> NDArray[np.bool_]:
     ours = (
         (line >= 0) & (heads[np.maximum(line, 0)] == owner) if heads.size else line > 0
     )
-    occurs = np.zeros((heads.size, most + 1), dtype=np.bool_)
+    occurs = np.zeros((heads.size, num_categories + 1), dtype=np.bool_)
     occurs[line[ours], number[ours]] = True
     return occurs
 

@@ -110,9 +110,9 @@ def check_messages(messages: Messages, possible: range, width: int) -> None:
 def check_sums(sums: Messages, possible: range, num_users: int, width: int) -> None:
     """Raises InvalidInputError unless `num_users` can have sent this, shape (1, width)."""
     # A tally may come from another process: its sums are not trusted.
-    least, most = (num_users * possible[end] for end in (0, -1))
+    min_sum, max_sum = (num_users * possible[end] for end in (0, -1))
     valid = sums.shape == (1, width)
-    if not (valid and least <= sums.min() and sums.max() <= most):
+    if not (valid and min_sum <= sums.min() and sums.max() <= max_sum):
         raise InvalidInputError(
             f"Expected {width} sums that so many people can have sent."
         )

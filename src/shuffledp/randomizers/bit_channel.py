@@ -117,9 +117,14 @@ class BitChannel(ABC):
         if epsilon >= level:
             return 0.0
         probabilities = self.promised(np.array([level]))
-        least = min(float(probabilities.lost[0]), float(probabilities.stray[0]))
+        min_probability = min(
+            float(probabilities.lost[0]), float(probabilities.stray[0])
+        )
         # (1 - lost) - e^epsilon stray, and the same with the bits exchanged.
-        excess = float(probabilities.gap[0]) * (1.0 + 1e-12) - expm1(epsilon) * least
+        excess = (
+            float(probabilities.gap[0]) * (1.0 + 1e-12)
+            - expm1(epsilon) * min_probability
+        )
         return min(max(excess, 0.0), 1.0)
 
     def covers(
@@ -130,7 +135,7 @@ class BitChannel(ABC):
         others = self.promised(population.epsilons)
         share = _share_of_ones(others, population)
         gammas = np.minimum(others.stray / share, others.lost / (1.0 - share)) * _SAFE
-        least = np.stack([others.stray, others.lost]) * _SAFE
+        min_probabilities = np.stack([others.stray, others.lost]) * _SAFE
         # Otherwise a 0 and a 1 are not hidden alike, whatever their share is.
         alike = np.array_equal(others.lost, others.stray)
         # A changed value turns as many bits off as on, at most.
@@ -145,16 +150,16 @@ class BitChannel(ABC):
                 masses = np.array([0.5, 0.5, 0.0])
                 bases = np.array([low, low + high, low])
                 change = np.array([high, -high, 0.0])
-                bits = TwoMessages(least, gap, stray)
+                bits = TwoMessages(min_probabilities, gap, stray)
                 covers.append((Cover(gammas, masses, change, bases, bits=bits),))
                 continue
             masses = np.array([share, 1.0 - share])
             change = np.array([gap, -gap]) / masses
             base_zero = np.array([stray, lost + gap]) / masses
             base_one = np.array([stray + gap, lost]) / masses
-            bits = TwoMessages(least, gap, stray)
+            bits = TwoMessages(min_probabilities, gap, stray)
             # The other way round, what the target user is more likely to send is a 0.
-            turned = TwoMessages(least[::-1], gap, lost)
+            turned = TwoMessages(min_probabilities[::-1], gap, lost)
             covers.append(
                 (
                     Cover(gammas, masses, change, base_zero, bits=bits, shuffles=half),
@@ -185,8 +190,8 @@ class BitChannel(ABC):
             (others.stray, 1.0 - others.stray),
         )
         rows = pair_scores(bit_one if alike else bit_zero, bit_zero, (1, 1))
-        most = self.changes // 2
-        sizes = sorted({most, min(most, _FEW_PAIRS), 1})
+        maximum = self.changes // 2
+        sizes = sorted({maximum, min(maximum, _FEW_PAIRS), 1})
         populations = {pairs: power(rows, pairs) for pairs in sizes}
         attacks: list[tuple[Attack, ...]] = [
             tuple(

@@ -84,15 +84,15 @@ def bloom_positions(
     if numbers.min() < 0 or numbers.max() >= MAX_COHORTS:
         raise InvalidInputError("Expected cohorts in [0, 2**32).")
     # Hashed is every distinct pair of string and cohort, not every person.
-    seen: dict[str, int] = {}
-    codes = np.array([seen.setdefault(text, len(seen)) for text in texts])
+    text_codes: dict[str, int] = {}
+    codes = np.array([text_codes.setdefault(text, len(text_codes)) for text in texts])
     span = int(numbers.max()) + 1
-    pairs, whose = np.unique(codes * span + numbers, return_inverse=True)
-    known = _encoded(list(seen))
+    pairs, pair_of_user = np.unique(codes * span + numbers, return_inverse=True)
+    encoded_texts = _encoded(list(text_codes))
     length = _WORD * num_hashes
     digests = b"".join(
         hashlib.blake2b(
-            known[pair // span],
+            encoded_texts[pair // span],
             digest_size=length,
             salt=(pair % span).to_bytes(4, "little"),
             person=_PERSON,
@@ -104,7 +104,7 @@ def bloom_positions(
     # Small positions are favored by num_bits / 2**64 at most, which no collection
     # could notice.
     positions: NDArray[np.int64] = (words % np.uint64(num_bits)).astype(np.int64)
-    return positions[whose]
+    return positions[pair_of_user]
 
 
 def as_strings(values: Strings, what: str = "strings") -> list[str]:

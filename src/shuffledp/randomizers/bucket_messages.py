@@ -116,7 +116,7 @@ class BucketMessages:
 
     Attributes:
         groups: Of buckets, in the order of answers.
-        cap: Noise messages of a report without slots, of which more are cut; None if sizes
+        cap: Maximum of noise messages of a report without slots; None if sizes
             vary, or slots fix them.
     """
 

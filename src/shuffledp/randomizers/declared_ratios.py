@@ -132,5 +132,5 @@ class DeclaredRatios:
 
     def _distance(self, level: float) -> float:
         # (e^eps - 1) / (e^eps + 1): no pair is farther apart at this budget.
-        most = math.tanh(level / 2.0)
-        return most if self.beta is None else min(self.beta, most)
+        max_distance = math.tanh(level / 2.0)
+        return max_distance if self.beta is None else min(self.beta, max_distance)

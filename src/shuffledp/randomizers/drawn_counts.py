@@ -111,8 +111,8 @@ def exact_sums(messages: Ints, counts: Ints) -> tuple[int, int, int]:
         return 0, 0, 0
     # Digits so short that no sum of two of them, over all messages, exceeds 63 bits.
     bits = (62 - number.bit_length()) // 2
-    least, digits = int(messages.min()), []
-    remaining = messages.astype(np.int64) - least
+    minimum, digits = int(messages.min()), []
+    remaining = messages.astype(np.int64) - minimum
     while remaining.any():
         digits.append(remaining & ((1 << bits) - 1))
         remaining = remaining >> bits
@@ -122,8 +122,8 @@ def exact_sums(messages: Ints, counts: Ints) -> tuple[int, int, int]:
         total += int(often.sum()) << bits * i
         for j, other in enumerate(digits):
             squares += int(often @ other) << bits * (i + j)
-    squares += 2 * least * total + least * least * number
-    return number, total + least * number, squares
+    squares += 2 * minimum * total + minimum * minimum * number
+    return number, total + minimum * number, squares
 
 
 def _power_of_two(size: int) -> int:

@@ -64,8 +64,8 @@ def settled_draws(
     drawn = rng.random(probabilities.size)
     hits: NDArray[np.bool_] = drawn + 2.0**-_WORD <= probabilities * (1.0 - _DOUBT)
     # Probabilities that underflowed to 0 are not 0.
-    most = np.maximum(probabilities * (1.0 + _DOUBT), 1e-300)
-    for index in np.flatnonzero(~hits & (drawn < most)).tolist():
+    upper_probabilities = np.maximum(probabilities * (1.0 + _DOUBT), 1e-300)
+    for index in np.flatnonzero(~hits & (drawn < upper_probabilities)).tolist():
         own = stream_of(rng, np.array([index]))
         hits[index] = _settle(int(drawn[index] * 2.0**_WORD), bounds(index), rng=own)
     return hits

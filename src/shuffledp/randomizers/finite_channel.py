@@ -110,8 +110,8 @@ class FiniteChannel(ABC):
         """
         levels = np.asarray(epsilons, dtype=np.float64)
         table = self._checked(levels)
-        least = table.min(axis=1)
-        gamma = least.sum(axis=1)
+        min_probabilities = table.min(axis=1)
+        gamma = min_probabilities.sum(axis=1)
         excess = _largest_log_ratios(table) - levels
         worst = int(np.argmax(excess / np.maximum(levels, 1.0)))
         if excess[worst] > _HAIR * max(float(levels[worst]), 1.0):
@@ -126,7 +126,7 @@ class FiniteChannel(ABC):
         with np.errstate(divide="ignore"):
             # t >= eta gamma e^eps / (e^eps - 1); at level 0 devices draw from B alone.
             share = np.minimum(eta * gamma / -np.expm1(-levels) * (1.0 + _SAFE), 1.0)
-        mixed = share[:, None, None] * (least / gamma[:, None])[:, None, :]
+        mixed = share[:, None, None] * (min_probabilities / gamma[:, None])[:, None, :]
         result: Floats = (1.0 - share)[:, None, None] * table + mixed
         return result
 
@@ -244,9 +244,11 @@ class FiniteChannel(ABC):
 
 def _largest_log_ratios(table: Floats) -> Floats:
     """Returns the largest logarithm of a ratio of two values' probabilities, per level."""
-    least, most = table.min(axis=1), table.max(axis=1)
+    min_probabilities, max_probabilities = table.min(axis=1), table.max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratios = np.where(most > 0.0, np.log(most / least), 0.0)
+        ratios = np.where(
+            max_probabilities > 0.0, np.log(max_probabilities / min_probabilities), 0.0
+        )
     largest: Floats = ratios.max(axis=1)
     return largest
 

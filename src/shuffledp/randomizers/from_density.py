@@ -169,11 +169,11 @@ class DensityRandomizer:
                 f"Expected at most {_MOST_LEVELS} distinct levels for a density given as "
                 f"a function, got {population.num_levels}."
             )
-        least = []
+        minima = []
         for level in population.epsilons.tolist():
             densities, widths, slack, _ = self._cells(level)
-            least.append((densities * np.exp(-slack)).min(axis=0))
-        lowest = np.array(least)
+            minima.append((densities * np.exp(-slack)).min(axis=0))
+        lowest = np.array(minima)
         shape = population.counts @ lowest
         # The smallest density, over all values, of the average user.
         omega = shape / (shape @ widths)
@@ -249,8 +249,8 @@ class DensityRandomizer:
         piece = np.searchsorted(sorted(self.breakpoints), middle)
         inside = piece[1:] == piece[:-1]
         steps = np.abs(np.diff(np.log(densities), axis=1))
-        most = (slack[1:] + slack[:-1]) * (1.0 + 1e-6) + 1e-12
-        if np.any(steps[:, inside] > most[inside]):
+        max_error = (slack[1:] + slack[:-1]) * (1.0 + 1e-6) + 1e-12
+        if np.any(steps[:, inside] > max_error[inside]):
             raise InvalidInputError(
                 f"Expected a log_slope of at least {self._steepest(steps, middle):g}, "
                 f"got {self.log_slope:g}."

@@ -80,7 +80,7 @@ def grid_points(grid_positions: Floats, *, rng: Rng) -> Ints:
 
 
 def grid_values(messages: Ints, low: float, high: float, num_values: int) -> Floats:
-    """Returns messages as values, of which the first is `low` and the last is `high`."""
+    """Returns messages as values; the first is `low` and the last is `high`."""
     # Half the length is divided first: the length itself may overflow.
     step = value_range(low, high) / (num_values - 1) * 2.0
     values: Floats = low + np.asarray(messages, dtype=np.float64) * step

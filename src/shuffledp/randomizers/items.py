@@ -61,16 +61,20 @@ class ItemsRandomizer:
 
     def __post_init__(self) -> None:
         d = whole_number(self.num_items, "items", least=2, most=MAX_ITEMS)
-        most = min(d, MAX_SET_SIZE)
-        s = whole_number(self.set_size, "items per person", least=1, most=most)
+        max_set_size = min(d, MAX_SET_SIZE)
+        s = whole_number(self.set_size, "items per person", least=1, most=max_set_size)
         check_blanket(self.blanket)
         if self.noise not in ("poisson", "bernoulli"):
             raise InvalidInputError(
                 f"Expected noise 'poisson' or 'bernoulli', got {self.noise!r}."
             )
-        least = s + (math.ceil(self.blanket) if self.noise == "bernoulli" else 0)
+        min_report_size = s + (
+            math.ceil(self.blanket) if self.noise == "bernoulli" else 0
+        )
         what = "messages per person"
-        whole_number(self.report_size, what, least=least, most=MAX_REPORT_SIZE)
+        whole_number(
+            self.report_size, what, least=min_report_size, most=MAX_REPORT_SIZE
+        )
 
     @property
     def cap(self) -> int:
@@ -173,9 +177,9 @@ class ItemsRandomizer:
             raise InvalidInputError(f"Expected sets as rows of {s} whole numbers.")
         if not array.shape[0]:
             raise InvalidInputError("Expected at least one person's set.")
-        most = d if self.noise == "poisson" else d - 1
-        if array.min() < 0 or array.max() > most:
-            none = f", or {d} for no item" if most == d else ""
+        maximum = d if self.noise == "poisson" else d - 1
+        if array.min() < 0 or array.max() > maximum:
+            none = f", or {d} for no item" if maximum == d else ""
             raise InvalidInputError(f"Expected items in [0, {d}){none}.")
         ordered = np.sort(array, axis=1)
         if np.any((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] < d)):

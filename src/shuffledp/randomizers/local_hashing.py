@@ -266,8 +266,8 @@ def _trailing_zeros(number: int, base: int) -> int:
     return count
 
 
-def _prime_from(least: int) -> int:
-    number = least
+def _prime_from(minimum: int) -> int:
+    number = minimum
     while any(number % divisor == 0 for divisor in range(2, math.isqrt(number) + 1)):
         number += 1
     return number

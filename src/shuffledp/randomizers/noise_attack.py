@@ -137,9 +137,9 @@ def noise_attacks(
 
 
 def _scores(
-    change: Floats, falls: Floats, highest: int = _SCORES, least: float = _MANY
+    change: Floats, falls: Floats, highest: int = _SCORES, minimum: float = _MANY
 ) -> Ints:
-    many = falls >= least
+    many = falls >= minimum
     if not many.any():
         many = falls == falls.max()
     evidence = change / np.maximum(falls, 1e-300)

@@ -70,8 +70,10 @@ def accepted_cells(
                 offset, known = (offset << 53) + word(own), known + 53
             ends = (Decimal(end) * Decimal(2) ** -known for end in (offset + 1, offset))
             length = whole / parts
-            least, most = (_probability(cell, length, end) for end in ends)
-            return around(least)[0], around(most)[1]
+            min_probability, max_probability = (
+                _probability(cell, length, end) for end in ends
+            )
+            return around(min_probability)[0], around(max_probability)[1]
 
         return between
 

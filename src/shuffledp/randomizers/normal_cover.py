@@ -93,7 +93,7 @@ class NormalBlanket:
 
     def blanket_probability(self, deviations: Floats) -> Floats:
         """Returns gamma for people with these deviations."""
-        least = np.full(deviations.shape, np.inf)
+        minima = np.full(deviations.shape, np.inf)
         precise = 1.0 / deviations**2
         joint, own = self.joint, 1.0 / self.deviation**2
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -111,9 +111,9 @@ class NormalBlanket:
             ratio = -0.5 * ((location + 1.0) / deviations) ** 2 - self.log_density(
                 location
             )
-            np.minimum(least, ratio, out=least)
+            np.minimum(minima, ratio, out=minima)
         log_norm = math.log(self.norm / math.sqrt(2.0 * math.pi))
-        logs = least + log_norm - np.log(deviations)
+        logs = minima + log_norm - np.log(deviations)
         gamma: Floats = np.exp(np.minimum(logs, 1.0)) * (1.0 - _ROUNDING)
         return np.minimum(gamma, 1.0)
 

@@ -77,8 +77,8 @@ class Rappor(BitChannel):
     def __post_init__(self) -> None:
         whole_number(self.num_hashes, "hashes", least=1, most=MAX_HASHES)
         # Room for two values without a common bit, and a third without any of theirs.
-        least = 2 * int(self.num_hashes) + 1
-        whole_number(self.num_bits, "bits", least=least, most=_BATCH)
+        min_bits = 2 * int(self.num_hashes) + 1
+        whole_number(self.num_bits, "bits", least=min_bits, most=_BATCH)
         q = as_number(self.one_given_one, "one_given_one")
         p = as_number(self.one_given_zero, "one_given_zero")
         if not 0.0 <= p < q <= 1.0:

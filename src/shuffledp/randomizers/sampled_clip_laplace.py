@@ -105,8 +105,8 @@ class SampledClipLaplace(ClippedNoise):
         left = -math.expm1((crossing - level) / 2.0)
         left = max(left, 0.0) + _ROUNDING * (crossing + level)
         both = share * left * (left / -math.expm1(-level))
-        most = min(float(measured) * (1.0 + _ROUNDING), level)
-        return pure_local_delta(most, epsilon, both)
+        maximum = min(float(measured) * (1.0 + _ROUNDING), level)
+        return pure_local_delta(maximum, epsilon, both)
 
     def cover_of(
         self, target_user: float, population: Population, *, delta: float
@@ -150,9 +150,11 @@ class SampledClipLaplace(ClippedNoise):
         """Returns gamma for people whose noise has these rates, shape as `rates`."""
         share = float(self.share)
         # At 0, where noise around 0 is as high as at the ends of a range half as wide.
-        least = share * end_density(rates, clipped=True) * np.exp(-rates)
-        least += (1.0 - share) * end_density(rates / 2.0, clipped=True)
-        ratios = [np.log(least) - rates * y - shape.log_density(y) for y in (0.0, 1.0)]
+        minimum = share * end_density(rates, clipped=True) * np.exp(-rates)
+        minimum += (1.0 - share) * end_density(rates / 2.0, clipped=True)
+        ratios = [
+            np.log(minimum) - rates * y - shape.log_density(y) for y in (0.0, 1.0)
+        ]
         gamma: Floats = np.exp(np.minimum(*ratios)) * (1.0 - 1e-12)
         return np.minimum(gamma, 1.0)
 

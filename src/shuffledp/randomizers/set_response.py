@@ -230,10 +230,12 @@ class SetResponse(ABC):
         population_attacks = SetAttacks(shares, low, gaps, population.counts)
         attacks_by_target_user: list[tuple[Attack, ...]] = []
         for target_user in target_users:
-            (least,), (gap,) = self.drawn(np.array([target_user]))
-            attacks = population_attacks.on(float(least), float(gap))
+            (minimum,), (gap,) = self.drawn(np.array([target_user]))
+            attacks = population_attacks.on(float(minimum), float(gap))
             if _tells_only_sides(sets):
-                sides = TwoMessages(np.stack([low, low]) / 2.0, gap / 2.0, least / 2.0)
+                sides = TwoMessages(
+                    np.stack([low, low]) / 2.0, gap / 2.0, minimum / 2.0
+                )
                 attacks = (sides, *attacks)
             attacks_by_target_user.append(attacks)
         return attacks_by_target_user

@@ -117,14 +117,14 @@ def blanket_probability(rates: Floats, shape: TwoPieceBlanket) -> Floats:
     )
     kept_density = np.exp(-rates) / normalizers(rates, edge)
     gamma = np.full(rates.shape, np.inf)
-    for least, outside in (
+    for minimum, outside in (
         (dummy_density, False),
         (dummy_density + kept_density, True),
     ):
         ends = (shape.threshold, 1.0) if outside else (0.0, shape.threshold)
         for away in ends:
             (log,) = shape.logs(np.array([away]), outside=outside)
-            np.minimum(gamma, least * np.exp(-rates * away - log), out=gamma)
+            np.minimum(gamma, minimum * np.exp(-rates * away - log), out=gamma)
     result: Floats = np.minimum(gamma * shape.norm * (1.0 - 1e-11), 1.0)
     return result
 

@@ -65,8 +65,8 @@ class SubsetSelection(SetResponse):
 
     def __post_init__(self) -> None:
         whole_number(self.num_categories, "categories", least=2, most=_MOST)
-        most = self.num_categories - 1
-        whole_number(self.subset_size, "categories per subset", least=1, most=most)
+        max_size = self.num_categories - 1
+        whole_number(self.subset_size, "categories per subset", least=1, most=max_size)
 
     @property
     def mechanism(self) -> str:

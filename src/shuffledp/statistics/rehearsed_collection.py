@@ -85,12 +85,12 @@ def collect(
     on_step("certify")
     guarantee = account(protocol, people, delta=delta)
     on_step("randomize")
-    sent = protocol.randomize(values, levels, rng=rng)
+    reports = protocol.randomize(values, levels, rng=rng)
     on_step("shuffle")
-    seen = shuffle(sent, rng=rng)
-    del sent  # Unshuffled messages are stored no longer than needed.
+    shuffled = shuffle(reports, rng=rng)
+    del reports  # Unshuffled messages are stored no longer than needed.
     on_step("estimate")
-    return people, guarantee, protocol.estimate(seen, people, **options)
+    return people, guarantee, protocol.estimate(shuffled, people, **options)
 
 
 def assign_levels(shares: dict[float, float], num_users: int, *, rng: Rng) -> Floats:

@@ -160,12 +160,12 @@ def check_counts(tally: Tally, *, width: int, each: int | None = None) -> None:
             all things together not as often as people's messages count.
     """
     # A tally may come from another process: its counts are not trusted.
-    counts, most = tally.counts, senders(tally)[:, :, None]
-    if counts.shape[2] != width or np.any(counts < 0) or np.any(counts > most):
+    counts, max_counts = tally.counts, senders(tally)[:, :, None]
+    if counts.shape[2] != width or np.any(counts < 0) or np.any(counts > max_counts):
         raise InvalidInputError(
             f"Expected {width} counts, of which none exceeds the number of people."
         )
-    if each is not None and np.any(counts.sum(axis=2) != each * most[:, :, 0]):
+    if each is not None and np.any(counts.sum(axis=2) != each * max_counts[:, :, 0]):
         raise InvalidInputError(
             f"Expected counts that add up to {each} for each person of a pile."
         )

@@ -241,8 +241,12 @@ def _check_clip_laplace(setting: Setting) -> None:
 
 def _require_clones(clones: float, delta: float) -> None:
     require(0.0 < delta <= 1.0, "delta_s in (0, 1]", f"{delta:g}")
-    least = 16.0 * math.log(4.0 / delta)
-    require(clones >= least, "S >= 16 ln(4 / delta_s)", f"{clones:g} and {least:g}")
+    min_clones = 16.0 * math.log(4.0 / delta)
+    require(
+        clones >= min_clones,
+        "S >= 16 ln(4 / delta_s)",
+        f"{clones:g} and {min_clones:g}",
+    )
 
 
 def _closed(budget: float, clones: float, delta: float) -> float:

@@ -183,9 +183,9 @@ class Ruling:
     def certificate_holds(self) -> bool:
         """Whether neither attack exceeds the certified delta."""
         # Without a certificate there is nothing to exceed.
-        most = math.inf if self.certified is None else self.certified
+        upper_bound = math.inf if self.certified is None else self.certified
         reached = max(self.exact, self.accountant or 0.0)
-        return reached <= most * (1.0 + ROUNDING)
+        return reached <= upper_bound * (1.0 + ROUNDING)
 
 
 def judge(case: Case) -> Ruling:

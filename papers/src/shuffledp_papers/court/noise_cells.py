@@ -107,8 +107,8 @@ def unbounded_edges(scales: Floats, *, reach: float) -> Floats:
         reach: Distance of the outermost edges, in units of the largest scale.
     """
     cells = _CELLS if scales.size <= _FEW_GROUPS else _FEWER_CELLS
-    least, most = float(scales.min()), float(scales.max())
-    outward = np.geomspace(0.01 * least, reach * most, cells // 3)
+    min_scale, max_scale = float(scales.min()), float(scales.max())
+    outward = np.geomspace(0.01 * min_scale, reach * max_scale, cells // 3)
     inner = np.linspace(0.0, 1.0, cells // 3)
     return np.unique(np.concatenate([-outward, inner, 1.0 + outward]))
 

@@ -206,8 +206,8 @@ def try_once(seed: int, trial: int, space: Space) -> list[Finding]:
 def _device(space: Space, rng: np.random.Generator) -> LocalRandomizer:
     name = str(rng.choice(list(space.mechanisms)))
     if name == "kary-response":
-        most = math.log(space.categories + 1)
-        return KRandomizedResponse(int(math.exp(rng.uniform(math.log(2), most))))
+        max_epsilon = math.log(space.categories + 1)
+        return KRandomizedResponse(int(math.exp(rng.uniform(math.log(2), max_epsilon))))
     if name == "gaussian":
         return Gaussian(delta_local=10.0 ** -float(rng.integers(4, 11)))
     return Laplace() if name == "laplace" else ClipLaplace()

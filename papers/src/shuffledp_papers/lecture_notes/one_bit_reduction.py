@@ -90,10 +90,10 @@ class OneBitReduction:
     def bit_probabilities(self) -> Floats:
         """Returns the probabilities that a bit is 1, shape (values, messages)."""
         # Rounding must not lead beyond the two ends, which the level allows.
-        least = self.kept_share * math.exp(-self.epsilon)
-        most = self.kept_share * math.exp(self.epsilon)
+        minimum = self.kept_share * math.exp(-self.epsilon)
+        maximum = self.kept_share * math.exp(self.epsilon)
         probabilities: Floats = self.kept_share * self.table / self.public
-        return np.clip(probabilities, least, most)
+        return np.clip(probabilities, minimum, maximum)
 
     def kept_probabilities(self) -> Floats:
         """Returns the probability that each message is kept, shape (values, messages)."""

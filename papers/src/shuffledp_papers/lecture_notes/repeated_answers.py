@@ -38,9 +38,9 @@ def probability_of_at_least(yes: int, answers: int, *, probability: Fraction) ->
         probability: Probability of a yes, as a fraction.
     """
     total = whole_number(answers, "answers", least=1, most=_MOST)
-    least = whole_number(yes, "yes", least=0, most=total)
+    minimum = whole_number(yes, "yes", least=0, most=total)
     # Printed is 1.39e-24 for 75 of 100: 3^-50, their likelihood ratio.
-    return float(sum(_weight(k, total, probability) for k in range(least, total + 1)))
+    return float(sum(_weight(k, total, probability) for k in range(minimum, total + 1)))
 
 
 def probability_of_exactly(yes: int, answers: int, *, probability: Fraction) -> float:

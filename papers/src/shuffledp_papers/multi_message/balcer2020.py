@@ -59,7 +59,7 @@ class BernoulliMessages(CountDesign):
         return 0.0
 
     def standard_error(self, holders: int) -> float:
-        """The deviation of a binomial number, whoever is in the bucket."""
+        """The deviation of a binomial number, for any bucket."""
         return math.sqrt(self.num_users * self.left_out * (1.0 - self.left_out))
 
     def certified_delta(self, epsilon: float) -> float:

@@ -17,7 +17,7 @@ class CountSetting:
 
     Attributes:
         num_users: n, at least 2.
-        buckets: k, at least 2; everybody is in one of them.
+        buckets: k, at least 2; each user is in one of them.
         epsilon: Above 0, finite: collections in which one answer is replaced differ by it.
         delta: In (0, 1).
 

@@ -97,18 +97,18 @@ def split_delta(draws: Sequence[tuple[int, float]], epsilon: float) -> float:
     total = first + np.arange(weights.size, dtype=np.float64)
     growth = math.exp(min(epsilon, 700.0))
     # An outcome at the threshold gains nothing: whether it is counted does not matter.
-    least = np.floor((total + 1.0) / (1.0 + 1.0 / growth)) + 1.0
-    gains, losses = _tail(least - 1.0, total), growth * _tail(least, total)
+    minimum = np.floor((total + 1.0) / (1.0 + 1.0 / growth)) + 1.0
+    gains, losses = _tail(minimum - 1.0, total), growth * _tail(minimum, total)
     value = float(weights @ np.maximum(gains - losses, 0.0))
     slack = doubt + 4.0 * relative_error(total) + 1e-13
     return min(value + float((weights * slack) @ (gains + losses)) + outside, 1.0)
 
 
-def _tail(least: Floats, trials: Floats) -> Floats:
+def _tail(minimum: Floats, trials: Floats) -> Floats:
     """Returns P(Binomial(trials, 1/2) >= least)."""
-    inside = (least >= 1.0) & (least <= trials)
-    successes = np.where(inside, least, 1.0)
-    failures = np.where(inside, trials - least + 1.0, 1.0)
+    inside = (minimum >= 1.0) & (minimum <= trials)
+    successes = np.where(inside, minimum, 1.0)
+    failures = np.where(inside, trials - minimum + 1.0, 1.0)
     tails = betainc(successes, failures, 0.5)
-    result: Floats = np.where(inside, tails, np.where(least < 1.0, 1.0, 0.0))
+    result: Floats = np.where(inside, tails, np.where(minimum < 1.0, 1.0, 0.0))
     return result

@@ -69,7 +69,7 @@ class PairedMessages(CountDesign):
         return 0.0
 
     def standard_error(self, holders: int) -> float:
-        """That of discrete Laplace noise, whoever is in the bucket."""
+        """That of discrete Laplace noise, for any bucket."""
         return math.sqrt(self.noise.variance)
 
     def certified_delta(self, epsilon: float) -> float:

@@ -225,6 +225,6 @@ def _exceeding(trials: int, probability: float, growth: float) -> float:
     first, masses, _ = binomial_masses(trials, probability)
     counts = first + np.arange(masses.size, dtype=np.float64)
     tails = np.append(np.cumsum(masses[::-1])[::-1], 0.0)
-    least = np.ceil(growth * counts - 1.0) - first
-    at = np.clip(least, 0, masses.size).astype(np.int64)
+    minimum = np.ceil(growth * counts - 1.0) - first
+    at = np.clip(minimum, 0, masses.size).astype(np.int64)
     return float(masses @ tails[at])

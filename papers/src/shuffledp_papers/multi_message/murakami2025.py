@@ -93,7 +93,7 @@ class ShufflerDummies(CountDesign):
         return self.buckets * self.added.window.mean / self.num_users
 
     def standard_error(self, holders: int) -> float:
-        """Returns the error of dummies, and of which answers are kept."""
+        """Returns the error of dummies and of the sampled answers."""
         sampling = holders * self.kept * (1.0 - self.kept)
         return math.sqrt(sampling + self.added.window.variance) / self.kept
 

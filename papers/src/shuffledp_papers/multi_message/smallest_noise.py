@@ -46,17 +46,17 @@ def keeps(design: CountDesign, setting: CountSetting) -> bool:
     return design.certified_delta(setting.epsilon) <= setting.delta
 
 
-def _largest(holds: Callable[[int], bool], most: int) -> int:
-    """Returns a number up to `most` that holds where the next one does not."""
+def _largest(holds: Callable[[int], bool], maximum: int) -> int:
+    """Returns a number up to `maximum` that holds where the next one does not."""
     if not holds(0):
         raise CertificationError(
             "Expected noise that provably keeps the guarantee; the most that is tried "
             "does not."
         )
     low, high = 0, 1
-    while high <= most and holds(high):
+    while high <= maximum and holds(high):
         low, high = high, 2 * high
-    high = min(high, most + 1)
+    high = min(high, maximum + 1)
     while high - low > 1:
         middle = (low + high) // 2
         if holds(middle):

@@ -170,13 +170,13 @@ def _guarantee(
         )
         return bound.delta(Setting(people), target)
 
-    least = proven = None
+    minimum = proven = None
     # Proposition 1 is about one item: e^-epsilon of the delta that counts all messages.
     if protocol.set_size == 1:
         # The bound multiplies by e^epsilon for group privacy, also for one item.
-        least = stated(False) * np.exp(-target)
+        minimum = stated(False) * np.exp(-target)
         proven = _messages(protocol, people).certified_delta(level, target, delta=delta)
-    return TargetGuarantee(target, count, rate, stated(True), least, proven)
+    return TargetGuarantee(target, count, rate, stated(True), minimum, proven)
 
 
 def _messages(protocol: Items, people: Population) -> SegmentedMessages:

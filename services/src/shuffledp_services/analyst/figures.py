@@ -111,10 +111,10 @@ def figure_of(
     )
 
 
-def _largest(rows: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+def _largest(rows: list[dict[str, Any]], maximum: int) -> list[dict[str, Any]]:
     # Sorted is stable: of equal numbers the first ones get a bar.
     order = sorted(range(len(rows)), key=lambda position: -rows[position]["value"])
-    return [rows[position] for position in sorted(order[:most])]
+    return [rows[position] for position in sorted(order[:maximum])]
 
 
 @dataclass(frozen=True)
@@ -134,17 +134,17 @@ class Axis:
     @classmethod
     def of(cls, numbers: Sequence[float], *, marks: int = 4) -> "Axis":
         """Returns an axis that covers all numbers, with about `marks` marks."""
-        least, most = min(numbers), max(numbers)
+        minimum, maximum = min(numbers), max(numbers)
         # An axis without length would have no marks; the largest float has no
         # successor.
-        if least == most:
-            most = min(least + (abs(most) or 1.0), sys.float_info.max)
+        if minimum == maximum:
+            maximum = min(minimum + (abs(maximum) or 1.0), sys.float_info.max)
         # Halves, because the difference of two large floats may overflow.
-        wanted = max((most / 2.0 - least / 2.0) / marks * 2.0, sys.float_info.min)
+        wanted = max((maximum / 2.0 - minimum / 2.0) / marks * 2.0, sys.float_info.min)
         power = 10.0 ** math.floor(math.log10(wanted))
         rough = (factor * power for factor in (1.0, 2.0, 5.0))
         step = next((step for step in rough if step >= wanted), 10.0 * power)
-        return cls(least, most, step)
+        return cls(minimum, maximum, step)
 
     def position(self, number: float) -> float:
         """Returns the position of a number, in percent from the left."""

@@ -195,10 +195,10 @@ def people_of(task: Task, progress: Progress) -> list[dict[str, Any]]:
         {
             "name": task.named(choice),
             "people": people,
-            "needed": least,
-            "missing": max(least - people, 0),
+            "needed": minimum,
+            "missing": max(minimum - people, 0),
         }
-        for choice, people, least in zip(
+        for choice, people, minimum in zip(
             task.counted, progress.people, needed, strict=True
         )
     ]

@@ -161,7 +161,9 @@ def _privacy(task: Task) -> str:
     """Returns the promises on a line; a published result keeps them."""
     promises = list(zip(task.choices, task.promise, strict=True))
     if len(promises) <= _LISTED:
-        each = [f"{plain(most)} at {task.named(choice)}" for choice, most in promises]
+        each = [
+            f"{plain(promise)} at {task.named(choice)}" for choice, promise in promises
+        ]
         listed = ", ".join(each)
     else:
         listed = (

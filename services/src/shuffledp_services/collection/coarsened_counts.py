@@ -5,7 +5,7 @@ Exact counts before and after a user's answer would reveal the level of that use
 
 from shuffledp_services.wire.task import Task
 
-_PARTS, _LEAST = 20, 10
+_PARTS, _MIN_STEP = 20, 10
 
 
 def coarsen_counts(task: Task, people: tuple[int, ...]) -> tuple[int, ...]:
@@ -15,9 +15,9 @@ def coarsen_counts(task: Task, people: tuple[int, ...]) -> tuple[int, ...]:
         task: The task.
         people: Reports per choice; one total if choices are not named.
     """
-    minimum = task.minimum[: len(task.counted)]
+    minima = task.minimum[: len(task.counted)]
     # The steps start from the minimum: rounding never hides that it is reached.
     return tuple(
-        max(count - (count - least) % max(least // _PARTS, _LEAST), 0)
-        for count, least in zip(people, minimum, strict=True)
+        max(count - (count - minimum) % max(minimum // _PARTS, _MIN_STEP), 0)
+        for count, minimum in zip(people, minima, strict=True)
     )

@@ -36,6 +36,6 @@ def shortfalls(
     named = [task.named(choice) for choice in task.counted]
     # Where choices are not named, the first minimum counts for all together.
     needed = task.minimum[: len(named)]
-    needed = tuple(max(least, planned) for least in needed)
+    needed = tuple(max(minimum, planned) for minimum in needed)
     rows = zip(named, people, needed, strict=True)
     return tuple(Shortfall(*row) for row in rows if row[1] < row[2])

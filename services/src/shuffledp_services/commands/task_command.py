@@ -68,10 +68,10 @@ def status_command(folder: Path, shuffler: str, ca: Path | None) -> None:
     now = read_progress(_operate(folder, shuffler, ca, "status"), task)
     click.echo(f"Epoch {now.epoch}, step {now.stage}: {now.phase}.")
     # `counted` is shorter than `minimum` where all choices are counted together.
-    for choice, people, least in zip(
+    for choice, people, minimum in zip(
         task.counted, now.people, task.minimum, strict=False
     ):
-        click.echo(f"  {task.named(choice)}: {people:,} of {least:,} people")
+        click.echo(f"  {task.named(choice)}: {people:,} of {minimum:,} people")
     for reason, count in now.refused:
         # The shuffler counts them without a name, epoch or step.
         click.echo(f"  refused since the task began: {count:,} ({reason})")

@@ -120,7 +120,7 @@ def guessing_p_value(
     Returns:
         In (0, 1].
     """
-    least = 1.0
+    min_p_value = 1.0
     # The bound holds for every point of the profile, so the least needs no correction.
     for epsilons, deltas in zip(promises.epsilons, promises.deltas, strict=True):
         # The distribution of B, from that of each level's guesses.
@@ -131,8 +131,8 @@ def guessing_p_value(
         # D sums over all canaries of a level, guessed or not.
         # 1 / (1 + e^eps), without overflow.
         bought = float(np.sum(sent * deltas * expit(-epsilons)))
-        least = min(least, knapsack(distribution, correct, bought))
-    return min(max(least * (1.0 + _ROUNDING), 1e-300), 1.0)
+        min_p_value = min(min_p_value, knapsack(distribution, correct, bought))
+    return min(max(min_p_value * (1.0 + _ROUNDING), 1e-300), 1.0)
 
 
 def knapsack(distribution: Floats, wanted: int, bought: float) -> float:

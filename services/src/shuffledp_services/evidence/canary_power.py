@@ -90,10 +90,10 @@ class CollectionPower:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The power in sentences."""
-        half, most = self.losses
+        fifty, ninety = self.losses
         sentences = [
-            f"If the shuffler loses {half:.2%} of all reports after giving receipts, "
-            f"{self.canaries:,} canaries show it with probability 50%, and {most:.2%} "
+            f"If the shuffler loses {fifty:.2%} of all reports after giving receipts, "
+            f"{self.canaries:,} canaries show it with probability 50%, and {ninety:.2%} "
             "with 90%."
         ]
         some, more = self.kept

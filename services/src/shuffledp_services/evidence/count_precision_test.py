@@ -119,5 +119,5 @@ def _least_variances(support: SupportCounts, former: int) -> Floats:
     probabilities = np.where(
         (probabilities >= 0.0) & (probabilities <= 1.0), probabilities, 1.0
     )
-    least: Floats = np.min(probabilities * (1.0 - probabilities), axis=0)
-    return least
+    minimum: Floats = np.min(probabilities * (1.0 - probabilities), axis=0)
+    return minimum

@@ -124,10 +124,10 @@ def bits_for(group_sizes: Sequence[int], size: int) -> int:
         group_sizes: The number of messages of each level group.
         size: Bytes of each message.
     """
-    most = max(1, min(SHARD_MESSAGES, SHARD_BYTES // size))
+    max_messages = max(1, min(SHARD_MESSAGES, SHARD_BYTES // size))
     # ceil(max / most) shards of the largest group, rounded up to a power of two.
     largest = max(group_sizes)
-    needed = (-(-largest // most) - 1).bit_length() if any(group_sizes) else 0
+    needed = (-(-largest // max_messages) - 1).bit_length() if any(group_sizes) else 0
     # A manifest has room for 2**MAX_BITS shards of all groups together.
     return min(needed, ((1 << MAX_BITS) // len(group_sizes)).bit_length() - 1)
 

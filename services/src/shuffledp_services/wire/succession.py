@@ -57,8 +57,8 @@ def names_of(roles: tuple[Role, ...]) -> str:
     >>> names_of((Role.ANALYST,)), names_of(tuple(Role))
     ('the analyst', 'the analyst, the shuffler and the enroller')
     """
-    *most, last = [f"the {role.value}" for role in roles]
-    return f"{', '.join(most)} and {last}" if most else last
+    *first_names, last = [f"the {role.value}" for role in roles]
+    return f"{', '.join(first_names)} and {last}" if first_names else last
 
 
 def _terms(task: Task) -> dict[str, Any]:

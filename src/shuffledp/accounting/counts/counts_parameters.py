@@ -167,9 +167,9 @@ class CountsParameters:
 
     @property
     def cap(self) -> int | None:
-        """Noise messages of a report, of which more are cut; None if nothing is cut."""
-        most = sum(group.most for group in self.groups)
-        return None if self.size is None else self.size - most
+        """Maximum of noise messages of a report; None if none is cut."""
+        max_messages = sum(group.most for group in self.groups)
+        return None if self.size is None else self.size - max_messages
 
     @property
     def mean_messages(self) -> float:
@@ -208,16 +208,16 @@ class CountsParameters:
         return tuple((group.buckets, group.most, group.noise) for group in self.groups)
 
     def _check_size(self, size: int) -> None:
-        most = sum(group.most for group in self.groups)
-        check_whole(size, "messages per report", least=most)
+        max_messages = sum(group.most for group in self.groups)
+        check_whole(size, "messages per report", least=max_messages)
         if any(isinstance(group.noise, SlotNoise) for group in self.groups):
             raise InvalidInputError("Expected no report size with slots, which fix it.")
-        if size > most + LARGEST_CAP:
+        if size > max_messages + LARGEST_CAP:
             raise InvalidInputError(
-                f"Expected at most {most + LARGEST_CAP:,} messages per report, got "
+                f"Expected at most {max_messages + LARGEST_CAP:,} messages per report, got "
                 f"{size:,}."
             )
-        cut = cut_bound(self._terms, honest=self.honest, cap=size - most)
+        cut = cut_bound(self._terms, honest=self.honest, cap=size - max_messages)
         if not self.honest * cut <= _MOST_CUT:
             raise InvalidInputError(
                 f"Expected larger reports than {size:,} messages: noise that does not fit "

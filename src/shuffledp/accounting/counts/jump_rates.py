@@ -1,8 +1,8 @@
 """Noise messages as devices draw them: independent jumps of a few messages at once.
 
 Poisson and negative binomial numbers are infinitely divisible: a collection's noise is a
-Poisson number of jumps, each of a size of its own, of which every one of H people draws
-1 / H in the mean. A geometric number of ratio p has p^j / j jumps of size j in the mean, a
+Poisson number of jumps, each of a size of its own; each of H people draws 1 / H of them in
+the mean. A geometric number of ratio p has p^j / j jumps of size j in the mean, a
 negative binomial one of shape r and ratio t has r t^j / j.
 """
 

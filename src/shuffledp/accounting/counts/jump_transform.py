@@ -5,8 +5,8 @@ mean by a with at most the probability exp(K(t) - t a), for any t > 0, where K(t
 j of R_j (e^{t j} - 1 - t j) (Chernoff). A binomial number of jumps has a smaller moment
 generating function than a Poisson one. What is outside of the range wraps around.
 
-*Rounding errors* are bounded in the Euclidean norm, of which the sum of absolute errors is
-at most sqrt(cells) times as much.
+*Rounding errors* are bounded in the Euclidean norm; the sum of absolute errors is at most
+sqrt(cells) times that.
 """
 
 import math

@@ -76,15 +76,15 @@ def _tail(rates: Floats, cap: int) -> float:
     masses = np.zeros(top + 1)
     masses[0] = np.exp(-total)
     for m in range(1, top + 1):
-        most = min(m, cap)
-        masses[m] = weights[1 : most + 1] @ masses[m - most : m][::-1] / m
+        max_terms = min(m, cap)
+        masses[m] = weights[1 : max_terms + 1] @ masses[m - max_terms : m][::-1] / m
     return float(masses[cap + 1 :].sum()) + _chernoff(rates, top)
 
 
-def _chernoff(rates: Floats, most: int) -> float:
+def _chernoff(rates: Floats, maximum: int) -> float:
     """Bounds P(M > most): any t gives a bound, and the smallest is taken."""
     sizes = np.flatnonzero(rates)
     t = np.geomspace(1e-6, 600.0 / sizes[-1], 400)[:, None]
-    exponents = np.expm1(t * sizes) @ rates[sizes] - t[:, 0] * (most + 1)
+    exponents = np.expm1(t * sizes) @ rates[sizes] - t[:, 0] * (maximum + 1)
     # The terms cancel: their rounding is of the size of the largest.
-    return float(np.exp(min(float(exponents.min()) + 1e-9 * (most + 1), 0.0)))
+    return float(np.exp(min(float(exponents.min()) + 1e-9 * (maximum + 1), 0.0)))

@@ -84,11 +84,15 @@ class SlotNoise:
             raise InvalidInputError(
                 f"Expected at most {_MOST_LONGEST} messages per slot, got {self.longest}."
             )
-        for name, most in (("decay", 1.0), ("pairs", _LARGEST), ("strength", _LARGEST)):
+        for name, maximum in (
+            ("decay", 1.0),
+            ("pairs", _LARGEST),
+            ("strength", _LARGEST),
+        ):
             number = as_number(getattr(self, name), name)
-            if not 0.0 < number < most:
+            if not 0.0 < number < maximum:
                 raise InvalidInputError(
-                    f"Expected 0 < {name} < {most:g}, got {number}."
+                    f"Expected 0 < {name} < {maximum:g}, got {number}."
                 )
             # Numbers of one type each: equal noise has equal identities.
             object.__setattr__(self, name, number)
@@ -105,8 +109,8 @@ class SlotNoise:
     @property
     def pair_rates(self) -> Floats:
         """Jumps of j pairs per bucket in the mean, shape (longest // 2,)."""
-        most = self.longest // 2
-        return np.full(most, self.pairs / (most * (most + 1) / 2.0))
+        max_pairs = self.longest // 2
+        return np.full(max_pairs, self.pairs / (max_pairs * (max_pairs + 1) / 2.0))
 
     def jumps(self) -> JumpRates:
         """See `CountNoise`."""
@@ -149,7 +153,7 @@ class SlotNoise:
         """See `CountNoise`.
 
         Raises:
-            CertificationError: If there are too few slots for so many jumps.
+            CertificationError: If there are too few slots for these jumps.
         """
         changing = min(times * (2 if moved else 1), buckets)
         pair = _pair(self, buckets, changing)

@@ -63,7 +63,7 @@ def smallest_blanket(
     (target,) = positive_targets([epsilon])
     probability = check_probability(send_probability)
     check_whole(honest, "honest people", least=1)
-    least = round_up(SMALLEST_MEAN * 1.001 * num_items / honest)
+    min_blanket = round_up(SMALLEST_MEAN * 1.001 * num_items / honest)
 
     def delta_of(m: float) -> float:
         mean = blanket_mean(m, num_items, honest)
@@ -79,10 +79,10 @@ def smallest_blanket(
 
     # The rest is set aside for blanket messages that do not fit into reports.
     goal = (1.0 - CUT_SHARE) * delta
-    if delta_of(least) <= goal:
-        return least
+    if delta_of(min_blanket) <= goal:
+        return min_blanket
     start = estimated_mean(probability, set_size, target, goal) * num_items / honest
-    return _search(delta_of, goal, max(start, least), rising=False)
+    return _search(delta_of, goal, max(start, min_blanket), rising=False)
 
 
 def largest_send_probability(

@@ -110,12 +110,12 @@ class NoiseTable:
                 f"Expected at least {self.noise[0]:g} blanket messages from {honest:,} "
                 f"honest people, got {max(honest, 0) * plan.blanket:g}."
             )
-        for target, rate, most in zip(
+        for target, rate, max_rate in zip(
             self.targets, plan.rates, self.rates[row], strict=True
         ):
-            if not rate <= most:
+            if not rate <= max_rate:
                 raise InvalidInputError(
-                    f"Expected a rate of at most {most:g} at target {target:g}, got "
+                    f"Expected a rate of at most {max_rate:g} at target {target:g}, got "
                     f"{rate:g}."
                 )
         if not self.fits(plan.blanket, plan.cap, honest):
@@ -208,16 +208,16 @@ def make_noise_table(
             noise /= _STEP**2
         raise CertificationError(f"No noise found that keeps target {target:g}.")
 
-    def rate_of(noise: float, target: float, least: float) -> float:
+    def rate_of(noise: float, target: float, min_rate: float) -> float:
         rate = estimated_send_probability(noise / num_items, set_size, target, goal)
         for _ in range(_MOST_STEPS):
             rate = round_down(rate)
-            if rate <= least:
-                return least
+            if rate <= min_rate:
+                return min_rate
             if keeps(noise, rate, target):
                 return rate
             rate *= _STEP
-        return least
+        return min_rate
 
     few = len(targets) <= _FEW_TARGETS
     kinks = {
@@ -226,16 +226,16 @@ def make_noise_table(
     }
     noises = _between(sorted(set(kinks.values())))
     rows: list[tuple[float, ...]] = []
-    least = (0.0,) * len(targets)
+    min_rates = (0.0,) * len(targets)
     for noise in noises:
         # Rates never fall with noise, as more of it is post-processing.
-        least = tuple(
+        min_rates = tuple(
             1.0
             if before == 1.0 or noise >= kinks.get(target, math.inf)
             else rate_of(noise, target, before)
-            for target, before in zip(targets, least, strict=True)
+            for target, before in zip(targets, min_rates, strict=True)
         )
-        rows.append(least)
+        rows.append(min_rates)
     return NoiseTable(
         num_items=num_items,
         set_size=set_size,

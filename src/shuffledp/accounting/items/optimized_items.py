@@ -92,14 +92,14 @@ def optimize_items(
     check_delta(delta)
     honest = _honest_people(people, absent)
     search = BlanketSearch(people, int(num_items), int(set_size), float(delta), honest)
-    most = math.inf
+    max_blanket = math.inf
     if max_messages is not None:
         check_whole(max_messages, "messages per person", least=set_size + 1)
-        most = search.blanket_for(max_messages)
-    blanket, limited = search.best(most)
+        max_blanket = search.blanket_for(max_messages)
+    blanket, limited = search.best(max_blanket)
     probabilities = search.send_probabilities(blanket)
     if min(probabilities) < 1.0:
-        blanket, probabilities = search.improved(blanket, probabilities, most)
+        blanket, probabilities = search.improved(blanket, probabilities, max_blanket)
     parameters = sized(
         people,
         probabilities,

@@ -93,9 +93,9 @@ class ScoreSum:
         at least a factor of exp(-2 sum_h A_h sin(h w / 2)^2).
         """
         weights = np.exp(tilt * np.arange(self.rows.shape[1]))
-        most = (self.rows + self.reach) @ weights
-        least = np.maximum(self.rows - self.reach, 0.0) * weights / most[:, None]
-        per_user = least_coincidences(least)
+        maximum = (self.rows + self.reach) @ weights
+        minimum = np.maximum(self.rows - self.reach, 0.0) * weights / maximum[:, None]
+        per_user = least_coincidences(minimum)
         # The target user's are taken away; what is left is not negative.
         rounding = 1e-12 * (np.abs(self.counts) @ per_user)
         return np.maximum(self.counts @ per_user - rounding, 0.0)

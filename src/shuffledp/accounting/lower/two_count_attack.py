@@ -59,8 +59,8 @@ class TwoCountBound:
 def two_count_bound(attack: TwoCountAttack, others: BernoulliSum) -> TwoCountBound:
     """Prepares the attack; `others` is how many of them send x or x'."""
     start, probability, error = others.weights()
-    least = max(_NEGLIGIBLE * float(probability.max()), 2.0 * error)
-    visible = np.flatnonzero(probability[:-1] > least)
+    min_probability = max(_NEGLIGIBLE * float(probability.max()), 2.0 * error)
+    visible = np.flatnonzero(probability[:-1] > min_probability)
     if visible.size == 0:
         nothing = np.zeros(0)
         return TwoCountBound(attack.gap, nothing, nothing, nothing)

@@ -235,5 +235,5 @@ def _middles_to_add(distribution: LossDistribution) -> list[float]:
     # Two collections or more are rarely all near the last node.
     weight = np.where(means > 0.7 * nodes[-1], 0.1, 1.0)
     costs = (weight * added / (added + variances + 1e-300)).max(axis=0)
-    least = max(_CHORD, 0.25 * float(costs.max()))
-    return [float(centers[i]) for i in np.argsort(-costs) if costs[i] > least]
+    min_cost = max(_CHORD, 0.25 * float(costs.max()))
+    return [float(centers[i]) for i in np.argsort(-costs) if costs[i] > min_cost]

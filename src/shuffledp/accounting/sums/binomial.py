@@ -114,8 +114,8 @@ def walk_excess(steps: Floats, threshold: Floats) -> tuple[Floats, Floats]:
     slack = relative_error(steps) * (peak + tail)
     excess = peak - tail
     # The expectation falls by at most P(D > threshold) per unit of the threshold.
-    least = excess - slack - 2.5 * _THRESHOLD_ERROR * tail
-    lower: Floats = np.where(reachable, np.maximum(least, 0.0), 0.0)
+    lower_excess = excess - slack - 2.5 * _THRESHOLD_ERROR * tail
+    lower: Floats = np.where(reachable, np.maximum(lower_excess, 0.0), 0.0)
     upper: Floats = np.where(reachable, np.maximum(excess, 0.0) + slack, 0.0)
     return lower, upper
 

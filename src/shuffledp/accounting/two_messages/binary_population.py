@@ -68,15 +68,18 @@ def _banded(
     bits: TwoMessages, counts: Ints, choose: np.ufunc, rounding: float
 ) -> BinaryPopulation:
     present = counts > 0
-    least, people = bits.least[:, present], counts[present].astype(np.float64)
+    min_probabilities, people = (
+        bits.least[:, present],
+        counts[present].astype(np.float64),
+    )
     if people.size > MAX_BANDS:
         # Narrow bands where variances are small: most people may be there.
-        band = group_indices(np.sqrt(least.sum(axis=0)), MAX_BANDS)
+        band = group_indices(np.sqrt(min_probabilities.sum(axis=0)), MAX_BANDS)
         order = np.argsort(band, kind="stable")
         starts = np.flatnonzero(np.diff(band[order], prepend=-1))
-        least = choose.reduceat(least[:, order], starts, axis=1)
+        min_probabilities = choose.reduceat(min_probabilities[:, order], starts, axis=1)
         people = np.add.reduceat(people[order], starts)
-    ones, zeros = least * rounding
+    ones, zeros = min_probabilities * rounding
     # No interval turns round: that of a Bernoulli draw that tells nothing is a point.
     total = np.maximum(ones + zeros, 1.0)
     if total.max(initial=1.0) > 1.0 + 1e-13:

@@ -53,26 +53,34 @@ def search(tilted: TiltedPopulation, *, effort: int = EFFORT) -> WorstData:
     counts = tilted.population.counts
     if math.prod((counts + 1.0).tolist()) <= _FEW_DATA:
         grids = np.meshgrid(*(np.arange(n + 1.0) for n in counts), indexing="ij")
-        every = np.reshape([grid.ravel() for grid in grids], (counts.size, -1)).T
-        return _worst_of(tilted, every.reshape(-1, counts.size))
-    likely = np.stack([0.0 * counts, counts, np.where(tilted.rise > 0.0, counts, 0.0)])
-    seen = _worst_of(tilted, likely)
+        all_data = np.reshape([grid.ravel() for grid in grids], (counts.size, -1)).T
+        return _worst_of(tilted, all_data.reshape(-1, counts.size))
+    likely_data = np.stack(
+        [0.0 * counts, counts, np.where(tilted.rise > 0.0, counts, 0.0)]
+    )
+    incumbent = _worst_of(tilted, likely_data)
     boxes = _evaluated(tilted, 0.0 * counts[None, :], counts[None, :])
     effort = min(effort, _MOST_WORK // counts.size)
-    settled, spent = -math.inf, 1
+    settled_upper, num_evaluated = -math.inf, 1
     while True:
         worst = int(np.argmax(boxes.upper))
         inside = _inside(tilted, boxes.low[worst], boxes.high[worst])
-        seen = max(seen, _worst_of(tilted, inside), key=lambda data: data.lower)
-        loose = boxes.upper > seen.lower + _ENOUGH
-        settled = max(settled, float(boxes.upper[~loose].max(initial=-math.inf)))
+        incumbent = max(
+            incumbent, _worst_of(tilted, inside), key=lambda data: data.lower
+        )
+        loose = boxes.upper > incumbent.lower + _ENOUGH
+        settled_upper = max(
+            settled_upper, float(boxes.upper[~loose].max(initial=-math.inf))
+        )
         boxes = boxes.chosen(loose)
-        if not loose.any() or spent >= effort:
-            settled = max(settled, float(boxes.upper.max(initial=-math.inf)))
-            return WorstData(seen.worst, seen.lower, settled)
+        if not loose.any() or num_evaluated >= effort:
+            settled_upper = max(
+                settled_upper, float(boxes.upper.max(initial=-math.inf))
+            )
+            return WorstData(incumbent.worst, incumbent.lower, settled_upper)
         order = np.argsort(-boxes.upper, kind="stable")
         halves = _cut(tilted, boxes.chosen(order[:_AT_ONCE]))
-        spent += len(halves.upper)
+        num_evaluated += len(halves.upper)
         boxes = boxes.chosen(order[_AT_ONCE:]).plus(halves)
 
 

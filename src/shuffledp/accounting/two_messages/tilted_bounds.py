@@ -33,17 +33,21 @@ def box_bounds(
     """
     middle, radius = 0.5 * (low + high), 0.5 * (high - low)
     falls = tilted.high_variance < tilted.low_variance
-    most = tilted.variances(np.where(falls, low, high)) + tilted.variance_error
-    least = tilted.variances(np.where(falls, high, low)) - tilted.variance_error
-    least = np.maximum(least, 0.0)
+    max_variance = tilted.variances(np.where(falls, low, high)) + tilted.variance_error
+    min_variance = tilted.variances(np.where(falls, high, low)) - tilted.variance_error
+    min_variance = np.maximum(min_variance, 0.0)
     exponent = tilted.exponents(np.where(tilted.rise > 0.0, high, low))
-    scales = np.ceil(np.log2(np.maximum(most, 1.0) * (1.0 + 1e-9))).astype(np.int64)
+    scales = np.ceil(np.log2(np.maximum(max_variance, 1.0) * (1.0 + 1e-9))).astype(
+        np.int64
+    )
     upper = np.empty(len(low))
     doubt = np.empty(low.shape)
     for scale in set(scales.tolist()):
         rows = scales == scale
         grid = tilted.grid(scale)
-        sums, parts = _worst_sum(tilted, grid, middle[rows], radius[rows], least[rows])
+        sums, parts = _worst_sum(
+            tilted, grid, middle[rows], radius[rows], min_variance[rows]
+        )
         upper[rows] = np.log(np.maximum(sums, 1e-300))
         doubt[rows] = parts / np.maximum(sums, 1e-300)[:, None]
     upper += tilted.log_scale + exponent + tilted.exponent_error + 1e-12
@@ -65,7 +69,7 @@ def _worst_sum(
     grid: FourierGrid,
     middle: Floats,
     radius: Floats,
-    least: Floats,
+    min_variance: Floats,
 ) -> tuple[Floats, Floats]:
     """Returns the largest sum for any data of each box, and the term of each band."""
     amplitudes, rounding = _amplitudes(tilted, grid, middle)
@@ -73,7 +77,7 @@ def _worst_sum(
     terms = amplitudes * grid.kernel
     sizes = np.abs(terms)
     # |e^a - e^b| <= |e^b| (e^|a - b| - 1), and the least variance limits |e^a|.
-    decay = np.exp(-np.multiply.outer(least, grid.falls))
+    decay = np.exp(-np.multiply.outer(min_variance, grid.falls))
     near = np.where(moved < _FAR_APART, np.expm1(np.minimum(moved, _FAR_APART)), np.inf)
     farthest = np.minimum(sizes * near, sizes + decay * np.abs(grid.kernel))
     scale = 2.0 / grid.size
@@ -112,8 +116,8 @@ def data_bounds(tilted: TiltedPopulation, holders: Floats) -> tuple[Floats, Floa
             shape (data, bands).
     """
     variances = tilted.variances(holders)
-    most = np.maximum(variances + tilted.variance_error, 1.0)
-    scales = np.ceil(np.log2(most * (1.0 + 1e-9)))
+    max_variance = np.maximum(variances + tilted.variance_error, 1.0)
+    scales = np.ceil(np.log2(max_variance * (1.0 + 1e-9)))
     lower, upper = np.empty(len(holders)), np.empty(len(holders))
     for scale in set(scales.astype(np.int64).tolist()):
         rows = scales == scale
@@ -142,8 +146,8 @@ def _sums_at(
         sizes @ (np.expm1(rounding) + 1e-13 + blur * np.abs(z))
     )
     if grid.angles.size < (grid.size - 1.0) / 2.0:
-        least = np.maximum(variances - tilted.variance_error, 0.0)
-        error += 4.0 * np.exp(-least * grid.falls[-1])
+        min_variance = np.maximum(variances - tilted.variance_error, 0.0)
+        error += 4.0 * np.exp(-min_variance * grid.falls[-1])
     # The mode lies next to the mean, and the best t one above it.
     first, last = np.floor(means - blur) + 1.0, np.ceil(means + blur) + 1.0
     tau = np.minimum(first + np.array([[0.0], [1.0], [2.0]]), last) - means

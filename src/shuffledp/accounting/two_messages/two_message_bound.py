@@ -41,20 +41,20 @@ class TwoMessageBound:
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        most = max(
+        log_upper = max(
             (result.upper for result in self._searches(epsilon)), default=-math.inf
         )
-        delta = math.exp(min(most, 0.0)) * (1.0 + _ROUNDING)
+        delta = math.exp(min(log_upper, 0.0)) * (1.0 + _ROUNDING)
         if not math.isfinite(delta):
             raise CertificationError(f"No finite bound at epsilon {epsilon:g}.")
         return min(max(delta, _SMALLEST), 1.0)
 
     def slack(self, epsilon: float) -> float:
         """Returns by which part the bound exceeds the worst data that were found."""
-        least = max(
+        log_lower = max(
             (result.lower for result in self._searches(epsilon)), default=-math.inf
         )
-        return min(max(1.0 - math.exp(least) / self.delta(epsilon), 0.0), 1.0)
+        return min(max(1.0 - math.exp(log_lower) / self.delta(epsilon), 0.0), 1.0)
 
     def _searches(self, epsilon: float) -> list[WorstData]:
         results = []
@@ -103,8 +103,8 @@ def two_message_bound(
         # Of nested intervals, the narrowest hide best: all who stay may do as they do.
         if absent and not nested(cover.bits):
             return None
-        least = cover.bits.least.sum(axis=0)
-        others = others_of(least, counts, target_user, absent)
+        min_probabilities = cover.bits.least.sum(axis=0)
+        others = others_of(min_probabilities, counts, target_user, absent)
         if not others.any():
             return None
         populations.append(wider(cover.bits, others))

@@ -43,9 +43,9 @@ def _atoms(cover: Cover, unit: float, growth: float) -> Atoms:
         scale = growth + 1.0
         left, right = low[0] - scale * high[1], high[0] - scale * low[1]
         if cover.cells.gaps is not None:
-            least, most = cover.cells.gaps / unit
-            left = np.maximum(left, least - growth * high[1])
-            right = np.minimum(right, most - growth * low[1])
+            min_gap, max_gap = cover.cells.gaps / unit
+            left = np.maximum(left, min_gap - growth * high[1])
+            right = np.minimum(right, max_gap - growth * low[1])
         left, right = np.minimum(left, losses), np.maximum(right, losses)
         # Both ends in place of a loss between them, with the probabilities that keep
         # its mean: an upper bound, since (.)_+ is convex.

@@ -102,8 +102,10 @@ class ChernoffBound:
         # Where no one else sends blanket messages, G is 1.
         area = np.where(slope > 0.0, -np.expm1(-slope * (1.0 + x)) / slope, 1.0 + x)
         bounds = log_g + np.log(area) - np.log(thetas) - 1.0 + math.log(unit)
-        least = float(np.min(np.where(np.isnan(bounds), np.inf, bounds)))
-        steep = math.exp(min(least, 1.0)) * (1.0 + _ARITHMETIC * (1.0 + abs(least)))
+        min_bound = float(np.min(np.where(np.isnan(bounds), np.inf, bounds)))
+        steep = math.exp(min(min_bound, 1.0)) * (
+            1.0 + _ARITHMETIC * (1.0 + abs(min_bound))
+        )
         return min(steep, unit * self._by_moments(loss, mean, variance))
 
     def _thetas(self, mean: float, variance: float) -> Floats:

@@ -52,10 +52,10 @@ def smallest_cohort(people: Population, num_cohorts: int) -> Population:
     """
     if not isinstance(people, Population):
         raise InvalidInputError(f"Expected a Population, got {type(people).__name__}.")
-    least = int(people.counts.min())
-    if least < num_cohorts:
+    min_count = int(people.counts.min())
+    if min_count < num_cohorts:
         raise PopulationError(
             f"Expected at least {num_cohorts} people at every level, one for each "
-            f"cohort, got {least}."
+            f"cohort, got {min_count}."
         )
     return Population(people.epsilons, people.counts // num_cohorts)

@@ -133,8 +133,8 @@ class BinarySum:
         epsilons = level_array(levels)
         check_budgets(epsilons)
         # As devices use it: rounded up, so that the level is kept.
-        least, _ = self.randomizer.drawn(epsilons)
-        return least
+        minimum, _ = self.randomizer.drawn(epsilons)
+        return minimum
 
     def calibrate(
         self, targets: Mapping[float, int], *, delta: float, absent: int = 0

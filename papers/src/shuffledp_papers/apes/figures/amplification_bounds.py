@@ -90,8 +90,8 @@ def order_notes(result: Result) -> tuple[str, ...]:
         if not both:
             return "stated nowhere"
         ratios = [number(row[name]) / number(row[other]) for row in both]
-        least, most = f"{min(ratios):.1f}", f"{max(ratios):.1f}"
-        ends = least if least == most else f"{least} to {most}"
+        minimum, maximum = f"{min(ratios):.1f}", f"{max(ratios):.1f}"
+        ends = minimum if minimum == maximum else f"{minimum} to {maximum}"
         return f"{ends} times as large, where it is stated ({len(both)} of {len(rows)})"
 
     def below(name: str, others: Iterable[str]) -> str:

@@ -161,11 +161,11 @@ def _trained(
 def _row(
     variant: TrainingVariant, curve: Floats, tests: Floats, guarantee: SgdGuarantee
 ) -> tuple[Cell, ...]:
-    least, most = guarantee.levels[0], guarantee.levels[-1]
+    minimum, maximum = guarantee.levels[0], guarantee.levels[-1]
     certified: tuple[Cell, ...] = (
-        least.example_epsilon,
-        most.example_epsilon,
-        least.client_epsilon,
+        minimum.example_epsilon,
+        maximum.example_epsilon,
+        minimum.client_epsilon,
     )
     return (
         variant.distribution,

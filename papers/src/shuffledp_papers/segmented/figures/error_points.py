@@ -123,14 +123,14 @@ def population_size_comparisons(
     settings: Sequence[Sequence[ErrorPoint]],
 ) -> list[Comparison]:
     """Returns the factor between the errors of MSNBC at 5,000 and at 50,000 users."""
-    least = {
+    minimum = {
         points[0].condition.num_users: least_of(points, PUBLISHED).predicted
         for points in settings
         if (points[0].condition.data, points[0].condition.shares) == ("msnbc", "S1")
     }
-    if len(least) < len(SIZES):
+    if len(minimum) < len(SIZES):
         return []
-    small, large = (least[size] for size in SIZES)
+    small, large = (minimum[size] for size in SIZES)
     return [
         Comparison(
             f"MSNBC: least error at {SIZES[0]:,} people over that at {SIZES[1]:,}",
