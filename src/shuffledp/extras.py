@@ -47,8 +47,14 @@ def installed_feature(name: str) -> Any | None:
         name: Its name in the group of entry points.
     """
     # One, as an editable installation may be listed twice.
-    found = {entry.value: entry for entry in entry_points(group=GROUP, name=name)}
-    return next(iter(found.values())).load() if found else None
+    entry_points_by_value = {
+        entry.value: entry for entry in entry_points(group=GROUP, name=name)
+    }
+    return (
+        next(iter(entry_points_by_value.values())).load()
+        if entry_points_by_value
+        else None
+    )
 
 
 def require_feature(name: str, *, what: str) -> Any:

@@ -69,7 +69,7 @@ def test_certified_delta_is_that_of_all_draws(
 
 def test_one_dummy_distribution_against_its_double_sum() -> None:
     added = GeometricDummies(center=3, rise=0.5, fall=0.6)
-    design = ShufflerDummies(100, 4, kept=0.8, added=added)
+    design = ShufflerDummies(100, 4, sampling_rate=0.8, added=added)
     z = np.arange(200)
     weights = np.where(z < 3, 0.5 ** (3.0 - z), 0.6 ** (z - 3.0))
     without = weights / (0.5 + 0.25 + 0.125 + 2.5)

@@ -59,12 +59,12 @@ class JumpTable:
             stop = self.weights[kind] / later[kind]
             own = stream_of(rng, remaining)
             if stop <= 0.5:
-                here = bernoulli_draws(np.full(remaining.size, stop), rng=own)
+                is_of_kind = bernoulli_draws(np.full(remaining.size, stop), rng=own)
             else:
                 go = later[kind + 1] / later[kind]
-                here = ~bernoulli_draws(np.full(remaining.size, go), rng=own)
-            kinds[remaining[here]] = kind
-            remaining = remaining[~here]
+                is_of_kind = ~bernoulli_draws(np.full(remaining.size, go), rng=own)
+            kinds[remaining[is_of_kind]] = kind
+            remaining = remaining[~is_of_kind]
         return kinds
 
     def jumpers(self, num_people: int, *, rng: Rng) -> Iterator[NDArray[np.int64]]:

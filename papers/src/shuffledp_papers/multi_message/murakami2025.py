@@ -73,13 +73,13 @@ class ShufflerDummies(CountDesign):
     Attributes:
         num_users: n.
         buckets: k.
-        kept: beta, in (0, 1].
+        sampling_rate: beta, in (0, 1].
         added: Dummies of each bucket.
     """
 
     num_users: int
     buckets: int
-    kept: float
+    sampling_rate: float
     added: BinomialDummies | GeometricDummies
 
     @property
@@ -94,23 +94,23 @@ class ShufflerDummies(CountDesign):
 
     def standard_error(self, holders: int) -> float:
         """Returns the error of dummies and of the sampled answers."""
-        sampling = holders * self.kept * (1.0 - self.kept)
-        return math.sqrt(sampling + self.added.window.variance) / self.kept
+        sampling = holders * self.sampling_rate * (1.0 - self.sampling_rate)
+        return math.sqrt(sampling + self.added.window.variance) / self.sampling_rate
 
     def certified_delta(self, epsilon: float) -> float:
         """See `CountDesign`."""
         window = self.added.window
         pair = shifted_pair(window.masses, missing=window.missing, drift=window.drift)
-        return moved_delta(pair.thinned(self.kept), epsilon)
+        return moved_delta(pair.thinned(self.sampling_rate), epsilon)
 
     def draw_estimates(
         self, holders: int, repetitions: int, *, rng: np.random.Generator
     ) -> Floats:
         """See `CountDesign`."""
         window = self.added.window
-        kept = rng.binomial(holders, self.kept, size=repetitions)
-        counts = kept + window.draw(repetitions, rng=rng)
-        return (counts.astype(np.float64) - window.mean) / self.kept
+        num_sampled = rng.binomial(holders, self.sampling_rate, size=repetitions)
+        counts = num_sampled + window.draw(repetitions, rng=rng)
+        return (counts.astype(np.float64) - window.mean) / self.sampling_rate
 
 
 class MurakamiBinomial(CountProtocol):
@@ -126,23 +126,25 @@ class MurakamiBinomial(CountProtocol):
 
     def smallest(self, setting: CountSetting) -> ShufflerDummies:
         """See `CountProtocol`."""
-        kept, printed = self._printed(setting)
+        sampling_rate, printed = self._printed(setting)
         return smallest_whole(
-            lambda trials: self._design(setting, kept, trials), setting, enough=printed
+            lambda trials: self._design(setting, sampling_rate, trials),
+            setting,
+            enough=printed,
         )
 
     def _printed(self, setting: CountSetting) -> tuple[float, int]:
         """Returns beta and M."""
         grid = _probabilities(0.0)
         trials = binomial_trials(setting, grid)
-        best = _least(setting, grid, trials / 4.0)
+        best = _best_index(setting, grid, trials / 4.0)
         return float(grid[best]), int(trials[best])
 
     def _design(
-        self, setting: CountSetting, kept: float, trials: int
+        self, setting: CountSetting, sampling_rate: float, trials: int
     ) -> ShufflerDummies:
         added = BinomialDummies(trials)
-        return ShufflerDummies(setting.num_users, setting.buckets, kept, added)
+        return ShufflerDummies(setting.num_users, setting.buckets, sampling_rate, added)
 
 
 class MurakamiTwoSided(CountProtocol):
@@ -158,9 +160,11 @@ class MurakamiTwoSided(CountProtocol):
 
     def smallest(self, setting: CountSetting) -> ShufflerDummies:
         """See `CountProtocol`."""
-        kept, printed = self._printed(setting)
+        sampling_rate, printed = self._printed(setting)
         return smallest_whole(
-            lambda center: self._design(setting, kept, replace(printed, center=center)),
+            lambda center: self._design(
+                setting, sampling_rate, replace(printed, center=center)
+            ),
             setting,
             enough=printed.center,
         )
@@ -178,15 +182,15 @@ class MurakamiTwoSided(CountProtocol):
             rise * (1.0 + rise) / (1.0 - rise) ** 3
             + fall * (1.0 + fall) / (1.0 - fall) ** 3
         ) / weight
-        best = _least(setting, grid, variance)
-        kept, low, high = (float(each[best]) for each in (grid, rise, fall))
-        center = most_likely_number(setting, kept, low, high)
-        return kept, GeometricDummies(center, low, high)
+        best = _best_index(setting, grid, variance)
+        sampling_rate, low, high = (float(each[best]) for each in (grid, rise, fall))
+        center = most_likely_number(setting, sampling_rate, low, high)
+        return sampling_rate, GeometricDummies(center, low, high)
 
     def _design(
-        self, setting: CountSetting, kept: float, added: GeometricDummies
+        self, setting: CountSetting, sampling_rate: float, added: GeometricDummies
     ) -> ShufflerDummies:
-        return ShufflerDummies(setting.num_users, setting.buckets, kept, added)
+        return ShufflerDummies(setting.num_users, setting.buckets, sampling_rate, added)
 
 
 class MurakamiOneSided(CountProtocol):
@@ -218,10 +222,12 @@ class MurakamiOneSided(CountProtocol):
         )
 
 
-def binomial_trials(setting: CountSetting, kept: Floats) -> Floats:
+def binomial_trials(setting: CountSetting, sampling_rate: Floats) -> Floats:
     """Returns M of SBin at every probability to keep an answer."""
-    local = np.log((kept - 1.0 + math.exp(setting.epsilon / 2.0)) / kept)
-    growth, s = np.exp(local), np.log(4.0 * kept / setting.delta)
+    local = np.log(
+        (sampling_rate - 1.0 + math.exp(setting.epsilon / 2.0)) / sampling_rate
+    )
+    growth, s = np.exp(local), np.log(4.0 * sampling_rate / setting.delta)
     inner = 2.0 + (s - 2.0) * np.cosh(local) + s + 2.0 * np.sinh(local)
     # Where s < 0 the formula has no meaning.
     root = np.sqrt(np.maximum(2.0 * growth * s * inner, 0.0))
@@ -231,11 +237,13 @@ def binomial_trials(setting: CountSetting, kept: Floats) -> Floats:
 
 
 def most_likely_number(
-    setting: CountSetting, kept: float, rise: float, fall: float
+    setting: CountSetting, sampling_rate: float, rise: float, fall: float
 ) -> int:
     """Returns nu of SAGeo."""
     delta, growth = setting.delta, math.exp(setting.epsilon / 2.0)
-    below = 2.0 + 2.0 * (1.0 - kept) * growth * (rise - 1.0) + (delta - 2.0) * rise
+    below = (
+        2.0 + 2.0 * (1.0 - sampling_rate) * growth * (rise - 1.0) + (delta - 2.0) * rise
+    )
     part = delta * (1.0 - rise * fall) / (below * (1.0 - fall))
     return max(math.ceil(math.log(part) / math.log(rise)), 1)
 
@@ -246,7 +254,7 @@ def _probabilities(above: float) -> Floats:
     return np.append(grid, 1.0)
 
 
-def _least(setting: CountSetting, kept: Floats, variance: Floats) -> int:
+def _best_index(setting: CountSetting, sampling_rate: Floats, variance: Floats) -> int:
     """Returns where the expected squared error of all counts together is smallest."""
-    sampling = setting.num_users * (1.0 - kept) / kept
-    return int(np.argmin(sampling + setting.buckets * variance / kept**2))
+    sampling = setting.num_users * (1.0 - sampling_rate) / sampling_rate
+    return int(np.argmin(sampling + setting.buckets * variance / sampling_rate**2))

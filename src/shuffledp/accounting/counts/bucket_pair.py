@@ -83,9 +83,11 @@ class BucketPair:
         if moved:
             gain, size = _gain(self._sorted, growth, self.ratios, q, p)
         else:
-            one, threshold = np.ones(1), np.array([1.0])
-            appears = _gain(self._sorted, growth, threshold, one, one)
-            disappears = _gain(self._reversed, growth, threshold, one, one)
+            unit_masses, threshold = np.ones(1), np.array([1.0])
+            appears = _gain(self._sorted, growth, threshold, unit_masses, unit_masses)
+            disappears = _gain(
+                self._reversed, growth, threshold, unit_masses, unit_masses
+            )
             gain, size = max(appears, disappears)
         doubt = (4.0 * p.size + 40.0) * ULP
         return max(gain, 0.0), doubt * size * (1.0 + 1e-9)
