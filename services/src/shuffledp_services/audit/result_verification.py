@@ -33,7 +33,7 @@ from shuffledp_services.wire.step import Step
 from shuffledp_services.wire.task import MAX_PEOPLE, Task
 
 # Another machine may sum in another order, so that only the last digits differ.
-_RELATIVE_TOLERANCE, _ABSOLUTE_TOLERANCE = 1e-9, 1e-12
+_RTOL, _ATOL = 1e-9, 1e-12
 _MAX_TEXT = 60
 
 
@@ -184,10 +184,8 @@ def _matches_people(statements: _ResultStatements) -> bool:
         # Only the analyst knows which participants' messages were invalid.
         return all(n <= accepted for n, accepted in zip(expected, people, strict=True))
     # Without levels at the messages, invalid reports count at all levels in proportion.
-    invalid_people = split_proportionally(people, statements.invalid).tolist()
-    return expected == [
-        n - invalid for n, invalid in zip(people, invalid_people, strict=True)
-    ]
+    num_invalid = split_proportionally(people, statements.invalid).tolist()
+    return expected == [n - k for n, k in zip(people, num_invalid, strict=True)]
 
 
 def _certificate_problems(statements: _ResultStatements) -> Iterator[str]:
@@ -223,9 +221,9 @@ def _certificate_problems(statements: _ResultStatements) -> Iterator[str]:
         task.promise,
         strict=True,
     )
-    for choice, epsilon_spent, certified, promise in columns:
-        if epsilon_spent != certified:
-            yield f"{task.named(choice)}: {epsilon_spent!r} spent, {certified!r} certified"
+    for choice, spent, certified, promise in columns:
+        if spent != certified:
+            yield f"{task.named(choice)}: {spent!r} spent, {certified!r} certified"
         # Written this way round, it refuses NaN, too.
         if not certified <= promise:
             yield f"{task.named(choice)}: {certified!r} certified, {promise!r} promised"
@@ -283,9 +281,7 @@ def _differences(path: str, stated: object, expected: object) -> Iterator[str]:
     elif isinstance(expected, float) and type(stated) in (int, float):
         # JSON does not distinguish 1.0 from 1.
         number = to_number(stated, path)
-        if not math.isclose(
-            number, expected, rel_tol=_RELATIVE_TOLERANCE, abs_tol=_ABSOLUTE_TOLERANCE
-        ):
+        if not math.isclose(number, expected, rel_tol=_RTOL, abs_tol=_ATOL):
             yield f"{path}: it says {_quoted(stated)}, and {expected!r} follows"
     # True equals 1 in Python, so that the types are compared, too.
     elif type(stated) is not type(expected) or stated != expected:
