@@ -11,10 +11,19 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from shuffledp.asked_question import AskedQuestion, asked_questions
 from shuffledp.errors import InvalidInputError
 
 Kind: TypeAlias = Literal[
-    "whole number", "number", "text", "texts", "flag", "file", "names", "mechanism"
+    "whole number",
+    "number",
+    "text",
+    "texts",
+    "flag",
+    "file",
+    "names",
+    "mechanism",
+    "questions",
 ]
 
 
@@ -27,7 +36,8 @@ class Parameter:
         kind: "texts" are different from each other, and given one by one on a command
             line; "names" are those of categories, or how many categories there are; a
             "file" may also be given as its lines; a "mechanism" is one of the choices,
-            or one with parameters, such as "laplace(cells=100)".
+            or one with parameters, such as "laplace(cells=100)"; "questions" come from a
+            file, see `asked_question`.
         help: One sentence, without its period.
         metavar: Stands for the value in help texts.
         choices: The texts it may be, the default first, or () for any.
@@ -102,6 +112,17 @@ class Parameter:
             )
         return converted
 
+    @staticmethod
+    def plain(value: Any) -> Any:
+        """Returns a checked value as JSON has it: the inverse of `checked`.
+
+        >>> Parameter.plain(("red", "blue"))
+        ['red', 'blue']
+        """
+        if isinstance(value, tuple):
+            return [Parameter.plain(entry) for entry in value]
+        return value.to_dict() if isinstance(value, AskedQuestion) else value
+
 
 def _whole(value: object) -> int | None:
     # True is an Integral, too.
@@ -162,6 +183,7 @@ _EXPECTED: dict[Kind, str] = {
     "file": "the path of a file, or a list of texts",
     "names": "a whole number, or a list of texts",
     "mechanism": "a mechanism as a text",
+    "questions": "a list of questions with their answers",
 }
 _CONVERTERS: dict[Kind, Any] = {
     "whole number": _whole,
@@ -172,4 +194,5 @@ _CONVERTERS: dict[Kind, Any] = {
     "file": _path_or_texts,
     "names": _names,
     "mechanism": _text,
+    "questions": asked_questions,
 }

@@ -81,6 +81,20 @@ class ChoiceCounts:
         """
         return project(self.value, float(self.num_users))
 
+    def scaled_to(self, num_users: int) -> "ChoiceCounts":
+        """Returns choices in the same proportion, of this many people.
+
+        >>> people = Population.from_counts({0.5: 30, 1.0: 70})
+        >>> ChoiceCounts.of(people).scaled_to(50).value.tolist()
+        [15.0, 35.0]
+        """
+        if self.num_users == num_users:
+            return self
+        # Numbers scale with the ratio, their covariance with its square.
+        ratio = num_users / self.num_users
+        covariance = None if self.covariance is None else self.covariance * ratio**2
+        return ChoiceCounts(self.choices, self.value * ratio, covariance, num_users)
+
     def people(self) -> Population:
         """Returns whole numbers of people to plan with, at least 1 for every choice.
 

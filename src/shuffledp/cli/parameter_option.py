@@ -18,6 +18,7 @@ _TYPES: dict[Kind, Any] = {
     "names": str,
     "mechanism": str,
     "file": click.Path(path_type=Path),
+    "questions": click.Path(path_type=Path),
 }
 
 

@@ -25,8 +25,8 @@ from shuffledp.parameter import Parameter
 from shuffledp.statistics.stage_runs import AnswerRun, ChoiceRun
 from shuffledp.types import Mode
 
-# One of several texts, up to `Form.most` of them, a number, or yes or no.
-AnswerKind: TypeAlias = Literal["one of", "some of", "number", "yes or no"]
+# One of several texts, up to `Form.most` of them, a number, yes or no, or several forms.
+AnswerKind: TypeAlias = Literal["one of", "some of", "number", "yes or no", "several"]
 
 
 class EpochStage(IntEnum):
@@ -60,11 +60,15 @@ class Form:
         kind: The kind of answer.
         options: The texts to pick from, if any are picked.
         most: How many of them may be picked.
+        text: The question, where a form has several.
+        parts: The forms of several questions.
     """
 
     kind: AnswerKind
     options: tuple[str, ...] = ()
     most: int = 1
+    text: str = ""
+    parts: tuple["Form", ...] = ()
 
 
 class Survey(Protocol):

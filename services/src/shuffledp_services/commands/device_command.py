@@ -12,6 +12,7 @@ import click
 import numpy as np
 
 from shuffledp.cli.waiting import share_bar
+from shuffledp.datasets.answer_tables import read_answers
 from shuffledp.datasets.item_tables import read_item_sets
 from shuffledp.datasets.table import (
     bits_of,
@@ -48,7 +49,13 @@ device_group.add_command(check_command)
 
 @device_group.command("send")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--value", metavar="COLUMN", help="What each person answers.")
+@click.option(
+    "--value",
+    multiple=True,
+    metavar="COLUMN",
+    help="What each person answers; of several questions once for each, in their order. "
+    "There a cell may be empty, or hold several answers, divided by semicolons.",
+)
 @click.option(
     "--person", metavar="COLUMN", help="Of several answers: whose; a row each."
 )
@@ -234,7 +241,7 @@ def _people(
     form = task.question.survey.form
     # A set takes several rows: each names its person and one item.
     wanted = ("person", "item") if form.kind == "some of" else ("value",)
-    if any((given[name] is None) == (name in wanted) for name in _COLUMNS):
+    if any(bool(given[name]) != (name in wanted) for name in _COLUMNS):
         options = " and ".join(f"--{name}" for name in wanted)
         raise InvalidInputError(f"Expected {options} for this task, and nothing else.")
     if form.kind == "some of":
@@ -252,10 +259,15 @@ def _people(
         assert item_sets.levels is not None  # They were asked for.
         # Permanent randomness depends on the order of items in a row.
         return np.sort(item_sets.sets, axis=1), item_sets.levels
-    named = [given["value"], given["level"]]
+    if form.kind == "several":
+        questions = [(part.options, part.most) for part in form.parts]
+        return read_answers(file, given["value"], questions, level=given["level"])
+    if len(given["value"]) > 1:
+        raise InvalidInputError("Expected one --value: this task has one question.")
+    (value,) = given["value"]
     # An answer such as "NA" is a value if the task offers it.
-    table = read_columns(file, named, known=form.options)
-    column, levels = table[given["value"]], budgets_of(table[given["level"]])
+    table = read_columns(file, [value, given["level"]], known=form.options)
+    column, levels = table[value], budgets_of(table[given["level"]])
     if form.kind == "one of":
         return categories_of(column, form.options)[0], levels
     return (bits_of if form.kind == "yes or no" else numbers_of)(column), levels

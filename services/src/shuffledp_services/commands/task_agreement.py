@@ -85,7 +85,8 @@ def init_command(role: str, folder: Path, suite: str | None) -> None:
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     metavar="FILE",
     help="Them in another language, such as de.json: language, name, question, answers "
-    "(a list in the order of the options), consent.",
+    "(a list in the order of the options; of several questions the text of each, and then "
+    "its options), consent.",
 )
 @click.option(
     "--statistic",

@@ -118,6 +118,8 @@ def _agreed(task: "Task") -> Iterator[tuple[str, str]]:
         # Tuples are answers, shown above; so is the mechanism.
         if not isinstance(value, tuple) and name != "mechanism":
             yield name.replace("_", " "), _term_text(value)
+    for part in question.survey.form.parts:
+        yield "answers", f"at most {part.most} to {part.text}"
     if question.linked:
         yield "mode", _LEVELS_SHOWN
     else:
@@ -144,7 +146,8 @@ def _translated(entry: "Translation") -> Iterator[tuple[str, str]]:
 
 
 def _answers(texts: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    # Numbered: a translation is matched with the answer of the same number.
+    # Numbered: a translation is matched with the answer of the same number. Of several
+    # questions, the text of each stands before its answers.
     for number, text in enumerate(texts, start=1):
         yield f"answer {number}", text
 

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from shuffledp.errors import InvalidInputError
@@ -64,7 +65,8 @@ class Translation:
         language: Such as "de" or "pt-BR".
         name: Of the task.
         question: The question.
-        answers: In the order of the question's answers; empty if it has none.
+        answers: In the order of the question's answers; empty if it has none. Of several
+            questions: the text of each, and then its answers.
         consent: The statement of consent.
     """
 
@@ -79,7 +81,6 @@ class Translation:
         _check((self.name,), 100, "a translated name")
         _check((self.question, *self.answers), 500, "translated questions and answers")
         _check((self.consent,), LONGEST_CONSENT, "a translated consent")
-        check_answers(self.answers, f"answers in {self.language}")
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values, without the language."""
@@ -150,18 +151,26 @@ class Notice:
         """The language of the task, and those of the translations."""
         return (self.language, *(entry.language for entry in self.translations))
 
-    def check_answers(self, texts: Sequence[str]) -> None:
+    def check_answers(self, lists: Sequence[Sequence[str]]) -> None:
         """Checks that every translation has as many answers as the question.
 
+        Args:
+            lists: Texts that a person picks from: within a list they have to differ.
+
         Raises:
-            InvalidInputError: If a translation has fewer or more.
+            InvalidInputError: If a translation has fewer or more, or two look alike.
         """
+        total = sum(map(len, lists))
         for entry in self.translations:
-            if len(entry.answers) != len(texts):
+            if len(entry.answers) != total:
                 raise InvalidInputError(
-                    f"Expected {len(texts)} answers in {entry.language}, got "
+                    f"Expected {total} answers in {entry.language}, got "
                     f"{len(entry.answers)}."
                 )
+            answers = iter(entry.answers)
+            for texts in lists:
+                own = tuple(islice(answers, len(texts)))
+                check_answers(own, f"answers in {entry.language}")
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values, for JSON."""

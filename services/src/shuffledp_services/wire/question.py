@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.parameter import Parameter
 from shuffledp.statistics.statistic_catalog import survey_named
 from shuffledp.statistics.survey import Survey, survey_in, terms_of
 from shuffledp_services.wire.canonical import is_text
@@ -30,17 +31,29 @@ class Question:
             raise InvalidInputError(
                 "Expected the question and every answer as a text of 1 to 500 characters."
             )
-        check_answers(self.texts[1:], "answers")
+        for texts in self.text_lists:
+            check_answers(texts, "answers")
 
     @property
     def texts(self) -> tuple[str, ...]:
         """All displayed texts: the question, then its answers."""
-        named = [
-            getattr(self.survey, parameter.name)
-            for parameter in self.survey.parameters
-            if parameter.kind == "texts"
-        ]
-        return (self.text, *(text for texts in named for text in texts))
+        return (self.text, *(text for texts in self.text_lists for text in texts))
+
+    @property
+    def text_lists(self) -> tuple[tuple[str, ...], ...]:
+        """Texts that a person picks from, list by list; of several questions these, too.
+
+        Each list has to be different texts, and two lists may have the same ones.
+        """
+        lists: list[tuple[str, ...]] = []
+        for parameter in self.survey.parameters:
+            value = getattr(self.survey, parameter.name)
+            if parameter.kind == "texts":
+                lists.append(value)
+            elif parameter.kind == "questions":
+                for asked in value:
+                    lists += [(asked.text,), asked.options]
+        return tuple(lists)
 
     @property
     def linked(self) -> bool:
@@ -54,10 +67,7 @@ class Question:
             "statistic": self.survey.words.name,
             "text": self.text,
             "mode": self.survey.mode,
-            "terms": {
-                name: list(value) if isinstance(value, tuple) else value
-                for name, value in terms.items()
-            },
+            "terms": {name: Parameter.plain(value) for name, value in terms.items()},
         }
 
     @classmethod

@@ -115,7 +115,7 @@ class Task:
         if not is_text(self.name, 100):
             raise InvalidInputError("Expected a name of 1 to 100 characters.")
         # Raises unless every translation has the same number of answers.
-        self.notice.check_answers(self.question.texts[1:])
+        self.notice.check_answers(self.question.text_lists)
         sizes = key_sizes(self.suite)
         # Sizes only: whether a key is a valid point is checked when it is used.
         if [len(key) for key in self.keys.values()] != list(sizes):

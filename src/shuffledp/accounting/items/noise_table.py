@@ -7,14 +7,12 @@ smaller errors of cuts and draws are covered by larger ones: docs/theory/plans.m
 that a plan below a row keeps every target.
 """
 
-import itertools
 import math
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shuffledp.accounting.calibration_search import positive_targets
-from shuffledp.accounting.epsilon_solver import round_down, round_up
+from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.accounting.items.draw_rounding import drift
 from shuffledp.accounting.items.estimated_delta import (
     estimated_mean,
@@ -24,20 +22,17 @@ from shuffledp.accounting.items.item_pair import LARGEST_MEAN
 from shuffledp.accounting.items.items_bounds import ItemsBounds
 from shuffledp.accounting.items.items_parameters import ItemsParameters, check_sizes
 from shuffledp.accounting.items.items_profile import ItemsProfile
+from shuffledp.accounting.items.rate_rows import (
+    COIN_ERROR,
+    MARGIN,
+    check_rates,
+    check_rows,
+    find_rows,
+    prove_rows,
+    row_below,
+)
 from shuffledp.accounting.items.report_truncation import CUT_SHARE, cut_probability
-from shuffledp.errors import CertificationError, InvalidInputError
-
-MAX_ROWS = 64
-
-# Part of delta that is left for the rounding of other machines and of other searches.
-_MARGIN = 0.01
-# By which factor e^{+-tau} draws may change the probability of all honest reports.
-_COIN_ERROR = 1e-6
-# Neighboring noises differ by at most this factor, up to this number of rows.
-_RATIO, _MOST_ROWS = 1.6, 12
-# Up to this many targets, the noise at which each sends everything has a row.
-_FEW_TARGETS = 8
-_STEP, _MOST_STEPS = 0.997, 60
+from shuffledp.errors import InvalidInputError
 
 
 @dataclass(frozen=True)
@@ -72,24 +67,11 @@ class NoiseTable:
         small = (self.delta, self.cut, self.coin_error)
         if not all(0.0 < number < 1.0 for number in small):
             raise InvalidInputError("Expected delta, cut and draw error in (0, 1).")
-        if not 1 <= len(self.noise) <= MAX_ROWS or len(self.rates) != len(self.noise):
-            raise InvalidInputError(f"Expected 1 to {MAX_ROWS} rows, with rates each.")
-        ascending = zip((0.0, *self.noise), self.noise, strict=False)
-        if not all(before < after < math.inf for before, after in ascending):
-            raise InvalidInputError("Expected noise above 0, strictly increasing.")
-        rows = ((0.0,) * len(self.targets), *self.rates)
-        for before, after in itertools.pairwise(rows):
-            if len(after) != len(self.targets) or not all(
-                low <= high <= 1.0 for low, high in zip(before, after, strict=True)
-            ):
-                raise InvalidInputError(
-                    "Expected one rate in [0, 1] for each target, not falling with noise."
-                )
+        check_rows(self.noise, self.rates, len(self.targets))
 
     def row_below(self, noise: float) -> int | None:
         """Returns the last row with at most this noise; None if there is none."""
-        row = bisect_right(self.noise, noise) - 1
-        return row if row >= 0 else None
+        return row_below(self.noise, noise)
 
     def check(self, plan: ItemsParameters, honest: int) -> None:
         """Checks that a plan keeps every target if `honest` people answer honestly.
@@ -110,14 +92,7 @@ class NoiseTable:
                 f"Expected at least {self.noise[0]:g} blanket messages from {honest:,} "
                 f"honest people, got {max(honest, 0) * plan.blanket:g}."
             )
-        for target, rate, max_rate in zip(
-            self.targets, plan.rates, self.rates[row], strict=True
-        ):
-            if not rate <= max_rate:
-                raise InvalidInputError(
-                    f"Expected a rate of at most {max_rate:g} at target {target:g}, got "
-                    f"{rate:g}."
-                )
+        check_rates(self.targets, plan.rates, self.rates[row])
         if not self.fits(plan.blanket, plan.cap, honest):
             raise InvalidInputError(
                 f"Expected larger reports than {plan.report_size:,} messages, or fewer "
@@ -137,18 +112,7 @@ class NoiseTable:
         Raises:
             CertificationError: If one does not keep its target.
         """
-        for column, target in enumerate(self.targets):
-            proven = 0.0
-            for noise, rates in zip(self.noise, self.rates, strict=True):
-                # A rate that a smaller noise allows needs no proof of its own.
-                if rates[column] > proven:
-                    proven = rates[column]
-                    if not self._delta(noise, proven, target) <= self.delta:
-                        raise CertificationError(
-                            f"Expected rates that keep target {target:g} at delta "
-                            f"{self.delta:g}, got {proven:g} with {noise:g} blanket "
-                            "messages."
-                        )
+        prove_rows(self.noise, self.rates, self.targets, self.delta, self._delta)
 
     def _delta(self, noise: float, rate: float, target: float) -> float:
         return _certified_delta(
@@ -190,75 +154,32 @@ def make_noise_table(
             set_size=set_size,
             delta=delta,
             cut=cut,
-            coin_error=_COIN_ERROR,
+            coin_error=COIN_ERROR,
         )
-        return certified <= (1.0 - _MARGIN) * delta
+        return certified <= (1.0 - MARGIN) * delta
 
-    goal = (1.0 - 2.0 * _MARGIN) * delta
-
-    def everything(target: float) -> float:
-        """Returns a noise at which this target sends every item."""
-        noise = num_items * estimated_mean(1.0, set_size, target, goal)
-        for _ in range(_MOST_STEPS):
-            noise = round_up(noise)
-            if noise > num_items * LARGEST_MEAN:
-                break
-            if keeps(noise, 1.0, target):
-                return noise
-            noise /= _STEP**2
-        raise CertificationError(f"No noise found that keeps target {target:g}.")
-
-    def rate_of(noise: float, target: float, min_rate: float) -> float:
-        rate = estimated_send_probability(noise / num_items, set_size, target, goal)
-        for _ in range(_MOST_STEPS):
-            rate = round_down(rate)
-            if rate <= min_rate:
-                return min_rate
-            if keeps(noise, rate, target):
-                return rate
-            rate *= _STEP
-        return min_rate
-
-    few = len(targets) <= _FEW_TARGETS
-    kinks = {
-        target: everything(target)
-        for target in (targets if few else (targets[0], targets[-1]))
-    }
-    noises = _between(sorted(set(kinks.values())))
-    rows: list[tuple[float, ...]] = []
-    min_rates = (0.0,) * len(targets)
-    for noise in noises:
-        # Rates never fall with noise, as more of it is post-processing.
-        min_rates = tuple(
-            1.0
-            if before == 1.0 or noise >= kinks.get(target, math.inf)
-            else rate_of(noise, target, before)
-            for target, before in zip(targets, min_rates, strict=True)
-        )
-        rows.append(min_rates)
+    goal = (1.0 - 2.0 * MARGIN) * delta
+    noise, rates = find_rows(
+        targets,
+        keeps=keeps,
+        estimated_noise=lambda target: (
+            num_items * estimated_mean(1.0, set_size, target, goal)
+        ),
+        estimated_rate=lambda noise, target: estimated_send_probability(
+            noise / num_items, set_size, target, goal
+        ),
+        largest_noise=num_items * LARGEST_MEAN,
+    )
     return NoiseTable(
         num_items=num_items,
         set_size=set_size,
         targets=tuple(targets),
         delta=delta,
         cut=cut,
-        coin_error=_COIN_ERROR,
-        noise=tuple(noises),
-        rates=tuple(rows),
+        coin_error=COIN_ERROR,
+        noise=noise,
+        rates=rates,
     )
-
-
-def _between(noises: Sequence[float]) -> list[float]:
-    """Returns noises with others between them, in equal steps of the logarithm."""
-    whole = math.log(noises[-1] / noises[0])
-    step = max(math.log(_RATIO), whole / _MOST_ROWS)
-    grid = [noises[0]]
-    for low, high in itertools.pairwise(noises):
-        parts = max(round(math.log(high / low) / step), 1)
-        ratio = (high / low) ** (1.0 / parts)
-        grid += [round_up(low * ratio**part) for part in range(1, parts)]
-        grid.append(high)
-    return grid
 
 
 def _certified_delta(

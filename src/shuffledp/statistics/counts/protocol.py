@@ -17,6 +17,7 @@ from shuffledp.accounting.counts.counts_parameters import (
 )
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.accounting.items.items_parameters import positions_of
+from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.manipulation import check_liars
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
@@ -200,12 +201,12 @@ class Counts:
         counts = np.concatenate(drawn)[None, None, :]
         return Tally(self.identity, np.zeros(0), users, counts)
 
-    def estimate(self, seen: Seen, people: Population) -> CountsEstimate:
+    def estimate(self, seen: Seen, people: Population | ChoiceCounts) -> CountsEstimate:
         """Estimates the number of people in each bucket.
 
         Args:
             seen: From `shuffle`, or a tally.
-            people: How many people chose each target.
+            people: How many people chose each target; or choices, which were counted.
 
         Raises:
             UnknownLevelError: If a target is not one of the protocol's.
@@ -235,7 +236,7 @@ class Counts:
         return CountsEstimate(values, errors, excess, people.num_users, self.identity)
 
     def manipulation(
-        self, people: Population, num_liars: int = 1
+        self, people: Population | ChoiceCounts, num_liars: int = 1
     ) -> tuple[Floats, ...]:
         """Returns by how much dishonest people can move each count, in people.
 
@@ -269,16 +270,24 @@ class Counts:
             for group, f in zip(self.groups, shares, strict=True)
         )
 
-    def channel(self, group: CountGroup, people: Population) -> CountsChannel:
+    def channel(
+        self, group: CountGroup, people: Population | ChoiceCounts
+    ) -> CountsChannel:
         """Returns how counts of a group depend on these people.
 
         Raises:
             UnknownLevelError: If a target is not one of the protocol's.
+            InvalidInputError: If numbers of people are estimates.
         """
-        rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
-        factor, noise = people.num_users / self.honest, group.noise
+        counted = ChoiceCounts.of(people) if isinstance(people, Population) else people
+        if not isinstance(counted, ChoiceCounts) or counted.covariance is not None:
+            raise InvalidInputError(
+                "Expected exact numbers of people of each target: a Population."
+            )
+        rates = np.array(self.rates)[positions_of(counted.choices, self.targets)]
+        factor, noise = counted.num_users / self.honest, group.noise
         return CountsChannel(
-            people=people.counts.astype(np.float64),
+            people=counted.value,
             rates=rates,
             noise_mean=noise.mean * factor if isinstance(noise, PoissonNoise) else 0.0,
             noise_variance=noise.variance * factor,

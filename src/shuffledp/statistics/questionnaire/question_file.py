@@ -11,13 +11,13 @@ high = 120
 interest = 2.0
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.question_tables import read_question_tables
 from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion
 from shuffledp.statistics.questionnaire.distribution_question import (
     DistributionQuestion,
@@ -36,7 +36,6 @@ KINDS: dict[str, type[Any]] = {
     "pairs": PairsQuestion,
     "group-mean": GroupMeanQuestion,
 }
-_LARGEST_FILE = 2**24
 
 
 @dataclass(frozen=True)
@@ -61,25 +60,12 @@ def read_questions(path: Path) -> QuestionFile:
     Raises:
         DataError: If it cannot be read, or describes no questions.
     """
-    try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise DataError(f"Expected a file of questions below 16 MB: {path}.")
-        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise DataError(f"Cannot read {path}: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"Expected TOML in {path}: {error}.") from error
-    described = tables.get("questions")
-    if set(tables) != {"questions"} or not isinstance(described, dict) or not described:
-        raise DataError(
-            f"Expected tables named [questions.NAME] in {path}, and nothing else."
-        )
     questions, interest = [], {}
-    for name, table in described.items():
+    for name, table in read_question_tables(path).items():
         try:
-            if not isinstance(table, dict):
-                raise InvalidInputError(f"Expected a table [questions.{name}].")
             terms = dict(table)
+            # As people read it: it has nothing to do with noise.
+            terms.pop("text", None)
             if "interest" in terms:
                 interest[name] = terms.pop("interest")
             questions.append(_question(name, terms))

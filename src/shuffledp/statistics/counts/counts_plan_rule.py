@@ -1,0 +1,197 @@
+"""The rule for plans of several questions: rates below a certified table of noise."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from shuffledp.accounting.counts.count_noise import PoissonNoise
+from shuffledp.accounting.counts.counts_parameters import CountGroup, CountsParameters
+from shuffledp.accounting.counts.poisson_table import PoissonTable, make_poisson_table
+from shuffledp.accounting.items.report_truncation import smallest_report
+from shuffledp.arrays import as_number
+from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.identity import Identity
+from shuffledp.statistics.counts.protocol import Counts
+from shuffledp.statistics.items.choices import Choices
+from shuffledp.tally import Tally
+
+_NAMES = frozenset({"noise", "rates", "cut", "coin_error"})
+# Reports are no larger than a device sends.
+_LARGEST_REPORT = 4096
+
+
+@dataclass(frozen=True)
+class CountsTerms:
+    """The public terms of a collection, known before its plan.
+
+    Attributes:
+        groups: Buckets, and the answers of a person, of each question.
+        targets: Central epsilons that people may choose from, strictly increasing.
+        delta: At which they are kept, in (0, 1).
+        absent: How many of those who take part may collude or send nothing.
+    """
+
+    groups: tuple[tuple[int, int], ...]
+    targets: tuple[float, ...]
+    delta: float
+    absent: int
+
+    @property
+    def choices(self) -> Choices:
+        """The protocol that collects targets."""
+        return Choices(self.targets)
+
+
+@dataclass(frozen=True)
+class CountsPlanRule:
+    """See `PlanRule`.
+
+    Attributes:
+        terms: Of the collection.
+        table: For the same questions, targets and delta.
+    """
+
+    terms: CountsTerms
+    table: PoissonTable
+
+    @classmethod
+    def of(cls, terms: CountsTerms) -> "CountsPlanRule":
+        """Computes the rule.
+
+        Raises:
+            CertificationError: If nothing is found that can be proven.
+        """
+        return cls(terms, _table(terms.groups, terms.targets, terms.delta))
+
+    @classmethod
+    def from_dict(cls, terms: CountsTerms, value: object) -> "CountsPlanRule":
+        """Reads the output of `to_dict`.
+
+        Raises:
+            InvalidInputError: If a member is missing, unknown or out of range.
+        """
+        refusal = InvalidInputError(f"Expected a rule for plans of {sorted(_NAMES)}.")
+        if not isinstance(value, dict) or set(value) != _NAMES:
+            raise refusal
+        noise, rates = value["noise"], value["rates"]
+        if not isinstance(noise, list) or not isinstance(rates, list):
+            raise refusal
+        if not all(isinstance(row, list) for row in rates):
+            raise refusal
+        table = PoissonTable(
+            groups=terms.groups,
+            targets=terms.targets,
+            delta=terms.delta,
+            cut=as_number(value["cut"], "cut"),
+            coin_error=as_number(value["coin_error"], "coin error"),
+            noise=tuple(as_number(number, "noise") for number in noise),
+            rates=tuple(
+                tuple(as_number(rate, "rate") for rate in row) for row in rates
+            ),
+        )
+        return cls(terms, table)
+
+    def to_dict(self) -> dict[str, Any]:
+        """See `PlanRule`."""
+        return {
+            "noise": list(self.table.noise),
+            "rates": [list(row) for row in self.table.rates],
+            "cut": self.table.cut,
+            "coin_error": self.table.coin_error,
+        }
+
+    def prove(self) -> None:
+        """See `PlanRule`."""
+        _prove(self.table)
+
+    def check(self, plan: Identity, minimum: int) -> None:
+        """See `PlanRule`."""
+        # H of docs/theory/plans.md: people who really send their noise.
+        self.table.check(_parameters(plan), minimum - self.terms.absent)
+
+    def plan(self, chosen: Tally, minimum: int, *, spare: int) -> Identity:
+        """See `PlanRule`."""
+        people = self.terms.choices.estimate(chosen).people()
+        honest = minimum - self.terms.absent
+        if honest - spare < 1:
+            raise InvalidInputError(
+                f"Expected more than {self.terms.absent + spare:,} people, got "
+                f"{minimum:,}."
+            )
+        best: tuple[float, Counts] | None = None
+        for noise, rates in zip(self.table.noise, self.table.rates, strict=True):
+            counts = self._counts(noise, rates, honest, spare)
+            # Noise increases by row: later rows need larger reports still.
+            if counts is None:
+                break
+            # Equally common answers have the largest mean variance.
+            shares = [np.array([most / buckets]) for buckets, most in self.terms.groups]
+            errors = np.concatenate(counts.predicted_errors(people, shares))
+            error = float(np.mean(errors**2))
+            if best is None or error < best[0]:
+                best = error, counts
+        if best is None:
+            raise CertificationError(
+                f"Expected more people than {minimum:,}: no report of up to "
+                f"{_LARGEST_REPORT:,} messages holds enough noise."
+            )
+        return best[1].identity
+
+    def _counts(
+        self, noise: float, rates: tuple[float, ...], honest: int, spare: int
+    ) -> Counts | None:
+        """Returns the protocol with a row's noise; None if reports were too large."""
+        groups, means = self.terms.groups, self.table.means(noise)
+        answers = sum(most for _, most in groups)
+        messages = self.table.messages(means, honest - spare)
+        size = smallest_report(
+            messages,
+            answers,
+            # Reports of spare people count, too: the bound of cuts rises with them.
+            honest=honest,
+            # A cut costs 1 + e^epsilon times its probability: most at this target.
+            epsilon=self.table.targets[-1],
+            delta=self.table.delta,
+        )
+        # The rule's own bound of what is cut may be a little smaller.
+        while size <= _LARGEST_REPORT and not self.table.fits(
+            messages, size - answers, honest
+        ):
+            size += 1
+        if size > _LARGEST_REPORT:
+            return None
+        return Counts(
+            tuple(
+                CountGroup(buckets, most, PoissonNoise(mean))
+                for (buckets, most), mean in zip(groups, means, strict=True)
+            ),
+            self.terms.targets,
+            rates,
+            honest - spare,
+            size,
+        )
+
+
+def _parameters(plan: Identity) -> CountsParameters:
+    """Returns the parameters of a plan; raises InvalidInputError if it is none."""
+    try:
+        counts = Counts.from_record(plan.record)
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+        raise InvalidInputError("Expected a plan for several questions.") from error
+    return counts.parameters
+
+
+# A table depends on these three terms alone, and takes seconds to compute.
+@lru_cache(maxsize=64)
+def _table(
+    groups: tuple[tuple[int, int], ...], targets: tuple[float, ...], delta: float
+) -> PoissonTable:
+    return make_poisson_table(groups, targets, delta)
+
+
+# A proof is remembered by the content of its table. A failure raises, and is not.
+@lru_cache(maxsize=64)
+def _prove(table: PoissonTable) -> None:
+    table.prove()

@@ -1,0 +1,116 @@
+"""The stage that collects answers as a published plan says: see `AnswerRun`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shuffledp.accounting.exposure import Certifiable
+from shuffledp.analyzer.choice_counts import ChoiceCounts
+from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity
+from shuffledp.randomizers.message_code import NumberCode
+from shuffledp.randomness import Rng
+from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.statistics.items.choices import Choices
+from shuffledp.statistics.stage_runs import BatchPeople, Estimate
+from shuffledp.statistics.tallying import Seen
+from shuffledp.tally import Tally
+from shuffledp.types import Floats, Ints
+
+
+class PlannedProtocol(Certifiable, Protocol):
+    """A protocol of several messages, whose targets were counted before."""
+
+    def randomize(self, answers: Ints, targets: ArrayLike, *, rng: Rng) -> Reports:
+        """Runs on the devices: one report per person."""
+        ...
+
+    def tally(self, shuffled: ShuffledReports) -> Tally:
+        """Counts messages: additive over parts."""
+        ...
+
+    def estimate(self, seen: Seen, people: ChoiceCounts) -> Any:
+        """Estimates what is asked."""
+        ...
+
+    def manipulation(self, people: ChoiceCounts, num_liars: int) -> Any:
+        """Returns by how much dishonest people can move estimates."""
+        ...
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """See `AnswerRun`.
+
+    Attributes:
+        protocol: The protocol that runs.
+        choices: The protocol of the stage before.
+        dummy: The message that fills up a report; others are below it.
+        width: Messages of a report.
+    """
+
+    protocol: PlannedProtocol
+    choices: Choices
+    dummy: int
+    width: int
+
+    @property
+    def identity(self) -> Identity:
+        """The protocol's own."""
+        return self.protocol.identity
+
+    @property
+    def code(self) -> NumberCode:
+        """A message for every answer, and a dummy that fills up a report."""
+        return NumberCode(self.dummy + 1)
+
+    @property
+    def messages_per_report(self) -> int:
+        """The report size of the plan."""
+        return self.width
+
+    def randomize(self, values: ArrayLike, choices: Floats, *, rng: Rng) -> Ints:
+        """See `StageRun`."""
+        reports = self.protocol.randomize(self.answers(values), choices, rng=rng)
+        return reports.messages.astype(np.int64)
+
+    def answers(self, values: ArrayLike) -> Ints:
+        """Returns people's values as the protocol takes them."""
+        return np.asarray(values)
+
+    def tally(self, messages: Ints, choice: float | None) -> Tally:
+        """See `StageRun`."""
+        # The pool is counted in whole reports; what fills them up is not counted.
+        rows = np.full((-(-messages.size // self.width), self.width), self.dummy)
+        rows.ravel()[: messages.size] = messages
+        return self.protocol.tally(ShuffledReports(self.identity, rows, None, "pool"))
+
+    def batch_people(self, people: Sequence[int], chosen: Tally | None) -> BatchPeople:
+        """See `AnswerRun`."""
+        # Reports do not name choices: `people` has their total alone. People who chose
+        # a target and sent no answers give no cover.
+        planned = self._counts(chosen).people()
+        return BatchPeople(planned, max(planned.num_users - people[0], 0))
+
+    def estimate(self, tally: Tally, chosen: Tally | None) -> Estimate:
+        """See `AnswerRun`."""
+        # Those who sent no answers are taken to have all targets in proportion.
+        people = self._counts(chosen).scaled_to(tally.num_users)
+        estimate: Estimate = self.protocol.estimate(tally, people)
+        return estimate
+
+    def manipulation(
+        self, tally: Tally, chosen: Tally | None, num_liars: int
+    ) -> float | Floats:
+        """See `AnswerRun`."""
+        people = self._counts(chosen).scaled_to(tally.num_users)
+        shift: Floats = self.protocol.manipulation(people, num_liars)
+        return shift
+
+    def _counts(self, chosen: Tally | None) -> ChoiceCounts:
+        if chosen is None:
+            raise InvalidInputError("Expected the targets that people chose before.")
+        return self.choices.estimate(chosen)
