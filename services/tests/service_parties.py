@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.asked_question import AskedQuestion
 from shuffledp.identity import Identity
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.plan_rule import PlanRule
@@ -31,6 +32,11 @@ from shuffledp_services.wire.tokens import draw_tokens
 LEVELS = (0.5, 1.0, 2.0)
 NOTICE = Notice("Somebody", "somebody@example.org", "All answers are counted.")
 CATEGORIES = ("red", "green", "blue", "grau-grün")
+QUESTIONS = (
+    AskedQuestion("Which color?", CATEGORIES, 2),
+    AskedQuestion("Do you smoke?", ("yes", "no")),
+    AskedQuestion("Do you dance?", ("yes", "no")),
+)
 
 
 class Enroller:
@@ -104,6 +110,7 @@ def question(
         "mean": {"low": 0.0, "high": high},
         "sum": {},
         "items": {"categories": categories, "set_size": 2},
+        "counts": {"questions": QUESTIONS},
     }
     kind = survey_named(statistic)
     return Question(text, survey_in(kind, every[statistic] | more, mode))
@@ -200,6 +207,12 @@ def answers(statistic: str, num_users: int, rng: np.random.Generator) -> NDArray
         return rng.uniform(2.0, 8.0, num_users)
     if statistic == "sum":
         return (rng.random(num_users) < 0.3).astype(np.int64)
+    if statistic == "counts":
+        # Positions over all questions; a tenth of the people leave the last one out.
+        colors = np.argsort(rng.random((num_users, len(CATEGORIES))), axis=1)[:, :2]
+        smokes = 4 + (rng.random(num_users) < 0.7)
+        dances = np.where(rng.random(num_users) < 0.1, 8, 6 + rng.integers(0, 2, num_users))
+        return np.sort(np.column_stack([colors, smokes, dances]), axis=1)
     return np.argsort(rng.random((num_users, len(CATEGORIES))), axis=1)[:, :2]
 
 

@@ -42,7 +42,7 @@ import {
   speaksFor,
   stopAndGo,
 } from "../../src/shuffledp_services/participant/page/randomize.js";
-import { cutProbability } from "../../src/shuffledp_services/participant/page/plan.js";
+import { cutProbability } from "../../src/shuffledp_services/participant/page/plan-rule.js";
 import { SUITE, seal } from "../../src/shuffledp_services/participant/page/seal.js";
 import {
   Trouble,

@@ -109,6 +109,7 @@ const ANSWER_PARTS = {
   "some of": someOfPart,
   number: numberPart,
   "yes or no": () => answerField(t("answer"), choices("answer", [t("yes"), t("no")])),
+  several: severalPart,
 };
 
 function answerField(legend, ...parts) {
@@ -156,6 +157,32 @@ function someOfPart({ options, most }, { textLanguage: lang }) {
   return part;
 }
 
+/** Returns a field for each of several questions, in one for all. */
+function severalPart({ parts }, { textLanguage: lang }) {
+  return answerField(
+    t("questions", { count: parts.length }),
+    ...parts.map((part, place) => onePart(part, `answer-${place}`, lang)),
+  );
+}
+
+function onePart({ text, options, most }, name, lang) {
+  const legend = el("legend", { lang, dir: "auto" }, text);
+  // Nothing is told by a question that is left out: it sends as many messages as others.
+  if (most === 1) {
+    const none = choice(name, options.length, "radio", () => {}, t("skip"));
+    const list = choices(name, options, { lang });
+    list.append(none);
+    return el("fieldset", { id: name }, legend, list);
+  }
+  const count = el("p", { class: "hint", "aria-live": "polite" });
+  const tell = () => {
+    count.textContent = t("items-count", { count: picked(name).length, most });
+  };
+  tell();
+  const list = choices(name, options, { kind: "checkbox", onchange: tell, lang });
+  return el("fieldset", { id: name }, legend, list, count);
+}
+
 /** Returns the field for a link, which is needed if the page was opened without one. */
 export function linkPart() {
   return el(
@@ -184,7 +211,22 @@ export function readForm(survey, known) {
   return { level, answer, invitation };
 }
 
+/** Returns the options that were picked, counted over all questions. */
+function readParts({ parts }) {
+  let first = 0;
+  return parts.flatMap(({ options, most }, place) => {
+    const name = `answer-${place}`;
+    const own = picked(name);
+    if (most === 1 && !own.length) throw new Missing(t("missing-part"), name);
+    if (own.length > most) throw new Missing(t("missing-items", { most }), name);
+    const before = first;
+    first += options.length;
+    return own.filter((option) => option < options.length).map((option) => before + option);
+  });
+}
+
 function readAnswer(form) {
+  if (form.kind === "several") return readParts(form);
   const places = picked("answer");
   if (form.kind === "some of") {
     if (places.length > form.most) {

@@ -183,6 +183,43 @@ export function randomizeItems(held, plan, rate, rng) {
   return report;
 }
 
+/**
+ * Answers to several questions: each with the level's chance, among Poisson numbers of
+ * uniform ones.
+ *
+ * @param {number[]} picked Different options, counted over all questions.
+ * @param {{buckets: number, most: number, mean: number}[]} groups Of each question the
+ *   options, how many may be picked, and the noise messages of a person in the mean.
+ * @param {number} reportSize Messages of a report.
+ * @param {number} rate The chance to send an answer.
+ * @returns {number[]} `reportSize` numbers: 2 b adds to option b, and 2 d stands for nothing.
+ */
+export function randomizeAnswers(picked, groups, reportSize, rate, rng) {
+  const total = groups.reduce((sum, { buckets }) => sum + buckets, 0);
+  picked.forEach((option) => checkWhole(option, total));
+  if (new Set(picked).size !== picked.length) throw new RangeError("Expected other answers.");
+  const sent = [];
+  const noise = [];
+  const cap = reportSize - groups.reduce((sum, { most }) => sum + most, 0);
+  if (!(cap >= 0)) throw new RangeError("Expected room for all answers.");
+  let first = 0;
+  for (const { buckets, most, mean } of groups) {
+    const own = picked.filter((option) => option >= first && option < first + buckets);
+    if (own.length > most) throw new RangeError(`Expected at most ${most} answers.`);
+    for (let place = 0; place < most; place += 1) {
+      const isSent = rng.coin(rate);
+      sent.push(isSent && place < own.length ? 2 * own[place] : 2 * total);
+    }
+    const { stop, go } = stopAndGo(mean, cap);
+    for (let j = 0; noise.length < cap && goesOn(stop[j], go[j], rng); j += 1) {
+      noise.push(2 * (first + rng.below(buckets)));
+    }
+    first += buckets;
+  }
+  const empty = new Array(cap - noise.length).fill(2 * total);
+  return [...sent, ...noise, ...empty];
+}
+
 /** Returns P(N = j | N >= j) and P(N > j | N >= j) of a Poisson number, for j < cap. */
 export function stopAndGo(mean, cap) {
   if (!(mean >= 0 && mean <= 1e5)) throw new RangeError("Expected 0 to 100000 messages.");

@@ -3,7 +3,7 @@
 import { formOf, mechanismOf } from "./mechanisms/catalog.js";
 import { refusalOf } from "./plan.js";
 import { canVerify, isSigned } from "./signing.js";
-import { t } from "./texts.js";
+import { answerTexts, t } from "./texts.js";
 import * as wire from "./wire.js";
 
 const IDENTITY = ["statistic", "mechanism", "parameters", "mode"];
@@ -52,7 +52,7 @@ function isPlanFor({ protocol }, task) {
 
 /** Tells whether there are as many translated answers as answers, in every language. */
 function isTranslated({ notice, question }) {
-  const count = question.terms.categories?.length ?? 0;
+  const count = answerTexts(question.terms).length;
   const all = Object.values(notice.translations);
   return all.every(({ answers }) => answers.length === count);
 }

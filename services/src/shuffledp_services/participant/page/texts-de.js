@@ -73,6 +73,8 @@ export const GERMAN = Object.freeze({
 
   answer: "Ihre Antwort",
   answers: "Ihre Antworten, höchstens {most}",
+  questions: "Ihre Antworten auf {count} Fragen",
+  skip: "Keine Angabe",
   yes: "Ja",
   no: "Nein",
   "number-label": "Eine Zahl von {low} bis {high}",
@@ -83,6 +85,7 @@ export const GERMAN = Object.freeze({
   "link-label": "Fügen Sie den ganzen Link ein, den Sie bekommen haben.",
   "missing-level": "Wählen Sie zuerst eine Stufe.",
   "missing-answer": "Wählen Sie zuerst eine Antwort.",
+  "missing-part": "Wählen Sie hier eine Antwort, oder „Keine Angabe“.",
   "missing-link": "Das ist kein vollständiger Link: Kopieren Sie ihn ganz, bis zum Ende.",
   "missing-number": "Schreiben Sie eine Zahl von {low} bis {high}.",
   "missing-separator": "Schreiben Sie die Zahl ohne Trennzeichen nach den Tausendern.",

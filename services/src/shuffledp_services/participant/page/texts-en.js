@@ -67,6 +67,8 @@ export const ENGLISH = Object.freeze({
 
   answer: "Your answer",
   answers: "Your answers, up to {most}",
+  questions: "Your answers to {count} questions",
+  skip: "No answer",
   yes: "Yes",
   no: "No",
   "number-label": "A number from {low} to {high}",
@@ -77,6 +79,7 @@ export const ENGLISH = Object.freeze({
   "link-label": "Paste the whole link that you were given.",
   "missing-level": "Choose a level first.",
   "missing-answer": "Choose an answer first.",
+  "missing-part": "Choose an answer here, or “No answer”.",
   "missing-link": "This is no complete link: copy all of it, to its very end.",
   "missing-number": "Write a number from {low} to {high}.",
   "missing-separator": "Write the number without a sign between thousands.",

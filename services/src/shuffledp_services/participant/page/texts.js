@@ -51,8 +51,7 @@ export function inLanguage(survey, wanted) {
   const { notice, question } = task;
   const found = notice.translations[wanted];
   if (!found) return { ...survey, textLanguage: notice.language };
-  const { categories } = question.terms;
-  const terms = categories ? { ...question.terms, categories: found.answers } : question.terms;
+  const terms = withTexts(question.terms, found.answers);
   return {
     ...survey,
     textLanguage: wanted,
@@ -63,6 +62,23 @@ export function inLanguage(survey, wanted) {
       question: { ...question, text: found.question, terms },
     },
   };
+}
+
+/** Returns the texts that people pick from; of several questions, the text of each first. */
+export function answerTexts({ categories, questions }) {
+  return categories ?? questions?.flatMap(({ text, options }) => [text, ...options]) ?? [];
+}
+
+/** Returns terms with other texts, in the order of `answerTexts`. */
+function withTexts(terms, texts) {
+  if (terms.categories) return { ...terms, categories: texts };
+  if (!terms.questions) return terms;
+  const rest = [...texts];
+  const questions = terms.questions.map((asked) => {
+    const [text, ...options] = rest.splice(0, 1 + asked.options.length);
+    return { ...asked, text, options };
+  });
+  return { ...terms, questions };
 }
 
 function textLanguages(notice) {

@@ -23,3 +23,18 @@ export function describeSeveral(named) {
   const more = named.length - MOST_LINES;
   return more > 0 ? [...named.slice(0, MOST_LINES), t("and-more", { count: asText(more) })] : named;
 }
+
+/** Returns lines with the options that numbers name; larger numbers stand for nothing. */
+export function describeNumbers(numbers, options) {
+  const times = new Map();
+  for (const number of numbers.filter((item) => item < options.length)) {
+    times.set(number, (times.get(number) ?? 0) + 1);
+  }
+  const named = [...times].sort(([one], [other]) => one - other);
+  const lines = named.map(([item, count]) =>
+    count > 1 ? t("times", { name: options[item], count }) : options[item],
+  );
+  const empty = numbers.length - [...times.values()].reduce((sum, count) => sum + count, 0);
+  if (!empty) return lines;
+  return [...lines, empty > 1 ? t("empty", { count: empty }) : t("one-empty")];
+}

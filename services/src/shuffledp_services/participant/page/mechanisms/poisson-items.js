@@ -1,8 +1,10 @@
 // Sets of items among a Poisson number of random ones; a plan says how many.
 
+import { areAllowed, honestPeople, isPaid } from "../plan-rule.js";
 import { randomizeItems } from "../randomize.js";
 import { t } from "../texts.js";
 import { plainMessage } from "../wire.js";
+import { describeNumbers } from "./categories.js";
 
 export const poissonItems = {
   name: "poisson-items",
@@ -14,6 +16,20 @@ export const poissonItems = {
   agrees: () => true,
   fits: ({ parameters }, { options, most }) =>
     parameters.items === options.length && parameters.set_size === most,
+  // See statistics/items/items_plan_rule.py.
+  keepsRule: (plan, task) => {
+    const { blanket, report_size: size, ...rest } = plan.protocol.parameters;
+    const { set_size: setSize } = task.question.terms;
+    const honest = honestPeople(plan, task, setSize);
+    if (honest === null || !(blanket > 0 && blanket <= 1e5)) return false;
+    const rule = task.plan_rule;
+    const row = rule.noise.findLastIndex((noise) => noise <= honest * blanket);
+    const cap = size - setSize;
+    return (
+      areAllowed(rest, task.choices, rule.rates[row]) &&
+      isPaid(rule, blanket, cap, cap, honest)
+    );
+  },
   draw: ({ form, answer, level, plan, rng }) => {
     const numbers = {
       numItems: form.options.length,
@@ -24,19 +40,7 @@ export const poissonItems = {
     return randomizeItems(answer, numbers, plan.rates[level], rng);
   },
   plainOf: plainMessage,
-  describe: (numbers, { options }) => {
-    const times = new Map();
-    for (const number of numbers.filter((item) => item < options.length)) {
-      times.set(number, (times.get(number) ?? 0) + 1);
-    }
-    const named = [...times].sort(([one], [other]) => one - other);
-    const lines = named.map(([item, count]) =>
-      count > 1 ? t("times", { name: options[item], count }) : options[item],
-    );
-    const empty = numbers.length - [...times.values()].reduce((sum, count) => sum + count, 0);
-    if (!empty) return lines;
-    return [...lines, empty > 1 ? t("empty", { count: empty }) : t("one-empty")];
-  },
+  describe: (numbers, { options }) => describeNumbers(numbers, options),
   lead: () => t("lead-items"),
   about: (form, sure) => [t("about-items", { sure })],
 };
