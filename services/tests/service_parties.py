@@ -33,7 +33,7 @@ LEVELS = (0.5, 1.0, 2.0)
 NOTICE = Notice("Somebody", "somebody@example.org", "All answers are counted.")
 CATEGORIES = ("red", "green", "blue", "grau-grün")
 QUESTIONS = (
-    AskedQuestion("Which color?", CATEGORIES, 2),
+    AskedQuestion("Which color?", CATEGORIES),
     AskedQuestion("Do you smoke?", ("yes", "no")),
     AskedQuestion("Do you dance?", ("yes", "no")),
 )
@@ -209,7 +209,7 @@ def answers(statistic: str, num_users: int, rng: np.random.Generator) -> NDArray
         return (rng.random(num_users) < 0.3).astype(np.int64)
     if statistic == "counts":
         # Positions over all questions; a tenth of the people leave the last one out.
-        colors = np.argsort(rng.random((num_users, len(CATEGORIES))), axis=1)[:, :2]
+        colors = rng.choice(len(CATEGORIES), num_users, p=[0.4, 0.3, 0.2, 0.1])
         smokes = 4 + (rng.random(num_users) < 0.7)
         dances = np.where(rng.random(num_users) < 0.1, 8, 6 + rng.integers(0, 2, num_users))
         return np.sort(np.column_stack([colors, smokes, dances]), axis=1)

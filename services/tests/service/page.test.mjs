@@ -3,7 +3,7 @@
 //     node --test services/tests/service/page.test.mjs
 //
 // Draws come from the operating system, so that nothing can be fixed: each of the
-// nine chi-square tests fails by chance once in 10^7 runs.
+// eleven chi-square tests fails by chance once in 10^7 runs.
 
 import assert from "node:assert/strict";
 import { createPrivateKey, sign } from "node:crypto";
@@ -33,6 +33,7 @@ import {
   blanketChance,
   columns,
   gridNumber,
+  randomizeAnswers,
   randomizeCategory,
   randomizeColumn,
   randomizeItems,
@@ -209,9 +210,13 @@ test("surveys that the page cannot answer are refused in words", async () => {
   await assert.rejects(read(served.replace(/"version":\d+/, '"version":99')), Trouble);
 });
 
-/** Returns the items case with its plan changed by `change`, and signed with a key. */
-function planned(change, key = VECTORS.items_signing_keys.analyst_signing_key) {
-  const { served } = VECTORS.cases.find((entry) => entry.name === "items, answers");
+/** Returns a case with its plan changed by `change`, and signed with a key. */
+function planned(
+  change,
+  key = VECTORS.items_signing_keys.analyst_signing_key,
+  name = "items, answers",
+) {
+  const { served } = VECTORS.cases.find((entry) => entry.name === name);
   const raw = wire.parse(served);
   const { signature, ...plan } = raw.plan;
   change(plan, plan.protocol.parameters);
@@ -255,6 +260,51 @@ test("the page refuses every plan that breaks the rule, whoever signed it", asyn
   }
 });
 
+test("a plan for several questions is followed if it keeps the rule, and no other", async () => {
+  const key = VECTORS.items_signing_keys.analyst_signing_key;
+  const changed = (change) => read(planned(change, key, "counts, answers"));
+  const mean = (number) => (_, { groups }) =>
+    Object.assign(groups[1].noise.poisson, { mean: spelled(number) });
+  const allowed = {
+    "as it is": () => {},
+    "a smaller rate": (_, terms) => terms.rates.splice(0, 1, spelled(0.5)),
+    "more noise": mean(140),
+    "noise of fewer people": (_, terms) => Object.assign(terms, { honest: spelled(990) }),
+    "a larger report": (_, terms) => Object.assign(terms, { report_size: spelled(30) }),
+  };
+  const hostile = {
+    "one rate a little larger": (_, terms) => terms.rates.splice(0, 1, spelled(0.5284)),
+    "too little noise in one question": mean(123.98),
+    "negative noise": mean("-130.0"),
+    "endless noise": mean("1e+300"),
+    "noise of another kind": (_, { groups }) =>
+      Object.assign(groups[2], { noise: { geometric: { mean: spelled(200.5) } } }),
+    "noise of more people than answer": (_, terms) =>
+      Object.assign(terms, { honest: spelled(999) }),
+    "noise of nobody": (_, terms) => Object.assign(terms, { honest: spelled(0) }),
+    "noise of parts of people": (_, terms) => Object.assign(terms, { honest: spelled(0.5) }),
+    "a smaller report": (_, terms) => Object.assign(terms, { report_size: spelled(18) }),
+    "a report of any size": (_, terms) => Object.assign(terms, { report_size: null }),
+    "no room for answers": (_, terms) => Object.assign(terms, { report_size: spelled(3) }),
+    "fewer people": (plan) => Object.assign(plan, { minimum: spelled(999) }),
+    "fewer rates": (_, terms) => terms.rates.pop(),
+    "other targets": (_, terms) => terms.targets.splice(0, 1, spelled(0.6)),
+  };
+  const foreign = {
+    "fewer questions": (_, { groups }) => groups.pop(),
+    "more options": (_, { groups }) => Object.assign(groups[0], { buckets: spelled(5) }),
+    "more answers": (_, { groups }) => Object.assign(groups[1], { most: spelled(2) }),
+  };
+
+  speak("en");
+  for (const change of Object.values(allowed)) await changed(change);
+  for (const [message, cases] of [["unsafe-plan", hostile], ["unknown-plan", foreign]]) {
+    for (const [name, change] of Object.entries(cases)) {
+      await assert.rejects(changed(change), { message: CATALOGS.en[message] }, name);
+    }
+  }
+});
+
 test("the page refuses a plan of another signer, epoch or task", async () => {
   const foreign = { message: CATALOGS.en["foreign-plan"] };
   const { shuffler_signing_key: other } = VECTORS.items_signing_keys;
@@ -280,7 +330,7 @@ test("a browser without Ed25519 takes no part where people choose targets", asyn
     speak("en");
     for (const { name, served } of VECTORS.cases) {
       const reading = read(served);
-      if (!name.startsWith("items")) await reading;
+      if (!/^(items|counts)/.test(name)) await reading;
       else await assert.rejects(reading, { message: CATALOGS.en["no-signatures"] });
     }
   } finally {
@@ -547,7 +597,53 @@ function poisson(mean) {
   };
 }
 
+test("answers to several questions are sent with their level's chance", () => {
+  const groups = [
+    { buckets: 4, most: 2, mean: 0 },
+    { buckets: 2, most: 1, mean: 0 },
+  ];
+
+  // Options 3 and 5 were picked: chances of none, the first, the second, and both.
+  const counts = tally(4, 60_000, () => {
+    const report = randomizeAnswers([3, 5], groups, 5, 0.3, new Rng());
+    assert.equal(report.length, 5);
+    assert.deepEqual([report[1], report[3], report[4]], [12, 12, 12]);
+    return (report[0] === 6 ? 1 : 0) + (report[2] === 10 ? 2 : 0);
+  });
+
+  assert.ok(chiSquare(counts, [0.49, 0.21, 0.21, 0.09]) < LARGEST[3]);
+});
+
+test("noise of several questions is Poisson in each, and cut where a report ends", () => {
+  const groups = [
+    { buckets: 2, most: 1, mean: 1.5 },
+    { buckets: 3, most: 1, mean: 1 },
+  ];
+  const seen = new Set();
+
+  // Together Poisson of mean 2.5, of which 6 fit.
+  const counts = tally(7, 60_000, () => {
+    const report = randomizeAnswers([], groups, 8, 1, new Rng());
+    const sent = report.filter((message) => message < 10);
+    sent.forEach((message) => seen.add(message));
+    return sent.length;
+  });
+
+  const chances = [0, 1, 2, 3, 4, 5].map(poisson(2.5));
+  chances.push(1 - chances.reduce((sum, chance) => sum + chance));
+  assert.ok(chiSquare(counts, chances) < LARGEST[6]);
+  assert.deepEqual([...seen].sort(), [0, 2, 4, 6, 8]);
+});
+
 test("answers out of range are never randomized", () => {
+  const groups = [
+    { buckets: 4, most: 2, mean: 1 },
+    { buckets: 2, most: 1, mean: 1 },
+  ];
+  for (const answers of [[0, 1, 2], [1, 1], [4, 5], [6], [-1], [0.5], [NaN]]) {
+    assert.throws(() => randomizeAnswers(answers, groups, 9, 0.5, scripted()), RangeError);
+  }
+  assert.throws(() => randomizeAnswers([], groups, 2, 0.5, scripted()), RangeError);
   const plan = { numItems: 4, setSize: 2, blanket: 1, reportSize: 5 };
   const rng = scripted();
 
@@ -577,7 +673,7 @@ test("each question's message is said in words", async () => {
   const said = new Map();
   for (const entry of VECTORS.cases) {
     const survey = await read(entry.served);
-    const answer = [entry.name.startsWith("items") ? 0 : 1];
+    const answer = [/^(items|counts)/.test(entry.name) ? 0 : 1];
     const drawn = draw(survey, entry.choice_position, answer, new Rng());
     assert.equal(drawn.length, entry.numbers.length);
     said.set(entry.name, describe(survey, entry.numbers));
@@ -594,6 +690,12 @@ test("each question's message is said in words", async () => {
   assert.match(said.get("mean, grid-response")[0], /^-3\.27/);
   assert.deepEqual(said.get("items, targets"), ["At most 100% sure"]);
   assert.deepEqual(said.get("items, answers"), ["b", "d", "22 empty parts"]);
+  assert.deepEqual(said.get("counts, answers"), [
+    "Which letters? b, 2 times",
+    "Rauchen Sie? nein",
+    "Tanzen Sie? nein",
+    "16 empty parts",
+  ]);
 });
 
 test("small numbers are written in full, as the language writes them", () => {

@@ -198,14 +198,19 @@ export function randomizeAnswers(picked, groups, reportSize, rate, rng) {
   const total = groups.reduce((sum, { buckets }) => sum + buckets, 0);
   picked.forEach((option) => checkWhole(option, total));
   if (new Set(picked).size !== picked.length) throw new RangeError("Expected other answers.");
-  const sent = [];
-  const noise = [];
   const cap = reportSize - groups.reduce((sum, { most }) => sum + most, 0);
   if (!(cap >= 0)) throw new RangeError("Expected room for all answers.");
-  let first = 0;
-  for (const { buckets, most, mean } of groups) {
-    const own = picked.filter((option) => option >= first && option < first + buckets);
-    if (own.length > most) throw new RangeError(`Expected at most ${most} answers.`);
+  let next = 0;
+  const questions = groups.map((group) => {
+    const first = next;
+    next += group.buckets;
+    const own = picked.filter((option) => option >= first && option < next);
+    if (own.length > group.most) throw new RangeError(`Expected at most ${group.most} answers.`);
+    return { ...group, first, own };
+  });
+  const sent = [];
+  const noise = [];
+  for (const { buckets, most, mean, first, own } of questions) {
     for (let place = 0; place < most; place += 1) {
       const isSent = rng.coin(rate);
       sent.push(isSent && place < own.length ? 2 * own[place] : 2 * total);
@@ -214,7 +219,6 @@ export function randomizeAnswers(picked, groups, reportSize, rate, rng) {
     for (let j = 0; noise.length < cap && goesOn(stop[j], go[j], rng); j += 1) {
       noise.push(2 * (first + rng.below(buckets)));
     }
-    first += buckets;
   }
   const empty = new Array(cap - noise.length).fill(2 * total);
   return [...sent, ...noise, ...empty];
