@@ -26,6 +26,8 @@ BASE = {
     "format_number",
     "number_text",
     "option_text",
+    "asked_question",
+    "question_tables",
     "parameter",
     "strict_json",
     "tally",

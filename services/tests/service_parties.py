@@ -211,7 +211,9 @@ def answers(statistic: str, num_users: int, rng: np.random.Generator) -> NDArray
         # Positions over all questions; a tenth of the people leave the last one out.
         colors = rng.choice(len(CATEGORIES), num_users, p=[0.4, 0.3, 0.2, 0.1])
         smokes = 4 + (rng.random(num_users) < 0.7)
-        dances = np.where(rng.random(num_users) < 0.1, 8, 6 + rng.integers(0, 2, num_users))
+        dances = np.where(
+            rng.random(num_users) < 0.1, 8, 6 + rng.integers(0, 2, num_users)
+        )
         return np.sort(np.column_stack([colors, smokes, dances]), axis=1)
     return np.argsort(rng.random((num_users, len(CATEGORIES))), axis=1)[:, :2]
 

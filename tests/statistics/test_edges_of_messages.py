@@ -8,7 +8,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
 from shuffledp.reports import ShuffledReports
-from shuffledp.statistics.items.choices import Choices
+from shuffledp.statistics.choices import Choices
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Ints

@@ -9,8 +9,8 @@ from shuffledp.population import Population
 from shuffledp.randomness import SystemRandom
 from shuffledp.reports import ShuffledReports
 from shuffledp.shuffler.shuffle import shuffle
+from shuffledp.statistics.choices import Choices
 from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.items.choices import Choices
 from shuffledp.statistics.statistic_catalog import protocol_of
 from shuffledp.tally import Tally
 from shuffledp.types import Ints

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.statistics.choices import Choices
 from shuffledp.statistics.frequency.survey import FrequencySurvey
-from shuffledp.statistics.items.choices import Choices
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.items.survey import ItemsRun, ItemsSurvey
 

@@ -65,7 +65,7 @@ PARTS_OF_OTHERS = {
     "statistics/sum/protocol.py": "the one mechanism of a protocol",
     "statistics/strings/protocol.py": "the one mechanism of a protocol",
     "statistics/strings/rappor_devices.py": "the one mechanism of a protocol",
-    "statistics/items/choices.py": "the one mechanism of a protocol",
+    "statistics/choices.py": "the one mechanism of a protocol",
     # These tell classes apart, so that a test shares no code with the mechanism.
     "testing/message_distribution.py": "an oracle of each mechanism",
     "testing/message_sender.py": "an oracle of reports of bits",

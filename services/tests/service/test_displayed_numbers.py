@@ -14,6 +14,12 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "mean": {"low": -10, "high": 120},
     "sum": {},
     "items": {"categories": ["a", "b", "c"], "set_size": 2},
+    "counts": {
+        "questions": [
+            {"text": "Which?", "options": ["a", "b", "c"], "most": 2},
+            {"text": "Well?", "options": ["yes", "no"], "most": 1},
+        ]
+    },
 }
 # By how much a displayed number is larger than the estimate, and what follows it.
 EXPECTED = {
@@ -21,6 +27,7 @@ EXPECTED = {
     "mean": (1, ""),
     "sum": (1, ""),
     "items": (100, "%"),
+    "counts": (100, "%"),
 }
 
 

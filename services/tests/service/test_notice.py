@@ -63,8 +63,23 @@ def test_a_translation_has_as_many_answers_as_the_question() -> None:
 
 
 def test_two_answers_are_not_translated_into_one() -> None:
-    with pytest.raises(InvalidInputError, match="alike"):
-        replace(GERMAN, answers=("rot", "rot", "blau", "grau"))
+    twice = replace(GERMAN, answers=("rot", "rot", "blau", "grau"))
+
+    with pytest.raises(InvalidInputError, match="in de that do not look alike"):
+        parties(notice=replace(NOTICE, translations=(twice,)))
+
+
+def test_answers_of_different_questions_may_be_alike() -> None:
+    answers = ("F", "rot", "grün", "blau", "grau", "R", "ja", "nein", "T", "ja", "nein")
+    allowed = replace(GERMAN, answers=answers)
+
+    task = parties("counts", notice=replace(NOTICE, translations=(allowed,))).task
+
+    assert read_task(task.to_json()) == task
+    for wrong in (answers[1:], ("F", "rot", "rot", *answers[3:])):
+        changed = replace(NOTICE, translations=(replace(GERMAN, answers=wrong),))
+        with pytest.raises(InvalidInputError, match="in de"):
+            parties("counts", notice=changed)
 
 
 def test_every_language_comes_once_and_in_order() -> None:

@@ -14,7 +14,7 @@ from shuffledp.identity import Identity
 from shuffledp.randomizers.message_code import NumberCode
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
-from shuffledp.statistics.items.choices import Choices
+from shuffledp.statistics.choices import Choices
 from shuffledp.statistics.stage_runs import BatchPeople, Estimate
 from shuffledp.statistics.tallying import Seen
 from shuffledp.tally import Tally

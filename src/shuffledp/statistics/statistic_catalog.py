@@ -36,7 +36,7 @@ UNREHEARSED = ("counts",)
 ENCODINGS = ("questionnaire",)
 # Protocols without a folder of their own, and their modules.
 _OTHERS = {
-    "choices": "statistics.items.choices",
+    "choices": "statistics.choices",
     "message": "statistics.single_message",
     "training": "federated.round_protocol",
 }

@@ -11,7 +11,7 @@ from shuffledp.identity import Identity
 from shuffledp.randomizers.message_code import NumberCode
 from shuffledp.randomness import Rng
 from shuffledp.reports import ShuffledReports
-from shuffledp.statistics.items.choices import Choices
+from shuffledp.statistics.choices import Choices
 from shuffledp.statistics.plan_rule import PlanRule
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints

@@ -76,6 +76,8 @@ class PoissonTable:
                 "Expected questions of at least 2 answers each, some of which are given."
             )
         positive_targets(self.targets)
+        if list(self.targets) != sorted(set(self.targets)):
+            raise InvalidInputError("Expected distinct targets in ascending order.")
         small = (self.delta, self.cut, self.coin_error)
         if not all(0.0 < number < 1.0 for number in small):
             raise InvalidInputError("Expected delta, cut and draw error in (0, 1).")

@@ -13,8 +13,8 @@ from shuffledp.accounting.items.report_truncation import smallest_report
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.identity import Identity
+from shuffledp.statistics.choices import Choices
 from shuffledp.statistics.counts.protocol import Counts
-from shuffledp.statistics.items.choices import Choices
 from shuffledp.tally import Tally
 
 _NAMES = frozenset({"noise", "rates", "cut", "coin_error"})

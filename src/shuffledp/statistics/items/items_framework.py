@@ -39,7 +39,7 @@ from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.items_counts import MAX_USERS
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports
-from shuffledp.statistics.items.choices import Choices
+from shuffledp.statistics.choices import Choices
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.tallying import Seen
 

@@ -1,0 +1,61 @@
+"""Answers to several questions, from tables."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from shuffledp.datasets.answer_tables import read_answers
+from shuffledp.datasets.frames import Frame
+from shuffledp.errors import DataError, InvalidInputError, MissingValueError
+
+QUESTIONS = ((("bus", "car", "NA"), 1), (("Times", "Post", "Star"), 2))
+COLUMNS = ("way", "paper")
+
+
+def frame(**changes: list[object]) -> Frame:
+    columns: dict[str, list[object]] = {
+        "way": ["car", None, "NA"],
+        "paper": ["Star; Times", "", "Post;Post"],
+        "level": [1.0, 2.0, 1.0],
+    }
+    return Frame(pl.DataFrame({**columns, **changes}))
+
+
+def test_positions_are_counted_over_all_questions() -> None:
+    answers, levels = read_answers(frame(), COLUMNS, QUESTIONS, level="level")
+
+    assert answers.tolist() == [[1, 3, 5], [6, 6, 6], [2, 4, 6]]
+    assert levels.tolist() == [1.0, 2.0, 1.0]
+
+
+def test_a_file_is_read_alike(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("way,paper,level\n car ,Star; Times,1\n,,2\nNA,Post;Post,1\n")
+
+    answers, _ = read_answers(path, COLUMNS, QUESTIONS, level="level")
+
+    assert answers.tolist() == [[1, 3, 5], [6, 6, 6], [2, 4, 6]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"way": ["car", "train", None]}, "'train'"),
+        ({"way": ["car;bus", None, None]}, "'car;bus'"),
+        ({"paper": ["Times;Post;Star", None, None]}, "at most 2 answers"),
+        ({"paper": ["Times;Sun", None, None]}, "'Sun'"),
+    ],
+)
+def test_other_answers_are_refused(changes: dict[str, list[object]], why: str) -> None:
+    with pytest.raises(InvalidInputError, match=why):
+        read_answers(frame(**changes), COLUMNS, QUESTIONS, level="level")
+
+
+def test_a_level_is_needed_and_a_column_for_each_question() -> None:
+    with pytest.raises(MissingValueError):
+        read_answers(frame(level=[1.0, None, 2.0]), COLUMNS, QUESTIONS, level="level")
+    with pytest.raises(InvalidInputError, match="2 questions, got 1"):
+        read_answers(frame(), ["way"], QUESTIONS, level="level")
+    with pytest.raises(DataError, match="different columns"):
+        read_answers(frame(), ["way", "way"], QUESTIONS, level="level")
