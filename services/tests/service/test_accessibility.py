@@ -15,7 +15,7 @@ import pytest
 from analyst_parties import parties, some_result, usual_batch
 from handed_evidence import evidence, showing
 from page_server import COLORS, OneTask, one_task, pick, running, served, visit
-from service_parties import NOTICE, publish
+from service_parties import NOTICE, QUESTIONS, publish
 from whole_batches import split
 
 from shuffledp.statistics.frequency.survey import FrequencySurvey
@@ -90,8 +90,21 @@ GERMAN = Translation(
 )
 
 
-def translated(statistic: str, **terms: Any) -> OneTask:
-    return one_task(statistic, notice=replace(NOTICE, translations=(GERMAN,)), **terms)
+ALL_GERMAN = replace(
+    GERMAN,
+    answers=(
+        *("Welche Farbe?", "Rot", "Grün", "Blau", "Grau"),
+        *("Rauchen Sie?", "Ja", "Nein"),
+        *("Tanzen Sie?", "Ja", "Nein"),
+    ),
+)
+
+
+def translated(
+    statistic: str, translation: Translation = GERMAN, **terms: Any
+) -> OneTask:
+    notice = replace(NOTICE, translations=(translation,))
+    return one_task(statistic, notice=notice, **terms)
 
 
 @every_look
@@ -142,8 +155,15 @@ def answering() -> OneTask:
     return server
 
 
+def several() -> OneTask:
+    server = translated("counts", ALL_GERMAN, questions=QUESTIONS)
+    plan = publish(server.task, server.analyst_key)
+    server.state = replace(server.state, stage=EpochStage.ANSWER, plan=plan)
+    return server
+
+
 @every_look
-@pytest.mark.parametrize("server_of", [many, number, choosing, answering])
+@pytest.mark.parametrize("server_of", [many, number, choosing, answering, several])
 def test_everybody_can_fill_in_each_form(
     screen: Screen, server_of: Callable[[], OneTask]
 ) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from page_server import (
     COLORS,
+    OneTask,
     link_of,
     one_task,
     pick,
@@ -21,7 +22,7 @@ from page_server import (
     served,
     visit,
 )
-from service_parties import NOTICE, Enroller, publish
+from service_parties import NOTICE, QUESTIONS, Enroller, publish
 
 from shuffledp.randomness import SystemRandom
 from shuffledp.statistics.frequency.survey import FrequencySurvey
@@ -220,6 +221,64 @@ def test_at_most_as_many_items_as_asked_for_are_taken(page: Any) -> None:
         page.get_by_role("button", name="Make my message").click()
 
         assert page.get_by_role("alert").inner_text() == "Choose at most 1 answers."
+
+
+def asked_at_once() -> OneTask:
+    """Three questions, whose plan is published."""
+    server = one_task("counts", questions=QUESTIONS)
+    plan = publish(server.task, server.analyst_key)
+    server.state = replace(server.state, stage=EpochStage.ANSWER, plan=plan)
+    return server
+
+
+def test_several_questions_are_answered_in_one_message(page: Any) -> None:
+    server = asked_at_once()
+
+    with served(server) as url:
+        visit(page, url, server.link())
+        # The most liberal target, under which every answer is sent.
+        pick(page, "level", 2)
+        pick(page, "answer-0", 3)
+        pick(page, "answer-1", 0)
+        page.get_by_role("button", name="Make my message").click()
+        alert = page.get_by_role("alert").inner_text()
+        inside = page.locator("#answer-2 [role=alert]").count()
+        page.get_by_role("group", name="Do you dance?").get_by_label("No answer").check()
+        shown = make_message(page)
+        send_message(page)
+
+    (opened,) = server.opened()
+    assert alert == "Choose an answer here, or \u201cNo answer\u201d."
+    assert inside == 1
+    # Answers stand first: the question that is left out sends a message, too.
+    assert opened[:3] == [2 * 3, 2 * 4, 2 * 8]
+    assert all(number % 2 == 0 and 0 <= number <= 16 for number in opened)
+    assert any(line.startswith("Which color? grau-gr\u00fcn") for line in shown)
+    assert any(line.startswith("Do you smoke? yes") for line in shown)
+
+
+def test_several_questions_are_answered_with_the_keyboard_alone(page: Any) -> None:
+    server = asked_at_once()
+
+    with served(server) as url:
+        visit(page, url, server.link())
+        page.locator("input[name=level]").first.focus()
+        for _ in range(2):
+            page.keyboard.press("ArrowDown")
+        for name, times in (("answer-0", 1), ("answer-1", 0), ("answer-2", 2)):
+            while name not in (page.evaluate("document.activeElement.name") or ""):
+                page.keyboard.press("Tab")
+            page.keyboard.press("Space")
+            for _ in range(times):
+                page.keyboard.press("ArrowDown")
+        while page.evaluate("document.activeElement.type") != "submit":
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", name="This is what would be sent").wait_for()
+        send_message(page)
+
+    (opened,) = server.opened()
+    assert opened[:3] == [2 * 1, 2 * 4, 2 * 8]
 
 
 def test_a_second_use_of_a_link_is_refused_in_words(page: Any) -> None:
