@@ -25,22 +25,23 @@ from shuffledp_services.wire.signed_plan import Acknowledgement
 from shuffledp_services.wire.signing import new_signing_key, signed
 from shuffledp_services.wire.step import Step
 
-KINDS = ("agnostic", "stratified", "mean", "items")
+KINDS = ("agnostic", "stratified", "mean", "items", "counts")
+CENTRAL = ("items", "counts")
 
 
 @functools.cache
 def published(kind: str) -> tuple[Parties, str]:
     """A task, and what its service published: with two spoiled reports."""
-    statistic = kind if kind in ("mean", "items") else "frequency"
+    statistic = kind if kind in ("mean", *CENTRAL) else "frequency"
     mode: Mode = "stratified" if kind == "stratified" else "agnostic"
     # With room for those who chose a target and sent what means nothing.
-    room: dict[str, Any] = {"promise": (2.0,) * 3} if kind == "items" else {}
+    room: dict[str, Any] = {"promise": (2.0,) * 3} if kind in CENTRAL else {}
     who = parties(statistic, mode, **room)
     levels = crowd_levels()
 
     async def scenario(service: Service) -> str:
         plan = None
-        if statistic == "items":
+        if statistic in CENTRAL:
             # Nobody chooses the middle target: estimates are made from exact numbers.
             named = np.repeat([0, 2], [120, 60])[:, None]
             choosing = Step(who.task, 1, EpochStage.CHOICE)
