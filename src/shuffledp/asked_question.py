@@ -107,8 +107,8 @@ def _from_file(path: Path) -> tuple[AskedQuestion, ...]:
         try:
             if (kind := terms.pop("kind")) != "choice":
                 raise InvalidInputError(
-                    f"Expected a question of kind choice, as people pick from options; got "
-                    f"{kind!r}."
+                    "Expected a question of kind choice, as people pick from options (of "
+                    f"numbers, ranges such as 0-17), got kind {kind!r:.40}."
                 )
             questions.append(_question(terms))
         except InvalidInputError as error:

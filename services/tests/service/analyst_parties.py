@@ -141,7 +141,8 @@ def answers(step: Step, levels: Floats, *, seed: int = 1) -> Ints:
         "sum": rng.integers(0, 2, n),
         "items": np.argsort(rng.random((n, 4)), axis=1)[:, :2],
         "counts": np.stack(
-            [rng.integers(0, 4, n), rng.integers(4, 6, n), rng.integers(6, 9, n)], axis=1
+            [rng.integers(0, 4, n), rng.integers(4, 6, n), rng.integers(6, 9, n)],
+            axis=1,
         ),
     }[step.task.question.survey.words.name]
     return step.run.randomize(values, levels, rng=rng)

@@ -243,7 +243,9 @@ def test_several_questions_are_answered_in_one_message(page: Any) -> None:
         page.get_by_role("button", name="Make my message").click()
         alert = page.get_by_role("alert").inner_text()
         inside = page.locator("#answer-2 [role=alert]").count()
-        page.get_by_role("group", name="Do you dance?").get_by_label("No answer").check()
+        page.get_by_role("group", name="Do you dance?").get_by_label(
+            "No answer"
+        ).check()
         shown = make_message(page)
         send_message(page)
 

@@ -1,5 +1,7 @@
 """Questions described in a TOML file: a table for each, with its kind and its terms.
 
+Without a kind, a question is a choice. `text`, as people read it, is left to forms.
+
 [questions.transport]
 kind = "choice"
 options = ["bus", "bicycle", "car"]
@@ -75,7 +77,7 @@ def read_questions(path: Path) -> QuestionFile:
 
 
 def _question(name: str, terms: dict[str, Any]) -> Question:
-    kind = terms.pop("kind", None)
+    kind = terms.pop("kind", "choice")
     if not isinstance(kind, str) or kind not in KINDS:
         raise InvalidInputError(
             f"Expected a kind, one of {', '.join(KINDS)}, got {kind!r}."

@@ -54,7 +54,7 @@ export const noisyCounts = {
     const cap = size - answers;
     return (
       areAllowed(rest, task.choices, rule.rates[row]) &&
-      isPaid(rule, mean, cap, cap + groups.length, honest)
+      isPaid(rule, mean, cap, 2 * (cap + groups.length), honest)
     );
   },
   draw: ({ answer, level, plan, rng }) => {
