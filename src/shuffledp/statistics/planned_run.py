@@ -40,6 +40,10 @@ class PlannedProtocol(Certifiable, Protocol):
         """Returns by how much dishonest people can move estimates."""
         ...
 
+    def noise_p_value(self, tally: Tally, honest: int) -> float | None:
+        """Returns how probable counts as small as these are, with their noise."""
+        ...
+
 
 @dataclass(frozen=True)
 class PlannedRun:
@@ -109,6 +113,10 @@ class PlannedRun:
         people = self._counts(chosen).scaled_to(tally.num_users)
         shift: Floats = self.protocol.manipulation(people, num_liars)
         return shift
+
+    def noise_p_value(self, tally: Tally, honest: int) -> float | None:
+        """See `AnswerRun`."""
+        return self.protocol.noise_p_value(tally, honest)
 
     def _counts(self, chosen: Tally | None) -> ChoiceCounts:
         if chosen is None:

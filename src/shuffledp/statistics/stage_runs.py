@@ -164,3 +164,15 @@ class AnswerRun(StageRun, Protocol):
             num_liars: How many send any reports they like.
         """
         ...
+
+    def noise_p_value(self, tally: Tally, honest: int) -> float | None:
+        """Returns how probable counts as small as these are, with the devices' noise.
+
+        Args:
+            tally: As for `estimate`.
+            honest: How many people surely sent what their devices drew.
+
+        Returns:
+            A p-value, whatever people answered; None where counts say nothing about it.
+        """
+        ...

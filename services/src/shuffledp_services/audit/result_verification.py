@@ -8,7 +8,6 @@ tally, because no other party can open messages. Elsewhere are the proof of a ce
 (`service.device.receipt_check`).
 """
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,7 @@ from shuffledp.statistics.certificate_parts import PUBLISHED_RESULT
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.tally import Tally
 from shuffledp_services.analyst.results import derived_values, published_manipulation
+from shuffledp_services.audit.stated_values import differences, one_line, quoted
 from shuffledp_services.collection.batch_verdict import spent_of
 from shuffledp_services.collection.message_counter import split_proportionally
 from shuffledp_services.collection.shortfall import shortfalls
@@ -32,9 +32,8 @@ from shuffledp_services.wire.signing import check_signed
 from shuffledp_services.wire.step import Step
 from shuffledp_services.wire.task import MAX_PEOPLE, Task
 
-# Another machine may sum in another order, so that only the last digits differ.
-_RTOL, _ATOL = 1e-9, 1e-12
-_MAX_TEXT = 60
+# A correct result is found to have too little noise once in 10^9 cases at most.
+_FALSE_ALARM = 1e-9
 
 
 @dataclass(frozen=True)
@@ -66,12 +65,12 @@ def problems_in(result: Mapping[str, Any], task: Task) -> tuple[str, ...]:
     if missing:
         raise DataError(
             "Expected a result that a service of this version published: "
-            f"{_quoted(min(missing))} is missing, or unknown."
+            f"{quoted(min(missing))} is missing, or unknown."
         )
     if (result["digest"], result["task"]) != (task.fingerprint, task.identity):
         raise DataError(
             f"Expected a result of this very task, whose sha256 is {task.fingerprint}, "
-            f"got {_quoted(result['digest'])}: if keys were replaced, the task.json of "
+            f"got {quoted(result['digest'])}: if keys were replaced, the task.json of "
             "that time."
         )
     # Collected and not raised: one false statement must not hide the others.
@@ -79,9 +78,10 @@ def problems_in(result: Mapping[str, Any], task: Task) -> tuple[str, ...]:
     try:
         statements = _read(result, task)
     except ShuffledpError as error:
-        return (*problems, f"it cannot be read: {_one_line(error)}")
+        return (*problems, f"it cannot be read: {one_line(error)}")
     problems += _participant_problems(statements)
     problems += _certificate_problems(statements)
+    problems += _noise_problems(statements)
     problems += _derived_value_problems(statements, result)
     return tuple(problems)
 
@@ -94,7 +94,7 @@ def _signature_problems(result: Mapping[str, Any], task: Task) -> Iterator[str]:
     try:
         Enrolment.read(result["enrolment"], task)
     except Refusal as error:
-        yield f"its enrolment: {_one_line(error)}"
+        yield f"its enrolment: {one_line(error)}"
 
 
 def _read(result: Mapping[str, Any], task: Task) -> _ResultStatements:
@@ -184,8 +184,10 @@ def _matches_people(statements: _ResultStatements) -> bool:
         # Only the analyst knows which participants' messages were invalid.
         return all(n <= accepted for n, accepted in zip(expected, people, strict=True))
     # Without levels at the messages, invalid reports count at all levels in proportion.
-    num_invalid = split_proportionally(people, statements.invalid).tolist()
-    return expected == [n - k for n, k in zip(people, num_invalid, strict=True)]
+    invalid_people = split_proportionally(people, statements.invalid).tolist()
+    return expected == [
+        n - invalid for n, invalid in zip(people, invalid_people, strict=True)
+    ]
 
 
 def _certificate_problems(statements: _ResultStatements) -> Iterator[str]:
@@ -196,7 +198,7 @@ def _certificate_problems(statements: _ResultStatements) -> Iterator[str]:
             statements.people, statements.chosen
         )
     except ShuffledpError as error:
-        yield f"nothing can be certified of its people: {_one_line(error)}"
+        yield f"nothing can be certified of its people: {one_line(error)}"
         return
     # Users without a valid report hide no other.
     absent = task.absent + statements.invalid + batch.missing
@@ -221,12 +223,29 @@ def _certificate_problems(statements: _ResultStatements) -> Iterator[str]:
         task.promise,
         strict=True,
     )
-    for choice, spent, certified, promise in columns:
-        if spent != certified:
-            yield f"{task.named(choice)}: {spent!r} spent, {certified!r} certified"
+    for choice, epsilon_spent, certified, promise in columns:
+        if epsilon_spent != certified:
+            yield f"{task.named(choice)}: {epsilon_spent!r} spent, {certified!r} certified"
         # Written this way round, it refuses NaN, too.
         if not certified <= promise:
             yield f"{task.named(choice)}: {certified!r} certified, {promise!r} promised"
+
+
+def _noise_problems(statements: _ResultStatements) -> Iterator[str]:
+    """Tests whether counts are large enough to hold the noise that devices draw."""
+    honest = sum(statements.people) - statements.invalid - statements.step.task.absent
+    try:
+        p_value = statements.step.answering.noise_p_value(
+            statements.tally, max(honest, 0)
+        )
+    except (ShuffledpError, IndexError, ValueError) as error:
+        yield f"its noise cannot be tested: {one_line(error)}"
+        return
+    if p_value is not None and p_value < _FALSE_ALARM:
+        yield (
+            "its counts have less noise than devices draw: a count as small has a "
+            f"probability of {p_value:.1g} at most"
+        )
 
 
 def _derived_value_problems(
@@ -239,7 +258,7 @@ def _derived_value_problems(
             statements.tally, statements.chosen
         )
     except (InvalidInputError, ArithmeticError) as error:
-        yield f"nothing can be estimated from its tally: {_one_line(error)}"
+        yield f"nothing can be estimated from its tally: {one_line(error)}"
         return
     if statements.enrolment is None:
         return  # The enrolment enters the stated assumptions, which cannot be compared.
@@ -256,45 +275,4 @@ def _derived_value_problems(
         enrolment=statements.enrolment,
     )
     for name in sorted(expected):
-        yield from _differences(name, result[name], expected[name])
-
-
-def _differences(path: str, stated: object, expected: object) -> Iterator[str]:
-    """Yields the paths at which two JSON values differ."""
-    if (
-        isinstance(expected, dict)
-        and isinstance(stated, dict)
-        and set(stated) == set(expected)
-    ):
-        for name, value in expected.items():
-            yield from _differences(f"{path}, {name}", stated[name], value)
-    elif (
-        isinstance(expected, list)
-        and isinstance(stated, list)
-        and len(stated) == len(expected)
-    ):
-        for row, (entry, value) in enumerate(
-            zip(stated, expected, strict=True), start=1
-        ):
-            name = value["name"] if isinstance(value, dict) else f"{row}"
-            yield from _differences(f"{path} {name!a}", entry, value)
-    elif isinstance(expected, float) and type(stated) in (int, float):
-        # JSON does not distinguish 1.0 from 1.
-        number = to_number(stated, path)
-        if not math.isclose(number, expected, rel_tol=_RTOL, abs_tol=_ATOL):
-            yield f"{path}: it says {_quoted(stated)}, and {expected!r} follows"
-    # True equals 1 in Python, so that the types are compared, too.
-    elif type(stated) is not type(expected) or stated != expected:
-        yield f"{path}: it says {_quoted(stated)}, and {_quoted(expected)} follows"
-
-
-def _quoted(value: object) -> str:
-    """Returns an untrusted value as short ASCII text, safe for a terminal."""
-    text = ascii(value)
-    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}..."
-
-
-def _one_line(error: Exception) -> str:
-    """Returns an error's text on one line, without unprintable characters."""
-    text = str(error).rstrip(".")
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+        yield from differences(name, result[name], expected[name])
