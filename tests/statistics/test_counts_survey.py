@@ -164,3 +164,22 @@ def test_runs_are_those_of_the_plan(plan: Identity) -> None:
     assert isinstance(run, AnswersRun)
     assert run.identity == plan
     assert run.code.count == 2 * 5 + 1
+
+
+def test_answers_without_noise_are_improbable(chosen: Tally, plan: Identity) -> None:
+    rng = np.random.default_rng(8)
+    run = SURVEY.answering(OFFER, plan)
+    answers = values(rng, sum(PEOPLE))
+    answers[answers == 2] = 5  # Nobody likes blue: what is counted is noise.
+    levels = np.repeat(OFFER.choices, PEOPLE)
+    messages = run.randomize(answers, levels, rng=rng)
+    bare = run.protocol.groups[0].most + run.protocol.groups[1].most
+
+    honest = run.noise_p_value(run.tally(messages.ravel(), None), sum(PEOPLE))
+    without = np.where(np.arange(messages.shape[1]) < bare, messages, 10)
+    silent = run.noise_p_value(run.tally(without.ravel(), None), sum(PEOPLE))
+
+    assert honest is not None
+    assert silent is not None
+    assert honest > 1e-6
+    assert silent < 1e-12

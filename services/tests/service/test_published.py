@@ -19,6 +19,7 @@ from shuffledp.errors import DataError
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.statistics.verify_certificate import verify
 from shuffledp.types import Mode
+from shuffledp_services.audit import result_verification
 from shuffledp_services.audit.result_verification import problems_in
 from shuffledp_services.wire.inclusion import RESULT
 from shuffledp_services.wire.signed_plan import Acknowledgement
@@ -275,3 +276,25 @@ def test_the_command_says_every_problem_in_a_line_and_exits_with_2(
     assert all(line.startswith("  - ") for line in lines)
     assert any("it says 0.99" in line for line in lines)
     assert "is not proven" in weaker.stdout
+
+
+@pytest.mark.parametrize("kind", CENTRAL)
+def test_a_tally_without_noise_is_found(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # So few people add less noise than a false alarm in 10^9 would show.
+    monkeypatch.setattr(result_verification, "_FALSE_ALARM", 1e-3)
+    who, text = published(kind)
+    result = json.loads(text)
+    counts = result["tally"]["counts"][0][0]
+    honest_text = "its counts have less noise than devices draw"
+
+    # Of one answer, all noise is left out; nobody gave it.
+    counts[0] = 0
+    problems = problems_in(result, who.task)
+
+    assert any(problem.startswith(honest_text) for problem in problems)
+    assert not any(
+        problem.startswith(honest_text)
+        for problem in problems_in(json.loads(text), who.task)
+    )

@@ -36,5 +36,5 @@ def noise_p_value(counts: NDArray[np.int64], means: Floats) -> float:
         raise InvalidInputError("Expected a mean for each of the counts.")
     if not np.all((means >= 0.0) & np.isfinite(means)):
         raise InvalidInputError("Expected means of noise from 0.")
-    smallest = float(poisson.cdf(counts, means).min())
+    smallest = float(np.min(poisson.cdf(counts, means)))
     return min(counts.size * smallest, 1.0)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.exposure import Certifiable
 from shuffledp.analyzer.choice_counts import ChoiceCounts
+from shuffledp.analyzer.noise_floor import noise_p_value
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.randomizers.message_code import NumberCode
@@ -40,10 +41,6 @@ class PlannedProtocol(Certifiable, Protocol):
         """Returns by how much dishonest people can move estimates."""
         ...
 
-    def noise_p_value(self, tally: Tally, honest: int) -> float | None:
-        """Returns how probable counts as small as these are, with their noise."""
-        ...
-
 
 @dataclass(frozen=True)
 class PlannedRun:
@@ -52,14 +49,15 @@ class PlannedRun:
     Attributes:
         protocol: The protocol that runs.
         choices: The protocol of the stage before.
-        dummy: The message that fills up a report; others are below it.
-        width: Messages of a report.
     """
 
     protocol: PlannedProtocol
     choices: Choices
-    dummy: int
-    width: int
+
+    @property
+    def dummy(self) -> int:
+        """The message that fills up a report; others are below it."""
+        raise NotImplementedError
 
     @property
     def identity(self) -> Identity:
@@ -74,7 +72,7 @@ class PlannedRun:
     @property
     def messages_per_report(self) -> int:
         """The report size of the plan."""
-        return self.width
+        raise NotImplementedError
 
     def randomize(self, values: ArrayLike, choices: Floats, *, rng: Rng) -> Ints:
         """See `StageRun`."""
@@ -88,7 +86,8 @@ class PlannedRun:
     def tally(self, messages: Ints, choice: float | None) -> Tally:
         """See `StageRun`."""
         # The pool is counted in whole reports; what fills them up is not counted.
-        rows = np.full((-(-messages.size // self.width), self.width), self.dummy)
+        width = self.messages_per_report
+        rows = np.full((-(-messages.size // width), width), self.dummy)
         rows.ravel()[: messages.size] = messages
         return self.protocol.tally(ShuffledReports(self.identity, rows, None, "pool"))
 
@@ -116,7 +115,12 @@ class PlannedRun:
 
     def noise_p_value(self, tally: Tally, honest: int) -> float | None:
         """See `AnswerRun`."""
-        return self.protocol.noise_p_value(tally, honest)
+        counts, means = self.noisy_counts(tally)
+        return noise_p_value(counts, honest * means)
+
+    def noisy_counts(self, tally: Tally) -> tuple[NDArray[np.int64], Floats]:
+        """Returns counts with noise, and the mean of it that one person adds to each."""
+        raise NotImplementedError
 
     def _counts(self, chosen: Tally | None) -> ChoiceCounts:
         if chosen is None:

@@ -235,7 +235,7 @@ def _noise_problems(statements: _ResultStatements) -> Iterator[str]:
     """Tests whether counts are large enough to hold the noise that devices draw."""
     honest = sum(statements.people) - statements.invalid - statements.step.task.absent
     try:
-        p_value = statements.step.answering.noise_p_value(
+        p_value = statements.step.answer_run.noise_p_value(
             statements.tally, max(honest, 0)
         )
     except (ShuffledpError, IndexError, ValueError) as error:

@@ -19,7 +19,6 @@ from shuffledp.accounting.exposure import Exposure
 from shuffledp.accounting.items.items_parameters import positions_of
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.manipulation import check_liars
-from shuffledp.analyzer.noise_floor import noise_p_value
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.population import Population
@@ -256,26 +255,6 @@ class Counts:
             np.full(group.buckets, span * channel.num_users / channel.signal)
             for group, channel in zip(self.groups, channels, strict=True)
         )
-
-    def noise_p_value(self, tally: Tally, honest: int) -> float | None:
-        """Returns how probable it is that counts with their noise are as small as these.
-
-        Args:
-            tally: Of all messages.
-            honest: How many people surely sent their noise.
-
-        Returns:
-            A p-value (`analyzer.noise_floor`); None if noise is not Poisson.
-        """
-        noise = [group.noise for group in self.groups]
-        if not all(isinstance(each, PoissonNoise) for each in noise):
-            return None
-        # Noise adds to counts, so that those of messages + are enough.
-        means = [
-            np.full(group.buckets, group.noise.messages * honest / self.honest)
-            for group in self.groups
-        ]
-        return noise_p_value(tally.counts[0, 0, ::2], np.concatenate(means))
 
     def predicted_errors(
         self, people: Population, shares: Sequence[Floats]

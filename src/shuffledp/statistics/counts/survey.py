@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.accounting.counts.poisson_table import poisson_means
 from shuffledp.asked_question import AskedQuestion
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
@@ -142,12 +143,13 @@ class CountsSurvey:
             raise refusal from error
         groups = tuple((group.buckets, group.most) for group in counts.groups)
         stated = (groups, counts.targets, counts.identity)
+        poisson = poisson_means(counts.parameters) is not None
         # Equal identities: the published plan is all that runs.
-        if stated != (self._groups, offer.choices, plan) or counts.report_size is None:
+        if stated != (self._groups, offer.choices, plan) or not poisson:
             raise refusal
-        dummy = counts.randomizer.dummy
-        choices = self.choosing(offer).protocol
-        return AnswersRun(counts, choices, dummy, counts.report_size)
+        if counts.report_size is None:
+            raise refusal
+        return AnswersRun(counts, self.choosing(offer).protocol)
 
     @property
     def _groups(self) -> tuple[tuple[int, int], ...]:
@@ -159,6 +161,17 @@ class AnswersRun(PlannedRun):
     """The stage that collects answers as the plan says: see `AnswerRun`."""
 
     protocol: Counts
+
+    @property
+    def dummy(self) -> int:
+        """Above two messages for each answer."""
+        return self.protocol.randomizer.dummy
+
+    @property
+    def messages_per_report(self) -> int:
+        """The report size of the plan."""
+        assert self.protocol.report_size is not None
+        return self.protocol.report_size
 
     def answers(self, values: ArrayLike) -> Ints:
         """Returns each person's answers, question by question, shape (n, most).
@@ -190,6 +203,15 @@ class AnswersRun(PlannedRun):
             columns.append(answers)
             first += group.buckets
         return np.concatenate(columns, axis=1)
+
+    def noisy_counts(self, tally: Tally) -> tuple[NDArray[np.int64], Floats]:
+        """Returns counts of answers, and the noise of a person for each."""
+        means = [
+            np.full(group.buckets, group.noise.messages / self.protocol.honest)
+            for group in self.protocol.groups
+        ]
+        # Poisson noise is all messages +.
+        return tally.counts[0, 0, ::2], np.concatenate(means)
 
     def estimate(self, tally: Tally, chosen: Tally | None) -> AnswerShares:
         """See `AnswerRun`."""

@@ -14,7 +14,6 @@ from shuffledp.accounting.exposure import Exposure
 from shuffledp.accounting.items.items_parameters import ItemsParameters, positions_of
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.items import ItemsChannel, ItemsEstimate
-from shuffledp.analyzer.noise_floor import noise_p_value
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
@@ -260,21 +259,6 @@ class Items:
         size = self.randomizer.report_size
         shift = self.channel(people).manipulation(size, num_liars)
         return np.full(self.num_items, shift)
-
-    def noise_p_value(self, tally: Tally, honest: int) -> float | None:
-        """Returns how probable it is that counts with their noise are as small as these.
-
-        Args:
-            tally: Of all messages.
-            honest: How many people surely sent their blanket messages.
-
-        Returns:
-            A p-value (`analyzer.noise_floor`); None if noise is not Poisson.
-        """
-        if self.noise != "poisson":
-            return None
-        means = np.full(self.num_items, honest * self.blanket / self.num_items)
-        return noise_p_value(tally.counts[0, 0], means)
 
     def channel(self, people: Population | ChoiceCounts) -> ItemsChannel:
         """Returns how counts of messages depend on shares of these people.

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.labels import StatisticLabels
@@ -14,7 +17,8 @@ from shuffledp.statistics.planned_run import PlannedRun
 from shuffledp.statistics.shared_parameters import ANSWERS
 from shuffledp.statistics.survey import Form, Offer
 from shuffledp.statistics.targets_run import TargetsRun
-from shuffledp.types import Mode
+from shuffledp.tally import Tally
+from shuffledp.types import Floats, Mode
 
 SET_SIZE = Parameter(
     "set_size", "whole number", "How many of them people may hold", least=1, most=256
@@ -84,7 +88,7 @@ class ItemsSurvey:
         framework = self._framework(offer)
         return TargetsRun(framework.choices, framework, ItemsPlanRule)
 
-    def answering(self, offer: Offer, plan: Identity | None = None) -> PlannedRun:
+    def answering(self, offer: Offer, plan: Identity | None = None) -> "ItemsRun":
         """See `Survey`."""
         refusal = InvalidInputError("Expected a plan for these items and targets.")
         if plan is None:
@@ -105,8 +109,7 @@ class ItemsSurvey:
         # Equal identities: the published plan is all that runs.
         if stated != wanted or items.identity != plan:
             raise refusal
-        size = items.randomizer.report_size
-        return PlannedRun(items, self.choosing(offer).protocol, items.num_items, size)
+        return ItemsRun(items, self.choosing(offer).protocol)
 
     def _framework(self, offer: Offer) -> ItemsFramework:
         return ItemsFramework(
@@ -116,6 +119,28 @@ class ItemsSurvey:
             offer.delta,
             absent=offer.absent,
         )
+
+
+@dataclass(frozen=True)
+class ItemsRun(PlannedRun):
+    """The stage that collects items as the plan says: see `AnswerRun`."""
+
+    protocol: Items
+
+    @property
+    def dummy(self) -> int:
+        """The number of items."""
+        return self.protocol.num_items
+
+    @property
+    def messages_per_report(self) -> int:
+        """The report size of the plan."""
+        return self.protocol.randomizer.report_size
+
+    def noisy_counts(self, tally: Tally) -> tuple[NDArray[np.int64], Floats]:
+        """Returns counts of items, and the blanket messages of a person for each."""
+        d = self.protocol.num_items
+        return tally.counts[0, 0], np.full(d, self.protocol.blanket / d)
 
 
 SURVEY = ItemsSurvey
