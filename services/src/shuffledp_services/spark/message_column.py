@@ -50,7 +50,8 @@ class MessageColumn:
         """Derives the format from example reports of the protocol.
 
         Raises:
-            InvalidInputError: If the protocol deals users into cohorts.
+            InvalidInputError: If the protocol deals users into cohorts, or sizes of
+                reports vary.
         """
         # Dealing cohorts needs all users at once; each machine sees only a part of them.
         sent = None
@@ -59,6 +60,10 @@ class MessageColumn:
         if sent is None or sent.cohorts is not None:
             raise InvalidInputError(
                 f"Expected a protocol whose reports have no cohorts, got {protocol}."
+            )
+        if sent.arrangement == "loose":
+            raise InvalidInputError(
+                f"Expected a protocol whose reports have one size, got {protocol}."
             )
         messages = sent.messages
         width = messages.shape[1] if messages.ndim == 2 else None
@@ -121,9 +126,12 @@ class MessageColumn:
 
 
 def _example(protocol: Countable) -> tuple[NDArray[Any], NDArray[Any]]:
-    # A protocol of sets has these attributes beside those that are declared.
-    sets: Any = protocol
-    if hasattr(sets, "set_size"):
-        # Randomizers of sets refuse an empty batch: take one set.
-        return np.arange(sets.set_size)[None], np.array(sets.targets[:1])
+    # Protocols of several answers have these attributes beside those that are declared,
+    # and refuse an empty batch: take one person.
+    several: Any = protocol
+    if hasattr(several, "set_size"):
+        return np.arange(several.set_size)[None], np.array(several.targets[:1])
+    if hasattr(several, "groups"):
+        answers = [np.arange(group.most) for group in several.groups]
+        return np.concatenate(answers)[None], np.array(several.targets[:1])
     return np.zeros(0, dtype=np.int64), np.zeros(0)
