@@ -1,11 +1,14 @@
-"""A collection from answers to result: python benchmarks/service_end_to_end.py [people]
+"""A collection from answers to result, by two services.
 
-A million simulated people by default. Both services run as processes of their own, started
-as an operator starts them, on SQLite; devices randomize and seal in further processes, with
-randomness of the operating system, 4,000 reports per upload. Every token is checked, every
-commit durable, every batch signed, every message opened. Memory and processor time of the
-services are those that the operating system reports at their end. The printed load is that
-of other processes at the beginning.
+    python benchmarks/service_end_to_end.py [people] [frequency | counts]
+
+A million simulated people by default, who answer one question with one message; or three
+questions with a report of several messages, after they chose targets. Both services run as
+processes of their own, started as an operator starts them, on SQLite; devices randomize and
+seal in further processes, with randomness of the operating system, 4,000 reports per upload.
+Every token is checked, every commit durable, every batch signed, every message opened.
+Memory and processor time of the services are those that the operating system reports at
+their end. The printed load is that of other processes at the beginning.
 """
 
 import asyncio
@@ -30,11 +33,11 @@ sys.path.append(str(Path(__file__).parents[1] / "services" / "tests"))
 sys.path.append(str(Path(__file__).parents[1] / "services" / "tests" / "service"))
 
 from live_services import peak_memory
-from service_parties import LEVELS, Parties, parties
+from service_parties import LEVELS, Parties, answers, parties, question
 
 from shuffledp.randomness import SystemRandom
 from shuffledp.statistics.frequency.survey import FrequencySurvey
-from shuffledp_services.device.simulated_devices import send
+from shuffledp_services.device.simulated_devices import Delivery, send
 from shuffledp_services.device.uploads import SimulatedPeople
 from shuffledp_services.operator.shuffler_commands import operate_with
 from shuffledp_services.operator.task_signatures import signature_file
@@ -114,14 +117,39 @@ def free_ports() -> tuple[int, int]:
         return first.getsockname()[1], second.getsockname()[1]
 
 
+async def collected(who: Parties, people: SimulatedPeople, url: str) -> Delivery:
+    """Sends answers; where people choose targets, closes that stage when all have."""
+    sending = asyncio.create_task(
+        send(
+            people,
+            shuffler=url,
+            identity=who.task.identity,
+            expected=who.task.digest,
+            rng=SystemRandom(),
+            reports_per_upload=PER_UPLOAD,
+        )
+    )
+    if who.task.question.survey.central:
+        status = f"{url}/tasks/{who.task.identity}"
+        async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
+            while (await client.get(status)).json()["people"] != [len(people.tokens)]:
+                await asyncio.sleep(0.5)
+        await operate_with(who.task, who.shuffler, url, Action.CLOSE)
+    return await sending
+
+
 def main() -> None:
     """Prints one row per step, and one per service."""
     people = int(sys.argv[1]) if len(sys.argv) > 1 else 10**6
     load = os.getloadavg()[0]
     print(f"{describe()}; load {load:.1f}; {people:,} people")
     rng = np.random.default_rng()
+    statistic = sys.argv[2] if len(sys.argv) > 2 else "frequency"
+    several = statistic == "counts"
+    usual = Question("Which one?", FrequencySurvey(CATEGORIES))
     who = parties(
-        question=Question("Which one?", FrequencySurvey(CATEGORIES)),
+        statistic,
+        question=question("counts") if several else usual,
         task_id=os.urandom(16),
         minimum=(people // 4,) * 3,
         delta=1e-9,
@@ -140,19 +168,14 @@ def main() -> None:
             service.wait()
         tokens = who.enroller.tokens(people)
         levels = rng.permutation(np.resize(LEVELS, people))
-        values = rng.integers(0, len(CATEGORIES), people)
+        values = (
+            answers("counts", people, rng)
+            if several
+            else rng.integers(0, len(CATEGORIES), people)
+        )
         who_answers = SimulatedPeople(values, levels, tokens)
         begun = time.perf_counter()
-        delivery = asyncio.run(
-            send(
-                who_answers,
-                shuffler=shuffler.url,
-                identity=who.task.identity,
-                expected=who.task.digest,
-                rng=SystemRandom(),
-                reports_per_upload=PER_UPLOAD,
-            )
-        )
+        delivery = asyncio.run(collected(who, who_answers, shuffler.url))
         sent = time.perf_counter()
         asyncio.run(operate_with(who.task, who.shuffler, shuffler.url, Action.CLOSE))
         closed = time.perf_counter()
