@@ -7,8 +7,8 @@ questions with a report of several messages, after they chose targets. Both serv
 processes of their own, started as an operator starts them, on SQLite; devices randomize and
 seal in further processes, with randomness of the operating system, 4,000 reports per
 upload. Every token is checked, every commit durable, every batch signed, every message
-opened. Memory and processor time of the services are those that the operating system reports
-at their end. The printed load is that of other processes at the beginning.
+opened. Memory and processor time of the services are those that the operating system
+reports at their end. The printed load is that of other processes at the beginning.
 """
 
 import asyncio
