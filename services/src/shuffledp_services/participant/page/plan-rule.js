@@ -14,10 +14,10 @@ const NEVER = 2e-290;
  * @param task Of the survey, with plain numbers.
  * @param {number} answers Of a person: a report has room for all of them.
  */
-export function honestPeople({ minimum, protocol }, { absent, minimum: [least], plan_rule: rule }, answers) {
+export function honestPeople({ minimum, protocol }, { absent, minimum: [smallest], plan_rule: rule }, answers) {
   const { targets, rates, report_size: size } = protocol.parameters;
   if (![rule?.noise, rule?.rates, targets, rates].every(Array.isArray)) return null;
-  if (!Number.isInteger(minimum) || minimum < least) return null;
+  if (!Number.isInteger(minimum) || minimum < smallest) return null;
   if (!Number.isInteger(size) || size < answers || size > MAX_REPORT_SIZE) return null;
   return minimum - absent >= 1 ? minimum - absent : null;
 }
