@@ -70,6 +70,23 @@ def test_ten_levels_take_few_evaluations_each(looks: list[float]) -> None:
     assert len(looks) <= 400
 
 
+@pytest.mark.parametrize(
+    ("targets", "most"),
+    # From where all budgets looked the same: 36 and 169.
+    [({1.0: 100_000}, 28), ({0.5: 500_000, 1.0: 500_000}, 60)],
+)
+def test_many_categories_take_few_evaluations(
+    targets: dict[float, int], most: int, looks: list[float]
+) -> None:
+    # Here losses at the targets themselves as budgets are some 10^-4 of what is allowed.
+    promise = Promise(sdp.Frequency(100_000), 1e-6)
+
+    found = largest_budgets(promise, targets)
+
+    assert len(looks) <= most
+    assert_used_up(promise, found)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("protocol", "delta", "absent", "targets"),

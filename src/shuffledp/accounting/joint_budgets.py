@@ -37,6 +37,8 @@ _JUMP_ACCURACY = 1e-4
 _MAX_STEPS = 24
 # Accuracy of the start, which assumes normal losses.
 _START_ACCURACY = 1e-3
+# Logarithms of a normal loss's deviation over the one that is allowed, at a start.
+_LEAST_NORMAL_EXCESS, _MOST_NORMAL_EXCESS = -50.0, 5.0
 # By how much a budget is changed to measure slopes, well above such jumps.
 _SLOPE_STEP = 5e-3
 # Longest steps; slopes are measured again after a longer step than _FAR_STEP, or after
@@ -245,7 +247,9 @@ class _System:
     def _normal_excess(self, log_budgets: Floats) -> Floats:
         spreads = self._promise.spreads_of(self._population_of(log_budgets))
         excess: Floats = np.log(np.maximum(spreads, 1e-300)) - self._spreads
-        np.clip(excess, -5.0, 5.0, out=excess)
+        # A lower end that small budgets reach would make their slopes flat, and a flat
+        # slope sends Newton's method to the largest budget of all.
+        np.clip(excess, _LEAST_NORMAL_EXCESS, _MOST_NORMAL_EXCESS, out=excess)
         return excess
 
     def _excess(self, log_budgets: Floats) -> Floats:
