@@ -18,6 +18,7 @@ slot.
 """
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.assumptions import ORDER
@@ -39,6 +40,8 @@ MOST_JUMPS = 4096
 _MOST_CHANGES = 10_000
 # Collections whose jumps are more than twice as many as in the mean, and 200 more.
 _MANY_JUMPS = 1e-28
+# Certified and attacked epsilon, and the same two ends of delta.
+_Answer: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,23 +123,25 @@ class CountsExposure:
                 f"Expected at most {_MOST_CHANGES:,} answers of a person in all rounds "
                 f"together, got {changes:,}."
             )
-        bounds: dict[float, ItemsBounds] = {}
+        answers: dict[float, _Answer] = {}
         levels = []
         for name, index in query.named.items():
             rate = self.rates[index]
-            if rate not in bounds:
-                bounds[rate] = self.bounds(rate, query)
-            levels.append(self._level(bounds[rate], index, name, query))
+            # What is certified depends on the rate alone: it is searched for once.
+            if rate not in answers:
+                answers[rate] = self.bounds(rate, query).answer(
+                    query, guess=float(self.people.epsilons[index])
+                )
+            levels.append(self._level(answers[rate], index, name, query))
         return Statement("one report", query.delta, query.epsilon, tuple(levels))
 
     def _level(
-        self, bounds: ItemsBounds, index: int, name: str | int, query: AccountingQuery
+        self, answer: _Answer, index: int, name: str | int, query: AccountingQuery
     ) -> LevelGuarantee:
-        target = float(self.people.epsilons[index])
-        epsilons, deltas = bounds.answer(query, guess=target)
+        epsilons, deltas = answer
         return LevelGuarantee(
             epsilon_local=None,
-            target=target,
+            target=float(self.people.epsilons[index]),
             count=int(query.counts[index]),
             hides_among=self._honest(query),
             epsilon_central=epsilons[0],

@@ -25,6 +25,7 @@ from shuffledp.types import Floats
 
 # Nothing smaller is ever returned: it might have been rounded down to 0.
 _SMALLEST = 1e-306
+_LOG_SMALLEST = math.log(_SMALLEST)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +75,11 @@ class ContourBound:
                 integrand = ContourIntegrand(
                     loss, self.probabilities, self.counts, coarse=coarse
                 )
-                value, error = integrand.integral()
                 level = integrand.level + math.log(unit)
+                if level + math.log(integrand.absolute) <= _LOG_SMALLEST:
+                    # So far out the points are millions, and nothing smaller is returned.
+                    return _SMALLEST, 0.0
+                value, error = integrand.integral()
                 upper = math.exp(level + math.log(max(value, 0.0) + error))
                 return upper, math.exp(level) * max(value - error, 0.0)
             except (OverflowError, ValueError, ZeroDivisionError):

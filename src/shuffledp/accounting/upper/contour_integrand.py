@@ -80,6 +80,11 @@ class ContourIntegrand:
         above = self._tails(self.saddle + self.distance)[1][0]
         self.mass = float(above + self._tails(self.saddle - self.distance)[1][0])
 
+    @property
+    def absolute(self) -> float:
+        """Upper bound of the integral of the absolute value over e^level."""
+        return float(self._tails(self.saddle)[1][0])
+
     def integral(self) -> tuple[float, float]:
         """Returns the integral over e^level, and a bound of all its errors."""
         theta = self.saddle

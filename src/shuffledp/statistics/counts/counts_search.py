@@ -32,6 +32,10 @@ from shuffledp.statistics.counts.protocol import Counts
 
 # A search of a size ends when delta is missed by this part, or the size known to that.
 _CLOSE, _NEAR = 2e-3, 1e-5
+# A probability to send is known to this; between two with a delta farther below the goal
+# than the logarithm _FAR, no line leads to it.
+_RATE_STEP, _FAR = 2.0**-14, -6.0
+_LEAST_DELTA = 1e-300
 _MOST_STEPS = 40
 _A_LITTLE_LESS = 0.9
 # Sizes of a trusted curator's noise that are tried, with several targets.
@@ -97,16 +101,19 @@ class CountsSearch:
         enough = self._smallest(family, targets[0])
         size, rates = enough, [1.0] * len(targets)
         if len(targets) > 1:
-            least = self._smallest(family, targets[-1])
 
             def error(log: float) -> float:
                 noise = family.noise(math.exp(log))
                 return self._error(noise, self._rates(noise))
 
             whole = self._error(family.noise(enough), rates)
+            # Less than the largest target needs is of no use.
+            tried = _A_LITTLE_LESS * enough
+            if self._delta_of(family.noise(tried), 1.0, targets[-1]) > self.delta:
+                tried = self._smallest(family, targets[-1])
             # Where a little less noise does not pay, still less does not either.
-            tried = math.log(max(_A_LITTLE_LESS * enough, least))
-            if error(tried) < whole:
+            if error(math.log(tried)) < whole:
+                least = self._smallest(family, targets[-1])
                 found = minimize_scalar(
                     error,
                     bounds=(math.log(least), math.log(enough)),
@@ -201,11 +208,14 @@ class CountsSearch:
         high: tuple[float, float] | None = None
         for _ in range(_MOST_STEPS):
             size = round_up(size)
+            if low is not None and high is not None and size in (low[0], high[0]):
+                # Both ends are neighbors up to rounding: nothing lies between them.
+                return high[0]
             try:
                 delta = self._delta_of(family.noise(size), 1.0, target)
             except InvalidInputError as error:
                 raise CertificationError(str(error)) from error
-            excess = math.log(max(delta, 1e-300) / self.delta)
+            excess = math.log(max(delta, _LEAST_DELTA) / self.delta)
             if excess <= 0.0:
                 high = size, excess
             else:
@@ -224,20 +234,30 @@ class CountsSearch:
 
     def _rates(self, noise: Noise) -> list[float]:
         """Returns about the largest probability to send, of each target."""
-        rates = []
+        rates: list[float] = []
         for target in self.people.epsilons.tolist():
-            if self._delta_of(noise, 1.0, target) <= self.delta:
-                rates.append(1.0)
-                continue
-            low, high = 0.0, 1.0
-            for _ in range(14):
-                middle = 0.5 * (low + high)
-                if self._delta_of(noise, middle, target) <= self.delta:
-                    low = middle
-                else:
-                    high = middle
-            rates.append(round_down(low))
+            # What keeps a small target keeps every larger one.
+            sent = bool(rates) and rates[-1] == 1.0
+            rates.append(1.0 if sent else self._largest_rate(noise, target))
         return rates
+
+    def _largest_rate(self, noise: Noise, target: float) -> float:
+        def excess(rate: float) -> float:
+            delta = self._delta_of(noise, rate, target)
+            return math.log(max(delta, _LEAST_DELTA) / self.delta)
+
+        above = excess(1.0)
+        if above <= 0.0:
+            return 1.0
+        low, high = (0.0, -math.inf), (1.0, above)
+        while high[0] - low[0] > _RATE_STEP and not -_CLOSE <= low[1] <= 0.0:
+            middle = 0.5 * (low[0] + high[0])
+            # Far from the answer, delta is what errors of the evaluation add to it.
+            if low[1] > _FAR:
+                middle = _line_root(low, high)
+            at = middle, excess(middle)
+            low, high = (at, high) if at[1] <= 0.0 else (low, at)
+        return round_down(low[0])
 
     def _error(self, noise: Noise, rates: list[float]) -> float:
         counts = self.people.counts.astype(np.float64)
@@ -261,8 +281,18 @@ def _between(low: tuple[float, float], high: tuple[float, float]) -> float:
         low: A size that is too small, and log(delta / goal) there.
         high: One that is large enough, likewise.
     """
-    logs = math.log(low[0]), math.log(high[0])
-    part = (low[1] + 0.5 * _CLOSE) / (low[1] - high[1])
+    large, small = (math.log(high[0]), high[1]), (math.log(low[0]), low[1])
+    return math.exp(_line_root(large, small))
+
+
+def _line_root(kept: tuple[float, float], missed: tuple[float, float]) -> float:
+    """Returns where delta is just kept, by a line between two numbers.
+
+    Args:
+        kept: A number at which delta is kept, and log(delta / goal) there.
+        missed: One at which it is not, likewise.
+    """
+    part = (missed[1] + 0.5 * _CLOSE) / (missed[1] - kept[1])
     # Steps that hardly leave an end are lengthened.
     part = min(max(part, 0.02), 0.98)
-    return math.exp(logs[0] + part * (logs[1] - logs[0]))
+    return missed[0] + part * (kept[0] - missed[0])
