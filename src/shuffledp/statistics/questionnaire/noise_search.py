@@ -118,15 +118,21 @@ class NoiseSearch:
             size: From `approximate`.
             target: That is to be kept.
         """
-        for _ in range(_MOST_STEPS):
+        before = math.inf
+        for steps in range(_MOST_STEPS, 0, -1):
             noise = division.noise(round_up(size), self.room)
             if noise is None:
                 return None
             try:
-                if self._delta_of(noise, target) <= self.delta:
-                    return noise
+                delta = self._delta_of(noise, target)
             except CertificationError:
                 return None
+            if delta <= self.delta:
+                return noise
+            # What errors of the proof add to delta does not fall with more noise.
+            if (delta / before) ** steps * delta > self.delta:
+                return None
+            before = delta
             size *= 1.0 + _CLOSE
         return None
 
