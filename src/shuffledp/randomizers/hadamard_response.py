@@ -11,7 +11,7 @@ efficiently, and with little communication".
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,9 @@ class HadamardResponse(SetResponse):
     Attributes:
         num_categories: k, how many values there are; at least 2.
     """
+
+    # Of every level: people of several levels may share a call of `randomize`.
+    draws_alike: ClassVar[bool] = True
 
     num_categories: int
 

@@ -15,7 +15,7 @@ privacy"; Balle, Bell, Gascon, Nissim (2019), arXiv:1903.02837, section 3.
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -46,6 +46,9 @@ class KRandomizedResponse(SetResponse):
     Attributes:
         num_categories: k, how many values there are; at least 2.
     """
+
+    # Of every level: people of several levels may share a call of `randomize`.
+    draws_alike: ClassVar[bool] = True
 
     num_categories: int
 

@@ -15,7 +15,7 @@ frequency estimation".
 
 import math
 from dataclasses import dataclass, field
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,9 @@ class LocalHashing(SetResponse):
         num_categories: k, how many values there are; at least 2.
         num_buckets: g, a prime number; near e^eps + 1 has the smallest error.
     """
+
+    # Of every level: people of several levels may share a call of `randomize`.
+    draws_alike: ClassVar[bool] = True
 
     num_categories: int
     num_buckets: int = field(

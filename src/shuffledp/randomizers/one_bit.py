@@ -11,6 +11,7 @@ Source: Ding, Kulkarni, Yekhanin (2017), "Collecting telemetry data privately".
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,6 +46,9 @@ class OneBit(SetResponse):
         low: Smallest possible value.
         high: Largest possible value.
     """
+
+    # Of every level: people of several levels may share a call of `randomize`.
+    draws_alike: ClassVar[bool] = True
 
     low: float = 0.0
     high: float = 1.0

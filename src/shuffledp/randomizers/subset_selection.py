@@ -10,7 +10,7 @@ distribution estimation under locally differential privacy".
 
 import math
 from dataclasses import dataclass, field
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -47,6 +47,9 @@ class SubsetSelection(SetResponse):
         subset_size: w, from 1 to k - 1; the same at every level, so that all messages
             look alike.
     """
+
+    # Of every level: people of several levels may share a call of `randomize`.
+    draws_alike: ClassVar[bool] = True
 
     num_categories: int
     subset_size: int = field(

@@ -16,7 +16,7 @@ private protocols for frequency estimation".
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,9 @@ class UnaryEncoding(BitChannel):
         num_categories: k, how many values there are; at least 2.
         variant: "symmetric" or "optimized".
     """
+
+    # Of every level: people of several levels may share a call of `randomize`.
+    draws_alike: ClassVar[bool] = True
 
     num_categories: int
     variant: str = "symmetric"

@@ -129,6 +129,9 @@ class FrameRandomizer:
         rng = KeyedRandom(self.key, _digests(person, values, levels))
         width = () if self.column.width is None else (self.column.width,)
         messages = np.empty((levels.size, *width), dtype=self.column.kind)
+        if _draws_alike(self.protocol):
+            messages[...] = self.protocol.randomize(values, levels, rng=rng).messages
+            return messages
         # Level by level: mechanisms with noise draw as many random bits as the smallest
         # level of a call needs, and no message may depend on the others in its batch.
         distinct, level_indices = np.unique(levels, return_inverse=True)
@@ -139,6 +142,13 @@ class FrameRandomizer:
             sent = self.protocol.randomize(values[rows], levels[rows], rng=rng.of(rows))
             messages[rows] = sent.messages
         return messages
+
+
+def _draws_alike(protocol: Countable) -> bool:
+    """Returns whether a person's draws do not depend on the levels of others in a call."""
+    randomizer = type(getattr(protocol, "randomizer", None))
+    # Of the class itself: a subclass may draw in another way.
+    return vars(randomizer).get("draws_alike", False) is True
 
 
 def person_of(frame: "DataFrame", column: str) -> "Column":
