@@ -11,14 +11,14 @@ from shuffledp_services.spark.frame_randomizer import FrameRandomizer
 pa = pytest.importorskip("pyarrow")
 
 PEOPLE = 400
-ALIKE = [
+ALIKE: list[Any] = [
     sdp.KRandomizedResponse(9),
     sdp.SubsetSelection(9, 3),
     sdp.HadamardResponse(9),
     sdp.LocalHashing(9, 3),
     sdp.UnaryEncoding(9),
 ]
-OTHERS = [sdp.Laplace(0, 1), sdp.ClipLaplace(0.5)]
+OTHERS: list[Any] = [sdp.Laplace(0, 1), sdp.ClipLaplace(0.5)]
 
 
 class CountedCalls:
