@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.counts.slot_noise import SlotNoise
     from shuffledp.accounting.guarantee import Guarantee
     from shuffledp.accounting.privacy_profile import PrivacyProfile, privacy_profile
+    from shuffledp.accounting.joint.protocol_composition import ProtocolComposition
     from shuffledp.accounting.promise import Calibration, Promise
     from shuffledp.accounting.statement import LevelGuarantee, Statement
     from shuffledp.accounting.verification import Verification
@@ -145,6 +146,7 @@ __all__ = [
     "PopulationError",
     "PrivacyProfile",
     "Promise",
+    "ProtocolComposition",
     "Questionnaire",
     "Rappor",
     "Rehearsed",
@@ -230,6 +232,7 @@ _MODULES = {
     "PopulationError": "errors",
     "PrivacyProfile": "accounting.privacy_profile",
     "Promise": "accounting.promise",
+    "ProtocolComposition": "accounting.joint.protocol_composition",
     "Questionnaire": "statistics.questionnaire.protocol",
     "Rappor": "randomizers.rappor",
     "Rehearsed": "rehearsal.rehearsed",

@@ -182,6 +182,9 @@ def _plain(value: object) -> str:
     if isinstance(value, float):
         # All digits: two protocols that differ in the last one are not the same.
         return repr(value).removesuffix(".0")
+    if isinstance(value, dict) and set(value) == _KEYS:
+        # A protocol that is part of another.
+        return str(Identity.from_record(value))
     if isinstance(value, list):
         entries = ", ".join(_plain(entry) for entry in value[:3])
         return f"[{entries}{', ...' if len(value) > 3 else ''}]"

@@ -21,6 +21,7 @@ from shuffledp.accounting.exposure import (
     identity_of,
 )
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.joint.protocol_composition import one_protocol
 from shuffledp.arrays import as_number
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError, PopulationError
@@ -41,7 +42,7 @@ _QUANTILES = {
 
 
 def account(
-    protocol: Certifiable | LocalRandomizer,
+    protocol: Certifiable | LocalRandomizer | Sequence[Certifiable | LocalRandomizer],
     people: Population,
     *,
     delta: float | None = None,
@@ -62,7 +63,8 @@ def account(
 
     Args:
         protocol: The object that runs on the devices: `Frequency`, `Mean`, `BinarySum`,
-            `Strings`, `Items`, a round of training, or any randomizer by itself.
+            `Strings`, `Items`, a round of training, or any randomizer by itself. A list
+            of several is certified as one: see `ProtocolComposition`.
         people: Levels and counts of the participants.
         delta: In [1e-300, 1): report the smallest certified epsilon of each level.
         epsilon: Finite and >= 0, instead of `delta`: report the smallest certified delta.
@@ -85,6 +87,7 @@ def account(
         PopulationError: If there is only one user, who has no others to hide among.
         CertificationError: If no bound can be proven in double precision.
     """
+    protocol = one_protocol(protocol)
     exposures = exposures_of(protocol, _checked(people))
     check_certifiable(protocol, exposures)
     query = AccountingQuery(

@@ -19,6 +19,9 @@ _THEOREMS: dict[RestsOn, str] = {
         "exact distributions of counts with and without one message, composed over the "
         "buckets that change"
     ),
+    "composition": (
+        "composition of all protocols, through pairs of distributions that dominate each"
+    ),
     "device": "local budgets, where nothing better is proven",
 }
 ORDER = (

@@ -13,8 +13,10 @@ from shuffledp.accounting.lower_profiles import lower_profiles
 from shuffledp.accounting.rounds.composed_profile import (
     composed_ceiling,
     composed_profile,
+    part_losses,
     total_budget,
 )
+from shuffledp.accounting.rounds.part_losses import PartLosses
 from shuffledp.accounting.statement import RestsOn
 from shuffledp.accounting.upper_profiles import (
     Profile,
@@ -30,6 +32,8 @@ _USUAL_DELTA = 1e-12
 _SMALLEST = 1e-290
 # If certificate and attack differ by more than this factor, other covers are tried.
 _WEAK = 100.0
+# Budgets up to this are their own bound: the messages are noise only.
+_SILENT = 1e-250
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,35 @@ class TargetUsers:
     def shuffles(self) -> int:
         """Largest number of shuffles that one changed value affects."""
         return self.times * self.randomizer.changes
+
+    def bounds(self, delta: float | None, epsilon: float | None) -> list[ProfileBounds]:
+        """Returns the bounds for each target user; pure noise needs no computation."""
+        levels, pure = self.population.epsilons, self.randomizer.delta_local == 0.0
+        bounds: dict[int, ProfileBounds] = {}
+        for position in self.positions:
+            if not pure:
+                continue
+            budget = total_budget(self.times, float(levels[position]))
+            # The total variation is at most half the budget: one this small is certified
+            # at epsilon = 0.
+            if budget <= _SILENT and delta is not None and budget <= delta:
+                bounds[position] = ProfileBounds((0.0, delta), (0.0, delta))
+            elif epsilon is not None and budget <= epsilon:
+                # From the local budget on, delta is 0 even without others.
+                bounds[position] = ProfileBounds((epsilon, 0.0), (epsilon, 0.0))
+            elif epsilon is not None and budget <= _SILENT:
+                # Delta is at most the total variation, which is less than the budget.
+                bounds[position] = ProfileBounds((epsilon, 0.0), (epsilon, budget))
+        remaining = [position for position in self.positions if position not in bounds]
+        if remaining:
+            others = replace(self, positions=remaining)
+            computed = (
+                others.epsilons_at(delta)
+                if delta is not None
+                else others.deltas_at(epsilon or 0.0)
+            )
+            bounds |= dict(zip(remaining, computed, strict=True))
+        return [bounds[position] for position in self.positions]
 
     def epsilons_at(self, delta: float) -> list[ProfileBounds]:
         """Returns bounds on epsilon at `delta` for each target user."""
@@ -132,6 +165,27 @@ class TargetUsers:
             composed_profile(upper, self.times, delta) for upper in self._uppers(delta)
         ]
         return list(zip(uppers, self._lowers(), strict=True))
+
+    def losses(self, delta: float) -> list[PartLosses]:
+        """Returns the losses of each target user, to compose with those of others.
+
+        Args:
+            delta: About the size of the divergence that is asked for.
+        """
+        losses: dict[int, PartLosses] = {}
+        for position in self.positions:
+            level = float(self.population.epsilons[position])
+            budget = total_budget(self.times, level)
+            pure = self.randomizer.delta_local == 0.0
+            if pure and budget <= min(_SILENT, 1e-3 * delta):
+                # Noise only: the total variation is less than the budget, and charged.
+                losses[position] = PartLosses((), budget, cut=budget)
+        remaining = [position for position in self.positions if position not in losses]
+        if remaining:
+            uppers = replace(self, positions=remaining)._uppers(delta)
+            computed = [part_losses(upper, self.times, delta) for upper in uppers]
+            losses |= dict(zip(remaining, computed, strict=True))
+        return [losses[position] for position in self.positions]
 
     def _delta(self, epsilon: float, about: float) -> tuple[float, UpperProfile]:
         """Returns the certified delta of the only target, if it is near `about`."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from shuffledp.accounting.exposure import Certifiable, Exposure, SingleMessages
+from shuffledp.accounting.joint.joint_exposure import JointExposure
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
 
@@ -48,6 +49,9 @@ def check_certifiable(
     for exposure in exposures:
         if isinstance(exposure, SingleMessages):
             check_defines_own(exposure.randomizer, "covers")
+        if isinstance(exposure, JointExposure):
+            for part in exposure.parts:
+                check_certifiable(part.protocol, [part.exposure])
     if hasattr(protocol, "exposures"):
         check_defines_own(protocol, "exposures")
 

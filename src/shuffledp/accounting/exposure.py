@@ -4,14 +4,15 @@ A protocol passes its exposures to the accountant. Each holds the randomizer tha
 devices run, so that nothing else can be certified, and computes its own statement.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.assumptions import assumptions_of, numerical_safeguards
 from shuffledp.accounting.bounds_at import ProfileBounds, TargetUsers
 from shuffledp.accounting.coalition import coalition_bound
-from shuffledp.accounting.rounds.composed_profile import total_budget
+from shuffledp.accounting.rounds.part_losses import PartLosses
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError, PopulationError
@@ -20,9 +21,6 @@ from shuffledp.population import Population
 from shuffledp.types import Mode
 
 MAX_TIMES = 10**8
-
-# Budgets up to this are their own bound: the messages are noise only.
-_SILENT = 1e-250
 
 
 class Exposure(Protocol):
@@ -138,17 +136,10 @@ class SingleMessages:
             )
         bounds: dict[int, ProfileBounds] = {}
         hiding_populations: dict[int, Population] = {}
-        for population, local_positions in self.hiding_populations(query.positions):
-            targets = TargetUsers(
-                self.randomizer,
-                population,
-                list(local_positions.values()),
-                min(query.absent, population.num_users - 1),
-                self.times(query),
-            )
-            computed = _bounds_of(targets, query.delta, query.epsilon)
-            bounds |= dict(zip(local_positions, computed, strict=True))
-            hiding_populations |= dict.fromkeys(local_positions, population)
+        for positions, targets in self._all_targets(query):
+            computed = targets.bounds(query.delta, query.epsilon)
+            bounds |= dict(zip(positions, computed, strict=True))
+            hiding_populations |= dict.fromkeys(positions, targets.population)
         coalition = {
             index: coalition_bound(
                 self.randomizer,
@@ -175,6 +166,32 @@ class SingleMessages:
             for name, index in query.named.items()
         ]
         return Statement(self.about, query.delta, query.epsilon, tuple(levels))
+
+    def part_losses(
+        self, query: AccountingQuery, *, delta: float
+    ) -> dict[int, PartLosses]:
+        """Returns the losses of all messages of a person, by the position of the level."""
+        return {
+            position: losses
+            for positions, targets in self._all_targets(query)
+            for position, losses in zip(positions, targets.losses(delta), strict=True)
+        }
+
+    def _all_targets(
+        self, query: AccountingQuery
+    ) -> Iterator[tuple[list[int], TargetUsers]]:
+        """Yields target users by the people who hide them, and their positions."""
+        for population, positions in self.hiding_populations(query.positions):
+            yield (
+                list(positions),
+                TargetUsers(
+                    self.randomizer,
+                    population,
+                    list(positions.values()),
+                    min(query.absent, population.num_users - 1),
+                    self.times(query),
+                ),
+            )
 
     def hiding_populations(
         self, positions: list[int]
@@ -256,35 +273,3 @@ def identity_of(protocol: Certifiable | LocalRandomizer) -> Identity:
 def message_identity(randomizer: LocalRandomizer, mode: Mode) -> Identity:
     """Returns the identity of single messages that no statistic is estimated from."""
     return Identity.of("message", randomizer.mechanism, described(randomizer), mode)
-
-
-def _bounds_of(
-    targets: TargetUsers, delta: float | None, epsilon: float | None
-) -> list[ProfileBounds]:
-    """Returns the bounds for each target user; pure noise needs no computation."""
-    levels, pure = targets.population.epsilons, targets.randomizer.delta_local == 0.0
-    bounds: dict[int, ProfileBounds] = {}
-    for position in targets.positions:
-        if not pure:
-            continue
-        budget = total_budget(targets.times, float(levels[position]))
-        # The total variation is at most half the budget: one this small is certified at
-        # epsilon = 0.
-        if budget <= _SILENT and delta is not None and budget <= delta:
-            bounds[position] = ProfileBounds((0.0, delta), (0.0, delta))
-        elif epsilon is not None and budget <= epsilon:
-            # From the local budget on, delta is 0 even without others.
-            bounds[position] = ProfileBounds((epsilon, 0.0), (epsilon, 0.0))
-        elif epsilon is not None and budget <= _SILENT:
-            # Delta is at most the total variation, which is less than the budget.
-            bounds[position] = ProfileBounds((epsilon, 0.0), (epsilon, budget))
-    remaining = [position for position in targets.positions if position not in bounds]
-    if remaining:
-        others = replace(targets, positions=remaining)
-        computed = (
-            others.epsilons_at(delta)
-            if delta is not None
-            else others.deltas_at(epsilon or 0.0)
-        )
-        bounds |= dict(zip(remaining, computed, strict=True))
-    return [bounds[position] for position in targets.positions]

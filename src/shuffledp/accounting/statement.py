@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-RestsOn = Literal["two messages", "blanket", "items", "counts", "device"]
+RestsOn = Literal["two messages", "blanket", "items", "counts", "composition", "device"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class LevelGuarantee:
             reports together, rounded upward. None if nothing is promised against them.
         rests_on: Theorem behind the certified number: "two messages" (the worst data of
             all, docs/theory/two-messages.md), "blanket" (docs/theory/theorem.md), "items"
-            (docs/topics/items.md), or "device" where nothing better could be proven than
+            (docs/topics/items.md), "counts" (docs/theory/counts.md), "composition" of
+            several protocols (docs/theory/composition.md), or "device" where nothing better could be proven than
             the local guarantee.
         slack: Share of the certified delta, at the certified epsilon, that is margin
             (bounds of errors, densities bounded within cells, data that were not

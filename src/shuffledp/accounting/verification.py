@@ -6,6 +6,7 @@ from typing import Any
 from shuffledp.accounting.account import account, digest
 from shuffledp.accounting.exposure import identity_of
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.joint.protocol_composition import one_protocol
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.errors import DataError
 from shuffledp.population import Population
@@ -94,7 +95,7 @@ def recompute(guarantee: Guarantee, protocol: Any, people: Population) -> Verifi
 
     Args:
         guarantee: As read from a file.
-        protocol: The protocol that it names.
+        protocol: The protocol that it names, or a list of several.
         people: The people it was computed for.
 
     Raises:
@@ -105,6 +106,7 @@ def recompute(guarantee: Guarantee, protocol: Any, people: Population) -> Verifi
         raise DataError(
             "Expected the people of the certificate: their digest is different."
         )
+    protocol = one_protocol(protocol)
     if identity_of(protocol) != guarantee.protocol:
         raise DataError(
             f"Expected the protocol of the certificate, {guarantee.protocol}; got "

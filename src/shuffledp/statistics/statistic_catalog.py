@@ -38,6 +38,7 @@ ENCODINGS = ("questionnaire",)
 _OTHERS = {
     "choices": "statistics.choices",
     "message": "statistics.single_message",
+    "several": "statistics.composition_reader",
     "training": "federated.round_protocol",
 }
 # The module of each statistic's protocol; `_module` imports it when it is first needed.

@@ -17,7 +17,7 @@ Whether there is a jump is drawn as `draw_rounding` says for a Poisson number, o
 slot.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from shuffledp.accounting.accounting_query import AccountingQuery
@@ -29,6 +29,7 @@ from shuffledp.accounting.counts.noise_truncation import cut_bound
 from shuffledp.accounting.items.draw_rounding import drift
 from shuffledp.accounting.items.items_bounds import ItemsBounds
 from shuffledp.accounting.items.report_truncation import cut_probability
+from shuffledp.accounting.rounds.part_losses import PartLosses
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
@@ -154,8 +155,23 @@ class CountsExposure:
             quantile=name if isinstance(name, str) else None,
         )
 
+    def part_losses(
+        self, query: AccountingQuery, *, delta: float
+    ) -> dict[int, PartLosses]:
+        """See `ComposableExposure`."""
+        near = replace(query, delta=max(delta, LEAST_DELTA), epsilon=None)
+        losses: dict[float, PartLosses] = {}
+        for rate in {self.rates[index] for index in query.positions}:
+            profile = self._profile(rate, near)
+            losses[rate] = self._with_draws(profile, near).part_losses(profile.kinds)
+        return {index: losses[self.rates[index]] for index in query.positions}
+
     def bounds(self, rate: float, query: AccountingQuery) -> ItemsBounds:
         """Returns both ends for people who send each message with this probability."""
+        return self._with_draws(self._profile(rate, query), query)
+
+    def _profile(self, rate: float, query: AccountingQuery) -> CountsProfile:
+        """Returns the profile for noise as it is distributed."""
         times = query.rounds * query.coordinates
         factor = self._honest(query) / self.honest
         certified: list[BucketChange] = []
@@ -172,9 +188,14 @@ class CountsExposure:
                     change = of(rate, buckets=buckets, moved=moved, times=number)
                     repeated = change.times * times
                     changes.append(BucketChange(change.pair, change.moved, repeated))
-        profile = CountsProfile(
+        return CountsProfile(
             tuple(certified), tuple(attacked), query.delta or LEAST_DELTA
         )
+
+    def _with_draws(
+        self, profile: CountsProfile, query: AccountingQuery
+    ) -> ItemsBounds:
+        """Returns both ends for messages as devices draw them."""
         return ItemsBounds(
             profile,
             min(self._cut(query) + 2.0 * profile.missing, 1.0),

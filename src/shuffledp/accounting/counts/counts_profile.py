@@ -25,6 +25,7 @@ from shuffledp.accounting.rounds.loss_distribution import (
     connect_dots,
     loss_distribution,
 )
+from shuffledp.accounting.rounds.part_losses import Kinds
 from shuffledp.errors import CertificationError
 
 # A composed loss beyond which probability is charged whole: this part of delta in all.
@@ -98,12 +99,17 @@ class CountsProfile:
         return self._scores.lower(epsilon)
 
     @cached_property
-    def _composed(self) -> Composed:
+    def kinds(self) -> Kinds:
+        """Loss distribution of each change, and how often it takes place."""
         times = sum(change.times for change in self.certified)
-        negligible = max(_NEGLIGIBLE * self.delta / times, _SMALLEST)
-        return composed(
-            [(_losses(change, negligible), change.times) for change in self.certified]
+        negligible = max(_NEGLIGIBLE * self.delta / max(times, 1), _SMALLEST)
+        return tuple(
+            (_losses(change, negligible), change.times) for change in self.certified
         )
+
+    @cached_property
+    def _composed(self) -> Composed:
+        return composed(self.kinds)
 
     @cached_property
     def _scores(self) -> BucketScores:

@@ -29,6 +29,7 @@ from shuffledp.accounting.epsilon_solver import (
     round_up,
     smallest_certified_epsilon,
 )
+from shuffledp.accounting.rounds.part_losses import Kinds, PartLosses
 from shuffledp.errors import CertificationError, InvalidInputError
 
 LARGEST_EPSILON = 600.0
@@ -88,6 +89,16 @@ class ItemsBounds:
         later = math.nextafter(epsilon + 2.0 * self.drift, math.inf)
         attacked = self.ideal.lower(later) - (1.0 + math.exp(later)) * self.cut
         return math.exp(-self.drift) * (1.0 - _ROUNDING) * max(attacked, 0.0)
+
+    def part_losses(self, kinds: Kinds) -> PartLosses:
+        """Returns the losses of these messages, to compose with others.
+
+        Args:
+            kinds: Of the ideal profile; none if it is constant.
+        """
+        if not kinds:
+            return PartLosses(())
+        return PartLosses((kinds,), cut=self.cut, drift=self.drift)
 
     def uncut(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence if all draws fit."""

@@ -7,7 +7,7 @@ the cost of truncated reports and of rounded draws.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.assumptions import ORDER, UNLINKED, counted
@@ -16,6 +16,7 @@ from shuffledp.accounting.items.estimated_delta import estimated_delta
 from shuffledp.accounting.items.items_bounds import ItemsBounds
 from shuffledp.accounting.items.items_profile import ItemsProfile
 from shuffledp.accounting.items.report_truncation import cut_probability
+from shuffledp.accounting.rounds.part_losses import PartLosses
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
@@ -129,8 +130,24 @@ class ItemsAmongPoisson:
             quantile=name if isinstance(name, str) else None,
         )
 
+    def part_losses(
+        self, query: AccountingQuery, *, delta: float
+    ) -> dict[int, PartLosses]:
+        """See `ComposableExposure`."""
+        near = replace(query, delta=max(delta, LEAST_DELTA), epsilon=None)
+        losses: dict[float, PartLosses] = {}
+        for rate in {self.rates[index] for index in query.positions}:
+            bounds = self._bounds(rate, near)
+            losses[rate] = bounds.part_losses(self._ideal(rate, near).kinds)
+        return {index: losses[self.rates[index]] for index in query.positions}
+
     def _bounds(self, probability: float, query: AccountingQuery) -> ItemsBounds:
         """Returns both ends for people who send each item with this probability."""
+        ideal = self._ideal(probability, query)
+        return ItemsBounds(ideal, self._cut(query), self._drift(query))
+
+    def _ideal(self, probability: float, query: AccountingQuery) -> ItemsProfile:
+        """Returns the profile of reports that are drawn exactly, and never cut."""
         times = self._times(query)
         mean = blanket_mean(self.blanket, self.num_items, self._honest(query))
         delta = query.delta
@@ -139,10 +156,9 @@ class ItemsAmongPoisson:
             near = max(query.epsilon or 0.0, 1e-3)
             about = estimated_delta(mean, probability, times * self.set_size, near)
             delta = min(max(about, LEAST_DELTA), 0.5)
-        ideal = ItemsProfile(
+        return ItemsProfile(
             mean, probability, self.set_size, self.num_items, delta, times
         )
-        return ItemsBounds(ideal, self._cut(query), self._drift(query))
 
     def _honest(self, query: AccountingQuery) -> int:
         """Returns how many users surely send blanket messages, the target user included."""

@@ -32,6 +32,7 @@ from shuffledp.accounting.rounds.loss_distribution import (
     connect_dots,
     loss_distribution,
 )
+from shuffledp.accounting.rounds.part_losses import Kinds
 from shuffledp.errors import CertificationError, InvalidInputError
 
 # A composed loss beyond which probability is charged whole: this part of delta in all.
@@ -89,6 +90,11 @@ class ItemsProfile:
         if self._least_couples == 1:
             return self._below.lower(epsilon)
         return self._attack.delta(epsilon)
+
+    @property
+    def kinds(self) -> Kinds:
+        """Loss distribution of a replaced item, and how many there are at most."""
+        return () if self.is_constant else ((self._losses, self._most_couples),)
 
     @property
     def _most_couples(self) -> int:

@@ -19,6 +19,11 @@ from shuffledp.accounting.rounds.loss_distribution import (
     connect_directions,
     loss_distribution,
 )
+from shuffledp.accounting.rounds.part_losses import (
+    Kinds,
+    PartLosses,
+    budget_losses,
+)
 from shuffledp.accounting.upper_profiles import Profile, UpperProfile
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError
@@ -128,14 +133,36 @@ def composed_profile(upper: UpperProfile, times: int, delta: float) -> Profile:
         losses = losses_of(upper, shuffles, delta, smallest=least)
         profiles.append(after_times(upper.randomizer, upper.level, losses, times))
         least_mass = min(_SMALLEST, max(_NEGLIGIBLE * delta / shuffles, least))
-        profiles += _directions_apart(upper, losses, shuffles, least_mass)
+        apart = _directions_apart(upper, losses, shuffles, least_mass)
+        profiles += [composed(kinds).delta for kinds in apart]
     return profiles[0] if len(profiles) == 1 else _least_of(profiles)
+
+
+def part_losses(upper: UpperProfile, times: int, delta: float) -> PartLosses:
+    """Returns the losses of `times` collections, to compose with others near this delta."""
+    randomizer = upper.randomizer
+    pure = randomizer.delta_local == 0.0
+    budget = total_budget(times, upper.level) if pure else math.inf
+    shuffles = times * randomizer.changes
+    smallest = [_SMALLEST]
+    if _NEGLIGIBLE * delta / shuffles < _SMALLEST:
+        smallest.append(_LEAST)
+    alternatives: list[Kinds] = []
+    for least in smallest:
+        losses = losses_of(upper, shuffles, delta, smallest=least)
+        alternatives.append(((losses, shuffles),))
+        least_mass = min(_SMALLEST, max(_NEGLIGIBLE * delta / shuffles, least))
+        if shuffles > 1:
+            alternatives += _directions_apart(upper, losses, shuffles, least_mass)
+    if pure and randomizer.changes > 1:
+        alternatives += budget_losses(budget, divergence_of_budget(budget, 0.0))
+    return PartLosses(tuple(alternatives), budget)
 
 
 def _directions_apart(
     upper: UpperProfile, losses: LossDistribution, shuffles: int, least_mass: float
-) -> list[Profile]:
-    """Returns the profile where half of the shuffles show a pair, and half its reverse.
+) -> list[Kinds]:
+    """Returns the kinds where half of the shuffles show a pair, and half its reverse.
 
     Args:
         upper: The certified profile of one shuffle.
@@ -155,7 +182,7 @@ def _directions_apart(
         for bounds in ((forward, backward), (backward, forward))
     ]
     parts = [(pair, shuffles // 2) for pair in pairs if pair is not None]
-    return [composed(parts).delta] if len(parts) == len(pairs) else []
+    return [tuple(parts)] if len(parts) == len(pairs) else []
 
 
 def _least_of(profiles: Sequence[Profile]) -> Profile:

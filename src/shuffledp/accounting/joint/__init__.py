@@ -1,0 +1,1 @@
+"""Certification of several protocols that the same people take part in."""

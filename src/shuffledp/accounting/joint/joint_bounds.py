@@ -1,0 +1,154 @@
+"""Certified profile of a person who takes part in several protocols.
+
+Messages of different protocols are drawn and shuffled independently. Each protocol's are
+dominated by a product of pairs (`PartLosses`); so are all together, by the product of all
+pairs, and the composition of their losses bounds the divergence. Any pair that dominates
+may be chosen: the least of a few choices is a bound, too. Budgets of devices add up.
+
+*Draws.* In protocol i, messages as devices draw them differ from those that the pairs
+stand for with probability at most cut_i, in either world, and have the right probability
+up to a factor of e^{+-drift_i}. By independence, all together differ with at most the
+sum of the cuts, and factors multiply: `ItemsBounds` pays for both sums.
+"""
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from shuffledp.accounting.epsilon_solver import round_up, smallest_certified_epsilon
+from shuffledp.accounting.items.items_bounds import ItemsBounds
+from shuffledp.accounting.rounds.composed_profile import (
+    composed_ceiling,
+    divergence_of_budget,
+)
+from shuffledp.accounting.rounds.composition import composed
+from shuffledp.accounting.rounds.loss_distribution import MOST_SHUFFLES
+from shuffledp.accounting.rounds.part_losses import Kinds, PartLosses, choices_of
+from shuffledp.errors import CertificationError
+
+
+@dataclass(frozen=True, eq=False)
+class ComposedParts:
+    """The profile of all parts for messages that are drawn exactly.
+
+    Attributes:
+        choices: Kinds of shuffles that dominate all parts, each choice by itself; none if
+            no message depends on the person.
+        budget: Pure local budget of all messages together; infinite if there is none.
+    """
+
+    choices: tuple[Kinds, ...]
+    budget: float
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no message depends on the person."""
+        return not self.choices
+
+    def upper(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        alone = divergence_of_budget(self.budget, epsilon)
+        if alone == 0.0 or self.is_constant:
+            return 0.0
+        values = [] if math.isinf(self.budget) else [alone]
+        for kinds in self.choices:
+            with suppress(CertificationError):
+                values.append(composed(kinds).delta(epsilon))
+        if not values:
+            raise CertificationError(f"No proven bound at epsilon {epsilon:g}.")
+        return min(values)
+
+    def lower(self, epsilon: float) -> float:
+        """Returns 0: the pairs need not be any that an adversary sees."""
+        del epsilon
+        return 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class JointBounds:
+    """Certified epsilons and deltas of all messages of a person in several protocols.
+
+    Attributes:
+        parts: Losses of each protocol.
+    """
+
+    parts: Sequence[PartLosses]
+
+    @cached_property
+    def profile(self) -> ComposedParts:
+        """The profile for messages that are drawn exactly."""
+        choices = choices_of(self.parts, most_shuffles=MOST_SHUFFLES)
+        return ComposedParts(tuple(choices), self.budget)
+
+    @cached_property
+    def budget(self) -> float:
+        """Pure local budget of all messages together, rounded upward."""
+        return sum_upward([part.budget for part in self.parts])
+
+    @cached_property
+    def with_draws(self) -> ItemsBounds:
+        """The profile for messages as devices draw them."""
+        cut = sum_upward([part.cut for part in self.parts])
+        drift = sum_upward([part.drift for part in self.parts])
+        return ItemsBounds(self.profile, min(cut, 1.0), drift)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether messages are drawn as the pairs stand for."""
+        return self.with_draws.cut == self.with_draws.drift == 0.0
+
+    def upper(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        if self.is_exact:
+            return self.profile.upper(epsilon)
+        if self.profile.is_constant:
+            return self.with_draws.cut
+        return self.with_draws.upper(epsilon)
+
+    def delta(self, epsilon: float) -> float:
+        """Returns a certified delta of six digits at `epsilon` >= 0."""
+        return min(round_up(self.upper(epsilon)), 1.0)
+
+    def epsilon(self, delta: float) -> float:
+        """Returns a certified epsilon of six digits at `delta`.
+
+        Raises:
+            CertificationError: If no finite epsilon holds, or none can be proven.
+        """
+        if self.profile.is_constant and self.with_draws.cut <= delta:
+            return 0.0
+        guess = self._usual_epsilon(delta)
+        if not self.is_exact:
+            return self.with_draws.certified_epsilon(delta, guess=guess)
+        upper = self.profile.upper
+        ceiling = self.budget
+        if math.isinf(ceiling):
+            ceiling = composed_ceiling(upper, max(guess, 1e-6), delta)
+        return smallest_certified_epsilon(upper, delta, ceiling=ceiling, guess=guess)
+
+    def _usual_epsilon(self, delta: float) -> float:
+        """Returns a guess of epsilon, as if the loss were normal."""
+        first = self.profile.choices[0]
+        variance = math.fsum(
+            times * float(losses.masses @ losses.losses**2) for losses, times in first
+        )
+        spread = math.sqrt(variance)
+        return spread * math.sqrt(2.0 * math.log(max(spread / delta, 2.0)))
+
+
+def sum_upward(numbers: Sequence[float]) -> float:
+    """Returns a sum of numbers >= 0, rounded upward.
+
+    >>> sum_upward([0.5]), sum_upward([0.1, 0.2]) >= 0.3
+    (0.5, True)
+    >>> sum_upward([1.0, 2.0])
+    3.0
+    """
+    if math.inf in numbers:
+        return math.inf
+    exact = sum(map(Fraction, numbers), Fraction(0))
+    nearest = float(exact)
+    return nearest if nearest >= exact else math.nextafter(nearest, math.inf)

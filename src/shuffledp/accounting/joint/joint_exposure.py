@@ -1,0 +1,215 @@
+"""The exposure of several protocols that the same people take part in."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+from shuffledp.accounting.accounting_query import AccountingQuery
+from shuffledp.accounting.exposure import Certifiable, Exposure
+from shuffledp.accounting.joint.joint_bounds import JointBounds, sum_upward
+from shuffledp.accounting.rounds.part_losses import PartLosses
+from shuffledp.accounting.statement import LevelGuarantee, RestsOn, Statement
+from shuffledp.cover import LocalRandomizer
+from shuffledp.errors import CertificationError
+
+# Order of magnitude of delta where no attack gives one, and the smallest that is tried.
+_USUAL_DELTA, _LEAST_DELTA = 1e-12, 1e-290
+# Another delta is tried if the first guess is farther off than by this factor.
+_FAR_OFF = 10.0
+_TRIALS = 3
+
+_INDEPENDENT = (
+    "{number} protocols run with the same people, each with randomness and a shuffle of its "
+    "own: nothing links a person's messages in one of them to those in another."
+)
+_NEIGHBORS = (
+    "Two collections are compared in which one person's values differ, in all protocols at "
+    "once; how often a person takes part in each is public."
+)
+_COMPOSED = (
+    "The protocols are composed through loss distributions that dominate each of them "
+    "(chords between nodes), by an integral whose errors are added."
+)
+
+
+@runtime_checkable
+class ComposableExposure(Exposure, Protocol):
+    """An exposure that can be certified together with those of other protocols."""
+
+    def part_losses(
+        self, query: AccountingQuery, *, delta: float
+    ) -> dict[int, PartLosses]:
+        """Returns the losses of all messages of a person, by the position of the level.
+
+        Args:
+            query: Levels, absent people, and number of collections.
+            delta: About the size of the divergence that is asked for.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A protocol, and how often it takes place in a round.
+
+    Attributes:
+        protocol: The protocol or randomizer that devices run.
+        exposure: All messages of a person in it.
+        name: In sentences.
+        times: At least 1; more if the list of protocols repeats it.
+    """
+
+    protocol: Certifiable | LocalRandomizer
+    exposure: ComposableExposure
+    name: str
+    times: int
+
+    def query(self, query: AccountingQuery) -> AccountingQuery:
+        """Returns the query to this protocol alone."""
+        return replace(query, rounds=query.rounds * self.times)
+
+
+@dataclass(frozen=True, eq=False)
+class JointExposure:
+    """All messages of a person in several protocols.
+
+    Attributes:
+        parts: Different protocols, each with the same people.
+    """
+
+    parts: tuple[Part, ...]
+
+    def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
+        """Returns the assumptions of all protocols, as sentences."""
+        number = sum(part.times for part in self.parts)
+        own = self._sentences(lambda part: part.exposure.assumptions(part.query(query)))
+        return _INDEPENDENT.format(number=number), _NEIGHBORS, *own
+
+    def numerics(self, query: AccountingQuery) -> tuple[str, ...]:
+        """Returns the numerical safeguards of all protocols, and of composition."""
+        own = self._sentences(lambda part: part.exposure.numerics(part.query(query)))
+        return *own, _COMPOSED
+
+    def _sentences(self, of: Callable[[Part], tuple[str, ...]]) -> tuple[str, ...]:
+        """Returns each sentence once, with the protocols that it speaks of."""
+        speakers: dict[str, list[str]] = {}
+        for part in self.parts:
+            for sentence in of(part):
+                speakers.setdefault(sentence, []).append(part.name)
+        return tuple(
+            sentence
+            if len(names) == len(self.parts)
+            else f"Of {' and '.join(names)}: {sentence}"
+            for sentence, names in speakers.items()
+        )
+
+    def certify(self, query: AccountingQuery) -> Statement:
+        """Answers the query.
+
+        Certified numbers are those of the composition. The attack is the strongest one
+        on a single protocol: an adversary may ignore the others.
+
+        Raises:
+            PopulationError: If more users may be absent than there are others.
+            InvalidInputError: If a protocol refuses the query.
+            CertificationError: If no finite epsilon holds, or none can be proven.
+        """
+        alone = [part.exposure.certify(part.query(query)) for part in self.parts]
+        columns = list(zip(*(statement.levels for statement in alone), strict=True))
+        attacked = dict(zip(query.named.values(), columns, strict=True))
+        if query.delta is not None:
+            delta = query.delta
+            bounds = self.bounds(query, delta)
+            upper = {
+                index: (bounds[index].epsilon(delta), delta)
+                for index in query.positions
+            }
+        else:
+            upper = {
+                index: self._delta(query, index, _strongest(attacked[index])[1])
+                for index in query.positions
+            }
+        return Statement(
+            "all reports in all protocols",
+            query.delta,
+            query.epsilon,
+            tuple(
+                _level(levels, upper[index])
+                for index, levels in zip(query.named.values(), columns, strict=True)
+            ),
+        )
+
+    def bounds(self, query: AccountingQuery, delta: float) -> dict[int, JointBounds]:
+        """Returns the certified profile of each level, by its position.
+
+        Args:
+            query: Levels, absent people, and number of collections.
+            delta: About the size of the divergence that is asked for.
+        """
+        share = max(delta / len(self.parts), _LEAST_DELTA)
+        losses = [
+            part.exposure.part_losses(part.query(query), delta=share)
+            for part in self.parts
+        ]
+        return {
+            index: JointBounds([each[index] for each in losses])
+            for index in query.positions
+        }
+
+    def _delta(
+        self, query: AccountingQuery, index: int, attacked: float
+    ) -> tuple[float, float]:
+        """Returns epsilon and a certified delta of one level."""
+        epsilon = query.epsilon or 0.0
+        level = replace(query, named={index: index})
+        about, least = attacked or _USUAL_DELTA, 1.0
+        for _ in range(_TRIALS):
+            # How much may be dropped depends on the delta that comes out.
+            least = min(least, self.bounds(level, about)[index].delta(epsilon))
+            if about / _FAR_OFF <= least <= about * _FAR_OFF or least == 0.0:
+                break
+            about = max(least, _LEAST_DELTA)
+        return epsilon, least
+
+
+def _strongest(levels: tuple[LevelGuarantee, ...]) -> tuple[float, float]:
+    """Returns the strongest attack's epsilon and delta on one of the protocols."""
+    return max(
+        (level.epsilon_central_lower, level.delta_central_lower) for level in levels
+    )
+
+
+def _level(
+    levels: tuple[LevelGuarantee, ...], upper: tuple[float, float]
+) -> LevelGuarantee:
+    """Returns the guarantee of a level from those of each protocol alone."""
+    lower = _strongest(levels)
+    if not (lower[0] <= upper[0] and lower[1] <= upper[1]):
+        raise CertificationError(
+            f"The bounds contradict each other ({lower!r} > {upper!r}): the numbers are "
+            "too extreme for double precision."
+        )
+    first = levels[0]
+    local = all(level.epsilon_local is not None for level in levels)
+    budgets = [level.epsilon_coalition for level in levels]
+    known = [budget for budget in budgets if budget is not None]
+    budget = sum_upward(known) if len(known) == len(budgets) else None
+    delta_coalition = sum_upward([level.delta_coalition for level in levels])
+    rests_on: RestsOn = "composition"
+    if budget is not None and upper[0] >= budget and delta_coalition == 0.0:
+        rests_on = "device"
+    return LevelGuarantee(
+        epsilon_local=first.chosen if local else None,
+        # In some protocol, a number that was chosen is no local budget.
+        target=None if local else first.chosen,
+        count=first.count,
+        hides_among=min(level.hides_among for level in levels),
+        epsilon_central=upper[0],
+        epsilon_central_lower=lower[0],
+        delta_central=upper[1],
+        delta_central_lower=lower[1],
+        epsilon_coalition=budget,
+        delta_coalition=min(delta_coalition, 1.0),
+        rests_on=rests_on,
+        quantile=first.quantile,
+    )
