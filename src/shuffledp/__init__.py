@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from shuffledp.accounting.counts.geometric_noise import GeometricNoise
     from shuffledp.accounting.counts.slot_noise import SlotNoise
     from shuffledp.accounting.guarantee import Guarantee
-    from shuffledp.accounting.privacy_profile import PrivacyProfile, privacy_profile
     from shuffledp.accounting.joint.protocol_composition import ProtocolComposition
+    from shuffledp.accounting.privacy_loss_distribution import to_pld
+    from shuffledp.accounting.privacy_profile import PrivacyProfile, privacy_profile
     from shuffledp.accounting.promise import Calibration, Promise
     from shuffledp.accounting.statement import LevelGuarantee, Statement
     from shuffledp.accounting.verification import Verification
@@ -182,6 +183,7 @@ __all__ = [
     "rehearse",
     "shuffle",
     "smallest_crowd",
+    "to_pld",
     "verify",
 ]
 
@@ -268,6 +270,7 @@ _MODULES = {
     "rehearse": "rehearsal.rehearse",
     "shuffle": "shuffler.shuffle",
     "smallest_crowd": "accounting.calibration",
+    "to_pld": "accounting.privacy_loss_distribution",
     "verify": "statistics.verify_certificate",
 }
 

@@ -100,6 +100,11 @@ class JointBounds:
         """Whether messages are drawn as the pairs stand for."""
         return self.with_draws.cut == self.with_draws.drift == 0.0
 
+    @property
+    def ceiling(self) -> float:
+        """An epsilon that is known to hold with delta = 0; infinite if there is none."""
+        return self.budget if self.is_exact else math.inf
+
     def upper(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         if self.is_exact:
@@ -124,7 +129,7 @@ class JointBounds:
         if not self.is_exact:
             return self.with_draws.certified_epsilon(delta, guess=guess)
         upper = self.profile.upper
-        ceiling = self.budget
+        ceiling = self.ceiling
         if math.isinf(ceiling):
             ceiling = composed_ceiling(upper, max(guess, 1e-6), delta)
         return smallest_certified_epsilon(upper, delta, ceiling=ceiling, guess=guess)

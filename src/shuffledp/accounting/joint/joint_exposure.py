@@ -19,8 +19,8 @@ _FAR_OFF = 10.0
 _TRIALS = 3
 
 _INDEPENDENT = (
-    "{number} protocols run with the same people, each with randomness and a shuffle of its "
-    "own: nothing links a person's messages in one of them to those in another."
+    "{number} protocols run with the same people, each with randomness and a shuffle of "
+    "its own: nothing links a person's messages in one of them to those in another."
 )
 _NEIGHBORS = (
     "Two collections are compared in which one person's values differ, in all protocols at "
