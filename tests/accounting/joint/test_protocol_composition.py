@@ -1,0 +1,172 @@
+"""Lists of protocols are certified as one, whichever they are, and refused otherwise."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.errors import InvalidInputError, PopulationError, UnknownLevelError
+from shuffledp.statistics.statistic_catalog import protocol_of
+
+PEOPLE = sdp.Population.from_counts({0.5: 300, 1.0: 500})
+TARGETS = (0.5, 1.0)
+COUNTS = sdp.Counts(
+    (sdp.CountGroup(5, 2, sdp.PoissonNoise(300.0)),), TARGETS, (0.4, 1.0), 800
+)
+LISTS: list[list[Any]] = [
+    [sdp.Frequency(4), sdp.Mean(0, 10)],
+    [sdp.Frequency(4, "stratified"), sdp.BinarySum()],
+    [sdp.Strings(16, num_cohorts=4, one_given_zero=0.25), sdp.Laplace(0, 1)],
+    [sdp.Mean(0, 1, randomizer=sdp.Gaussian(0, 1, delta_local=1e-9)), sdp.OneBit(0, 1)],
+    [sdp.Frequency(3), COUNTS],
+]
+
+
+def epsilons(guarantee: Guarantee) -> list[float]:
+    return [level.epsilon_central for level in guarantee.levels]
+
+
+@pytest.mark.parametrize("protocols", LISTS)
+def test_costs_more_than_each_and_no_more_than_all_added_up(
+    protocols: list[Any],
+) -> None:
+    joint = sdp.account(protocols, PEOPLE, delta=1e-6)
+
+    alone = [sdp.account(each, PEOPLE, delta=1e-6) for each in protocols]
+    halves = [sdp.account(each, PEOPLE, delta=0.5e-6) for each in protocols]
+    attacked = [
+        [level.epsilon_central_lower for level in guarantee.levels]
+        for guarantee in alone
+    ]
+    assert np.all(np.array(epsilons(joint)) >= np.max(attacked, axis=0))
+    # Basic composition, at half of delta for each.
+    assert np.all(np.array(epsilons(joint)) <= np.sum(list(map(epsilons, halves)), 0))
+    lowers = [level.epsilon_central_lower for level in joint.levels]
+    assert lowers == np.max(attacked, axis=0).tolist()
+
+
+@pytest.mark.parametrize("protocols", LISTS)
+def test_certificates_are_rebuilt_and_verified(protocols: list[Any]) -> None:
+    guarantee = sdp.account(protocols, PEOPLE, epsilon=0.7, absent=20)
+    record = json.loads(json.dumps(guarantee.to_dict()))
+
+    rebuilt = protocol_of(guarantee.protocol)
+
+    assert rebuilt.identity == sdp.ProtocolComposition(protocols).identity
+    assert sdp.verify(record).holds
+    assert sdp.verify(record, protocol=tuple(protocols)).holds
+
+
+def test_a_protocol_that_is_listed_twice_runs_twice() -> None:
+    frequency = sdp.Frequency(4)
+
+    listed = sdp.account([frequency] * 3, PEOPLE, delta=1e-6)
+
+    several = sdp.account(frequency, PEOPLE, delta=1e-6, rounds=3)
+    assert epsilons(listed) == epsilons(several)
+    assert [level.epsilon_coalition for level in listed.levels] == [
+        level.epsilon_coalition for level in several.levels
+    ]
+    assert (
+        listed.levels[1].epsilon_central_lower
+        == several.levels[1].epsilon_central_lower
+    )
+
+
+def test_rounds_repeat_every_protocol_and_order_does_not_matter() -> None:
+    first, second = sdp.Frequency(4), sdp.Mean(0, 1)
+
+    twice = sdp.account([first, second], PEOPLE, delta=1e-6, rounds=2)
+
+    listed = sdp.account([second, first, first, second], PEOPLE, delta=1e-6)
+    # Sums are rounded in another order.
+    np.testing.assert_allclose(epsilons(twice), epsilons(listed), rtol=1e-5)
+    assert max(epsilons(twice)) > max(
+        epsilons(sdp.account([first, second], PEOPLE, delta=1e-6))
+    )
+
+
+def test_never_costs_more_than_all_local_budgets() -> None:
+    people = sdp.Population.from_counts({0.5: 1, 1.0: 1})
+
+    guarantee = sdp.account(
+        [sdp.Frequency(2), sdp.SingleMessage(sdp.OneBit(0, 1), "stratified")],
+        people,
+        delta=1e-12,
+    )
+
+    assert epsilons(guarantee) == [1.0, 2.0]
+    assert {level.rests_on for level in guarantee.levels} == {"device"}
+
+
+def test_budgets_against_the_coalition_add_up_if_all_have_one() -> None:
+    local = sdp.account([sdp.Frequency(4), sdp.Mean(0, 1)], PEOPLE, delta=1e-6)
+    mixed = sdp.account([sdp.Frequency(4), COUNTS], PEOPLE, delta=1e-6)
+
+    assert [level.epsilon_coalition for level in local.levels] == [1.0, 2.0]
+    assert {level.epsilon_coalition for level in mixed.levels} == {None}
+    assert [level.epsilon_local for level in mixed.levels] == [None, None]
+    assert [level.target for level in mixed.levels] == [0.5, 1.0]
+    assert any("no local guarantee" in line for line in mixed.cautions)
+
+
+def test_messages_of_noise_only_cost_nothing() -> None:
+    people = sdp.Population.from_counts({0.0: 50, 1e-280: 50, 1.0: 500})
+
+    guarantee = sdp.account([sdp.Frequency(4), sdp.BinarySum()], people, delta=1e-6)
+
+    assert epsilons(guarantee)[:2] == [0.0, 0.0]
+    assert epsilons(guarantee)[2] > 0.0
+
+
+def test_a_list_of_one_is_that_protocol() -> None:
+    guarantee = sdp.account([sdp.Frequency(4)], PEOPLE, delta=1e-6)
+
+    assert guarantee == sdp.account(sdp.Frequency(4), PEOPLE, delta=1e-6)
+
+
+def test_certificates_state_the_conditions_of_all() -> None:
+    guarantee = sdp.account([sdp.Frequency(4), COUNTS], PEOPLE, delta=1e-6)
+
+    text = " ".join(guarantee.assumptions)
+    assert "2 protocols run with the same people" in text
+    assert "Of frequency by kary-response (categories 4), agnostic: " in text
+    assert "frequency by kary-response (categories 4), agnostic" in str(
+        guarantee.protocol
+    )
+
+
+class Overridden(sdp.KRandomizedResponse):
+    def randomize(self, values: Any, epsilons: Any, *, rng: Any) -> Any:
+        return values
+
+
+@pytest.mark.parametrize(
+    "protocols",
+    [
+        [],
+        [sdp.Frequency(4), sdp.Population.from_counts({1.0: 2})],
+        [sdp.Frequency(4), sdp.Frequency],
+        [sdp.Frequency(4), Overridden(4)],
+        [sdp.Frequency(4), sdp.ProtocolComposition([sdp.OneBit(0, 1), COUNTS])],
+        {sdp.OneBit(0, 1): 1},
+    ],
+)
+def test_anything_else_is_refused(protocols: Any) -> None:
+    with pytest.raises(InvalidInputError, match="Expected"):
+        sdp.account(protocols, PEOPLE, delta=1e-6)
+
+
+def test_levels_that_a_part_does_not_know_are_refused() -> None:
+    people = sdp.Population.from_counts({0.5: 300, 3.0: 500})
+
+    with pytest.raises(UnknownLevelError):
+        sdp.account([sdp.Frequency(4), COUNTS], people, delta=1e-6)
+
+
+def test_more_absent_people_than_there_are_are_refused() -> None:
+    with pytest.raises(PopulationError):
+        sdp.account([sdp.Frequency(4), COUNTS], PEOPLE, delta=1e-6, absent=800)
