@@ -17,8 +17,8 @@ COUNTS = sdp.Counts(
 PROTOCOLS: list[Any] = [
     sdp.Frequency(5),
     sdp.Laplace(0, 1),
-    sdp.Rappor(16, 2, one_given_zero=0.25),
-    [sdp.OneBit(0, 1), sdp.Frequency(3)],
+    sdp.UnaryEncoding(4),
+    [sdp.Frequency(5), sdp.Frequency(3)],
     COUNTS,
 ]
 needs_dp_accounting = pytest.mark.usefixtures("dp_accounting")

@@ -59,10 +59,11 @@ def moved_message(mean: float, cells: int) -> Worlds:
 
 def joint_divergence(protocols: Sequence[Worlds], epsilon: float) -> float:
     """Returns the largest divergence of all that is seen, over all pairs of each."""
-    return max(
-        hockey_stick(*map(_product, zip(*pairs, strict=True)), epsilon)
-        for pairs in itertools.product(*protocols)
-    )
+    worst = 0.0
+    for pairs in itertools.product(*protocols):
+        firsts, seconds = zip(*pairs, strict=True)
+        worst = max(worst, hockey_stick(_product(firsts), _product(seconds), epsilon))
+    return worst
 
 
 def _product(distributions: Sequence[Floats]) -> Floats:

@@ -25,7 +25,7 @@ MAX_PARTS = 1_000
 NAME = "several"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class ProtocolComposition:
     """Protocols that run with the same people, each with randomness of its own.
 

@@ -36,11 +36,6 @@ class LossGrid:
     masses: Floats
     infinite: float
 
-    @property
-    def losses(self) -> Floats:
-        """The losses, ascending, shape (losses,)."""
-        return self.width * (self.lowest + np.arange(self.masses.size))
-
 
 def loss_grid(distribution: LossDistribution, width: float) -> LossGrid:
     """Returns a pair on a grid that dominates this distribution's.
