@@ -94,6 +94,15 @@ if TYPE_CHECKING:
         TableEstimate,
         TableQuestion,
     )
+    from shuffledp.statistics.questionnaire.unlisted_strings_estimate import (
+        UnlistedStringsEstimate,
+    )
+    from shuffledp.statistics.questionnaire.unlisted_strings_plan import (
+        plan_unlisted_strings,
+    )
+    from shuffledp.statistics.questionnaire.unlisted_strings_question import (
+        UnlistedStringsQuestion,
+    )
     from shuffledp.statistics.single_message import SingleMessage
     from shuffledp.statistics.strings.protocol import Strings
     from shuffledp.statistics.sum.protocol import BinarySum, SumEstimate
@@ -167,6 +176,8 @@ __all__ = [
     "Tally",
     "UnaryEncoding",
     "UnknownLevelError",
+    "UnlistedStringsEstimate",
+    "UnlistedStringsQuestion",
     "Verification",
     "Wish",
     "__version__",
@@ -179,6 +190,7 @@ __all__ = [
     "plan_frequency",
     "plan_mean",
     "plan_questionnaire",
+    "plan_unlisted_strings",
     "privacy_profile",
     "rehearse",
     "shuffle",
@@ -255,6 +267,8 @@ _MODULES = {
     "Tally": "tally",
     "UnaryEncoding": "randomizers.unary_encoding",
     "UnknownLevelError": "errors",
+    "UnlistedStringsEstimate": "statistics.questionnaire.unlisted_strings_estimate",
+    "UnlistedStringsQuestion": "statistics.questionnaire.unlisted_strings_question",
     "Verification": "accounting.verification",
     "Wish": "planning.protocol_plan",
     "account": "accounting.account",
@@ -266,6 +280,7 @@ _MODULES = {
     "plan_frequency": "statistics.frequency.frequency_plan",
     "plan_mean": "statistics.mean.mean_plan",
     "plan_questionnaire": "statistics.questionnaire.questionnaire_plan",
+    "plan_unlisted_strings": "statistics.questionnaire.unlisted_strings_plan",
     "privacy_profile": "accounting.privacy_profile",
     "rehearse": "rehearsal.rehearse",
     "shuffle": "shuffler.shuffle",

@@ -1,0 +1,116 @@
+"""The design that finds texts of the fewest people within a number of messages."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from shuffledp.errors import CertificationError
+from shuffledp.statistics.questionnaire.discovery_design import DiscoveryPrediction
+from shuffledp.statistics.questionnaire.prefix_layout import PrefixLayout
+
+_FOUND = 0.95
+_CHECK_SHARES = (0.25, 0.35, 0.45)
+# Noise is a little larger in the end than Gaussian noise would be.
+_ROOM = 0.97
+# Designs of far fewer messages than there may be are not tried.
+_TOO_FEW = 0.3
+_MOST_STEP = 10
+
+
+@dataclass(frozen=True)
+class DiscoveryDesign:
+    """Terms of a search for unlisted texts.
+
+    Attributes:
+        layout: Of buckets.
+        check_share: Of the precision (1 / variance) of all groups, that of checks.
+        least: m: the search is made for texts of so many people.
+    """
+
+    layout: PrefixLayout
+    check_share: float
+    least: float
+
+    @property
+    def precisions(self) -> tuple[float, ...]:
+        """The share of each group in the precision of all."""
+        level = (1.0 - self.check_share) / self.layout.levels
+        check = self.check_share / self.layout.checks
+        return (level,) * self.layout.levels + (check,) * self.layout.checks
+
+
+def best_design(
+    bits: int,
+    *,
+    num_users: int,
+    variance: float,
+    expected: int,
+    messages: float,
+    false_texts: float,
+    key: int,
+) -> DiscoveryDesign:
+    """Returns the design that finds texts of the fewest people.
+
+    Args:
+        bits: Of a code.
+        num_users: n.
+        variance: Of all groups combined.
+        expected: How many texts are held by as many people as are found.
+        messages: Of noise, per person.
+        false_texts: Texts that nobody holds, in the mean, that may be printed.
+        key: Of the hash functions.
+
+    Raises:
+        CertificationError: If no design finds any.
+    """
+    best: DiscoveryDesign | None = None
+    for layout in _layouts(bits, key):
+        for share in _CHECK_SHARES:
+            level = variance * layout.levels / (1.0 - share)
+            check = variance * layout.checks / share
+            noise = layout.levels * 2.0**layout.level_bits * level
+            noise += layout.checks * 2.0**layout.check_bits * check
+            if not _TOO_FEW * messages <= noise / num_users <= _ROOM * messages:
+                continue
+            high = num_users / 2.0 if best is None else best.least
+            prediction = DiscoveryPrediction(
+                layout, level, check, num_users, expected, high, false_texts
+            )
+            least = _least(prediction)
+            if least is not None:
+                best = DiscoveryDesign(layout, share, least)
+    if best is None:
+        raise CertificationError(
+            f"No search with {messages:.3g} messages of noise per person finds any text: "
+            "expected more messages, more people, or shorter texts."
+        )
+    return best
+
+
+def _least(prediction: DiscoveryPrediction) -> float | None:
+    """Returns the least number of holders that is found, below that of the prediction."""
+    high = prediction.least
+    if not _finds(prediction, high * 0.995):
+        return None
+    low, high = 0.0, high * 0.995
+    while high - low > 0.005 * high:
+        middle = 0.5 * (low + high) if low else math.sqrt(high)
+        low, high = (low, middle) if _finds(prediction, middle) else (middle, high)
+    return high
+
+
+def _finds(prediction: DiscoveryPrediction, least: float) -> bool:
+    return replace(prediction, least=least).probability(least) >= _FOUND
+
+
+def _layouts(bits: int, key: int) -> Iterator[PrefixLayout]:
+    for level_bits in range(8, min(18, bits - 1) + 1):
+        fewest = max(-(-(bits - level_bits) // _MOST_STEP) + 1, 2)
+        for levels in range(fewest, min(16, bits - level_bits + 1) + 1):
+            for check_bits in range(
+                max(level_bits - 1, 8), min(level_bits + 2, 20) + 1
+            ):
+                for checks in (2, 3, 4):
+                    yield PrefixLayout(
+                        bits, level_bits, levels, check_bits, checks, key
+                    )

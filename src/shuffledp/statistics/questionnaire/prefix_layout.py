@@ -1,0 +1,123 @@
+"""Buckets of the prefixes of a code, and of whole codes: hashed levels, and checks.
+
+Level 1 has a bucket for each prefix of as many bits as buckets need. On every later level a
+longer prefix, the whole code on the last one, is hashed into a bucket. Checks are more
+groups into which whole codes are hashed, each with a hash function of its own; a search for
+prefixes never reads them.
+"""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.checks import whole_number
+from shuffledp.statistics.questionnaire.text_codes import MOST_BITS, Codes
+from shuffledp.types import Ints
+
+LEAST_BUCKET_BITS, MOST_BUCKET_BITS = 4, 20
+MOST_LEVELS, MOST_CHECKS = 32, 8
+# More children of a prefix are slow to try.
+_MOST_STEP = 12
+
+
+@dataclass(frozen=True)
+class PrefixLayout:
+    """Sizes of levels and checks.
+
+    >>> layout = PrefixLayout(48, level_bits=15, levels=6, check_bits=15, checks=4)
+    >>> layout.widths
+    (15, 22, 28, 35, 41, 48)
+
+    Attributes:
+        bits: Of a code, above `level_bits`, at most 64.
+        level_bits: Every level has 2 to this power of buckets, from 4 to 20.
+        levels: From 2 to 32.
+        check_bits: Every check has 2 to this power of buckets, from 4 to 20.
+        checks: From 1 to 8.
+        key: Of the hash functions: public, and chosen before texts are.
+    """
+
+    bits: int
+    level_bits: int
+    levels: int
+    check_bits: int
+    checks: int
+    key: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("level_bits", "check_bits"):
+            whole_number(
+                getattr(self, name),
+                "bits of a bucket",
+                least=LEAST_BUCKET_BITS,
+                most=MOST_BUCKET_BITS,
+            )
+        whole_number(self.levels, "levels", least=2, most=MOST_LEVELS)
+        whole_number(self.checks, "checks", least=1, most=MOST_CHECKS)
+        whole_number(self.key, "as the key", least=0, most=2**63)
+        whole_number(self.bits, "bits", least=self.level_bits + 1, most=MOST_BITS)
+        steps = np.diff(self.widths)
+        if steps.min() < 1 or steps.max() > _MOST_STEP:
+            raise InvalidInputError(
+                f"Expected levels of 1 to {_MOST_STEP} bits more than the last one: "
+                f"{self.levels} levels do not fit {self.bits} bits."
+            )
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Bits of the prefixes of each level, ascending."""
+        more, steps = self.bits - self.level_bits, self.levels - 1
+        return tuple(
+            self.level_bits + round(more * level / steps) for level in range(steps + 1)
+        )
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Buckets of all levels, and of all checks."""
+        return (2**self.level_bits,) * self.levels + (2**self.check_bits,) * self.checks
+
+    def prefixes(self, codes: Codes, level: int) -> Codes:
+        """Returns prefixes of whole codes on a level, from 0."""
+        return codes >> np.uint64(self.bits - self.widths[level])
+
+    def level_buckets(self, prefixes: Codes, level: int) -> Ints:
+        """Returns the bucket of each prefix of a level, shape as `prefixes`."""
+        if level == 0:
+            return prefixes.astype(np.int64)
+        return _hashed(prefixes, self._salts(level), self.level_bits)
+
+    def check_buckets(self, codes: Codes, check: int) -> Ints:
+        """Returns the bucket of each whole code in a check, shape as `codes`."""
+        return _hashed(codes, self._salts(self.levels + check), self.check_bits)
+
+    def buckets(self, codes: Codes) -> Ints:
+        """Returns the buckets of whole codes, shape (n, levels + checks)."""
+        columns = [
+            self.level_buckets(self.prefixes(codes, level), level)
+            for level in range(self.levels)
+        ]
+        columns += [self.check_buckets(codes, check) for check in range(self.checks)]
+        return np.stack(columns, axis=1)
+
+    def _salts(self, group: int) -> NDArray[np.uint64]:
+        text = f"{self.key}/{group}".encode()
+        digest = hashlib.blake2b(text, digest_size=16).digest()
+        return np.frombuffer(digest, dtype="<u8").astype(np.uint64)
+
+
+def _hashed(codes: Codes, salts: NDArray[np.uint64], bits: int) -> Ints:
+    mixed = _mixed(_mixed(codes + salts[0]) ^ salts[1])
+    return (mixed >> np.uint64(64 - bits)).astype(np.int64)
+
+
+def _mixed(numbers: Codes) -> Codes:
+    """Returns a permutation of 64-bit numbers in which every bit depends on all.
+
+    The finalizer of SplitMix64: Steele, Lea and Flood (2014). Products wrap around.
+    """
+    mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))

@@ -1,0 +1,145 @@
+"""A search for codes that many people share, by prefixes that grow level by level.
+
+A prefix that m people share has, on every level, a count of about m above the others. On
+level l, with deviation s, it stays if for each number w of last levels
+
+    sum of the last w counts >= w m - z s sqrt(w),
+
+where counts above m + s are cut to that. A single level is a weak test, and siblings that
+pass it fail on the next levels; sums over several are a strong one. Sums over the last
+levels alone matter because a sibling shares the counts of all levels before.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.statistics.questionnaire.prefix_layout import PrefixLayout
+from shuffledp.statistics.questionnaire.text_codes import Codes
+from shuffledp.types import Floats
+
+# z: deviations by which the sum of a window may fall short.
+SHORTFALL = 3.0
+MOST_CANDIDATES = 2**17
+# Children that are tried at once: a few times 30 MB.
+_AT_ONCE = 2**22
+# The median absolute deviation of a normal distribution, in deviations.
+_NORMAL_MAD = 0.6744897501960817
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Codes that passed all levels.
+
+    Attributes:
+        codes: Shape (candidates,).
+        left_out: Prefixes that passed and were left out, as too many did.
+    """
+
+    codes: Codes
+    left_out: int
+
+
+def bulk(values: Floats) -> tuple[float, float]:
+    """Returns the median, and the deviation of most buckets, a few heavy ones aside."""
+    middle = float(np.median(values))
+    spread = float(np.median(np.abs(values - middle))) / _NORMAL_MAD
+    return middle, spread
+
+
+def search_codes(
+    counts: Sequence[Floats],
+    noise_deviations: Sequence[float],
+    layout: PrefixLayout,
+    *,
+    least: float,
+) -> Candidates:
+    """Returns codes that about `least` people share, or more.
+
+    Args:
+        counts: Unbiased counts of each level's buckets.
+        noise_deviations: Of each level's counts, without other people's texts.
+        layout: Of the collection.
+        least: m, above 0.
+    """
+    prefixes = _Prefixes(np.zeros(1, np.uint64), np.zeros((1, 0)), np.full(1, np.inf))
+    variances: list[float] = []
+    left_out = 0
+    for level, values in enumerate(counts):
+        middle, spread = bulk(values)
+        deviation = max(spread, noise_deviations[level])
+        variances.append(deviation**2)
+        scores = np.minimum(values - middle, least + deviation)
+        floor = least - SHORTFALL * deviation
+        step = layout.widths[level] - (layout.widths[level - 1] if level else 0)
+        rows = max(_AT_ONCE >> step, 1)
+        parts = [
+            _children(
+                prefixes.at(slice(first, first + rows)), scores, layout, level, floor
+            ).passing(variances, least)
+            # An empty level has an empty part.
+            for first in range(0, max(prefixes.codes.size, 1), rows)
+        ]
+        children = _Prefixes.joined(parts)
+        prefixes = children.best(MOST_CANDIDATES)
+        left_out += children.codes.size - prefixes.codes.size
+    return Candidates(prefixes.codes, left_out)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prefixes:
+    """Prefixes, with scores of each level so far and the margin of their worst window."""
+
+    codes: Codes
+    history: Floats
+    margins: Floats
+
+    @staticmethod
+    def joined(parts: "Sequence[_Prefixes]") -> "_Prefixes":
+        return _Prefixes(
+            np.concatenate([part.codes for part in parts]),
+            np.concatenate([part.history for part in parts]),
+            np.concatenate([part.margins for part in parts]),
+        )
+
+    def best(self, most: int) -> "_Prefixes":
+        if self.codes.size <= most:
+            return self
+        order = np.argsort(-self.margins, kind="stable")[:most]
+        return self.at(np.sort(order))
+
+    def passing(self, variances: Sequence[float], least: float) -> "_Prefixes":
+        """Returns the prefixes of which no window falls short."""
+        remaining = self
+        for width in range(1, len(variances) + 1):
+            deviation = math.sqrt(math.fsum(variances[-width:]))
+            sums = remaining.history[:, -width:].sum(axis=1)
+            margins = (sums - width * least) / deviation
+            worst = np.minimum(remaining.margins, margins)
+            remaining = _Prefixes(remaining.codes, remaining.history, worst)
+            remaining = remaining.at(margins >= -SHORTFALL)
+        return remaining
+
+    def at(self, places: slice | NDArray[np.bool_] | NDArray[np.int64]) -> "_Prefixes":
+        return _Prefixes(self.codes[places], self.history[places], self.margins[places])
+
+
+def _children(
+    parents: "_Prefixes",
+    scores: Floats,
+    layout: PrefixLayout,
+    level: int,
+    floor: float,
+) -> _Prefixes:
+    """Returns children whose own score is high enough, with it added to their history."""
+    width = layout.widths[level] - (layout.widths[level - 1] if level else 0)
+    last = np.arange(2**width, dtype=np.uint64)
+    children = ((parents.codes[:, None] << np.uint64(width)) | last).ravel()
+    own = scores[layout.level_buckets(children, level)]
+    # A window of one level: most children end here.
+    stays = np.flatnonzero(own >= floor)
+    history = np.column_stack([parents.history[stays // last.size], own[stays]])
+    return _Prefixes(children[stays], history, np.full(stays.size, np.inf))

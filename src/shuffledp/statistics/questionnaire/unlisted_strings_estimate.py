@@ -1,0 +1,129 @@
+"""Texts that were found, and how many people hold each."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.statistics.questionnaire.code_checks import (
+    ScoreTest,
+    check_codes,
+    fit_matrix,
+)
+from shuffledp.statistics.questionnaire.prefix_layout import PrefixLayout
+from shuffledp.statistics.questionnaire.prefix_search import search_codes
+from shuffledp.statistics.questionnaire.question import (
+    QuestionCounts,
+    QuestionEstimate,
+)
+from shuffledp.statistics.questionnaire.text_codes import TextCodes
+
+
+@dataclass(frozen=True, eq=False)
+class UnlistedStringsEstimate(QuestionEstimate):
+    """Numbers of people who hold each text that was found, the most frequent first.
+
+    Counts are fitted to the checks by least squares. They are unbiased before a text is
+    selected; near the threshold, those that were found lie too high.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> plan = sdp.plan_unlisted_strings(
+    ...     sdp.Wish(targets={1.0: 20_000}), longest=3, max_messages=60, expected=10
+    ... )
+    >>> asked, rng = plan.questionnaire, np.random.default_rng(1)
+    >>> words = ["tea"] * 3_000 + ["rum"] * 2_000 + [None] * 15_000
+    >>> tally = asked.draw_tally({"string": words}, np.full(20_000, 1.0), rng=rng)
+    >>> found = asked.estimate(tally, sdp.Population.from_counts({1.0: 20_000}))["string"]
+    >>> found.labels, found.value.round(-2).tolist()
+    (('tea', 'rum'), [3000.0, 2000.0])
+
+    Attributes:
+        least: The search was made for texts of so many people.
+        candidates: Texts that the search left to the checks.
+        left_out: Prefixes that the search left out, as there were too many.
+        tests: Of the checks.
+    """
+
+    least: float
+    candidates: int
+    left_out: int
+    tests: tuple[ScoreTest, ...]
+
+    @classmethod
+    def of(
+        cls,
+        counts: QuestionCounts,
+        codes: TextCodes,
+        layout: PrefixLayout,
+        least: float,
+        false_texts: float,
+    ) -> "UnlistedStringsEstimate":
+        """Returns the texts that are found in the counts of all groups.
+
+        Args:
+            counts: A group for each level, then one for each check.
+            codes: Numbers of texts.
+            layout: Of buckets.
+            least: The search is made for texts of so many people.
+            false_texts: Texts that nobody holds, in the mean, that may be found.
+        """
+        levels = counts.groups[: layout.levels]
+        checks = counts.groups[layout.levels :]
+        search = search_codes(
+            [group.value for group in levels],
+            [group.noise_variance**0.5 for group in levels],
+            layout,
+            least=least,
+        )
+        is_text = np.array([t is not None for t in codes.decode(search.codes)], bool)
+        candidates = search.codes[is_text]
+        checked = check_codes(
+            candidates,
+            [group.value for group in checks],
+            layout,
+            least=least,
+            false_texts=false_texts,
+        )
+        texts = tuple(text for text in codes.decode(checked.codes) if text is not None)
+        matrices = fit_matrix(checked.buckets, layout.sizes[-1])
+        constant = np.zeros(len(texts))
+        groups = []
+        for group, matrix, own in zip(checks, matrices, checked.buckets.T, strict=True):
+            # Buckets of no text that was found: other texts, and noise.
+            others = np.delete(group.value, own)
+            constant -= float(others.mean()) * np.asarray(matrix.sum(axis=1)).ravel()
+            variance = max(float(others.var()), group.noise_variance)
+            groups.append(replace(group, noise_variance=variance))
+        unused = tuple(sparse.csr_array((len(texts), size)) for size in layout.sizes)
+        every = replace(counts, groups=(*levels, *groups))
+        fitted = every.combine(texts, unused[: layout.levels] + matrices, constant)
+        order = np.argsort(-fitted.value, kind="stable")
+        return cls(
+            tuple(texts[place] for place in order),
+            fitted.value[order],
+            fitted.standard_error[order],
+            fitted.excess_kurtosis[order],
+            fitted.num_users,
+            least,
+            candidates.size,
+            search.left_out,
+            checked.tests,
+        )
+
+    def false_probability(self, held: float) -> float:
+        """Returns a bound of the probability that a text of `held` people is found.
+
+        It holds for any texts of others and any noise, as hash functions are random. Above
+        0 people, by how much the text's own buckets, one in thousands, move medians and
+        thresholds is left out.
+
+        Args:
+            held: People who hold the text, at least 0.
+
+        Raises:
+            InvalidInputError: If `held` is below 0.
+        """
+        if not held >= 0.0:
+            raise InvalidInputError(f"Expected at least 0 people, got {held:g}.")
+        return min(sum(test.probability(held) for test in self.tests), 1.0)
