@@ -2,7 +2,8 @@
 
 Noise of group g has the variance v / a_g, where the shares a_g of all groups add up to 1,
 so that v is the variance of all groups combined. Other people's texts are taken to differ
-from each other: each bucket then has n / M of them, a variance of n / M.
+from each other: each of M buckets then has n / M of them. Where prefixes have w bits,
+n / 2^w people share one, and the variance is (n / M) (1 + n / 2^w).
 """
 
 import math
@@ -12,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtr
 
+from shuffledp.statistics.questionnaire.code_checks import PASSES
 from shuffledp.statistics.questionnaire.prefix_layout import PrefixLayout
 from shuffledp.statistics.questionnaire.prefix_search import MOST_CANDIDATES, SHORTFALL
 from shuffledp.types import Floats
@@ -42,33 +44,40 @@ class DiscoveryPrediction:
     least: float
     false_texts: float
 
-    @property
-    def _deviations(self) -> tuple[float, float]:
+    @cached_property
+    def _level_variances(self) -> Floats:
         n, layout = self.num_users, self.layout
-        return (
-            math.sqrt(self.level_variance + n / 2**layout.level_bits),
-            math.sqrt(self.check_variance + n / 2**layout.check_bits),
+        shared = n / 2.0 ** np.array(layout.widths)
+        # The prefixes of level 1 have buckets of their own.
+        shared[0] = 0.0
+        variances: Floats = self.level_variance + n / 2**layout.level_bits * (
+            1.0 + shared
+        )
+        return variances
+
+    @property
+    def _check_deviation(self) -> float:
+        return math.sqrt(
+            self.check_variance + self.num_users / 2**self.layout.check_bits
         )
 
     @cached_property
     def candidates(self) -> float:
         """About the most prefixes that pass on any level."""
-        layout, m = self.layout, self.least
-        deviation, levels = self._deviations[0], self.layout.levels
-        windows = np.arange(1, levels + 1)
-        alone = ndtr(SHORTFALL - m * np.sqrt(windows) / deviation)
-        tails = np.concatenate([[1.0], np.minimum.accumulate(alone)])
+        layout, m, levels = self.layout, self.least, self.layout.levels
         # A level on which the bucket is another such text's is no test.
         shared = self.expected / 2**layout.level_bits
-        passes = np.array(
-            [
-                sum(math.comb(w, j) * shared**j * tails[w - j] for j in range(w + 1))
-                for w in range(levels + 1)
-            ]
-        )
         steps = np.array(layout.widths, dtype=np.float64)
         worst = 0.0
         for level in range(levels):
+            sums = np.cumsum(self._level_variances[level::-1])
+            windows = np.arange(1, level + 2)
+            alone = ndtr(SHORTFALL - m * windows / np.sqrt(sums))
+            tails = np.concatenate([[1.0], np.minimum.accumulate(alone)])
+            passes = [
+                sum(math.comb(w, j) * shared**j * tails[w - j] for j in range(w + 1))
+                for w in range(level + 2)
+            ]
             # Siblings that left a text's prefixes w levels ago, and prefixes of no text.
             siblings = sum(
                 2.0 ** (steps[level] - steps[level - w]) * passes[w]
@@ -81,9 +90,10 @@ class DiscoveryPrediction:
     @cached_property
     def threshold(self) -> float:
         """About the sum of counts over checks that a text needs, in people."""
-        layout, m, deviation = self.layout, self.least, self._deviations[1]
+        layout, m, deviation = self.layout, self.least, self._check_deviation
         shared, checks = self.expected / 2**layout.check_bits, layout.checks
-        allowed = self.false_texts / max(self.candidates, 1.0)
+        # The first pass alone: later ones add a little.
+        allowed = self.false_texts / PASSES / max(self.candidates, 1.0)
 
         def tail(total: float) -> float:
             mass = 0.0
@@ -108,15 +118,16 @@ class DiscoveryPrediction:
         if self.candidates > MOST_CANDIDATES:
             return 0.0
         layout, m = self.layout, self.least
-        level, check = self._deviations
+        check, levels = self._check_deviation, np.sqrt(self._level_variances)
         noise = _noise(layout.levels + layout.checks)
         searched, checked = noise[:, : layout.levels], noise[:, layout.levels :]
         scores = np.clip(held + check * checked, -m, m).sum(axis=1)
         finds = scores >= self.threshold
-        scores = np.minimum(held + level * searched, m + level)
+        scores = np.minimum(held + levels * searched, m + levels)
         sums = np.cumsum(np.insert(scores, 0, 0.0, axis=1), axis=1)
+        variances = np.cumsum(np.insert(self._level_variances, 0, 0.0))
         for w in range(1, layout.levels + 1):
-            floor = w * m - SHORTFALL * level * math.sqrt(w)
+            floor = w * m - SHORTFALL * np.sqrt(variances[w:] - variances[:-w])
             finds &= np.all(sums[:, w:] - sums[:, :-w] >= floor, axis=1)
         return float(finds.mean())
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from shuffledp.errors import CertificationError
 from shuffledp.statistics.questionnaire.discovery_design import DiscoveryPrediction
 from shuffledp.statistics.questionnaire.prefix_layout import PrefixLayout
+from shuffledp.statistics.questionnaire.prefix_search import MOST_CANDIDATES
 
 _FOUND = 0.95
 _CHECK_SHARES = (0.25, 0.35, 0.45)
@@ -15,6 +16,8 @@ _ROOM = 0.97
 # Designs of far fewer messages than there may be are not tried.
 _TOO_FEW = 0.3
 _MOST_STEP = 10
+# The part of the prefixes that a search keeps, so that next to none is left out.
+_FULL = 0.25
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,10 @@ def _least(prediction: DiscoveryPrediction) -> float | None:
 
 
 def _finds(prediction: DiscoveryPrediction, least: float) -> bool:
-    return replace(prediction, least=least).probability(least) >= _FOUND
+    tried = replace(prediction, least=least)
+    if tried.candidates > _FULL * MOST_CANDIDATES:
+        return False
+    return tried.probability(least) >= _FOUND
 
 
 def _layouts(bits: int, key: int) -> Iterator[PrefixLayout]:
