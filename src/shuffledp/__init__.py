@@ -94,13 +94,13 @@ if TYPE_CHECKING:
         TableEstimate,
         TableQuestion,
     )
-    from shuffledp.statistics.questionnaire.unlisted_strings_estimate import (
+    from shuffledp.statistics.questionnaire.texts.unlisted_strings_estimate import (
         UnlistedStringsEstimate,
     )
-    from shuffledp.statistics.questionnaire.unlisted_strings_plan import (
+    from shuffledp.statistics.questionnaire.texts.unlisted_strings_plan import (
         plan_unlisted_strings,
     )
-    from shuffledp.statistics.questionnaire.unlisted_strings_question import (
+    from shuffledp.statistics.questionnaire.texts.unlisted_strings_question import (
         UnlistedStringsQuestion,
     )
     from shuffledp.statistics.single_message import SingleMessage
@@ -267,8 +267,8 @@ _MODULES = {
     "Tally": "tally",
     "UnaryEncoding": "randomizers.unary_encoding",
     "UnknownLevelError": "errors",
-    "UnlistedStringsEstimate": "statistics.questionnaire.unlisted_strings_estimate",
-    "UnlistedStringsQuestion": "statistics.questionnaire.unlisted_strings_question",
+    "UnlistedStringsEstimate": "statistics.questionnaire.texts.unlisted_strings_estimate",
+    "UnlistedStringsQuestion": "statistics.questionnaire.texts.unlisted_strings_question",
     "Verification": "accounting.verification",
     "Wish": "planning.protocol_plan",
     "account": "accounting.account",
@@ -280,7 +280,7 @@ _MODULES = {
     "plan_frequency": "statistics.frequency.frequency_plan",
     "plan_mean": "statistics.mean.mean_plan",
     "plan_questionnaire": "statistics.questionnaire.questionnaire_plan",
-    "plan_unlisted_strings": "statistics.questionnaire.unlisted_strings_plan",
+    "plan_unlisted_strings": "statistics.questionnaire.texts.unlisted_strings_plan",
     "privacy_profile": "accounting.privacy_profile",
     "rehearse": "rehearsal.rehearse",
     "shuffle": "shuffler.shuffle",

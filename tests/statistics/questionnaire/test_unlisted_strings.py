@@ -8,14 +8,21 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.statistics.questionnaire.code_checks import check_codes, fit_matrix
-from shuffledp.statistics.questionnaire.prefix_layout import PrefixLayout
-from shuffledp.statistics.questionnaire.prefix_search import search_codes
-from shuffledp.statistics.questionnaire.text_codes import TextCodes
-from shuffledp.statistics.questionnaire.unlisted_strings_estimate import (
+from shuffledp.statistics.questionnaire.texts.code_checks import (
+    check_codes,
+    fit_matrix,
+)
+from shuffledp.statistics.questionnaire.texts.prefix_layout import (
+    PrefixLayout,
+)
+from shuffledp.statistics.questionnaire.texts.prefix_search import (
+    search_codes,
+)
+from shuffledp.statistics.questionnaire.texts.text_codes import TextCodes
+from shuffledp.statistics.questionnaire.texts.unlisted_strings_estimate import (
     UnlistedStringsEstimate,
 )
-from shuffledp.statistics.questionnaire.unlisted_strings_plan import (
+from shuffledp.statistics.questionnaire.texts.unlisted_strings_plan import (
     UnlistedStringsPlan,
 )
 

@@ -21,9 +21,11 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from shuffledp.statistics.questionnaire.prefix_layout import PrefixLayout
-from shuffledp.statistics.questionnaire.prefix_search import bulk
-from shuffledp.statistics.questionnaire.text_codes import Codes
+from shuffledp.statistics.questionnaire.texts.prefix_layout import (
+    PrefixLayout,
+)
+from shuffledp.statistics.questionnaire.texts.prefix_search import bulk
+from shuffledp.statistics.questionnaire.texts.text_codes import Codes
 from shuffledp.types import Floats, Ints
 
 PASSES = 3

@@ -5,9 +5,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from shuffledp.errors import CertificationError
-from shuffledp.statistics.questionnaire.discovery_design import DiscoveryPrediction
-from shuffledp.statistics.questionnaire.prefix_layout import PrefixLayout
-from shuffledp.statistics.questionnaire.prefix_search import MOST_CANDIDATES
+from shuffledp.statistics.questionnaire.texts.discovery_design import (
+    DiscoveryPrediction,
+)
+from shuffledp.statistics.questionnaire.texts.prefix_layout import (
+    PrefixLayout,
+)
+from shuffledp.statistics.questionnaire.texts.prefix_search import (
+    MOST_CANDIDATES,
+)
 
 _FOUND = 0.95
 _CHECK_SHARES = (0.25, 0.35, 0.45)

@@ -13,9 +13,14 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtr
 
-from shuffledp.statistics.questionnaire.code_checks import PASSES
-from shuffledp.statistics.questionnaire.prefix_layout import PrefixLayout
-from shuffledp.statistics.questionnaire.prefix_search import MOST_CANDIDATES, SHORTFALL
+from shuffledp.statistics.questionnaire.texts.code_checks import PASSES
+from shuffledp.statistics.questionnaire.texts.prefix_layout import (
+    PrefixLayout,
+)
+from shuffledp.statistics.questionnaire.texts.prefix_search import (
+    MOST_CANDIDATES,
+    SHORTFALL,
+)
 from shuffledp.types import Floats
 
 # Draws of noise from which probabilities are predicted: right to 0.2 percent at 95%.

@@ -7,13 +7,15 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import CertificationError
 from shuffledp.planning.protocol_plan import Wish
 from shuffledp.population import Population
-from shuffledp.statistics.questionnaire.discovery_design import DiscoveryPrediction
 from shuffledp.statistics.questionnaire.protocol import Questionnaire
 from shuffledp.statistics.questionnaire.questionnaire_plan import (
     QuestionnairePlan,
     plan_questionnaire,
 )
-from shuffledp.statistics.questionnaire.unlisted_strings_question import (
+from shuffledp.statistics.questionnaire.texts.discovery_design import (
+    DiscoveryPrediction,
+)
+from shuffledp.statistics.questionnaire.texts.unlisted_strings_question import (
     UnlistedStringsQuestion,
 )
 

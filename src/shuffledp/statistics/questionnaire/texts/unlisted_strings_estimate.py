@@ -6,18 +6,22 @@ import numpy as np
 from scipy import sparse
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.statistics.questionnaire.code_checks import (
-    ScoreTest,
-    check_codes,
-    fit_matrix,
-)
-from shuffledp.statistics.questionnaire.prefix_layout import PrefixLayout
-from shuffledp.statistics.questionnaire.prefix_search import search_codes
 from shuffledp.statistics.questionnaire.question import (
     QuestionCounts,
     QuestionEstimate,
 )
-from shuffledp.statistics.questionnaire.text_codes import TextCodes
+from shuffledp.statistics.questionnaire.texts.code_checks import (
+    ScoreTest,
+    check_codes,
+    fit_matrix,
+)
+from shuffledp.statistics.questionnaire.texts.prefix_layout import (
+    PrefixLayout,
+)
+from shuffledp.statistics.questionnaire.texts.prefix_search import (
+    search_codes,
+)
+from shuffledp.statistics.questionnaire.texts.text_codes import TextCodes
 
 
 @dataclass(frozen=True, eq=False)

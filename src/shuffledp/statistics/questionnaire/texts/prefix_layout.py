@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import whole_number
-from shuffledp.statistics.questionnaire.text_codes import MOST_BITS, Codes
+from shuffledp.statistics.questionnaire.texts.text_codes import (
+    MOST_BITS,
+    Codes,
+)
 from shuffledp.types import Ints
 
 LEAST_BUCKET_BITS, MOST_BUCKET_BITS = 4, 20

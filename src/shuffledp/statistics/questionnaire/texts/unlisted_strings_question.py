@@ -9,17 +9,17 @@ from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomness import Rng
-from shuffledp.statistics.questionnaire.discovery_search import (
-    DiscoveryDesign,
-    best_design,
-)
 from shuffledp.statistics.questionnaire.question import (
     AnswerGroup,
     QuestionCounts,
     check_name,
 )
-from shuffledp.statistics.questionnaire.text_codes import TextCodes
-from shuffledp.statistics.questionnaire.unlisted_strings_estimate import (
+from shuffledp.statistics.questionnaire.texts.discovery_search import (
+    DiscoveryDesign,
+    best_design,
+)
+from shuffledp.statistics.questionnaire.texts.text_codes import TextCodes
+from shuffledp.statistics.questionnaire.texts.unlisted_strings_estimate import (
     UnlistedStringsEstimate,
 )
 from shuffledp.types import Ints

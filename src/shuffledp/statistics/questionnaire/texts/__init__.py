@@ -1,0 +1,1 @@
+"""Texts that nobody listed: a search over hashed prefixes, and a test of what it finds."""
