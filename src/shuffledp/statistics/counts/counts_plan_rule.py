@@ -10,14 +10,13 @@ from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import CountGroup, CountsParameters
 from shuffledp.accounting.counts.poisson_table import PoissonTable, make_poisson_table
 from shuffledp.accounting.items.report_truncation import smallest_report
-from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.statistics.choices import Choices
 from shuffledp.statistics.counts.protocol import Counts
+from shuffledp.statistics.stated_rows import StatedRows, plain_rows
 from shuffledp.tally import Tally
 
-_NAMES = frozenset({"noise", "rates", "cut", "coin_error"})
 # Reports are no larger than a device sends.
 _LARGEST_REPORT = 4096
 
@@ -72,35 +71,21 @@ class CountsPlanRule:
         Raises:
             InvalidInputError: If a member is missing, unknown or out of range.
         """
-        refusal = InvalidInputError(f"Expected a rule for plans of {sorted(_NAMES)}.")
-        if not isinstance(value, dict) or set(value) != _NAMES:
-            raise refusal
-        noise, rates = value["noise"], value["rates"]
-        if not isinstance(noise, list) or not isinstance(rates, list):
-            raise refusal
-        if not all(isinstance(row, list) for row in rates):
-            raise refusal
+        rows = StatedRows.from_dict(value)
         table = PoissonTable(
             groups=terms.groups,
             targets=terms.targets,
             delta=terms.delta,
-            cut=as_number(value["cut"], "cut"),
-            coin_error=as_number(value["coin_error"], "coin error"),
-            noise=tuple(as_number(number, "noise") for number in noise),
-            rates=tuple(
-                tuple(as_number(rate, "rate") for rate in row) for row in rates
-            ),
+            cut=rows.cut,
+            coin_error=rows.coin_error,
+            noise=rows.noise,
+            rates=rows.rates,
         )
         return cls(terms, table)
 
     def to_dict(self) -> dict[str, Any]:
         """See `PlanRule`."""
-        return {
-            "noise": list(self.table.noise),
-            "rates": [list(row) for row in self.table.rates],
-            "cut": self.table.cut,
-            "coin_error": self.table.coin_error,
-        }
+        return plain_rows(self.table)
 
     def prove(self) -> None:
         """See `PlanRule`."""
