@@ -3,7 +3,7 @@ import math
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shuffledp.types import Floats
@@ -46,6 +46,8 @@ def test_laplace_errors_are_areas(own: float, victim: float) -> None:
 @given(budgets, budgets, st.floats(1e-12, 0.3))
 @settings(max_examples=50, deadline=None)
 def test_gaussian_errors_are_areas(own: float, victim: float, delta: float) -> None:
+    # Densities of nearly equal budgets differ by less than they are rounded.
+    assume(own == victim or abs(own - victim) > 1e-6 * own)
     sigma, other = 1.0 / own, 1.0 / victim
     z = np.linspace(-9.0 * sigma, 9.0 * sigma, 400_000) + 1e-9
 
