@@ -14,7 +14,6 @@ CITY = """
 text = "How do you get to work?"
 kind = "choice"
 options = ["bus", "bicycle", "car"]
-interest = 2.0
 
 [questions.papers]
 kind = "choice"
@@ -58,6 +57,7 @@ def test_plain_values_come_back() -> None:
         ("most = 1.5", "from 1 to 3"),
         ("most = true", "from 1 to 3"),
         ('text = "  "', "the text of a question"),
+        ("interest = 2.0", "no interest in a form"),
         ("color = 1", "questions of most, options, text"),
         ('options = ["a"]', "different options"),
         ('options = ["a", "a"]', "different options"),

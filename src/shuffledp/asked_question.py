@@ -102,9 +102,11 @@ def _from_file(path: Path) -> tuple[AskedQuestion, ...]:
     questions = []
     for name, table in read_question_tables(path).items():
         terms = {"text": name, "most": 1, "kind": "choice", **table}
-        # A file may say more for a plan.
-        terms.pop("interest", None)
         try:
+            if "interest" in terms:
+                raise InvalidInputError(
+                    "Expected no interest in a form: its questions share noise equally."
+                )
             if (kind := terms.pop("kind")) != "choice":
                 raise InvalidInputError(
                     "Expected a question of kind choice, as people pick from options (of "

@@ -52,3 +52,9 @@ def test_counts_of_no_noise_may_be_anything() -> None:
 def test_other_means_are_refused(counts: list[int], means: list[float]) -> None:
     with pytest.raises(InvalidInputError):
         noise_p_value(np.array(counts, np.int64), np.array(means))
+
+
+def test_counts_may_be_of_any_size() -> None:
+    huge = np.array([2**70, 100], dtype=object)
+
+    assert noise_p_value(huge, np.array([90.0, 90.0])) > 0.01

@@ -59,3 +59,15 @@ def test_a_level_is_needed_and_a_column_for_each_question() -> None:
         read_answers(frame(), ["way"], QUESTIONS, level="level")
     with pytest.raises(DataError, match="different columns"):
         read_answers(frame(), ["way", "way"], QUESTIONS, level="level")
+
+
+def test_an_option_that_looks_like_two_is_refused_where_several_may_be_picked() -> None:
+    for most, is_refused in ((2, True), (1, False)):
+        questions = ((("a;b", "a", "b"), most), QUESTIONS[1])
+        table = frame(way=["a;b", None, "a"])
+        if is_refused:
+            with pytest.raises(InvalidInputError, match="divides answers"):
+                read_answers(table, COLUMNS, questions, level="level")
+        else:
+            answers, _ = read_answers(table, COLUMNS, questions, level="level")
+            assert answers[:, 0].tolist() == [0, 6, 1]

@@ -16,6 +16,8 @@ from scipy.stats import poisson
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats
 
+_LARGEST = 2**62
+
 
 def noise_p_value(counts: NDArray[np.int64], means: Floats) -> float:
     """Returns the p-value of counts of messages, at most 1.
@@ -36,5 +38,7 @@ def noise_p_value(counts: NDArray[np.int64], means: Floats) -> float:
         raise InvalidInputError("Expected a mean for each of the counts.")
     if not np.all((means >= 0.0) & np.isfinite(means)):
         raise InvalidInputError("Expected means of noise from 0.")
-    smallest = float(np.min(poisson.cdf(counts, means)))
+    # Published counts may be whole numbers of any size.
+    known = np.minimum(counts, _LARGEST).astype(np.float64)
+    smallest = float(np.min(poisson.cdf(known, means)))
     return min(counts.size * smallest, 1.0)

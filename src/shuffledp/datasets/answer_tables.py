@@ -47,6 +47,13 @@ def read_answers(
         )
     if len({*columns, level}) <= len(columns):
         raise DataError("Expected different columns for questions and levels.")
+    for options, most in questions:
+        divided = [option for option in options if _BETWEEN in option]
+        if most > 1 and divided:
+            raise InvalidInputError(
+                f"Expected options without {_BETWEEN!r} where several may be picked, got "
+                f"{divided[0]!r:.60}: in a table it divides answers."
+            )
     known = {option for options, _ in questions for option in options}
     rows = cleaned_rows(rows_of(source, [*columns, level]), known)
     refuse_missing([rows.frame[level]], rows)

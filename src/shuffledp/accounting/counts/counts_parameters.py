@@ -98,6 +98,8 @@ class CountsParameters:
         size: Messages of a report where noise is Poisson or geometric: answers, noise, of
             which what does not fit is cut, and dummies. None if sizes vary with the
             noise, or slots fix them.
+        meaning: Of the buckets, as a text for the identity: reports of other questions
+            with equally many buckets are refused. None if nothing is said.
     """
 
     groups: tuple[CountGroup, ...]
@@ -105,6 +107,7 @@ class CountsParameters:
     rates: tuple[float, ...]
     honest: int
     size: int | None = None
+    meaning: str | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.groups) <= MAX_GROUPS:
@@ -112,6 +115,10 @@ class CountsParameters:
                 f"Expected from 1 to {MAX_GROUPS} groups, got {len(self.groups)}."
             )
         check_whole(self.honest, "honest people", least=1)
+        if self.meaning is not None and not isinstance(self.meaning, str):
+            raise InvalidInputError(
+                f"Expected the meaning of buckets as a text, got {self.meaning!r:.60}."
+            )
         total = sum(group.buckets for group in self.groups)
         if total > MAX_BUCKETS:
             raise InvalidInputError(
@@ -154,6 +161,8 @@ class CountsParameters:
         # Identities of reports without this size do not name it.
         if self.size is not None:
             parameters["report_size"] = self.size
+        if self.meaning is not None:
+            parameters["meaning"] = self.meaning
         return Identity.of("counts", "noisy-counts", parameters, "agnostic")
 
     @property

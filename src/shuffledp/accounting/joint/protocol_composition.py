@@ -53,6 +53,11 @@ class ProtocolComposition:
             raise InvalidInputError(
                 f"Expected from 2 to {MAX_PARTS:,} protocols, got {len(parts)}."
             )
+        for part in parts:
+            if not (hasattr(part, "exposures") or hasattr(part, "mechanism")):
+                raise InvalidInputError(
+                    f"Expected protocols or randomizers, got {type(part).__name__}."
+                )
         if any(isinstance(part, ProtocolComposition) for part in parts):
             raise InvalidInputError(
                 "Expected protocols in one list: a composition is not part of another."
@@ -102,6 +107,10 @@ def one_protocol(
 ) -> Certifiable | LocalRandomizer:
     """Returns the protocol, or the composition of several that are listed."""
     if isinstance(protocol, list | tuple):
+        if not protocol:
+            raise InvalidInputError(
+                "Expected at least one protocol, got an empty list."
+            )
         only = protocol[0] if len(protocol) == 1 else None
         return ProtocolComposition(protocol) if only is None else only
     return cast(Certifiable | LocalRandomizer, protocol)

@@ -57,6 +57,7 @@ class Counts:
         report_size: Messages of a report where noise is Poisson or geometric: answers,
             noise, of which what does not fit is cut, and dummies; by default sizes vary
             with the noise. Slots fix the size themselves.
+        meaning: Of the buckets: a text that reports and guarantees carry, or None.
     """
 
     groups: tuple[CountGroup, ...]
@@ -64,6 +65,7 @@ class Counts:
     rates: tuple[float, ...]
     honest: int
     report_size: int | None = None
+    meaning: str | None = None
 
     def __post_init__(self) -> None:
         known = self.parameters
@@ -84,9 +86,8 @@ class Counts:
     @property
     def parameters(self) -> CountsParameters:
         """The public parameters that devices need and that are certified."""
-        return CountsParameters(
-            self.groups, self.targets, self.rates, self.honest, self.report_size
-        )
+        terms = (self.targets, self.rates, self.honest, self.report_size, self.meaning)
+        return CountsParameters(self.groups, *terms)
 
     @cached_property
     def randomizer(self) -> BucketMessages:

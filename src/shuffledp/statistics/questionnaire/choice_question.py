@@ -14,6 +14,7 @@ from shuffledp.statistics.questionnaire.question import (
     QuestionCounts,
     QuestionEstimate,
     check_name,
+    is_shown,
 )
 from shuffledp.types import Ints
 
@@ -43,9 +44,13 @@ class ChoiceQuestion:
         if (
             isinstance(self.options, str)
             or not isinstance(self.options, Iterable)
-            or not all(isinstance(option, str) for option in self.options)
+            or not all(
+                isinstance(option, str) and is_shown(option) for option in self.options
+            )
         ):
-            raise InvalidInputError("Expected options as a list of texts.")
+            raise InvalidInputError(
+                "Expected options as a list of texts that can be displayed."
+            )
         object.__setattr__(self, "options", tuple(self.options))
         if len(self.options) < 2 or len(set(self.options)) < len(self.options):
             raise InvalidInputError("Expected at least 2 options, all different.")

@@ -17,6 +17,7 @@ from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.statistics.counts.counts_channel import CountsEstimate
 from shuffledp.statistics.counts.protocol import Counts
+from shuffledp.statistics.questionnaire.meaning import meaning_of
 from shuffledp.statistics.questionnaire.question import (
     GroupCounts,
     Question,
@@ -71,6 +72,11 @@ class Questionnaire:
     def __post_init__(self) -> None:
         for name in ("questions", "noise"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        for question in self.questions:
+            if not hasattr(question, "groups"):
+                raise InvalidInputError(
+                    f"Expected questions, got {type(question).__name__}."
+                )
         names = [question.name for question in self.questions]
         if not names or len(set(names)) < len(names):
             raise InvalidInputError("Expected questions of different names.")
@@ -91,11 +97,18 @@ class Questionnaire:
             CountGroup(group.buckets, group.most, noise)
             for group, noise in zip(wanted, self.noise, strict=True)
         )
-        return Counts(groups, self.targets, self.rates, self.honest, self.report_size)
+        return Counts(
+            groups,
+            self.targets,
+            self.rates,
+            self.honest,
+            self.report_size,
+            meaning_of(self.questions),
+        )
 
     @property
     def identity(self) -> Identity:
-        """The identity of the counts: guarantees do not depend on what buckets mean."""
+        """The identity of the counts, which names a digest of the questions."""
         return self.counts.identity
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:

@@ -107,8 +107,15 @@ def plan_questionnaire(
         PopulationError: If more people may be absent than there are others.
         CertificationError: If nothing is found that can be proven.
     """
-    if not questions:
-        raise InvalidInputError("Expected at least one question.")
+    if not isinstance(questions, Sequence) or not questions:
+        raise InvalidInputError("Expected a list of at least one question.")
+    for question in questions:
+        if not hasattr(question, "adapted"):
+            raise InvalidInputError(
+                f"Expected questions, got {type(question).__name__}."
+            )
+    if not isinstance(wish, Wish):
+        raise InvalidInputError(f"Expected a Wish, got {type(wish).__name__}.")
     if wish.targets is None:
         raise InvalidInputError("Expected central targets, got privacy levels.")
     people = Population.from_counts(dict(wish.targets))

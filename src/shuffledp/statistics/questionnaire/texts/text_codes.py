@@ -107,8 +107,11 @@ class TextCodes:
         if not text:
             return None
         if self.alphabet is None:
-            # Half of a surrogate pair is no text in UTF-8.
-            symbols = text.encode("utf-8", errors="replace")
+            try:
+                symbols = text.encode("utf-8")
+            except UnicodeEncodeError:
+                # Half of a surrogate pair has no bytes in UTF-8.
+                return None
         else:
             if not set(text) <= set(self.alphabet):
                 return None
