@@ -46,7 +46,7 @@ def test_reports_of_other_questions_are_refused(
 
 
 def test_equal_questions_have_equal_meanings_whatever_the_types_of_numbers() -> None:
-    same = sdp.NumberQuestion("age", 0.0, 100.0, digits=np.int64(2))
+    same = sdp.NumberQuestion("age", 0.0, np.float64(100.0), digits=2)
 
     assert meaning_of([NUMBER]) == meaning_of([same])
     assert asked(NUMBER).identity == asked(same).identity

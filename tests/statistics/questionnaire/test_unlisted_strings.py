@@ -195,27 +195,29 @@ def test_a_plan_is_certified_as_counts_and_finds_what_it_predicts(
     asked, people = plan.questionnaire, sdp.Population.from_counts({1.0: 20_000})
     held = math.ceil(plan.found_from)
     words = [f"{first}{second}x" for first in "abcde" for second in "pqrs"]
-    texts = words * held + [None] * (20_000 - 20 * held)
+    texts = np.array(words * held + [None] * (20_000 - 20 * held), dtype=object)
 
     certified = sdp.account(asked.counts, people, delta=1e-6, quantiles=False)
-    hits = 0
+    hits, probabilities = 0, (0.0, 0.0)
     for run in range(20):
         rng = np.random.default_rng(run)
         tally = asked.draw_tally({"string": texts}, np.ones(20_000), rng=rng)
         found = asked.estimate(tally, people)["string"]
         assert isinstance(found, UnlistedStringsEstimate)
         hits += len(set(found.labels) & set(words))
+        probabilities = found.false_probability(0.0), found.false_probability(30.0)
 
     assert plan.guarantee.levels[0].epsilon_central <= 1.0
     assert certified.levels == plan.guarantee.levels
     assert plan.plan.messages <= 64
-    assert found.false_probability(0.0) <= found.false_probability(30.0) <= 1.0
+    assert 0.0 < probabilities[0] <= probabilities[1] <= 1.0
     # 95% of 400: five standard deviations are 22, if texts were found independently.
     assert hits >= 380 - 22
 
 
 def test_bad_terms_are_refused(plan: UnlistedStringsPlan) -> None:
     question = plan.questionnaire.questions[0]
+    assert isinstance(question, sdp.UnlistedStringsQuestion)
     rng = np.random.default_rng(1)
     with pytest.raises(sdp.InvalidInputError, match="at most 64 bits"):
         sdp.UnlistedStringsQuestion("x", 9)
