@@ -28,6 +28,7 @@ BASE = {
     "option_text",
     "asked_question",
     "question_tables",
+    "public_names",
     "parameter",
     "strict_json",
     "tally",

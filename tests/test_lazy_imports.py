@@ -11,6 +11,7 @@ import pytest
 
 import shuffledp
 from shuffledp.cli.main import app
+from shuffledp.public_names import MODULES
 
 HEAVY = {"scipy", "polars", "matplotlib", "rich", "numpy", "jinja2", "cryptography"}
 
@@ -38,7 +39,7 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 
     assert not (HEAVY | {"click"}) & names
     own = {name for name in names if name.startswith("shuffledp")}
-    assert own == {"shuffledp", "shuffledp.version"}
+    assert own == {"shuffledp", "shuffledp.public_names", "shuffledp.version"}
 
 
 def test_one_public_name_does_not_import_the_others() -> None:
@@ -83,7 +84,7 @@ def test_every_public_name_has_one_home_that_type_checkers_see_too() -> None:
         for alias in node.names
     }
 
-    homes = {name: f"shuffledp.{module}" for name, module in shuffledp._MODULES.items()}
+    homes = {name: f"shuffledp.{module}" for name, module in MODULES.items()}
     assert seen == homes
     assert set(homes) == set(shuffledp.__all__) - {"__version__"}
 
@@ -93,7 +94,7 @@ def test_public_names_are_listed_and_found(name: str) -> None:
     assert name in dir(shuffledp)
     assert getattr(shuffledp, name) is getattr(shuffledp, name)
     if name != "__version__":
-        module = import_module(f"shuffledp.{shuffledp._MODULES[name]}")
+        module = import_module(f"shuffledp.{MODULES[name]}")
         assert getattr(shuffledp, name) is getattr(module, name)
 
 

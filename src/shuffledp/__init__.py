@@ -6,6 +6,7 @@ A name is imported when it is first used: `import shuffledp` itself loads nothin
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from shuffledp.public_names import MODULES
 from shuffledp.version import __version__
 
 # Type checkers run no `__getattr__`: for them, names are imported here.
@@ -199,102 +200,12 @@ __all__ = [
     "verify",
 ]
 
-# Which module of this package each name comes from.
-_MODULES = {
-    "BinarySum": "statistics.sum.protocol",
-    "Calibration": "accounting.promise",
-    "CertificationError": "errors",
-    "ChoiceQuestion": "statistics.questionnaire.choice_question",
-    "ClipLaplace": "randomizers.clip_laplace",
-    "ConformanceError": "errors",
-    "CountGroup": "accounting.counts.counts_parameters",
-    "Counts": "statistics.counts.protocol",
-    "CountsEstimate": "statistics.counts.counts_channel",
-    "DataError": "errors",
-    "DeclaredRatios": "randomizers.declared_ratios",
-    "DensityRandomizer": "randomizers.from_density",
-    "DistributionEstimate": "statistics.questionnaire.distribution_estimate",
-    "DistributionQuestion": "statistics.questionnaire.distribution_question",
-    "Frequency": "statistics.frequency.protocol",
-    "FrequencyEstimate": "analyzer.frequency",
-    "Gaussian": "randomizers.gaussian",
-    "GeometricNoise": "accounting.counts.geometric_noise",
-    "GroupMeanEstimate": "statistics.questionnaire.group_mean_question",
-    "GroupMeanQuestion": "statistics.questionnaire.group_mean_question",
-    "Guarantee": "accounting.guarantee",
-    "GridResponse": "randomizers.grid_response",
-    "HadamardResponse": "randomizers.hadamard_response",
-    "Identity": "identity",
-    "IdentityError": "errors",
-    "InvalidInputError": "errors",
-    "Items": "statistics.items.protocol",
-    "ItemsEstimate": "analyzer.items",
-    "ItemsFramework": "statistics.items.items_framework",
-    "KRandomizedResponse": "randomizers.kary_response",
-    "Laplace": "randomizers.laplace",
-    "LevelGuarantee": "accounting.statement",
-    "LocalHashing": "randomizers.local_hashing",
-    "Mean": "statistics.mean.protocol",
-    "MeanEstimate": "analyzer.mean",
-    "MissingExtraError": "errors",
-    "MissingValueError": "errors",
-    "NumberQuestion": "statistics.questionnaire.number_question",
-    "OneBit": "randomizers.one_bit",
-    "PairsQuestion": "statistics.questionnaire.pairs_question",
-    "PoissonNoise": "accounting.counts.count_noise",
-    "Population": "population",
-    "PopulationError": "errors",
-    "PrivacyProfile": "accounting.privacy_profile",
-    "Promise": "accounting.promise",
-    "ProtocolComposition": "accounting.joint.protocol_composition",
-    "Questionnaire": "statistics.questionnaire.protocol",
-    "Rappor": "randomizers.rappor",
-    "Rehearsed": "rehearsal.rehearsed",
-    "Reports": "reports",
-    "ShuffledReports": "reports",
-    "ShuffledpError": "errors",
-    "SingleMessage": "statistics.single_message",
-    "SlotNoise": "accounting.counts.slot_noise",
-    "Statement": "accounting.statement",
-    "StringEstimate": "analyzer.strings",
-    "Strings": "statistics.strings.protocol",
-    "SubsetSelection": "randomizers.subset_selection",
-    "SumEstimate": "statistics.sum.protocol",
-    "KeyedRandom": "randomness",
-    "SystemRandom": "randomness",
-    "TableEstimate": "statistics.questionnaire.table_question",
-    "TableQuestion": "statistics.questionnaire.table_question",
-    "Tally": "tally",
-    "UnaryEncoding": "randomizers.unary_encoding",
-    "UnknownLevelError": "errors",
-    "UnlistedStringsEstimate": "statistics.questionnaire.texts.unlisted_strings_estimate",
-    "UnlistedStringsQuestion": "statistics.questionnaire.texts.unlisted_strings_question",
-    "Verification": "accounting.verification",
-    "Wish": "planning.protocol_plan",
-    "account": "accounting.account",
-    "draw_budgets": "budget_distributions",
-    "largest_budget": "accounting.calibration",
-    "largest_budgets": "accounting.calibration",
-    "largest_scale": "accounting.calibration",
-    "most_rounds": "accounting.calibration",
-    "plan_frequency": "statistics.frequency.frequency_plan",
-    "plan_mean": "statistics.mean.mean_plan",
-    "plan_questionnaire": "statistics.questionnaire.questionnaire_plan",
-    "plan_unlisted_strings": "statistics.questionnaire.texts.unlisted_strings_plan",
-    "privacy_profile": "accounting.privacy_profile",
-    "rehearse": "rehearsal.rehearse",
-    "shuffle": "shuffler.shuffle",
-    "smallest_crowd": "accounting.calibration",
-    "to_pld": "accounting.privacy_loss_distribution",
-    "verify": "statistics.verify_certificate",
-}
-
 
 def __getattr__(name: str) -> Any:
     """Imports a public name when it is first used."""
-    if name not in _MODULES:
+    if name not in MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    value = getattr(import_module(f"{__name__}.{MODULES[name]}"), name)
     # Stored, so that Python finds it from now on without this function.
     globals()[name] = value
     return value

@@ -6,7 +6,7 @@ alone. With Poisson noise of mean mu_b in bucket b, whatever people answered,
     P(count_b <= x) <= P(Poisson(mu_b) <= x),
 
 so that d times the smallest of these probabilities is a p-value, by the union bound. If
-devices, or whoever counts, leave noise out, it is small as soon as one answer is rare.
+devices, or the party that counts, leave noise out, it is small where an answer is rare.
 """
 
 import numpy as np

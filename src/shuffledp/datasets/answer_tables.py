@@ -87,12 +87,14 @@ def _positions(
             f"{unknown!r:.60}."
         )
     people = picked["person"].to_numpy()
-    place = picked.select(pl.int_range(pl.len()).over("person")).to_series().to_numpy()
-    if place.size and place.max() >= most:
+    column_of = (
+        picked.select(pl.int_range(pl.len()).over("person")).to_series().to_numpy()
+    )
+    if column_of.size and column_of.max() >= most:
         raise InvalidInputError(
             f"Expected at most {most} answers of a person in column {column.name!r}, got "
-            f"{place.max() + 1}."
+            f"{column_of.max() + 1}."
         )
     positions = np.full((column.len(), most), total, dtype=np.int64)
-    positions[people, place] = first + codes.to_numpy()
+    positions[people, column_of] = first + codes.to_numpy()
     return positions

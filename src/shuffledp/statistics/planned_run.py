@@ -1,8 +1,9 @@
 """The stage that collects answers as a published plan says: see `AnswerRun`."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,9 +43,49 @@ class PlannedProtocol(Certifiable, Protocol):
         ...
 
 
+Planned = TypeVar("Planned", bound=PlannedProtocol, covariant=True)
+
+
+class PlannedKind(Protocol[Planned]):
+    """The class of a protocol."""
+
+    def from_record(self, record: dict[str, Any]) -> Planned:
+        """Returns the protocol with this identity's record."""
+        ...
+
+
+def planned_protocol(
+    kind: PlannedKind[Planned], plan: Identity | None, refusal: InvalidInputError
+) -> Planned:
+    """Returns the protocol that a plan names, and nothing else than that.
+
+    Args:
+        kind: Its class.
+        plan: Its identity, from the analyst; None if there is no plan.
+        refusal: Raised if it is not a plan for such a protocol.
+    """
+    if plan is None:
+        raise refusal
+    # Any of these errors makes it no plan.
+    try:
+        protocol = kind.from_record(plan.record)
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise refusal from error
+    # Equal identities: the published plan is all that runs.
+    if protocol.identity != plan:
+        raise refusal
+    return protocol
+
+
 @dataclass(frozen=True)
-class PlannedRun:
-    """See `AnswerRun`.
+class PlannedRun(ABC):
+    """The stage after a plan, whatever protocol it plans: see `AnswerRun`.
 
     Attributes:
         protocol: The protocol that runs.
@@ -55,9 +96,9 @@ class PlannedRun:
     choices: Choices
 
     @property
+    @abstractmethod
     def dummy(self) -> int:
         """The message that fills up a report; others are below it."""
-        raise NotImplementedError
 
     @property
     def identity(self) -> Identity:
@@ -70,9 +111,9 @@ class PlannedRun:
         return NumberCode(self.dummy + 1)
 
     @property
+    @abstractmethod
     def messages_per_report(self) -> int:
         """The report size of the plan."""
-        raise NotImplementedError
 
     def randomize(self, values: ArrayLike, choices: Floats, *, rng: Rng) -> Ints:
         """See `StageRun`."""
@@ -118,9 +159,9 @@ class PlannedRun:
         counts, means = self.noisy_counts(tally)
         return noise_p_value(counts, honest * means)
 
+    @abstractmethod
     def noisy_counts(self, tally: Tally) -> tuple[NDArray[np.int64], Floats]:
         """Returns counts with noise, and the mean of it that one person adds to each."""
-        raise NotImplementedError
 
     def _counts(self, chosen: Tally | None) -> ChoiceCounts:
         if chosen is None:

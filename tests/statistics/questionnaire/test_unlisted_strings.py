@@ -238,3 +238,10 @@ def test_bad_terms_are_refused(plan: UnlistedStringsPlan) -> None:
     few = sdp.UnlistedStringsQuestion("x", 8, messages=1.0)
     with pytest.raises(sdp.CertificationError, match="finds any text"):
         few.adapted(1_000, noise=4.2)
+    for wrong in ("3", None, 64.5, 0):
+        with pytest.raises(sdp.InvalidInputError, match="messages per person"):
+            sdp.plan_unlisted_strings(
+                sdp.Wish(targets={1.0: 20_000}),
+                longest=3,
+                max_messages=wrong,  # type: ignore[arg-type]
+            )

@@ -45,7 +45,7 @@ from shuffledp.accounting.items.rate_rows import (
 from shuffledp.accounting.items.report_truncation import CUT_SHARE, cut_probability
 from shuffledp.errors import InvalidInputError
 
-# Where buckets have different noise, estimates are corrected by so many Newton steps.
+# Newton steps that correct estimates where buckets have different noise.
 _NEWTON_STEPS, _A_LITTLE_MORE, _TINY = 2, 1.01, 1e-300
 
 
@@ -219,7 +219,7 @@ def make_poisson_table(
         return certified <= (1.0 - MARGIN) * delta
 
     goal = (1.0 - 2.0 * MARGIN) * delta
-    # About as much is told as by so many answers in buckets of noise 1.
+    # The number of answers in buckets of noise 1 that tell about as much.
     times = max(round(sum(math.sqrt(most) for _, most in groups)), 1)
     is_mixed = len(set(_means(groups, 1.0))) > 1
 

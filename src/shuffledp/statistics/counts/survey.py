@@ -16,7 +16,7 @@ from shuffledp.parameter import Parameter
 from shuffledp.statistics.counts.answer_shares import AnswerShares
 from shuffledp.statistics.counts.counts_plan_rule import CountsPlanRule, CountsTerms
 from shuffledp.statistics.counts.protocol import Counts
-from shuffledp.statistics.planned_run import PlannedRun
+from shuffledp.statistics.planned_run import PlannedRun, planned_protocol
 from shuffledp.statistics.survey import Form, Offer
 from shuffledp.statistics.targets_run import TargetsRun
 from shuffledp.tally import Tally
@@ -128,25 +128,12 @@ class CountsSurvey:
     def answering(self, offer: Offer, plan: Identity | None = None) -> "AnswersRun":
         """See `Survey`."""
         refusal = InvalidInputError("Expected a plan for these questions and targets.")
-        if plan is None:
-            raise refusal
-        # A plan comes from the analyst: any of these errors makes it no plan.
-        try:
-            counts = Counts.from_record(plan.record)
-        except (
-            ArithmeticError,
-            AttributeError,
-            LookupError,
-            TypeError,
-            ValueError,
-        ) as error:
-            raise refusal from error
+        counts = planned_protocol(Counts, plan, refusal)
         groups = tuple((group.buckets, group.most) for group in counts.groups)
-        stated = (groups, counts.targets, counts.identity)
-        poisson = poisson_means(counts.parameters) is not None
-        # Equal identities: the published plan is all that runs.
-        if stated != (self._groups, offer.choices, plan) or not poisson:
+        is_poisson = poisson_means(counts.parameters) is not None
+        if (groups, counts.targets) != (self._groups, offer.choices) or not is_poisson:
             raise refusal
+        # A size that varies would tell the shuffler how much was answered.
         if counts.report_size is None:
             raise refusal
         return AnswersRun(counts, self.choosing(offer).protocol)
@@ -191,15 +178,15 @@ class AnswersRun(PlannedRun):
             raise InvalidInputError(f"Expected positions of options from 0 to {total}.")
         columns, first = [], 0
         for group in self.protocol.groups:
-            here = (given >= first) & (given < first + group.buckets)
-            if given.size and here.sum(axis=1).max() > group.most:
+            is_own = (given >= first) & (given < first + group.buckets)
+            if given.size and is_own.sum(axis=1).max() > group.most:
                 raise InvalidInputError(
                     f"Expected at most {group.most} answers to a question."
                 )
             answers = np.full((given.shape[0], group.most), group.buckets)
-            place = np.cumsum(here, axis=1) - 1
-            rows, _ = np.nonzero(here)
-            answers[rows, place[here]] = given[here] - first
+            column = np.cumsum(is_own, axis=1) - 1
+            rows, _ = np.nonzero(is_own)
+            answers[rows, column[is_own]] = given[is_own] - first
             columns.append(answers)
             first += group.buckets
         return np.concatenate(columns, axis=1)

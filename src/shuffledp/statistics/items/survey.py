@@ -13,7 +13,7 @@ from shuffledp.parameter import Parameter
 from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.items_plan_rule import ItemsPlanRule
 from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
-from shuffledp.statistics.planned_run import PlannedRun
+from shuffledp.statistics.planned_run import PlannedRun, planned_protocol
 from shuffledp.statistics.shared_parameters import ANSWERS
 from shuffledp.statistics.survey import Form, Offer
 from shuffledp.statistics.targets_run import TargetsRun
@@ -91,23 +91,9 @@ class ItemsSurvey:
     def answering(self, offer: Offer, plan: Identity | None = None) -> "ItemsRun":
         """See `Survey`."""
         refusal = InvalidInputError("Expected a plan for these items and targets.")
-        if plan is None:
-            raise refusal
-        # A plan comes from the analyst: any of these errors makes it no plan.
-        try:
-            items = Items.from_record(plan.record)
-        except (
-            ArithmeticError,
-            AttributeError,
-            LookupError,
-            TypeError,
-            ValueError,
-        ) as error:
-            raise refusal from error
+        items = planned_protocol(Items, plan, refusal)
         stated = (items.num_items, items.set_size, items.targets, items.noise)
-        wanted = (len(self.categories), self.set_size, offer.choices, "poisson")
-        # Equal identities: the published plan is all that runs.
-        if stated != wanted or items.identity != plan:
+        if stated != (len(self.categories), self.set_size, offer.choices, "poisson"):
             raise refusal
         return ItemsRun(items, self.choosing(offer).protocol)
 

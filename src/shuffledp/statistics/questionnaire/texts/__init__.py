@@ -1,1 +1,1 @@
-"""Texts that nobody listed: a search over hashed prefixes, and a test of what it finds."""
+"""Unlisted texts: a search over hashed prefixes, and a test of what it finds."""

@@ -1,10 +1,10 @@
 """A test of candidates on buckets that their search never read.
 
-Every check has a hash function of its own. A text that nobody holds is in a uniformly
+Every check has a hash function of its own. A text that no person holds is in a uniformly
 random bucket of each check, whatever others hold and whatever the noise is: the
 distribution of its score is that of the score of V random buckets, one per check, which is
 computed exactly from the counts. With N candidates and the smallest threshold t with
-N P(score >= t) <= alpha, at most alpha texts that nobody holds are printed in the mean.
+N P(score >= t) <= alpha, at most alpha texts without a holder are printed in the mean.
 
 A score is the sum over checks of a bucket's count above the median, cut to [-m, m]: one
 heavy text in the same bucket does not decide. Texts that pass are then fitted by least
@@ -37,7 +37,7 @@ _RIDGE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ScoreTest:
-    """One pass: distribution of the score of a text that nobody holds, and a threshold.
+    """One pass: distribution of the score of a text that no person holds, and a threshold.
 
     Attributes:
         tail: P(score >= k) for whole numbers k from 0, shape (scores + 1,); the last is 0.
@@ -92,44 +92,44 @@ def check_codes(
     buckets = np.stack(
         [layout.check_buckets(codes, check) for check in range(layout.checks)], axis=1
     )
-    found = np.zeros(codes.size, dtype=np.bool_)
+    has_passed = np.zeros(codes.size, dtype=np.bool_)
     values, tests = list(counts), []
     for _ in range(PASSES):
         test, scores = _test(values, buckets, least, false_texts / PASSES)
         tests.append(test)
-        passes = ~found & (scores >= test.threshold)
+        passes = ~has_passed & (scores >= test.threshold)
         if not passes.any():
             break
-        found |= passes
-        fitted = fit_matrix(buckets[found], layout.sizes[-1])
+        has_passed |= passes
+        fitted = fit_matrix(buckets[has_passed], layout.sizes[-1])
         people = sum(
             matrix @ (value - bulk(value)[0])
             for matrix, value in zip(fitted, counts, strict=True)
         )
         values = [
             value - np.bincount(own, weights=people, minlength=value.size)
-            for value, own in zip(counts, buckets[found].T, strict=True)
+            for value, own in zip(counts, buckets[has_passed].T, strict=True)
         ]
-    return CheckedCodes(codes[found], buckets[found], tuple(tests))
+    return CheckedCodes(codes[has_passed], buckets[has_passed], tuple(tests))
 
 
 def fit_matrix(buckets: Ints, size: int) -> tuple[Any, ...]:
-    """Returns least-squares coefficients of each check's counts, (found, size) each.
+    """Returns least-squares coefficients of each check's counts, (texts, size) each.
 
     Args:
-        buckets: Of each text in every check, shape (found, checks).
+        buckets: Of each text in every check, shape (texts, checks).
         size: Buckets of a check.
     """
-    found, checks = buckets.shape
-    rows = np.repeat(np.arange(found), checks)
+    num_texts, checks = buckets.shape
+    rows = np.repeat(np.arange(num_texts), checks)
     columns = (buckets + size * np.arange(checks)).ravel()
     design = sparse.csc_array(
-        (np.ones(rows.size), (rows, columns)), shape=(found, checks * size)
+        (np.ones(rows.size), (rows, columns)), shape=(num_texts, checks * size)
     )
-    if not found:
+    if not num_texts:
         return tuple(sparse.csr_array((0, size)) for _ in range(checks))
-    normal = (design @ design.T + _RIDGE * sparse.eye_array(found)).tocsc()
-    inverse = splu(normal).solve(np.eye(found))
+    normal = (design @ design.T + _RIDGE * sparse.eye_array(num_texts)).tocsc()
+    inverse = splu(normal).solve(np.eye(num_texts))
     # Texts that share no bucket, directly or by others, have entries of 0.
     coefficients = (sparse.csr_array(inverse) @ design).tocsc()
     return tuple(

@@ -37,8 +37,8 @@ class DiscoveryPrediction:
         check_variance: Of noise on a check's count.
         num_users: n.
         expected: How many texts are held by `least` people or more.
-        least: m: the search is made for texts of so many people.
-        false_texts: alpha: texts that nobody holds, in the mean, that may be printed.
+        least: m: the search is made for texts of this many people.
+        false_texts: alpha: texts without a holder, in the mean, that may be printed.
     """
 
     layout: PrefixLayout

@@ -33,7 +33,7 @@ class DiscoveryDesign:
     Attributes:
         layout: Of buckets.
         check_share: Of the precision (1 / variance) of all groups, that of checks.
-        least: m: the search is made for texts of so many people.
+        least: m: the search is made for texts of this many people.
     """
 
     layout: PrefixLayout
@@ -66,7 +66,7 @@ def best_design(
         variance: Of all groups combined.
         expected: How many texts are held by as many people as are found.
         messages: Of noise, per person.
-        false_texts: Texts that nobody holds, in the mean, that may be printed.
+        false_texts: Texts that no person holds, in the mean, that may be printed.
         key: Of the hash functions.
 
     Raises:

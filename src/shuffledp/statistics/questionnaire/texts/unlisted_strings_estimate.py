@@ -43,7 +43,7 @@ class UnlistedStringsEstimate(QuestionEstimate):
     (('tea', 'rum'), [3000.0, 2000.0])
 
     Attributes:
-        least: The search was made for texts of so many people.
+        least: The search was made for texts of this many people.
         candidates: Texts that the search left to the checks.
         left_out: Prefixes that the search left out, as there were too many.
         tests: Of the checks.
@@ -69,8 +69,8 @@ class UnlistedStringsEstimate(QuestionEstimate):
             counts: A group for each level, then one for each check.
             codes: Numbers of texts.
             layout: Of buckets.
-            least: The search is made for texts of so many people.
-            false_texts: Texts that nobody holds, in the mean, that may be found.
+            least: The search is made for texts of this many people.
+            false_texts: Texts that no person holds, in the mean, that may be found.
         """
         levels = counts.groups[: layout.levels]
         checks = counts.groups[layout.levels :]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import CertificationError
 from shuffledp.planning.protocol_plan import Wish
@@ -88,7 +89,7 @@ def plan_unlisted_strings(
         alphabet: See `UnlistedStringsQuestion`.
         expected: About how many texts are frequent enough to be found: a guess.
         max_messages: Messages of a person in the mean, without dummies.
-        false_texts: How many texts that nobody holds may be printed, in the mean.
+        false_texts: How many texts without a holder may be printed, in the mean.
         key: Of hash functions: public, and chosen before texts are.
 
     Raises:
@@ -96,6 +97,7 @@ def plan_unlisted_strings(
         PopulationError: If more people may be absent than there are others.
         CertificationError: If nothing is found that can be proven, or no text.
     """
+    check_whole(max_messages, "messages per person", least=1)
     question = UnlistedStringsQuestion(
         NAME,
         longest,

@@ -1,4 +1,4 @@
-"""A question for a text that nobody listed: which texts do many people share?"""
+"""A question for an unlisted text: which texts do many people share?"""
 
 from dataclasses import dataclass, replace
 
@@ -46,7 +46,7 @@ class UnlistedStringsQuestion:
         expected: How many texts are about as frequent as those that are just found, or
             more: a guess, on which sizes depend, and no guarantee.
         messages: Of noise, per person in the mean: a planner's limit.
-        false_texts: How many texts that nobody holds may be printed, in the mean.
+        false_texts: How many texts without a holder may be printed, in the mean.
         key: Of hash functions: public, and chosen before texts are.
         design: None: a planner chooses it.
     """
