@@ -32,6 +32,7 @@ def dp_accounting() -> None:
     )
 
 
+@pytest.mark.slow
 @needs_dp_accounting
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("rounds", [1, 7])

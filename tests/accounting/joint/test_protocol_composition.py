@@ -60,6 +60,7 @@ def test_certificates_are_rebuilt_and_verified(protocols: list[Any]) -> None:
     assert sdp.verify(record, protocol=tuple(protocols)).holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 40.0])
 def test_deltas_at_an_epsilon_are_no_smaller_than_those_of_each(epsilon: float) -> None:
     protocols: list[Any] = [sdp.Frequency(3), COUNTS]
@@ -89,6 +90,7 @@ def test_a_protocol_that_is_listed_twice_runs_twice() -> None:
     )
 
 
+@pytest.mark.slow
 def test_rounds_repeat_every_protocol_and_order_does_not_matter() -> None:
     first, second = sdp.Frequency(4), sdp.Frequency(5)
 
