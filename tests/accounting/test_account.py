@@ -130,7 +130,9 @@ def test_the_blanket_of_two_categories_agrees_with_independent_computations(
 
 
 @pytest.mark.parametrize("budget", [0.1, 1.0, 4.0, 8.0])
-@pytest.mark.parametrize("num_users", [10**3, 10**5, 10**9])
+@pytest.mark.parametrize(
+    "num_users", [10**3, pytest.param(10**5, marks=pytest.mark.slow), 10**9]
+)
 def test_two_messages_are_certified_as_well_as_attacked(
     budget: float, num_users: int
 ) -> None:

@@ -113,6 +113,7 @@ def test_absent_people_make_the_answers_smaller() -> None:
     assert cautious < factor
 
 
+@pytest.mark.slow
 def test_stratified_levels_do_not_help_each_other() -> None:
     alone = Promise(sdp.Frequency(2, "stratified"), 1e-6)
 

@@ -60,6 +60,7 @@ def test_clip_laplace_keeps_its_reference_values_with_a_budget_for_everybody() -
     assert least.epsilon_central <= 0.0014
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("coordinates", "most"), [(7850, 2.2), (3140, 1.32)])
 def test_many_coordinates_keep_their_reference_values(
     coordinates: int, most: float
@@ -140,6 +141,7 @@ def composed_among_people_who_agree(
     return float(total[: size // 2][beyond] @ -np.expm1(epsilon - grid[beyond]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("level", "rounds"), [(4.0, 10), (4.0, 100), (1.0, 100)])
 def test_binary_response_in_many_rounds_is_close_to_people_who_agree(
     level: float, rounds: int

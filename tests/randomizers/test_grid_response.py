@@ -118,6 +118,7 @@ def test_the_bound_of_the_variance_is_a_parabola_that_is_reached(k: int) -> None
     assert np.diff(along, 3, axis=1) == pytest.approx(0.0, abs=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
 @pytest.mark.parametrize("halfway", [True, False])
 def test_simulated_errors_are_predicted(mode: str, halfway: bool) -> None:
@@ -147,6 +148,7 @@ def test_simulated_errors_are_predicted(mode: str, halfway: bool) -> None:
     assert abs(errors.mean()) < 5.0 * predicted / math.sqrt(runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
 @pytest.mark.parametrize("k", [2, 3, 20, 101])
 def test_the_certificate_is_that_of_kary_response(k: int, mode: str) -> None:

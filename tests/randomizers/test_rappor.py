@@ -127,6 +127,7 @@ def _count(others: float, own: float, people: int) -> Any:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [1e-6, 1e-3])
 def test_no_test_of_two_counts_shows_more_than_the_attack(delta: float) -> None:
     people, device = 300, Rappor(32, 1)

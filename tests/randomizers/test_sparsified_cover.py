@@ -81,15 +81,8 @@ CROWDS: list[tuple[dict[float, int], int]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("counts", "threshold"),
-    [
-        CROWDS[0],
-        *(pytest.param(*case, marks=pytest.mark.slow) for case in CROWDS[1:3]),
-        *CROWDS[3:],
-    ],
-    ids=str,
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("counts", "threshold"), CROWDS, ids=str)
 def test_random_pairs_of_values_never_exceed_the_certificate(
     counts: dict[float, int], threshold: int
 ) -> None:

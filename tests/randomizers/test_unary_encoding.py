@@ -129,6 +129,7 @@ def test_rounds_and_coordinates_are_counted_alike(variant: str) -> None:
 REFERENCES = [("symmetric", 0.02343, 0.02638), ("optimized", 0.02421, 0.02584)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variant", "least", "most"), REFERENCES)
 def test_large_crowds_keep_their_reference_values(
     variant: str, least: float, most: float

@@ -45,6 +45,7 @@ def test_rows_move_together(rng: Rng, mode: Mode) -> None:
     assert shuffled.arrangement == "rows"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rng", GENERATORS, ids=["numpy", "system"])
 def test_columns_and_levels_have_independent_uniform_orders(rng: Rng) -> None:
     reports = reports_of(columns_of(3, 2), np.arange(3.0), arrangement="columns")
@@ -64,6 +65,7 @@ def test_columns_and_levels_have_independent_uniform_orders(rng: Rng) -> None:
     assert statistic < chi2.isf(FALSE_ALARM, 215)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rng", GENERATORS, ids=["numpy", "system"])
 def test_linked_columns_have_independent_uniform_orders_within_levels(
     rng: Rng,

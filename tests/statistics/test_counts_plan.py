@@ -133,6 +133,7 @@ def test_the_next_best_is_named_with_its_error() -> None:
     assert record["single_message"]["bits_per_person"] == 2.0
 
 
+@pytest.mark.slow
 def test_single_messages_are_not_compared_for_sets_or_many_buckets() -> None:
     wish = Wish(targets={1.0: 5_000})
 
@@ -145,6 +146,7 @@ def test_single_messages_are_not_compared_for_sets_or_many_buckets() -> None:
     assert any("plan frequency" in line for line in many.left_out)
 
 
+@pytest.mark.slow
 def test_error_falls_with_the_target() -> None:
     found = [
         plan_counts(Wish(targets={e: 5_000}), buckets=2, max_messages=4).best
@@ -156,6 +158,7 @@ def test_error_falls_with_the_target() -> None:
     assert len(set(worse)) == len(worse)
 
 
+@pytest.mark.slow
 def test_absent_people_cost_accuracy_and_are_certified() -> None:
     wish = Wish(targets={1.0: 5_000}, absent=2_500)
 

@@ -56,6 +56,7 @@ def holders_of(answers: Ints, targets: Any) -> tuple[Ints, Ints]:
     return held[:, :5], held[:, 5:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISES)
 def test_reports_have_the_moments_of_tallies(noise: Noise) -> None:
     counts, runs = counts_of(noise), 150
@@ -79,16 +80,12 @@ def test_reports_have_the_moments_of_tallies(noise: Noise) -> None:
     assert np.all(np.abs(differences) <= 5.0 * errors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("noise", "honest"),
     [
         (GEOMETRIC, 800),
-        (NOISES[3], 400),
-        *(
-            pytest.param(noise, honest, marks=pytest.mark.slow)
-            for noise in NOISES
-            for honest in (800, 400)
-        ),
+        *((noise, honest) for noise in NOISES for honest in (800, 400)),
     ],
 )
 def test_estimates_are_unbiased_and_intervals_cover(noise: Noise, honest: int) -> None:

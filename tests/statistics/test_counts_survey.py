@@ -61,6 +61,7 @@ def test_a_plan_keeps_the_rule_and_every_target(chosen: Tally, plan: Identity) -
     assert again == rule
 
 
+@pytest.mark.slow
 def test_shares_are_unbiased_and_their_errors_true(
     chosen: Tally, plan: Identity
 ) -> None:

@@ -74,6 +74,7 @@ def test_local_yardstick_takes_the_best_randomizer() -> None:
         )
 
 
+@pytest.mark.slow
 def test_error_of_the_recommended_is_that_of_a_simulation() -> None:
     plan = plan_frequency(Wish(LEVELS, None, 1e-4), num_categories=2, share=0.25)
     best, runs, rng = plan.recommended, 4_000, np.random.default_rng(95)

@@ -53,6 +53,7 @@ def test_noise_alone_is_the_error_about_participants(column: str) -> None:
     assert participants < errors("number")[0] < 2.0 * participants
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
 @pytest.mark.parametrize("share", [0.002, 0.3, 0.95])
 def test_intervals_hold_the_mean_as_often_as_they_say(mode: Mode, share: float) -> None:

@@ -43,6 +43,7 @@ def test_grids_and_one_bit_are_recommended_over_laplace(plan: ProtocolPlan) -> N
     assert option(plan, "clip-laplace", "agnostic").bias_limit > 0.0
 
 
+@pytest.mark.slow
 def test_errors_of_all_options_are_those_of_a_simulation(plan: ProtocolPlan) -> None:
     rng, runs = np.random.default_rng(91), 4_000
     # Two values of mean 50 and spread 10.

@@ -24,6 +24,7 @@ ERRORS = predicted_errors(None, 0.0)
 MODES: tuple[Mode, ...] = ("agnostic", "stratified")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("targets", [{1.0: 3_000}, {0.2: 2_000, 0.5: 1_000}])
 def test_the_size_is_nearly_the_best_of_all_that_were_certified(

@@ -161,6 +161,7 @@ def test_what_is_said_at_once_is_above_and_says_the_same_besides(
         assert at_once == {name: tight[name] for name in at_once}
 
 
+@pytest.mark.slow
 @every_case
 def test_what_is_taken_away_says_the_same(
     client: Client,

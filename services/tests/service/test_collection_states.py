@@ -537,6 +537,7 @@ SHUFFLER_CALLS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(st.sampled_from([TASK, ITEMS]), SHUFFLER_CALLS)
 # The first time, a line of successors takes as long as their keys take to be drawn.
 @settings(max_examples=300, deadline=None)

@@ -17,11 +17,8 @@ from random_faults import attempt, drawn, patience
 pytest_plugins = ["store_fixtures"]
 
 _ALWAYS = {
-    "frequency, sqlite: shuffler in upload 1",
-    "frequency, sqlite: analyst after batch 1",
     "frequency, sqlite: shuffler after sending 1 + analyst after shard 1",
     "stratified, sqlite: shuffler after hand-over 1 + analyst opened 1",
-    "items, sqlite: analyst after plan 1",
     "stratified, postgres: shuffler in close 1",
 }
 

@@ -40,9 +40,8 @@ def _ask_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_client, "_LONGEST_PAUSE", 0.1)
 
 
-@pytest.mark.parametrize(
-    "shard", [16, pytest.param(1000, marks=pytest.mark.slow)], ids=["shards", "one"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("shard", [16, 1000], ids=["shards", "one"])
 def test_a_hand_over_that_is_cut_again_and_again_arrives_once(
     tmp_path: Path, shard: int
 ) -> None:

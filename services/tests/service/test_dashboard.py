@@ -236,6 +236,7 @@ def test_levels_without_budget_are_named(tmp_path: Path) -> None:
     assert "Too little is left for another epoch at level 0.5, 1." in page.text
 
 
+@pytest.mark.slow
 def test_a_mean_of_the_widest_range_is_shown(tmp_path: Path) -> None:
     question = Question("How much?", MeanSurvey(-1e308, 1e308))
     who = parties("mean", question=question)
@@ -302,6 +303,7 @@ def test_a_withheld_epoch_says_what_is_missing(tmp_path: Path) -> None:
     assert "nothing is spent" in page.text
 
 
+@pytest.mark.slow
 def test_earlier_epochs_can_be_looked_at(tmp_path: Path) -> None:
     who = parties()
 

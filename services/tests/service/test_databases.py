@@ -202,6 +202,7 @@ def test_a_second_analyst_on_a_database_does_not_start(tmp_path: Path) -> None:
     second.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="Needs locks apart from SQLite's.")
 @pytest.mark.parametrize("party", ["shuffler", "analyst"])
 def test_a_removed_lock_file_lets_no_second_process_start(

@@ -36,6 +36,7 @@ def done(folder: Path) -> Iterator[Demo]:
         yield collection
 
 
+@pytest.mark.slow
 def test_every_device_is_heard(done: Demo) -> None:
     assert (done.delivery.accepted, done.delivery.refused) == (NUM_USERS, {})
     assert sum(done.result["people"]) == NUM_USERS

@@ -545,6 +545,7 @@ def saved(who: analyst_parties.Parties, epoch: int, message: bytes) -> bytes:
     return keep_receipt(who.task, hashes, json.loads(receipt.signed(who.shuffler_key)))
 
 
+@pytest.mark.slow
 def test_receipts_are_checked_after_keys_were_replaced_twice(tmp_path: Path) -> None:
     first = analyst_parties.parties()
     second = of_analyst(first, *Role)

@@ -96,6 +96,7 @@ def plan(table: PoissonTable, row: int = 0, **changes: object) -> CountsParamete
     return CountsParameters(**{**terms, **changes})  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_what_passes_is_certified_for_any_people_that_it_allows(
     table: PoissonTable,
 ) -> None:

@@ -65,6 +65,7 @@ def test_a_count_beside_a_response(epsilon: float) -> None:
     assert exact <= certified <= 1.1 * exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [1e-3, 1e-8])
 def test_epsilon_lies_between_the_ends_of_another_accountant(delta: float) -> None:
     pld = pytest.importorskip(

@@ -12,7 +12,7 @@ from shuffledp.accounting.account import digest
 from shuffledp.errors import DataError, ShuffledpError
 from shuffledp.identity import Identity
 
-PEOPLE = sdp.Population.from_counts({1.0: 200, 2.0: 100})
+PEOPLE = sdp.Population.from_counts({1.0: 20, 2.0: 10})
 Record = dict[str, Any]
 
 
@@ -78,9 +78,9 @@ def exchanged_numbers(record: Record) -> None:
 
 
 def other_people(record: Record) -> None:
-    people = sdp.Population.from_counts({1.0: 20, 2.0: 10})
-    record["people"] = [[1.0, 20], [2.0, 10]]
-    record["people_digest"], record["num_users"] = digest(people), 30
+    people = sdp.Population.from_counts({1.0: 10, 2.0: 5})
+    record["people"] = [[1.0, 10], [2.0, 5]]
+    record["people_digest"], record["num_users"] = digest(people), 15
 
 
 def smaller_budget_of_a_coalition(record: Record) -> None:

@@ -30,6 +30,7 @@ def epsilons(guarantee: Guarantee) -> list[float]:
     return [level.epsilon_central for level in guarantee.levels]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocols", LISTS)
 def test_costs_more_than_each_and_no_more_than_all_added_up(
     protocols: list[Any],
@@ -74,6 +75,7 @@ def test_deltas_at_an_epsilon_are_no_smaller_than_those_of_each(epsilon: float) 
             assert level.delta_central_lower <= level.delta_central
 
 
+@pytest.mark.slow
 def test_a_protocol_that_is_listed_twice_runs_twice() -> None:
     frequency = sdp.Frequency(4)
 
@@ -117,6 +119,7 @@ def test_never_costs_more_than_all_local_budgets() -> None:
     assert {level.rests_on for level in guarantee.levels} == {"device"}
 
 
+@pytest.mark.slow
 def test_budgets_against_the_coalition_add_up_if_all_have_one() -> None:
     local = sdp.account([sdp.Frequency(4), sdp.Frequency(5)], PEOPLE, delta=1e-6)
     mixed = sdp.account([sdp.Frequency(4), COUNTS], PEOPLE, delta=1e-6)

@@ -387,6 +387,7 @@ def test_coarse_groups_stay_below(
     assert found <= exact * (1.0 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [1, 2, 5, 64])
 def test_grouped_generating_function_is_as_accurate_as_it_says(
     monkeypatch: pytest.MonkeyPatch, groups: int

@@ -134,6 +134,7 @@ def test_epsilon_lies_between_the_ends_of_another_accountant(
     assert lower * (1.0 - 1e-3) <= ours <= upper * (1.0 + 1e-3)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(
     budget=st.floats(0.01, 6.0),

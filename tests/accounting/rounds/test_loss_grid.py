@@ -89,6 +89,7 @@ def test_a_response_is_dominated(budget: float, width: float) -> None:
     assert grid.infinite <= 1e-15
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     scale=st.floats(0.01, 2.0), left=st.floats(0.0, 0.1), width=st.floats(0.004, 0.5)

@@ -100,14 +100,8 @@ def test_nothing_is_beyond_the_largest_loss() -> None:
     assert approximate_delta([flips(0.1, 10)], 0.999) > 1e-8
 
 
-@pytest.mark.parametrize(
-    "delta",
-    [
-        pytest.param(1e-15, marks=pytest.mark.slow),
-        pytest.param(1e-20, marks=pytest.mark.slow),
-        1e-25,
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [1e-15, 1e-20, 1e-25])
 def test_plans_are_found_at_small_deltas(delta: float) -> None:
     asked = (sdp.NumberQuestion("age", 0, 100),)
 

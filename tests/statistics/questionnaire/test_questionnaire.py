@@ -54,6 +54,7 @@ def test_a_certificate_is_that_of_the_counts() -> None:
     assert certified == account(asked.counts, PEOPLE, delta=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_drawn", [False, True])
 def test_estimates_are_unbiased_and_their_errors_are_stated(is_drawn: bool) -> None:
     asked, answers, rng = questionnaire(), answers_of(), np.random.default_rng(7)
@@ -135,6 +136,7 @@ def test_large_targets_are_kept_with_little_noise(target: float) -> None:
     assert plan.expected["age"].standard_error[0] < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["color", "age"])
 def test_interest_in_a_question_lowers_its_error_and_raises_the_other(
     name: str,
@@ -150,6 +152,7 @@ def test_interest_in_a_question_lowers_its_error_and_raises_the_other(
         assert np.all((ratio < 1.0) == (question == name))
 
 
+@pytest.mark.slow
 def test_the_division_of_noise_is_the_best_of_its_neighbors() -> None:
     """Moving noise between any two groups, at equal guarantees, does not pay."""
     plan = plan_questionnaire(QUESTIONS, Wish(targets={1.0: 20_000}))

@@ -152,6 +152,7 @@ def test_other_terms_of_choices_are_refused(terms: Any) -> None:
         ChoiceQuestion(*terms)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_combinations_have_the_variances_of_people_who_send_at_random(
     is_sparse: bool,

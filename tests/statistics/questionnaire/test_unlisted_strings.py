@@ -78,6 +78,7 @@ def test_equal_prefixes_share_buckets_and_others_do_so_by_chance() -> None:
     assert np.sum((uniform - 78.1) ** 2 / 78.1) < 255 + 5 * math.sqrt(2 * 255)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_search_returns_what_a_search_of_all_codes_returns(seed: int) -> None:
     layout = PrefixLayout(12, level_bits=5, levels=4, check_bits=5, checks=1, key=seed)
@@ -145,6 +146,7 @@ def test_the_null_distribution_is_that_of_all_choices_of_buckets() -> None:
     assert passing / 256 <= test.probability(held)
 
 
+@pytest.mark.slow
 def test_texts_that_nobody_holds_are_printed_as_rarely_as_stated() -> None:
     layout = PrefixLayout(20, level_bits=8, levels=3, check_bits=10, checks=3)
     rng, alpha, runs, printed = np.random.default_rng(7), 0.3, 400, 0
@@ -189,6 +191,7 @@ def plan() -> UnlistedStringsPlan:
     )
 
 
+@pytest.mark.slow
 def test_a_plan_is_certified_as_counts_and_finds_what_it_predicts(
     plan: UnlistedStringsPlan,
 ) -> None:
