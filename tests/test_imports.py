@@ -9,6 +9,7 @@ import shuffledp
 
 ROOT = Path(shuffledp.__file__).parent
 BASE = {
+    "arguments",
     "arrays",
     "types",
     "errors",

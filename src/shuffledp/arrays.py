@@ -146,6 +146,20 @@ def _flat(
     return array
 
 
+def as_whole(value: object, what: str) -> int:
+    """Returns a parameter as an integer.
+
+    Raises:
+        InvalidInputError: If it is no whole number.
+    """
+    # True is an int in Python, and no number of anything.
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InvalidInputError(
+            f"Expected a whole number of {what}, got {value!r:.80}."
+        )
+    return int(value)
+
+
 def as_number(value: SupportsFloat, what: str) -> float:
     """Returns a parameter as a float.
 

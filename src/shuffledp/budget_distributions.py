@@ -16,8 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from shuffledp.arguments import expect_instance
+from shuffledp.arrays import as_whole
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomness import Rng
+from shuffledp.population import MAX_USERS
+from shuffledp.randomness import Rng, check_rng
 from shuffledp.types import Floats
 
 
@@ -111,11 +114,14 @@ def draw_budgets(name: str, num_users: int, *, rng: Rng) -> Floats:
     Raises:
         InvalidInputError: If the name is unknown or `num_users` is below 1.
     """
-    distribution = BUDGET_DISTRIBUTIONS.get(name.lower())
+    distribution = BUDGET_DISTRIBUTIONS.get(expect_instance(name, str).lower())
     if distribution is None:
         raise InvalidInputError(
             f"Expected one of {', '.join(BUDGET_DISTRIBUTIONS)}, got {name!r}."
         )
-    if num_users < 1:
-        raise InvalidInputError(f"Expected at least 1 person, got {num_users}.")
+    if not 1 <= as_whole(num_users, "people") <= MAX_USERS:
+        raise InvalidInputError(
+            f"Expected 1 to {MAX_USERS:g} people, got {num_users:,}."
+        )
+    check_rng(rng)
     return distribution.draw(num_users, rng=rng)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from shuffledp.arguments import expect_mapping
 from shuffledp.errors import InvalidInputError
 from shuffledp.stored_state import class_name, is_ours, stored_state
 from shuffledp.types import Mode
@@ -60,7 +61,7 @@ class Identity:
         record = {
             "statistic": statistic,
             "mechanism": mechanism,
-            "parameters": dict(parameters),
+            "parameters": expect_mapping(parameters, "parameters by name"),
             "mode": mode,
         }
         return cls.from_record(record)
@@ -146,6 +147,31 @@ def _equal(stated: Any, stored: Any) -> bool:
         return bool(stated == stored)
     except ValueError:  # An array, which is refused as a parameter later.
         return False
+
+
+def parameters_of(
+    record: object, *names: str, optional: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Returns the parameters in a protocol's record, all of which are named here.
+
+    >>> parameters_of(Identity.of("sum", "coin", {"p": 0.5}, "agnostic").record, "p")
+    {'p': 0.5}
+
+    Args:
+        record: Of an identity; it may come from a file.
+        names: Of parameters that it has to have.
+        optional: Names of parameters that it may have.
+
+    Raises:
+        InvalidInputError: If it is no record, or its parameters are others.
+    """
+    parameters: dict[str, Any] = Identity.from_record(record).record["parameters"]
+    if not set(names) <= set(parameters) <= {*names, *optional}:
+        raise InvalidInputError(
+            f"Expected a protocol with {', '.join(names) or 'no parameters'}, got one "
+            f"with {', '.join(parameters) or 'none'}."
+        )
+    return parameters
 
 
 def check_same(actual: Identity, wanted: Identity, *, what: str) -> None:

@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.arguments import expect_instance
+from shuffledp.arrays import as_whole, int_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.types import Floats
@@ -24,6 +26,8 @@ _FOR_DEVICES = (
     "for devices."
 )
 _SECRET_SIZE, _KEY_SIZE, _BLOCK = 16, 32, 16
+# More bytes than an address can name would not fit into any memory.
+MAX_DRAWS = 2**56
 _PURPOSE = b"shuffledp randomness of people 1"
 
 
@@ -33,15 +37,19 @@ class _Words(ABC):
     def random(self, size: int) -> Floats:
         """Draws `size` multiples of 2**-53, uniform on [0, 1)."""
         # 53 of the 64 bits: as many as the significand of a double holds.
-        high_bits = self._words(size) >> np.uint64(11)
+        high_bits = self._words(_size(size)) >> np.uint64(11)
         return high_bits.astype(np.float64) * 2.0**-53
 
     def integers(self, low: int, high: int, size: int) -> NDArray[np.int64]:
         """Draws `size` integers, exactly uniform on [low, high)."""
-        span = high - low
+        span = as_whole(high, "the end") - as_whole(low, "the start")
+        if not 0 < span <= 2**63:
+            raise InvalidInputError(
+                f"Expected a start below the end, got {low} and {high}."
+            )
         # Words past the last multiple of span would favor small results: redraw them.
         limit = np.uint64(2**64 - 1 - 2**64 % span)
-        words = self._words(size)
+        words = self._words(_size(size))
         while (bad := np.flatnonzero(words > limit)).size:
             words[bad] = self._redrawn(bad, size)
         return (words % np.uint64(span)).astype(np.int64) + low
@@ -68,7 +76,7 @@ class SystemRandom(_Words):
         while True:
             # Sorting independent keys gives every order the same probability if no two
             # are equal.
-            keys = self._words(x)
+            keys = self._words(_size(x))
             order = np.argsort(keys)
             ordered = keys[order]
             # Otherwise all are drawn again: probability below 3e-6 at x = 10^7.
@@ -113,10 +121,11 @@ class KeyedRandom(_Words):
             InvalidInputError: If the secret is short, or these are not digests.
             MissingExtraError: If the package cryptography is missing.
         """
-        if len(secret) < _SECRET_SIZE:
+        if len(expect_instance(secret, bytes)) < _SECRET_SIZE:
             raise InvalidInputError(
                 f"Expected a secret of at least {_SECRET_SIZE} bytes, got {len(secret)}."
             )
+        expect_instance(people, np.ndarray)
         width = people.shape[1] if people.ndim == 2 else 0
         if people.dtype != np.uint8 or width == 0 or width % _BLOCK:
             raise InvalidInputError(
@@ -142,6 +151,8 @@ class KeyedRandom(_Words):
             people: Their indices in increasing order, or a slice; a repeated index
                 stands for the next draws of this person.
         """
+        if not isinstance(people, slice):
+            people = int_array(people, "indices of people")
         some = copy(self)
         some._people = self._people[people]
         return some
@@ -178,6 +189,14 @@ class KeyedRandom(_Words):
     def _redrawn(self, bad: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
         # Numbers are ordered user by user: the user of each position.
         return self.of(bad // (size // self._people.size))._words(bad.size)
+
+
+def _size(size: int) -> int:
+    """Returns a number of draws; raises InvalidInputError if it is none."""
+    number = as_whole(size, "draws")
+    if not 0 <= number <= MAX_DRAWS:
+        raise InvalidInputError(f"Expected 0 to {MAX_DRAWS:,} draws, got {number}.")
+    return number
 
 
 Rng: TypeAlias = np.random.Generator | SystemRandom | KeyedRandom

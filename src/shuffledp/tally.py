@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.arguments import expect_instance
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.identity import Identity, check_same
 from shuffledp.population import MAX_USERS, check_budgets
@@ -56,6 +57,11 @@ class Tally:
     counts: NDArray[Any]
 
     def __post_init__(self) -> None:
+        expect_instance(self.identity, Identity)
+        for array in (self.levels, self.people, self.counts):
+            expect_instance(array, np.ndarray)
+        if self.people.ndim != 2:
+            raise InvalidInputError("Expected people by cohorts and levels.")
         columns = max(self.levels.size, 1)
         cohorts, piles = len(self.people), columns if self.linked else 1
         if self.people.shape != (cohorts, columns) or not cohorts:

@@ -15,7 +15,7 @@ from shuffledp import Frequency, Laplace, Population, Strings, account
 from shuffledp.accounting.account import digest
 from shuffledp.accounting.certificate import read_certificate
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.errors import DataError
+from shuffledp.errors import DataError, UnknownLevelError
 
 PEOPLE = Population.from_counts({0.5: 100, 2.0: 400})
 MANY = Population.from_budgets(np.random.default_rng(2).uniform(0.1, 1.0, 200))
@@ -74,7 +74,7 @@ def test_every_reported_level_is_found_by_its_budget(case: int) -> None:
 
 @pytest.mark.parametrize("budget", [0.4999999, 1.0, -1.0, float("nan")])
 def test_levels_that_were_not_reported_are_not_found(budget: float) -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(UnknownLevelError, match="one of the reported levels"):
         at_delta().level(budget)
 
 

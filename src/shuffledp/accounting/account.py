@@ -22,6 +22,7 @@ from shuffledp.accounting.exposure import (
 )
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.joint.protocol_composition import one_protocol
+from shuffledp.arguments import expect_instance, expect_list
 from shuffledp.arrays import as_number
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError, PopulationError
@@ -88,7 +89,7 @@ def account(
         CertificationError: If no bound can be proven in double precision.
     """
     protocol = one_protocol(protocol)
-    exposures = exposures_of(protocol, _checked(people))
+    exposures = exposures_of(protocol, expect_instance(people, Population))
     check_certifiable(protocol, exposures)
     query = AccountingQuery(
         {}, people.counts, delta, epsilon, absent, rounds, coordinates
@@ -103,7 +104,8 @@ def certify(
     """Certifies deltas for a protocol whose draws are not checked against its covers."""
     # Conformance tests compare the two, and so have to bound classes that `account`
     # refuses: there is no guard here.
-    query = AccountingQuery({}, _checked(people).counts, None, epsilon)
+    expect_instance(people, Population)
+    query = AccountingQuery({}, people.counts, None, epsilon)
     query = _validated(query, people)
     return _guarantee(protocol, people, exposures_of(protocol, people), query)
 
@@ -171,15 +173,9 @@ def digest(people: Population) -> str:
     return content.hexdigest()
 
 
-def _checked(people: Population) -> Population:
-    if not isinstance(people, Population):
-        raise InvalidInputError(f"Expected a Population, got {type(people).__name__}.")
-    return people
-
-
 def check_people(people: Population, absent: int) -> None:
     """Raises PopulationError unless every user has others to hide among."""
-    _checked(people)
+    expect_instance(people, Population)
     if people.num_users < 2:
         raise PopulationError(
             "Expected at least 2 people, got 1: a population of one hides no person."
@@ -210,10 +206,12 @@ def reported(
     if levels is not None:
         if quantiles:
             raise InvalidInputError("Expected either levels or quantiles, not both.")
-        indices = people.level_indices(list(levels)).tolist()
+        indices = people.level_indices(expect_list(levels, "levels")).tolist()
         if not indices:
             raise InvalidInputError("Expected at least one level to report.")
         return {index: index for index in sorted(set(indices))}
+    if quantiles is not None and not isinstance(quantiles, bool | np.bool_):
+        raise InvalidInputError("Expected quantiles to be True, False or None.")
     if quantiles is None:
         quantiles = people.num_levels > _MAX_REPORTED_LEVELS
     if not quantiles:

@@ -30,6 +30,7 @@ from shuffledp.accounting.exposure import MAX_TIMES
 from shuffledp.accounting.fitted_budgets import fitted_budgets, rounded_population
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.accounting.rounds.composed_profile import after_times
+from shuffledp.arguments import expect_instance, expect_mapping
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.population import MAX_BUDGET, MAX_USERS, Population
 
@@ -54,13 +55,14 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
         InvalidInputError: If a target is not a positive finite number.
         CertificationError: If no budgets are found.
     """
-    wanted = positive_targets(sorted(targets))
-    counts = np.array([targets[target] for target in sorted(targets)])
-    population = Population.from_counts(dict(targets))  # Checks the counts, too.
+    expect_instance(promise, Promise)
+    positive_targets(expect_mapping(targets, "{central epsilon: number of people}"))
+    population = Population.from_counts(targets)  # Checks the counts, too.
+    wanted, counts = population.epsilons.tolist(), population.counts
     if np.any(np.diff(wanted) < 1e-4 * np.array(wanted[1:])):
         raise InvalidInputError("Expected targets that differ by more than 0.01%.")
     # Searches begin at the targets themselves as local budgets, which must be kept.
-    if not promise.kept(rounded_population(np.array(wanted), counts), wanted):
+    if not promise.kept(rounded_population(population.epsilons, counts), wanted):
         raise CertificationError(
             "Expected a randomizer whose local budgets keep their own values centrally."
         )
@@ -92,6 +94,8 @@ def largest_budget(
         level: Which budget to change.
         target: The central epsilon of its people.
     """
+    expect_instance(promise, Promise)
+    expect_instance(people, Population)
     (wanted,) = positive_targets([target])
     (index,) = people.level_indices([level]).tolist()
     budget = round_down(largest_one(promise, people, index, wanted))
@@ -120,7 +124,7 @@ def largest_scale(
         people: The population whose budgets are scaled.
         targets: Central epsilon of each of its levels, in their order.
     """
-    wanted = _targets_of(people, targets)
+    wanted = _targets_of(promise, people, targets)
 
     def scaled(factor: float) -> Population:
         return Population(
@@ -154,7 +158,7 @@ def smallest_crowd(
         people: Its budgets, and the shares of people at each.
         targets: Central epsilon of each level, in their order.
     """
-    wanted = _targets_of(people, targets)
+    wanted = _targets_of(promise, people, targets)
     shares = people.counts / people.num_users
 
     def population(size: int) -> Population:
@@ -208,7 +212,7 @@ def most_rounds(
     Raises:
         CertificationError: If even one round exceeds a target.
     """
-    wanted = _targets_of(people, targets)
+    wanted = _targets_of(promise, people, targets)
 
     # One distribution per level serves every number of rounds that is tried.
     losses = [
@@ -241,8 +245,12 @@ def most_rounds(
     return low, replace(promise, rounds=low).answer(people, wanted)
 
 
-def _targets_of(people: Population, targets: Sequence[float]) -> list[float]:
+def _targets_of(
+    promise: Promise, people: Population, targets: Sequence[float]
+) -> list[float]:
     """Returns targets as numbers, if there is one for each level."""
+    expect_instance(promise, Promise)
+    expect_instance(people, Population)
     wanted = positive_targets(targets)
     if len(wanted) != people.num_levels:
         raise PopulationError(

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from shuffledp.accounting.promise import Promise
+from shuffledp.arguments import expect_list
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.population import MAX_BUDGET, Population
@@ -171,7 +172,7 @@ def _narrowed(
 
 def positive_targets(targets: Sequence[float]) -> list[float]:
     """Returns targets as numbers; raises InvalidInputError unless all are positive."""
-    wanted = [as_number(target, "target") for target in targets]
+    wanted = [as_number(target, "target") for target in expect_list(targets, "targets")]
     for target in wanted:
         if not 0.0 < target <= MAX_BUDGET:
             raise InvalidInputError(

@@ -267,6 +267,10 @@ def identity_of(protocol: Certifiable | LocalRandomizer) -> Identity:
     if hasattr(protocol, "identity"):
         identity: Identity = protocol.identity
         return identity
+    if not isinstance(protocol, LocalRandomizer):
+        raise InvalidInputError(
+            f"Expected a protocol or a randomizer, got {type(protocol).__name__}."
+        )
     return message_identity(protocol, "agnostic")
 
 

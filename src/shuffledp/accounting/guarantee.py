@@ -7,6 +7,7 @@ from shuffledp.accounting.cautions import cautions
 from shuffledp.accounting.coalition import coalition_note
 from shuffledp.accounting.level_table import level_table, solved
 from shuffledp.accounting.statement import LevelGuarantee, Statement
+from shuffledp.errors import UnknownLevelError
 from shuffledp.format_number import plain
 from shuffledp.identity import Identity
 from shuffledp.text_tables import TextTable, as_html, as_text
@@ -171,12 +172,12 @@ class Guarantee:
         """Returns the entry of one level.
 
         Raises:
-            KeyError: If it was not reported.
+            UnknownLevelError: If it was not reported.
         """
         for level in self.levels:
             if level.chosen == chosen:
                 return level
-        raise KeyError(chosen)
+        raise UnknownLevelError("Expected one of the reported levels.")
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the guarantee as plain values, for JSON."""

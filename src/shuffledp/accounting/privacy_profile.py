@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.accounting.account import account
+from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.exposure import Certifiable, single_messages
 from shuffledp.cover import LocalRandomizer
-from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.types import Floats
 
@@ -70,8 +70,7 @@ def privacy_profile(
         InvalidInputError: If there are too few points.
         UnknownLevelError: If the level does not occur in the population.
     """
-    if num_points < 2:
-        raise InvalidInputError(f"Expected at least 2 points, got {num_points}.")
+    check_whole(num_points, "points", least=2)
     (end,) = account(
         protocol,
         people,

@@ -8,6 +8,7 @@ from shuffledp.accounting.exposure import identity_of
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.joint.protocol_composition import one_protocol
 from shuffledp.accounting.statement import LevelGuarantee, Statement
+from shuffledp.arguments import expect_instance
 from shuffledp.errors import DataError
 from shuffledp.population import Population
 
@@ -102,7 +103,7 @@ def recompute(guarantee: Guarantee, protocol: Any, people: Population) -> Verifi
         DataError: If these are not the people or the protocol of the certificate.
         UnknownLevelError: If it states levels that no user has.
     """
-    if digest(people) != guarantee.people_digest:
+    if digest(expect_instance(people, Population)) != guarantee.people_digest:
         raise DataError(
             "Expected the people of the certificate: their digest is different."
         )

@@ -4,6 +4,7 @@ import numpy as np
 
 from shuffledp.analyzer.manipulation import largest_shift
 from shuffledp.analyzer.strings import StringEstimate
+from shuffledp.arguments import expect_instance
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats, Ints, Mode
 
@@ -34,6 +35,7 @@ def string_shifts(
         InvalidInputError: If the estimate does not know its sensitivity, or there are
             fewer people.
     """
+    expect_instance(estimate, StringEstimate)
     if estimate.sensitivity is None:
         raise InvalidInputError("Expected an estimate that was decoded from reports.")
     people = level_counts.sum(axis=1, keepdims=True)

@@ -16,8 +16,8 @@ from shuffledp.accounting.accounting_query import (
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.rounds.composed_profile import total_budget
 from shuffledp.accounting.statement import Statement
+from shuffledp.arguments import expect_instance
 from shuffledp.arrays import as_number
-from shuffledp.errors import InvalidInputError
 from shuffledp.federated.exposures import UNSHUFFLED
 from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.identity import Identity
@@ -90,8 +90,7 @@ def local_guarantee(
         InvalidInputError: If a parameter is out of range.
         CertificationError: If the device does not state its local privacy.
     """
-    if not isinstance(people, Population):
-        raise InvalidInputError(f"Expected a Population, got {type(people).__name__}.")
+    expect_instance(people, Population)
     number = as_number(delta, "delta")
     check_either(number, None)
     check_whole(rounds, "rounds", least=1)

@@ -108,12 +108,6 @@ def predictable(error_of: Callable[[Population], float], people: Population) -> 
         return math.inf
 
 
-def check_wish(wish: Wish) -> None:
-    """Raises InvalidInputError unless `wish` is a Wish."""
-    if not isinstance(wish, Wish):
-        raise InvalidInputError(f"Expected a Wish, got {type(wish).__name__}.")
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class ProtocolPlan:
     """Designs of a collection in order of error, and yardsticks.

@@ -2,9 +2,7 @@
 
 import math
 
-import numpy as np
-
-from shuffledp.arrays import as_number, check_integers_below, one_each
+from shuffledp.arrays import as_number, as_whole, check_integers_below, one_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
 from shuffledp.randomness import Rng, check_rng
@@ -17,12 +15,10 @@ def whole_number(value: int, what: str, *, least: int, most: int) -> int:
     Raises:
         InvalidInputError: If it is not one.
     """
-    # True is an int in Python, and no number of anything.
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InvalidInputError(f"Expected a whole number of {what}, got {value!r}.")
-    if not least <= value <= most:
-        raise InvalidInputError(f"Expected {least} to {most} {what}, got {value}.")
-    return int(value)
+    number = as_whole(value, what)
+    if not least <= number <= most:
+        raise InvalidInputError(f"Expected {least} to {most} {what}, got {number}.")
+    return number
 
 
 def value_range(low: float, high: float) -> float:

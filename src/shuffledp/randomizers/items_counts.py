@@ -10,6 +10,7 @@ This is exactly the distribution of the counts, at a cost of d instead of n.
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.arguments import expect_instance
 from shuffledp.arrays import int_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
@@ -132,6 +133,7 @@ def check_target_holders(holders: Ints, people: Population, num_items: int) -> N
         people: How many people chose each target.
         num_items: d.
     """
+    expect_instance(people, Population)
     if holders.shape != (people.num_levels, num_items):
         raise InvalidInputError(
             f"Expected whole numbers of people by target and item, of shape "

@@ -16,7 +16,7 @@ from shuffledp.accounting.items.items_parameters import positions_of
 from shuffledp.analyzer.choice_counts import ChoiceCounts, count_choices
 from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError
-from shuffledp.identity import Identity
+from shuffledp.identity import Identity, parameters_of
 from shuffledp.population import MAX_BUDGET, Population, check_budgets
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomness import Rng, check_rng
@@ -58,7 +58,7 @@ class Choices:
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Choices":
         """Returns the protocol with this identity's record."""
-        return cls(**record["parameters"])
+        return cls(**parameters_of(record, "targets", "epsilon"))
 
     @property
     def randomizer(self) -> KRandomizedResponse | None:

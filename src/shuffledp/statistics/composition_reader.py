@@ -8,7 +8,7 @@ from shuffledp.accounting.joint.protocol_composition import (
     ProtocolComposition,
 )
 from shuffledp.errors import InvalidInputError
-from shuffledp.identity import Identity
+from shuffledp.identity import Identity, parameters_of
 from shuffledp.statistics.statistic_catalog import protocol_of
 
 
@@ -23,9 +23,8 @@ class CompositionReader:
             InvalidInputError: If it does not list protocols.
             DataError: If one of them is none that this library can build.
         """
-        terms = dict(record["parameters"])
-        parts = terms.pop("parts")
-        if terms or not isinstance(parts, list) or len(parts) > MAX_PARTS:
+        parts = parameters_of(record, "parts")["parts"]
+        if not isinstance(parts, list) or len(parts) > MAX_PARTS:
             raise InvalidInputError(
                 f"Expected a list of at most {MAX_PARTS:,} protocols as parts."
             )

@@ -63,8 +63,9 @@ class SingleMessage:
             record: Of its identity.
             mechanism: The class of a mechanism that is not this library's, or an object.
         """
-        inner = rebuild(record["mechanism"], record["parameters"], mechanism)
-        return cls(inner, record["mode"])
+        terms = Identity.from_record(record).record
+        inner = rebuild(terms["mechanism"], terms["parameters"], mechanism)
+        return cls(inner, terms["mode"])
 
     @property
     def identity(self) -> Identity:

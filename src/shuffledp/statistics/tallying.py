@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.arguments import expect_instance
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_same
 from shuffledp.population import Population
@@ -133,8 +134,7 @@ def check_people(tally: Tally, people: Population, dealt: Ints | None = None) ->
         UnknownLevelError: If a level is none of the population's.
         InvalidInputError: If levels have more or fewer reports than people.
     """
-    if not isinstance(people, Population):
-        raise InvalidInputError(f"Expected a Population, got {type(people).__name__}.")
+    expect_instance(people, Population)
     people.level_indices(tally.levels)  # Raises on a level that the population lacks.
     expected = people.counts[None, :] if dealt is None else dealt
     if not (
@@ -198,6 +198,7 @@ def check_holders(holders: Ints, people: Population, width: int) -> NDArray[np.i
     Raises:
         InvalidInputError: If these are not counts that add up to the population's.
     """
+    expect_instance(people, Population)
     array = np.asarray(holders)
     if array.dtype.kind not in "iu" or array.shape != (people.num_levels, width):
         raise InvalidInputError(

@@ -17,6 +17,7 @@ from shuffledp.accounting.items.items_parameters import (
     check_probability,
     positions_of,
 )
+from shuffledp.arguments import expect_instance, expect_list
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
@@ -110,6 +111,10 @@ class CountsParameters:
     meaning: str | None = None
 
     def __post_init__(self) -> None:
+        # Tuples, so that equal parameters are equal.
+        for name in ("groups", "rates"):
+            entries = tuple(expect_list(getattr(self, name), name))
+            object.__setattr__(self, name, entries)
         if not 1 <= len(self.groups) <= MAX_GROUPS:
             raise InvalidInputError(
                 f"Expected from 1 to {MAX_GROUPS} groups, got {len(self.groups)}."
@@ -119,6 +124,8 @@ class CountsParameters:
             raise InvalidInputError(
                 f"Expected the meaning of buckets as a text, got {self.meaning!r:.60}."
             )
+        for group in self.groups:
+            expect_instance(group, CountGroup)
         total = sum(group.buckets for group in self.groups)
         if total > MAX_BUCKETS:
             raise InvalidInputError(
@@ -144,7 +151,6 @@ class CountsParameters:
         object.__setattr__(self, "targets", tuple(targets.tolist()))
         rates = tuple(check_probability(rate) + 0.0 for rate in self.rates)
         object.__setattr__(self, "rates", rates)
-        object.__setattr__(self, "groups", tuple(self.groups))
         if self.size is not None:
             self._check_size(self.size)
             object.__setattr__(self, "size", int(self.size))
@@ -200,6 +206,7 @@ class CountsParameters:
         Raises:
             UnknownLevelError: If a target is none of the protocol's.
         """
+        expect_instance(people, Population)
         rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
         return (
             CountsExposure(

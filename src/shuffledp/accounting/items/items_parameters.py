@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.accounting.items.items_exposure import ItemsAmongPoisson
+from shuffledp.arguments import expect_instance, expect_list
 from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError, UnknownLevelError
 from shuffledp.identity import Identity
@@ -113,6 +114,7 @@ class ItemsParameters:
                 "Expected Poisson noise: with as many draws as published, the number of "
                 "all messages tells who sent an item, and nothing is certified."
             )
+        expect_instance(people, Population)
         rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
         return (
             ItemsAmongPoisson(
@@ -180,9 +182,7 @@ def check_blanket(blanket: float) -> float:
 
 
 def _numbers(values: Sequence[float], what: str) -> tuple[float, ...]:
-    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
-        raise InvalidInputError(f"Expected a list of {what}.")
-    numbers = tuple(as_number(value, what) for value in values)
+    numbers = tuple(as_number(value, what) for value in expect_list(values, what))
     if not numbers:
         raise InvalidInputError(f"Expected at least one of {what}, got none.")
     return numbers

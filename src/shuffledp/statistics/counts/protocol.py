@@ -19,8 +19,10 @@ from shuffledp.accounting.exposure import Exposure
 from shuffledp.accounting.items.items_parameters import positions_of
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.manipulation import check_liars
+from shuffledp.arguments import expect_instance, expect_list
+from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
-from shuffledp.identity import Identity
+from shuffledp.identity import Identity, parameters_of
 from shuffledp.population import Population
 from shuffledp.randomizers.bucket_messages import BucketMessages
 from shuffledp.randomness import Rng
@@ -77,11 +79,9 @@ class Counts:
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Counts":
         """Returns the protocol with this identity's record."""
-        terms = dict(record["parameters"])
-        groups = read_groups(terms.pop("groups"))
-        return cls(
-            groups, tuple(terms.pop("targets")), tuple(terms.pop("rates")), **terms
-        )
+        names, optional = ("groups", "targets", "rates"), ("report_size", "meaning")
+        terms = parameters_of(record, *names, "honest", optional=optional)
+        return cls(read_groups(terms.pop("groups")), **terms)
 
     @property
     def parameters(self) -> CountsParameters:
@@ -178,13 +178,11 @@ class Counts:
             InvalidInputError: If holders are not those of these people.
         """
         check_generator(rng)
+        expect_instance(people, Population)
         rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
-        if len(holders) != len(self.groups):
-            raise InvalidInputError(
-                f"Expected holders of {len(self.groups)} groups, got {len(holders)}."
-            )
+        listed = expect_list(holders, "groups of holders", size=len(self.groups))
         drawn = []
-        for group, given in zip(self.groups, holders, strict=True):
+        for group, given in zip(self.groups, listed, strict=True):
             held = np.asarray(given)
             if held.shape != (people.num_levels, group.buckets) or held.min() < 0:
                 raise InvalidInputError(
@@ -219,6 +217,7 @@ class Counts:
                 f"Expected a tally of {self.randomizer.num_buckets} buckets, without "
                 "targets."
             )
+        expect_instance(people, Population, ChoiceCounts)
         if people.num_users != tally.num_users:
             raise InvalidInputError(
                 f"Expected reports of {people.num_users} people, got {tally.num_users}."
@@ -248,10 +247,10 @@ class Counts:
             people: How many people chose each target, as published.
             num_liars: How many of them send any messages they like.
         """
+        channels = [self.channel(group, people) for group in self.groups]
         check_liars(num_liars, people.num_users)
         size = self.randomizer.report_size
         span = num_liars * (math.inf if size is None else 2.0 * size)
-        channels = [self.channel(group, people) for group in self.groups]
         return tuple(
             np.full(group.buckets, span * channel.num_users / channel.signal)
             for group, channel in zip(self.groups, channels, strict=True)
@@ -266,9 +265,10 @@ class Counts:
             people: The population that will take part.
             shares: For each group, shares of people per bucket, shape (buckets,).
         """
+        listed = expect_list(shares, "groups of shares", size=len(self.groups))
         return tuple(
-            self.channel(group, people).standard_errors(np.asarray(f, dtype=np.float64))
-            for group, f in zip(self.groups, shares, strict=True)
+            self.channel(group, people).standard_errors(float_array(f, "shares"))
+            for group, f in zip(self.groups, listed, strict=True)
         )
 
     def channel(
@@ -286,6 +286,7 @@ class Counts:
                 "Expected exact numbers of people of each target: a Population."
             )
         rates = np.array(self.rates)[positions_of(counted.choices, self.targets)]
+        expect_instance(group, CountGroup)
         factor, noise = counted.num_users / self.honest, group.noise
         return CountsChannel(
             people=counted.value,

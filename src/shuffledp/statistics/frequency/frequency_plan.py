@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.arguments import expect_callable, expect_instance
 from shuffledp.errors import CertificationError
 from shuffledp.planning.collection_design import CollectionDesign, recommended
 from shuffledp.planning.protocol_plan import (
     NO_INFORMATION,
     ProtocolPlan,
     Wish,
-    check_wish,
     predictable,
 )
 from shuffledp.planning.yardsticks import yardsticks
@@ -60,7 +60,8 @@ def plan_frequency(
         InvalidInputError: If k or the share is out of range.
         CertificationError: If no protocol meets the wish.
     """
-    check_wish(wish)
+    expect_instance(wish, Wish)
+    expect_callable(on_step, "on_step")
     # Checks all parameters before the long computations.
     simplest = Frequency(num_categories)
     share = 1.0 / num_categories if share is None else share

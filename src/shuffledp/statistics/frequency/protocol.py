@@ -15,6 +15,7 @@ from shuffledp.analyzer.frequency import (
     stratified_frequencies,
 )
 from shuffledp.analyzer.manipulation import share_shifts
+from shuffledp.arguments import expect_instance
 from shuffledp.arrays import as_number, one_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode, described
@@ -108,9 +109,10 @@ class Frequency:
             record: Of its identity.
             mechanism: The class of a mechanism that is not this library's, or an object.
         """
-        oracle = rebuild(record["mechanism"], record["parameters"], mechanism)
+        terms = Identity.from_record(record).record
+        oracle = rebuild(terms["mechanism"], terms["parameters"], mechanism)
         # No randomizer of categories has 0 of them.
-        return cls(getattr(oracle, "num_categories", 0), record["mode"], oracle)
+        return cls(getattr(oracle, "num_categories", 0), terms["mode"], oracle)
 
     @property
     def identity(self) -> Identity:
@@ -241,6 +243,7 @@ class Frequency:
         Raises:
             InvalidInputError: If messages carry no information, or there are fewer people.
         """
+        expect_instance(people, Population)
         keep, flip = self.randomizer.densities(people.epsilons)
         shift = share_shifts(
             keep - flip, people.counts, mode=self.mode, num_liars=num_liars
@@ -259,6 +262,7 @@ class Frequency:
             InvalidInputError: If messages of these people carry no information, or the
                 share is not in [0, 1].
         """
+        expect_instance(people, Population)
         number = as_number(share, "share")
         if not 0.0 <= number <= 1.0:
             raise InvalidInputError(f"Expected a share from 0 to 1, got {number:g}.")

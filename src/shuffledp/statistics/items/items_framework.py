@@ -32,6 +32,7 @@ from shuffledp.accounting.items.optimized_items import optimize_items
 from shuffledp.accounting.items.report_sizing import keeps_targets, sized
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.items import ItemsEstimate
+from shuffledp.arguments import expect_callable
 from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
@@ -145,7 +146,8 @@ class ItemsFramework:
         self._check_choices(choices)
         # Estimated numbers may be negative or fractions: `people` makes them whole
         # numbers, at least one for each target.
-        find = optimize or certified_parameters
+        find = certified_parameters if optimize is None else optimize
+        expect_callable(find, "optimize")
         return self.plan_from(choices, find(self, choices.people()))
 
     def plan_from(self, choices: ChoiceCounts, guarantee: Guarantee) -> ItemsPlan:

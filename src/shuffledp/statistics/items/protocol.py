@@ -14,9 +14,10 @@ from shuffledp.accounting.exposure import Exposure
 from shuffledp.accounting.items.items_parameters import ItemsParameters, positions_of
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.items import ItemsChannel, ItemsEstimate
-from shuffledp.arrays import float_array
+from shuffledp.arguments import expect_instance
+from shuffledp.arrays import as_whole, float_array
 from shuffledp.errors import InvalidInputError
-from shuffledp.identity import Identity
+from shuffledp.identity import Identity, parameters_of
 from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.population import Population
 from shuffledp.randomizers.items import ItemsRandomizer, Noise, poisson_cap
@@ -92,7 +93,8 @@ class Items:
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Items":
         """Returns the protocol with this identity's record."""
-        terms = dict(record["parameters"])
+        names = ("set_size", "targets", "rates", "blanket", "report_size")
+        terms = parameters_of(record, "items", *names)
         noise = record["mechanism"].removesuffix("-items")
         return cls(terms.pop("items"), **terms, noise=noise)
 
@@ -114,7 +116,8 @@ class Items:
         """The randomizer that devices run."""
         size = self.report_size
         if size is None:
-            size = self.set_size + poisson_cap(self.blanket, _CUT, noise=self.noise)
+            size = poisson_cap(self.blanket, _CUT, noise=self.noise)
+            size += as_whole(self.set_size, "items per person")
         return ItemsRandomizer(
             self.num_items, self.set_size, self.blanket, size, self.noise
         )
@@ -193,9 +196,9 @@ class Items:
             InvalidInputError: If holders are not those of these people.
         """
         check_generator(rng)
-        rates = np.array(self.rates)[self.target_indices(people.epsilons)]
         num_holders = np.asarray(holders)
         check_target_holders(num_holders, people, self.num_items)
+        rates = np.array(self.rates)[self.target_indices(people.epsilons)]
         counts = draw_counts(
             self.randomizer, num_holders, rates, num_users=people.num_users, rng=rng
         )
@@ -267,10 +270,7 @@ class Items:
             UnknownLevelError: If a target is not one of the protocol's.
         """
         counts = ChoiceCounts.of(people) if isinstance(people, Population) else people
-        if not isinstance(counts, ChoiceCounts):
-            raise InvalidInputError(
-                f"Expected a Population or ChoiceCounts, got {type(people).__name__}."
-            )
+        expect_instance(counts, ChoiceCounts, Population)
         rates = np.array(self.rates)[self.target_indices(counts.choices)]
         mean, variance = self.randomizer.blanket_moments()
         return ItemsChannel(

@@ -4,13 +4,13 @@ import math
 from collections.abc import Callable
 from functools import partial
 
+from shuffledp.arguments import expect_callable, expect_instance
 from shuffledp.errors import CertificationError
 from shuffledp.planning.collection_design import CollectionDesign, recommended
 from shuffledp.planning.protocol_plan import (
     NO_INFORMATION,
     ProtocolPlan,
     Wish,
-    check_wish,
 )
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
@@ -66,7 +66,8 @@ def plan_mean(
         InvalidInputError: If range, mean or spread is out of range.
         CertificationError: If no protocol meets the wish.
     """
-    check_wish(wish)
+    expect_instance(wish, Wish)
+    expect_callable(on_step, "on_step")
     # Checks all parameters before the long computations.
     Mean(low, high).predicted_error(
         Population.from_counts({1.0: 1}), mean=mean, spread=spread

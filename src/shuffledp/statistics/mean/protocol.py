@@ -10,9 +10,9 @@ from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.analyzer.channel import Channel
 from shuffledp.analyzer.manipulation import mean_shift
 from shuffledp.analyzer.mean import MeanEstimate, agnostic_mean, stratified_mean
+from shuffledp.arguments import expect_instance, expect_mapping
 from shuffledp.arrays import float_array, one_number_each
-from shuffledp.errors import InvalidInputError
-from shuffledp.identity import Identity, check_mode, described
+from shuffledp.identity import Identity, check_mode, described, parameters_of
 from shuffledp.labels import Display, StatisticLabels
 from shuffledp.parameter import Parameter
 from shuffledp.population import Population
@@ -116,12 +116,10 @@ class Mean:
             record: Of its identity.
             mechanism: The class of a mechanism that is not this library's, or an object.
         """
-        terms = dict(record["parameters"])
-        low, high, inner = terms.pop("low"), terms.pop("high"), terms.pop("randomizer")
-        if terms:
-            raise InvalidInputError("Expected a mean by low, high and randomizer.")
+        terms = parameters_of(record, "low", "high", "randomizer")
+        inner = expect_mapping(terms["randomizer"], "parameters of a randomizer")
         randomizer = rebuild(record["mechanism"], inner, mechanism)
-        return cls(low, high, record["mode"], randomizer)
+        return cls(terms["low"], terms["high"], record["mode"], randomizer)
 
     @property
     def identity(self) -> Identity:
@@ -266,6 +264,7 @@ class Mean:
 
     def channel(self, people: Population) -> Channel:
         """Returns how messages of these people depend on their values."""
+        expect_instance(people, Population)
         moments = shifted_moments(self.randomizer, self._range.shift)
         counts = people.counts.astype(np.float64)
         linear = self.randomizer.unbiased

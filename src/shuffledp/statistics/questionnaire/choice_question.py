@@ -1,11 +1,11 @@
 """A question for one, or several, of some options: how many people picked each."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.arguments import expect_instance, expect_list
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomness import Rng
@@ -41,17 +41,12 @@ class ChoiceQuestion:
 
     def __post_init__(self) -> None:
         check_name(self.name)
-        if (
-            isinstance(self.options, str)
-            or not isinstance(self.options, Iterable)
-            or not all(
-                isinstance(option, str) and is_shown(option) for option in self.options
-            )
-        ):
+        options = tuple(expect_list(self.options, "options", of="texts"))
+        if not all(isinstance(option, str) and is_shown(option) for option in options):
             raise InvalidInputError(
                 "Expected options as a list of texts that can be displayed."
             )
-        object.__setattr__(self, "options", tuple(self.options))
+        object.__setattr__(self, "options", options)
         if len(self.options) < 2 or len(set(self.options)) < len(self.options):
             raise InvalidInputError("Expected at least 2 options, all different.")
         whole_number(self.most, "options per person", least=1, most=len(self.options))
@@ -102,4 +97,5 @@ class ChoiceQuestion:
 
     def estimate(self, counts: QuestionCounts) -> QuestionEstimate:
         """Returns the number of people who picked each option."""
+        expect_instance(counts, QuestionCounts)
         return counts.each_bucket(self.options)

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.analyzer.interval import reach
-from shuffledp.arrays import float_array
+from shuffledp.arguments import expect_instance
+from shuffledp.arrays import as_number, float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.statistics.questionnaire.interval_tree import consistent_bins
 from shuffledp.statistics.questionnaire.question import (
@@ -56,6 +57,7 @@ class DistributionEstimate(QuestionEstimate):
             edges: Ends of bins.
             fan_out: Children of a node.
         """
+        expect_instance(counts, QuestionCounts)
         variances = tuple(group.noise_variance for group in counts.groups)
         # Without noise on any level, all levels say the same.
         if min(variances) <= 0.0:
@@ -95,6 +97,7 @@ class DistributionEstimate(QuestionEstimate):
         Raises:
             InvalidInputError: If they are not edges in this order.
         """
+        low, high = as_number(low, "low"), as_number(high, "high")
         first, last = (np.flatnonzero(self.edges == edge) for edge in (low, high))
         if first.size != 1 or last.size != 1 or first[0] >= last[0]:
             raise InvalidInputError(

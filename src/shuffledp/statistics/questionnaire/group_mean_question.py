@@ -16,7 +16,6 @@ Confidence intervals of T / N: Fieller (1954), Journal of the Royal Statistical 
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,7 +23,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from shuffledp.analyzer.interval import reach
-from shuffledp.arrays import float_array
+from shuffledp.arguments import expect_instance, expect_list
+from shuffledp.arrays import as_whole, float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import value_range
 from shuffledp.randomness import Rng
@@ -130,9 +130,9 @@ class GroupMeanQuestion:
     digits: int | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.people, str) or not isinstance(self.people, Iterable):
-            raise InvalidInputError("Expected groups as a list of texts.")
-        object.__setattr__(self, "people", tuple(self.people))
+        object.__setattr__(
+            self, "people", tuple(expect_list(self.people, "groups", of="texts"))
+        )
         texts = all(isinstance(group, str) and group.strip() for group in self.people)
         if (
             not texts
@@ -162,7 +162,7 @@ class GroupMeanQuestion:
 
     def adapted(self, num_users: int, *, noise: float) -> "GroupMeanQuestion":
         """Returns the question with a number of digits: see `Question.adapted`."""
-        in_group = max(num_users // len(self.people), 1)
+        in_group = max(as_whole(num_users, "people") // len(self.people), 1)
         return replace(self, digits=self._number.adapted(in_group, noise=noise).digits)
 
     def encode(self, answers: ArrayLike, *, rng: Rng) -> Ints:
@@ -193,6 +193,7 @@ class GroupMeanQuestion:
 
     def estimate(self, counts: QuestionCounts) -> GroupMeanEstimate:
         """Returns the mean of each group's numbers."""
+        expect_instance(counts, QuestionCounts)
         half, labels = value_range(self.low, self.high), self.people
         weights = self._weights
         precision = np.array([1.0 / group.noise_variance for group in counts.groups])

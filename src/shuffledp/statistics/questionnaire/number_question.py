@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.arguments import expect_instance
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import value_range, whole_number
-from shuffledp.randomness import Rng, bernoulli_draws
+from shuffledp.randomness import Rng, bernoulli_draws, check_rng
 from shuffledp.statistics.questionnaire.question import (
     AnswerGroup,
     QuestionCounts,
@@ -112,6 +113,7 @@ class NumberQuestion:
             raise InvalidInputError(
                 f"Expected numbers in [{self.low:g}, {self.high:g}]."
             )
+        check_rng(rng)
         # Halves, as high - low may be more than the largest double.
         half = value_range(self.low, self.high)
         scaled = (numbers / 2.0 - self.low / 2.0) / half * self._steps
@@ -122,6 +124,7 @@ class NumberQuestion:
 
     def estimate(self, counts: QuestionCounts) -> QuestionEstimate:
         """Returns the mean of the numbers."""
+        expect_instance(counts, QuestionCounts)
         n, half = counts.num_users, value_range(self.low, self.high)
         coefficients = tuple(
             weight / n * np.array([[-1.0, 1.0]]) for weight in self._weights.tolist()

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from shuffledp.arguments import expect_instance
 from shuffledp.randomness import Rng
 from shuffledp.statistics.questionnaire.attributes import (
     Attributes,
@@ -99,6 +100,7 @@ class PairsQuestion:
 
     def estimate(self, counts: QuestionCounts) -> QuestionEstimate:
         """Returns the number of people in each cell of each pair, in the pairs' order."""
+        expect_instance(counts, QuestionCounts)
         labels = tuple(
             label
             for pair in itertools.combinations(self.attributes.items(), 2)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.accounting.counts.counts_parameters import CountGroup, Noise
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.accounting.items.items_parameters import positions_of
+from shuffledp.arguments import expect_instance, expect_list, expect_mapping
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.population import Population
@@ -71,7 +72,8 @@ class Questionnaire:
 
     def __post_init__(self) -> None:
         for name in ("questions", "noise"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+            entries = tuple(expect_list(getattr(self, name), name))
+            object.__setattr__(self, name, entries)
         for question in self.questions:
             if not hasattr(question, "groups"):
                 raise InvalidInputError(
@@ -133,11 +135,12 @@ class Questionnaire:
             InvalidInputError: If a question is missing or unknown, answers are out of
                 range, or numbers of people differ.
         """
+        answers = expect_mapping(answers, "answers by question")
         names = [question.name for question in self.questions]
         if set(answers) != set(names):
             raise InvalidInputError(
                 f"Expected answers to {', '.join(sorted(names))}, got "
-                f"{', '.join(sorted(answers))}."
+                f"{', '.join(sorted(map(str, answers))) or 'none'}."
             )
         columns = []
         for question in self.questions:
@@ -217,6 +220,7 @@ class Questionnaire:
             found: Unbiased counts of all groups.
             people: How many people chose each target.
         """
+        expect_instance(found, CountsEstimate)
         counts, first, estimates = self.counts, 0, {}
         for question in self.questions:
             last = first + len(question.groups)

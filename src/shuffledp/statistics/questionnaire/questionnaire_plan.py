@@ -12,6 +12,7 @@ from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.items.items_calibration import check_delta
 from shuffledp.accounting.items.report_sizing import keeps_targets
+from shuffledp.arguments import expect_callable, expect_instance, expect_mapping
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.planning.protocol_plan import Wish
@@ -114,8 +115,8 @@ def plan_questionnaire(
             raise InvalidInputError(
                 f"Expected questions, got {type(question).__name__}."
             )
-    if not isinstance(wish, Wish):
-        raise InvalidInputError(f"Expected a Wish, got {type(wish).__name__}.")
+    expect_instance(wish, Wish)
+    expect_callable(on_step, "on_step")
     if wish.targets is None:
         raise InvalidInputError("Expected central targets, got privacy levels.")
     people = Population.from_counts(dict(wish.targets))
@@ -179,12 +180,12 @@ def plan_questionnaire(
 def _weights(
     questions: Sequence[Question], interest: Mapping[str, float] | None
 ) -> tuple[float, ...]:
-    wanted = dict(interest or {})
+    wanted = expect_mapping(interest or {}, "interest by question")
     unknown = set(wanted) - {question.name for question in questions}
     if unknown:
         raise InvalidInputError(
             "Expected interest in questions that are asked, got "
-            f"{', '.join(sorted(unknown))}."
+            f"{', '.join(sorted(map(str, unknown)))}."
         )
     weights = []
     for question in questions:

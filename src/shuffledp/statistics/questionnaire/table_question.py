@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from shuffledp.arguments import expect_instance
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng
 from shuffledp.statistics.questionnaire.attributes import (
@@ -61,7 +62,8 @@ class TableEstimate(QuestionEstimate):
             InvalidInputError: If names are repeated or unknown.
         """
         own = tuple(self.attributes)
-        if not names or len(set(names)) < len(names) or not set(names) <= set(own):
+        known = all(isinstance(name, str) and name in own for name in names)
+        if not names or not known or len(set(names)) < len(names):
             raise InvalidInputError(f"Expected different names of {', '.join(own)}.")
         sizes = tuple(len(categories) for categories in self.attributes.values())
         kept = tuple(own.index(name) for name in names)
@@ -132,6 +134,7 @@ class TableQuestion:
 
     def estimate(self, counts: QuestionCounts) -> TableEstimate:
         """Returns the number of people in each cell."""
+        expect_instance(counts, QuestionCounts)
         labels = cell_labels(self.attributes)
         cells = counts.each_bucket(labels)
         return TableEstimate(

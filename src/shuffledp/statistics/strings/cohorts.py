@@ -8,8 +8,9 @@ their strings, or shares differ between cohorts and estimates are wrong.
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.arguments import expect_instance
 from shuffledp.arrays import level_array
-from shuffledp.errors import InvalidInputError, PopulationError
+from shuffledp.errors import PopulationError
 from shuffledp.population import Population, check_budgets
 from shuffledp.types import Ints
 
@@ -37,6 +38,7 @@ def cohorts_of(levels: ArrayLike, num_cohorts: int) -> Ints:
 
 def dealt_evenly(people: Population, num_cohorts: int) -> Ints:
     """Returns the people of each cohort and level, shape (cohorts, levels)."""
+    expect_instance(people, Population)
     # Cohort c has ceil((n - c) / num_cohorts) of a level's n people: the first cohorts may
     # have one more than the last.
     last = np.arange(num_cohorts)[:, None]
@@ -50,8 +52,7 @@ def smallest_cohort(people: Population, num_cohorts: int) -> Population:
     Raises:
         PopulationError: If a level has fewer people than there are cohorts.
     """
-    if not isinstance(people, Population):
-        raise InvalidInputError(f"Expected a Population, got {type(people).__name__}.")
+    expect_instance(people, Population)
     min_count = int(people.counts.min())
     if min_count < num_cohorts:
         raise PopulationError(

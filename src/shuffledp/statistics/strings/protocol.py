@@ -25,7 +25,7 @@ from shuffledp.analyzer.strings import (
 )
 from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError
-from shuffledp.identity import Identity, check_mode
+from shuffledp.identity import Identity, check_mode, parameters_of
 from shuffledp.population import Population
 from shuffledp.randomizers import bloom
 from shuffledp.randomizers.checks import whole_number
@@ -112,10 +112,9 @@ class Strings:
     def from_record(cls, record: dict[str, Any]) -> "Strings":
         """Returns the protocol with this identity's record."""
         # Records name parameters without `num_`.
-        terms = dict(record["parameters"])
-        counts = {
-            f"num_{name}": terms.pop(name) for name in ("bits", "hashes", "cohorts")
-        }
+        sizes = ("bits", "hashes", "cohorts")
+        terms = parameters_of(record, *sizes, "one_given_one", "one_given_zero")
+        counts = {f"num_{name}": terms.pop(name) for name in sizes}
         return cls(**counts, **terms, mode=record["mode"])
 
     @property
@@ -290,8 +289,8 @@ class Strings:
         self, people: Population, num_liars: int = 1, *, estimate: StringEstimate
     ) -> Floats:
         """Returns the largest shifts by dishonest people: see `string_shifts`."""
-        p1, p0 = self.randomizer.effective_probabilities(people.epsilons)
         dealt = dealt_evenly(people, self.num_cohorts)
+        p1, p0 = self.randomizer.effective_probabilities(people.epsilons)
         return string_shifts(
             estimate, dealt, p1 - p0, mode=self.mode, num_liars=num_liars
         )

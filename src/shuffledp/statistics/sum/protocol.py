@@ -23,9 +23,10 @@ from shuffledp.accounting.calibration import largest_budgets
 from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.analyzer.interval import reach
+from shuffledp.arguments import expect_instance
 from shuffledp.arrays import level_array, one_each
 from shuffledp.errors import InvalidInputError
-from shuffledp.identity import Identity, check_mode
+from shuffledp.identity import Identity, check_mode, parameters_of
 from shuffledp.labels import Display, StatisticLabels
 from shuffledp.population import Population, check_budgets
 from shuffledp.randomizers.one_bit import OneBit
@@ -109,6 +110,7 @@ class BinarySum:
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "BinarySum":
         """Returns the protocol with this identity's record."""
+        parameters_of(record)
         return cls(record["mode"])
 
     @property
@@ -199,6 +201,7 @@ class BinarySum:
             people: Levels and counts, as published.
             num_liars: How many of them send any messages they like.
         """
+        expect_instance(people, Population)
         return people.num_users * self._mean.manipulation(people, num_liars)
 
     def estimate(self, seen: Seen, people: Population) -> SumEstimate:

@@ -5,7 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from shuffledp.arguments import expect_instance
+from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
+from shuffledp.population import MAX_USERS
 from shuffledp.statistics.questionnaire.question import (
     QuestionCounts,
     QuestionEstimate,
@@ -72,6 +75,7 @@ class UnlistedStringsEstimate(QuestionEstimate):
             least: The search is made for texts of this many people.
             false_texts: Texts that no person holds, in the mean, that may be found.
         """
+        expect_instance(counts, QuestionCounts)
         levels = counts.groups[: layout.levels]
         checks = counts.groups[layout.levels :]
         search = search_codes(
@@ -128,6 +132,9 @@ class UnlistedStringsEstimate(QuestionEstimate):
         Raises:
             InvalidInputError: If `held` is below 0.
         """
-        if not held >= 0.0:
-            raise InvalidInputError(f"Expected at least 0 people, got {held:g}.")
+        held = as_number(held, "people who hold a text")
+        if not 0.0 <= held <= MAX_USERS:
+            raise InvalidInputError(
+                f"Expected 0 to {MAX_USERS:g} people, got {held:g}."
+            )
         return min(sum(test.probability(held) for test in self.tests), 1.0)

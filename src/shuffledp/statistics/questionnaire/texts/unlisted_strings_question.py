@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp.arrays import as_number
+from shuffledp.arguments import expect_instance
+from shuffledp.arrays import as_number, as_whole
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomness import Rng
@@ -77,6 +78,8 @@ class UnlistedStringsQuestion:
                 f"Expected a mean number of false texts above 0, up to 1, got "
                 f"{self.false_texts:g}."
             )
+        if self.design is not None:
+            expect_instance(self.design, DiscoveryDesign)
         if self.design is not None and self.design.layout.bits != codes.bits:
             raise InvalidInputError(
                 f"Expected a design for codes of {codes.bits} bits, got "
@@ -119,9 +122,9 @@ class UnlistedStringsQuestion:
             return self
         design = best_design(
             self.codes.bits,
-            num_users=num_users,
+            num_users=as_whole(num_users, "people"),
             # A changed answer changes two buckets of each group.
-            variance=2.0 * noise**2,
+            variance=2.0 * as_number(noise, "noise") ** 2,
             expected=self.expected,
             messages=self.messages,
             false_texts=self.false_texts,
