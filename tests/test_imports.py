@@ -36,6 +36,7 @@ BASE = {
     "version",
     "text_tables",
     "labels",
+    "label_checks",
 }
 MIDDLE = {"accounting", "analyzer", "shuffler"}
 FILES = {"file_writing", "matplotlib_picture"}

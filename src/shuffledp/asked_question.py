@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.label_checks import check_label, check_labels
 from shuffledp.question_tables import read_question_tables
 
 MAX_OPTIONS = 10_000
@@ -45,10 +46,7 @@ class AskedQuestion:
     most: int = 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.text, str) or not self.text.strip():
-            raise InvalidInputError(
-                f"Expected the text of a question, got {self.text!r}."
-            )
+        check_label(self.text, "the text of a question")
         if (
             isinstance(self.options, str)
             or not isinstance(self.options, Sequence)
@@ -59,7 +57,7 @@ class AskedQuestion:
             raise InvalidInputError(
                 f"Expected 2 to {MAX_OPTIONS:,} different options of {self.text!r:.60}."
             )
-        object.__setattr__(self, "options", tuple(self.options))
+        object.__setattr__(self, "options", check_labels(self.options, "options"))
         if type(self.most) is not int or not 1 <= self.most <= len(self.options):
             raise InvalidInputError(
                 f"Expected from 1 to {len(self.options)} answers to {self.text!r:.60}, got "

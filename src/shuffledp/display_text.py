@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 
+from shuffledp.label_checks import hidden_characters
 from shuffledp.labels import Display
 
 
@@ -69,10 +70,11 @@ def number_format(
 
 
 def printable(name: str) -> str:
-    """Returns a category's name for display: short, and without control codes.
+    """Returns a category's name for display: short, and without hidden characters.
 
     >>> printable("a\\x1b[31mb"), printable("x" * 60)[-4:]
     ('a\ufffd[31mb', 'xxx…')
     """
-    text = "".join(c if c.isprintable() else "\ufffd" for c in name)
+    hidden = set(hidden_characters(name))
+    text = "".join("\ufffd" if place in hidden else c for place, c in enumerate(name))
     return text if len(text) <= 40 else text[:39] + "…"

@@ -150,8 +150,8 @@ def test_spellings_of_one_answer_are_warned_of(
 ) -> None:
     path = write(answer=["Bike", " bike ", "BUS"])
     warning = (
-        f"{what} that differ in case, white space or Unicode form only are counted "
-        "apart: 'BUS' and 'bus'; 'Bike' and 'bike'."
+        f"{what} that look alike, or differ in case, white space or Unicode form only, "
+        "are counted apart: 'BUS' and 'bus'; 'Bike' and 'bike'."
     )
     asked = ("estimate", str(path), *STATISTICS[statistic], *LEVEL)
 

@@ -238,7 +238,8 @@ def test_answers_that_look_alike_are_refused(
 
     for outcome in (own, translated):
         assert outcome.is_refusal
-        assert "alike" in outcome.err or "at their ends" in outcome.err
+        reasons = ("alike", "at their ends", "not seen")
+        assert any(reason in outcome.err for reason in reasons)
     assert not (tmp_path / "folder" / "task.json").exists()
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from shuffledp.identity import Identity
+from shuffledp.label_checks import check_labels
 from shuffledp.labels import UNBIASED_IF, StatisticLabels
 from shuffledp.parameter import Parameter
 from shuffledp.randomizers.catalog import build, mechanism_class, mechanisms_for
@@ -70,6 +71,7 @@ class FrequencySurvey:
             # An optional term that is not stated is None, which is a value of no kind.
             if parameter.required or parameter.name in given:
                 parameter.checked(given.get(parameter.name))
+        check_labels(self.categories, "answers")
         # Building the mechanism refuses a subset size that is not for it, or too large.
         _ = self.protocol
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
+from shuffledp.label_checks import check_labels
 from shuffledp.labels import StatisticLabels
 from shuffledp.parameter import Parameter
 from shuffledp.statistics.items.items_framework import ItemsFramework
@@ -47,6 +48,7 @@ class ItemsSurvey:
     def __post_init__(self) -> None:
         for parameter in self.parameters:
             parameter.checked(getattr(self, parameter.name))
+        check_labels(self.categories, "answers")
         if self.mode != "agnostic":
             raise InvalidInputError(
                 "Expected items to be collected agnostic of targets."

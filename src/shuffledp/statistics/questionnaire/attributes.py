@@ -1,12 +1,14 @@
 """Attributes of people, each with some categories: what tables are made of."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.arguments import expect_list
 from shuffledp.errors import InvalidInputError
+from shuffledp.label_checks import check_labels
 from shuffledp.types import Ints
 
 Attributes = Mapping[str, tuple[str, ...]]
@@ -27,12 +29,12 @@ def checked_attributes(attributes: Attributes, *, most: int) -> Attributes:
         raise InvalidInputError(
             f"Expected from 2 to {most} attributes, by their names."
         )
+    check_labels(list(attributes), "names of attributes")
     copy = {}
     for name, categories in attributes.items():
-        is_list = isinstance(categories, Iterable) and not isinstance(categories, str)
-        texts = tuple(categories) if is_list else ()
-        named = all(isinstance(text, str) and text.strip() for text in (name, *texts))
-        if not named or len(texts) < 2 or len(set(texts)) < len(texts):
+        listed = expect_list(categories, f"categories of {name!r:.60}", of="texts")
+        texts = check_labels(listed, "categories")
+        if len(texts) < 2 or len(set(texts)) < len(texts):
             raise InvalidInputError(
                 "Expected at least 2 categories of an attribute, as different texts."
             )

@@ -7,14 +7,13 @@ from numpy.typing import ArrayLike
 
 from shuffledp.arguments import expect_instance, expect_list
 from shuffledp.errors import InvalidInputError
+from shuffledp.label_checks import check_label, check_labels
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomness import Rng
 from shuffledp.statistics.questionnaire.question import (
     AnswerGroup,
     QuestionCounts,
     QuestionEstimate,
-    check_name,
-    is_shown,
 )
 from shuffledp.types import Ints
 
@@ -40,13 +39,9 @@ class ChoiceQuestion:
     most: int = 1
 
     def __post_init__(self) -> None:
-        check_name(self.name)
-        options = tuple(expect_list(self.options, "options", of="texts"))
-        if not all(isinstance(option, str) and is_shown(option) for option in options):
-            raise InvalidInputError(
-                "Expected options as a list of texts that can be displayed."
-            )
-        object.__setattr__(self, "options", options)
+        check_label(self.name, "a question's name")
+        options = expect_list(self.options, "options", of="texts")
+        object.__setattr__(self, "options", check_labels(options, "options"))
         if len(self.options) < 2 or len(set(self.options)) < len(self.options):
             raise InvalidInputError("Expected at least 2 options, all different.")
         whole_number(self.most, "options per person", least=1, most=len(self.options))

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
+from shuffledp.label_checks import check_label
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomness import Rng
 from shuffledp.statistics.questionnaire.distribution_estimate import (
@@ -21,7 +22,6 @@ from shuffledp.statistics.questionnaire.interval_tree import (
 from shuffledp.statistics.questionnaire.question import (
     AnswerGroup,
     QuestionCounts,
-    check_name,
 )
 from shuffledp.types import Ints
 
@@ -58,7 +58,7 @@ class DistributionQuestion:
     fan_out: int | None = None
 
     def __post_init__(self) -> None:
-        check_name(self.name)
+        check_label(self.name, "a question's name")
         edges = float_array(self.edges, "ends of bins")
         if not 3 <= edges.size <= MOST_BINS + 1:
             raise InvalidInputError(

@@ -26,6 +26,7 @@ from shuffledp.analyzer.interval import reach
 from shuffledp.arguments import expect_instance, expect_list
 from shuffledp.arrays import as_whole, float_array
 from shuffledp.errors import InvalidInputError
+from shuffledp.label_checks import check_labels
 from shuffledp.randomizers.checks import value_range
 from shuffledp.randomness import Rng
 from shuffledp.statistics.questionnaire.number_question import NumberQuestion
@@ -130,15 +131,9 @@ class GroupMeanQuestion:
     digits: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "people", tuple(expect_list(self.people, "groups", of="texts"))
-        )
-        texts = all(isinstance(group, str) and group.strip() for group in self.people)
-        if (
-            not texts
-            or len(self.people) < 2
-            or len(set(self.people)) < len(self.people)
-        ):
+        people = check_labels(expect_list(self.people, "groups", of="texts"), "groups")
+        object.__setattr__(self, "people", people)
+        if len(people) < 2 or len(set(people)) < len(people):
             raise InvalidInputError("Expected at least 2 groups, as different texts.")
         # Raises if a term of the number is out of range.
         _ = self._number

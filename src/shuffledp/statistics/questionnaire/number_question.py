@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike
 from shuffledp.arguments import expect_instance
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
+from shuffledp.label_checks import check_label
 from shuffledp.randomizers.checks import value_range, whole_number
 from shuffledp.randomness import Rng, bernoulli_draws, check_rng
 from shuffledp.statistics.questionnaire.question import (
     AnswerGroup,
     QuestionCounts,
     QuestionEstimate,
-    check_name,
 )
 from shuffledp.types import Floats, Ints
 
@@ -56,7 +56,7 @@ class NumberQuestion:
     digits: int | None = None
 
     def __post_init__(self) -> None:
-        check_name(self.name)
+        check_label(self.name, "a question's name")
         value_range(self.low, self.high)
         if self.digits is not None:
             whole_number(self.digits, "binary digits", least=1, most=MOST_DIGITS)

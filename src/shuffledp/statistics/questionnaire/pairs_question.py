@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from shuffledp.arguments import expect_instance
+from shuffledp.label_checks import check_label
 from shuffledp.randomness import Rng
 from shuffledp.statistics.questionnaire.attributes import (
     Attributes,
@@ -28,7 +29,6 @@ from shuffledp.statistics.questionnaire.question import (
     AnswerGroup,
     QuestionCounts,
     QuestionEstimate,
-    check_name,
 )
 from shuffledp.statistics.questionnaire.table_question import cell_labels
 from shuffledp.types import Ints
@@ -57,7 +57,7 @@ class PairsQuestion:
     attributes: Attributes = field(hash=False)
 
     def __post_init__(self) -> None:
-        check_name(self.name)
+        check_label(self.name, "a question's name")
         checked = checked_attributes(self.attributes, most=MOST_ATTRIBUTES)
         object.__setattr__(self, "attributes", checked)
 

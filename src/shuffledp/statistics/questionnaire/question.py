@@ -6,7 +6,6 @@ counts estimate what was asked. `Questionnaire` certifies any questions: the cer
 depends on the groups alone, so that every encoding keeps it.
 """
 
-import unicodedata
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,12 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from shuffledp.analyzer.interval import reach
-from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
-
-# Bidirectional controls reorder letters on a screen.
-_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 @dataclass(frozen=True)
@@ -209,26 +204,6 @@ class Question(Protocol):
             counts: Of the question's groups.
         """
         ...
-
-
-def check_name(name: object) -> None:
-    """Raises InvalidInputError unless this can be a question's name."""
-    if not isinstance(name, str) or not is_shown(name):
-        raise InvalidInputError(
-            f"Expected a question's name as text that can be displayed, got {name!r:.60}."
-        )
-
-
-def is_shown(text: str) -> bool:
-    """Returns whether a text can be displayed: not blank, without control characters.
-
-    >>> is_shown("café"), is_shown(" "), is_shown("\\x1b[31m")
-    (True, False, False)
-    """
-    hidden = ("Cc", "Cs", "Zl", "Zp")
-    return bool(text.strip()) and not any(
-        unicodedata.category(letter) in hidden or letter in _TURNING for letter in text
-    )
 
 
 def _square(matrix: Any) -> Any:

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from shuffledp.arguments import expect_instance
 from shuffledp.errors import InvalidInputError
+from shuffledp.label_checks import check_label
 from shuffledp.randomness import Rng
 from shuffledp.statistics.questionnaire.attributes import (
     Attributes,
@@ -21,7 +22,6 @@ from shuffledp.statistics.questionnaire.question import (
     AnswerGroup,
     QuestionCounts,
     QuestionEstimate,
-    check_name,
 )
 from shuffledp.types import Ints
 
@@ -100,7 +100,7 @@ class TableQuestion:
     attributes: Attributes = field(hash=False)
 
     def __post_init__(self) -> None:
-        check_name(self.name)
+        check_label(self.name, "a question's name")
         checked = checked_attributes(self.attributes, most=MOST_ATTRIBUTES)
         object.__setattr__(self, "attributes", checked)
 

@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 from shuffledp.arguments import expect_instance
 from shuffledp.arrays import as_number, as_whole
 from shuffledp.errors import InvalidInputError
+from shuffledp.label_checks import check_label
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomness import Rng
 from shuffledp.statistics.questionnaire.question import (
     AnswerGroup,
     QuestionCounts,
-    check_name,
 )
 from shuffledp.statistics.questionnaire.texts.discovery_search import (
     DiscoveryDesign,
@@ -62,7 +62,7 @@ class UnlistedStringsQuestion:
     design: DiscoveryDesign | None = None
 
     def __post_init__(self) -> None:
-        check_name(self.name)
+        check_label(self.name, "a question's name")
         codes = TextCodes(self.longest, self.alphabet)
         if codes.bits < 10:
             raise InvalidInputError(
