@@ -34,6 +34,14 @@ def test_two_categories_have_one_randomizer() -> None:
     assert plan.recommended.error <= found["all people at the strictest choice"]
 
 
+def test_options_hold_the_protocols_of_their_guarantees() -> None:
+    plan = plan_frequency(Wish({1.0: 100}, None, 1e-3), num_categories=3)
+
+    for option in plan.options:
+        assert option.protocol.identity == option.guarantee.protocol
+        assert option.protocol.mode == option.mode
+
+
 @pytest.mark.slow
 def test_many_categories_compare_all_randomizers() -> None:
     plan = plan_frequency(Wish({4.0: 100}, None, 1e-4), num_categories=1000)

@@ -30,6 +30,14 @@ def plan() -> ProtocolPlan:
     return plan_mean(Wish(SMALL, None, 1e-4), low=20.0, high=80.0, spread=10.0)
 
 
+def test_options_hold_the_protocols_of_their_guarantees(plan: ProtocolPlan) -> None:
+    for option in plan.options:
+        assert option.protocol.identity == option.guarantee.protocol
+        assert option.protocol.mode == option.mode
+        error = option.protocol.predicted_error(option.people, spread=10.0)
+        assert error == option.standard_error
+
+
 @pytest.mark.slow
 def test_grids_and_one_bit_are_recommended_over_laplace(plan: ProtocolPlan) -> None:
     best = plan.recommended

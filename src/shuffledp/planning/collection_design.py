@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.population import Population
@@ -21,6 +22,7 @@ class CollectionDesign:
         standard_error: Predicted, for the mean or share among the people who take part.
         bias_limit: Upper bound of the bias; 0 if the estimate is unbiased.
         bits: Length of a message.
+        protocol: What runs: `Frequency` or `Mean`, by this mechanism in this mode.
     """
 
     name: str
@@ -30,6 +32,7 @@ class CollectionDesign:
     standard_error: float
     bias_limit: float
     bits: float
+    protocol: Any
 
     @property
     def error(self) -> float:

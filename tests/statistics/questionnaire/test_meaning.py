@@ -91,5 +91,5 @@ def test_what_is_not_a_question_is_not_planned(wrong: Any) -> None:
 
 @pytest.mark.parametrize("option", ["", " ", "\x1b[31m", "a\n", "a\u202eb", "\ud800"])
 def test_options_that_cannot_be_displayed_are_refused(option: str) -> None:
-    with pytest.raises(InvalidInputError, match="displayed|not seen"):
+    with pytest.raises(InvalidInputError, match=r"displayed|not seen"):
         sdp.ChoiceQuestion("color", ("red", option))

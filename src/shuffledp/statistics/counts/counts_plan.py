@@ -192,7 +192,7 @@ def plan_counts(
     designs.sort(key=lambda design: design.standard_error)
     single = None
     if most == 1 and buckets <= _MOST_CATEGORIES:
-        options, _, reasons = compared_protocols(
+        options, reasons = compared_protocols(
             wish,
             # One bucket is the question whether a person is in it.
             num_categories=max(buckets, 2),

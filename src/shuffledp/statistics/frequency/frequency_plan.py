@@ -66,7 +66,7 @@ def plan_frequency(
     simplest = Frequency(num_categories)
     share = 1.0 / num_categories if share is None else share
     simplest.predicted_error(Population.from_counts({1.0: 1}), share=share)
-    options, protocols, left_out = compared_protocols(
+    options, left_out = compared_protocols(
         wish,
         num_categories=num_categories,
         share=share,
@@ -78,7 +78,7 @@ def plan_frequency(
     on_step("yardsticks")
     # Yardsticks are computed at the guarantees of the recommended design.
     best = recommended(options)
-    protocol = protocols[best.name, best.mode]
+    protocol: Frequency = best.protocol
     # A curator publishes one count of two categories, and a changed value moves it by 1.
     # With more categories, it moves two counts.
     published = 1 if num_categories == 2 else num_categories
@@ -127,8 +127,8 @@ def compared_protocols(
     share: float,
     modes: Sequence[Mode],
     on_step: Callable[[str], None] = lambda _step: None,
-) -> tuple[list[CollectionDesign], dict[tuple[str, Mode], Frequency], list[str]]:
-    """Returns designs in any order, the protocol of each, and what was left out.
+) -> tuple[list[CollectionDesign], list[str]]:
+    """Returns designs in any order, and what was left out.
 
     Args:
         wish: Levels or targets, people, delta.
@@ -140,7 +140,6 @@ def compared_protocols(
     simplest = Frequency(num_categories)
     options: list[CollectionDesign] = []
     left_out: list[str] = []
-    protocols: dict[tuple[str, Mode], Frequency] = {}
     every = _mechanisms(num_categories)
     compared_kinds = []
     for kind in every:
@@ -173,8 +172,7 @@ def compared_protocols(
                 left_out.append(f"{name} ({mode}): {NO_INFORMATION}")
                 continue
             options.append(design)
-            protocols[name, mode] = protocol
-    return options, protocols, left_out
+    return options, left_out
 
 
 def _mechanisms(num_categories: int) -> tuple[type[PlannedOracle], ...]:
@@ -210,6 +208,7 @@ def _design(
         standard_error=error,
         bias_limit=0.0,
         bits=protocol.randomizer.bits_per_person(people.epsilons),
+        protocol=protocol,
     )
 
 

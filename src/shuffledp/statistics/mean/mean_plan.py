@@ -52,6 +52,9 @@ def plan_mean(
     >>> best = plan.recommended
     >>> print(f"{best.name}, {best.mode}: +- {best.standard_error:.1f}")
     grid-response(values=3), agnostic: +- 5.2
+    >>> best.protocol
+    Mean(low=20, high=80, mode='agnostic', randomizer=GridResponse(low=20, high=80, \
+num_values=3))
 
     Args:
         wish: Levels or targets, people, delta.
@@ -74,13 +77,12 @@ def plan_mean(
     )
     error_of = predicted_errors(mean, spread)
     options, left_out = [], list(_LEFT_OUT)
-    protocols: dict[tuple[str, Mode], Mean] = {}
     for mode in _MODES:
         for unsized in compared_protocols(low, high, mode):
             mechanism = unsized.randomizer.mechanism
             on_step(f"{mechanism}, {mode}")
             try:
-                protocol, design = _design(unsized, wish, error_of, mean)
+                design = _design(unsized, wish, error_of, mean)
             except CertificationError as error:
                 left_out.append(f"{mechanism} ({mode}): {error}")
                 continue
@@ -88,13 +90,12 @@ def plan_mean(
                 left_out.append(f"{mechanism} ({mode}): {NO_INFORMATION}")
                 continue
             options.append(design)
-            protocols[design.name, mode] = protocol
     if not options:
         raise CertificationError(f"No protocol will do. {left_out[-1]}")
     on_step("yardsticks")
     # Yardsticks are computed at the guarantees of the recommended design.
     best = recommended(options)
-    protocol = protocols[best.name, best.mode]
+    protocol: Mean = best.protocol
 
     def local_error(people: Population) -> float:
         # The bias of others has no place in a standard error.
@@ -126,14 +127,13 @@ def plan_mean(
 
 def _design(
     protocol: Mean, wish: Wish, error_of: ErrorOf, mean: float | None
-) -> tuple[Mean, CollectionDesign | None]:
-    """Returns the protocol in its best size, and its design; None without information."""
+) -> CollectionDesign | None:
+    """Returns the design of the protocol in its best size; None without information."""
     protocol, people, guarantee = fit_size(protocol, wish, error_of)
     error = error_of(protocol, people)
     if math.isinf(error):
-        return protocol, None
-    design = CollectionDesign(
-        # The key of `plan_mean`, which looks the protocol of the best design up again.
+        return None
+    return CollectionDesign(
         name=plan_name(protocol),
         mode=protocol.mode,
         people=people,
@@ -141,5 +141,5 @@ def _design(
         standard_error=error,
         bias_limit=protocol.predicted_bias(people, mean=mean),
         bits=protocol.randomizer.bits_per_person(people.epsilons),
+        protocol=protocol,
     )
-    return protocol, design

@@ -79,10 +79,13 @@ class Mean:
         mode: "agnostic" unlinks levels from messages: users hide among all users, and the
             estimate is unbiased if levels and values are independent. "stratified" keeps
             them together: levels may depend on values, and users hide among their own.
-        randomizer: Runs on devices; `OneBit` by default. `GridResponse` has the smallest
-            error at equal central guarantees; `Laplace` is that of Algorithm 2 of E-APES;
-            `ClipLaplace` that of APES, biased where values differ; `Gaussian` promises a
-            level with delta_local only. Its range is [low, high], or as wide.
+        randomizer: Runs on devices; `OneBit` by default, which has the smallest error at
+            levels up to about 2. `GridResponse` has the smallest at equal central
+            guarantees, for which levels may be larger: `plan_mean` knows people and
+            targets, and its `recommended.protocol` is the mean to run. `Laplace` is that of
+            Algorithm 2 of E-APES; `ClipLaplace` that of APES, biased where values differ;
+            `Gaussian` promises a level with delta_local only. Its range is [low, high], or
+            as wide.
     """
 
     low: float
