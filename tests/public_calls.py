@@ -1,7 +1,7 @@
 """Valid, quick calls of public functions, randomizers and results, by their names."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,10 +22,10 @@ class Call(NamedTuple):
     """A callable, and all of its arguments by name."""
 
     function: Callable[..., object]
-    arguments: Mapping[str, Any]
+    arguments: dict[str, Any]
 
 
-def call(function: Callable[..., object], **arguments: object) -> Call:
+def call(function: Callable[..., object], **arguments: Any) -> Call:
     return Call(function, arguments)
 
 

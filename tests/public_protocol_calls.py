@@ -4,7 +4,7 @@ import inspect
 from typing import Any
 
 import numpy as np
-from tests.public_calls import (
+from public_calls import (
     LEVELS,
     PEOPLE,
     Call,
@@ -14,6 +14,7 @@ from tests.public_calls import (
 )
 
 import shuffledp as sdp
+from shuffledp.accounting.counts.counts_parameters import Noise
 
 ASKERS = sdp.Population.from_counts({1.0: 10})
 TARGETS = np.full(10, 1.0)
@@ -189,7 +190,7 @@ def items() -> dict[str, Call]:
 
 
 def counts() -> dict[str, Call]:
-    noises = [
+    noises: list[Noise] = [
         sdp.PoissonNoise(50.0),
         sdp.GeometricNoise(0.64, pairs=10.0, shape=8.0),
         sdp.SlotNoise(20, 0.5, 2, 1.0),

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from tests.public_calls import (
+from public_calls import (
     Call,
     again,
     call,
@@ -14,7 +14,7 @@ from tests.public_calls import (
     randomizers,
     rng,
 )
-from tests.public_protocol_calls import (
+from public_protocol_calls import (
     ASKERS,
     TARGETS,
     ZEROS,
@@ -101,7 +101,7 @@ def margin(estimate: Any, name: Any) -> object:
     return estimate.margin(name)
 
 
-ESTIMATES = {
+ESTIMATES: dict[str, dict[str, Any]] = {
     "between": {"low": 0.0, "high": 2.0},
     "quantiles": {"shares": [0.5]},
     "quantile_intervals": {"shares": [0.5], "confidence": 0.9},

@@ -62,7 +62,9 @@ def test_what_is_seen_is_kept(label: str) -> None:
 MAKERS: dict[str, Callable[[Any], object]] = {
     "choice": lambda labels: sdp.ChoiceQuestion("a", tuple(labels)),
     "groups": lambda labels: sdp.GroupMeanQuestion("a", tuple(labels), 0, 1),
-    "table": lambda labels: sdp.TableQuestion("a", {"b": labels, "c": ["x", "y"]}),
+    "table": lambda labels: sdp.TableQuestion(
+        "a", {"b": tuple(labels), "c": ("x", "y")}
+    ),
     "pairs": lambda labels: sdp.PairsQuestion("a", dict.fromkeys(labels, ("x", "y"))),
     "asked": lambda labels: AskedQuestion("Which?", tuple(labels)),
     "frequency": lambda labels: FrequencySurvey(tuple(labels)),

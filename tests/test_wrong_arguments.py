@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.public_calls import AcceptedError
-from tests.public_question_calls import all_calls
+from public_calls import AcceptedError
+from public_question_calls import all_calls
 
 import shuffledp as sdp
 from shuffledp.public_names import MODULES

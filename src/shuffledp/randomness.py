@@ -19,7 +19,7 @@ from shuffledp.arguments import expect_instance
 from shuffledp.arrays import as_whole, int_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
-from shuffledp.types import Floats
+from shuffledp.types import Floats, Ints
 
 _FOR_DEVICES = (
     "Expected a shuffle to draw from SystemRandom() or a seeded generator: KeyedRandom is "
@@ -151,10 +151,13 @@ class KeyedRandom(_Words):
             people: Their indices in increasing order, or a slice; a repeated index
                 stands for the next draws of this person.
         """
-        if not isinstance(people, slice):
-            people = int_array(people, "indices of people")
+        chosen: slice | Ints = (
+            people
+            if isinstance(people, slice)
+            else int_array(people, "indices of people")
+        )
         some = copy(self)
-        some._people = self._people[people]
+        some._people = self._people[chosen]
         return some
 
     def permutation(self, x: int) -> NDArray[np.int64]:

@@ -56,7 +56,7 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
         CertificationError: If no budgets are found.
     """
     expect_instance(promise, Promise)
-    positive_targets(expect_mapping(targets, "{central epsilon: number of people}"))
+    positive_targets(list(expect_mapping(targets, "{central epsilon: people}")))
     population = Population.from_counts(targets)  # Checks the counts, too.
     wanted, counts = population.epsilons.tolist(), population.counts
     if np.any(np.diff(wanted) < 1e-4 * np.array(wanted[1:])):
