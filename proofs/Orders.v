@@ -67,7 +67,7 @@ move=> s y y'; congr (_ * _); rewrite [RHS](reindex_inj (mulIg s)) /=.
 by apply: eq_bigr => s' _; rewrite -permutedM.
 Qed.
 
-(** (f) Nobody draws an order: device [i] seals its message [v] as [seal v u] with randomness
+(** (f) An order that no party draws: device [i] seals its message [v] as [seal v u] with randomness
     [u] of its own, and the analyst gets a function [batch] of the sealed messages that does
     not depend on their order - sorted ones, say. *)
 Section Sealed.

@@ -1,0 +1,122 @@
+(** All theorems on one page. [R] is any ordered field: the rational numbers, the real
+    numbers. Every type of messages, views and seals is finite; a distribution is a function
+    into [R] that is nowhere negative and sums to 1. [hs e p q] is the sum of the positive
+    parts of [p x - e * q x]; README.md says what the other words mean. *)
+From mathcomp Require Import all_ssreflect all_algebra fingroup perm.
+From Shuffled Require Import Divergence Shuffle Blanket Monotone Coins Orders Certificate.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Import GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Section Statements.
+Variable R : realFieldType.
+
+(** A kernel never raises the divergence. *)
+Theorem post_processing (S T : finType) (k : S -> T -> R) (e : R) (p q : S -> R) :
+  kernel k -> hs e (push k p) (push k q) <= hs e p q.
+Proof. exact: hs_push. Qed.
+
+(** Mixtures with the same weights are at most as far apart as their parts, in the mean. *)
+Theorem joint_convexity (I T : finType) (w : I -> R) (e : R) (p q : I -> T -> R) :
+  (forall i, 0 <= w i) ->
+  hs e (fun x => \sum_i w i * p i x) (fun x => \sum_i w i * q i x)
+    <= \sum_i w i * hs e (p i) (q i).
+Proof. exact: hs_mixture. Qed.
+
+Section Crowd.
+Variables (Y : finType) (n : nat).
+
+(** Person [i] of the others has data [z i] and a randomizer [rand i] of their own, on data
+    of a type of their own. *)
+Variables (X : 'I_n -> Type) (rand : forall i, X i -> Y -> R).
+Hypothesis rand_kernel : forall i z, distribution (rand (i := i) z).
+
+(** The blanket, and what everybody's randomizer has of it. *)
+Variables (omega : Y -> R) (gamma : 'I_n -> R).
+Hypothesis omega_distribution : distribution omega.
+Hypothesis gamma_probabilities : probabilities gamma.
+
+(** What is seen: any random function of the messages that is blind to their order. *)
+Variables (T : finType) (view : {ffun 'I_n.+1 -> Y} -> T -> R).
+Hypotheses (view_kernel : kernel view) (view_blind : order_blind view).
+
+(** The target user sends by law [p] or by law [q]. *)
+Variables (e : R) (p q : Y -> R) (z : forall i, X i).
+
+Let seen (p : Y -> R) : T -> R := push view (sent p (fun i => rand (z i))).
+
+(** The blanket theorem. *)
+Theorem blanket_theorem :
+  (forall i (z : X i) v, gamma i * omega v <= rand z v) ->
+  hs e (seen p) (seen q) <=
+  \sum_b coins gamma b * hs e (placed omega p (m := heads b))
+                              (placed omega q (m := heads b)).
+Proof. by move=> covered; apply: blanket => // i v; apply: covered. Qed.
+
+(** The same as an expectation, which is what the library evaluates. Nothing is assumed of
+    the randomizers of the people in [A], who are left out. *)
+Theorem certified_bound (A : {set 'I_n}) :
+  (forall i (z : X i) v, i \notin A -> gamma i * omega v <= rand z v) ->
+  covers omega p -> covers omega q ->
+  hs e (seen p) (seen q) <=
+  \sum_(m < n.+1)
+     heads_law (without A gamma) m * mean_excess omega (loss omega e p q) m.
+Proof. by move=> covered ? ?; apply: certificate => // i v; apply: covered. Qed.
+
+(** More blanket draws never hurt. *)
+Theorem more_draws (m m' : nat) :
+  (m <= m')%N ->
+  hs e (placed omega p (m := m')) (placed omega q (m := m')) <=
+  hs e (placed omega p (m := m)) (placed omega q (m := m)).
+Proof. exact: hs_placed_antitone. Qed.
+
+Theorem more_losses :
+  covers omega p -> covers omega q -> antitone (mean_excess omega (loss omega e p q)).
+Proof. exact: mean_excess_antitone. Qed.
+
+(** So coins may be replaced by smaller ones, up to their order, *)
+Theorem smaller_weights_suffice (gamma' : 'I_n -> R) (s : 'S_n) (f : nat -> R) :
+  probabilities gamma' -> (forall i, gamma' i <= gamma (s i)) -> antitone f ->
+  \sum_(m < n.+1) heads_law gamma m * f m <= \sum_(m < n.+1) heads_law gamma' m * f m.
+Proof. by move=> *; apply: (smaller_weights (s := s)). Qed.
+
+(** and their number by any that is stochastically smaller. *)
+Theorem fewer_heads_suffice (P P' : nat -> R) (f : nat -> R) :
+  antitone f ->
+  (forall t, \sum_(m < t) P m <= \sum_(m < t) P' m) ->
+  \sum_(m < n.+1) P m = \sum_(m < n.+1) P' m ->
+  \sum_(m < n.+1) P m * f m <= \sum_(m < n.+1) P' m * f m.
+Proof. exact: stochastically_smaller. Qed.
+
+End Crowd.
+
+(** Views that are blind to the order. *)
+Section Views.
+Variables (Y T : finType) (N : nat).
+
+Theorem histogram_is_blind :
+  kernel (observe R (@histogram Y N)) /\ order_blind (observe R (@histogram Y N)).
+Proof. by split; [exact: observe_kernel | exact: histogram_blind]. Qed.
+
+Theorem function_of_histogram_is_blind (k : {ffun Y -> 'I_N.+1} -> T -> R) :
+  order_blind (fun y : {ffun 'I_N -> Y} => k (histogram y)).
+Proof. exact: from_histogram_blind. Qed.
+
+Theorem random_order_is_blind :
+  kernel (@random_order R Y N) /\ order_blind (@random_order R Y N).
+Proof. by split; [exact: random_order_kernel | exact: random_order_blind]. Qed.
+
+(** An order that no party draws: each message is sealed with randomness of its own, and
+    what is seen does not depend on the order of the sealed messages. *)
+Theorem sealed_batch_is_blind (U C : finType) (seal : Y -> U -> C)
+    (batch : {ffun 'I_N -> C} -> T) (rho : {ffun 'I_N -> U} -> R) :
+  distribution rho ->
+  (forall s u, rho (permuted s u) = rho u) ->
+  (forall s c, batch (permuted s c) = batch c) ->
+  kernel (sealed_batch seal batch rho) /\ order_blind (sealed_batch seal batch rho).
+Proof. by split; [exact: sealed_batch_kernel | exact: sealed_batch_blind]. Qed.
+
+End Views.
+
+End Statements.
