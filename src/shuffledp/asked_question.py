@@ -100,6 +100,8 @@ def _from_file(path: Path) -> tuple[AskedQuestion, ...]:
     questions = []
     for name, table in read_question_tables(path).items():
         terms = {"text": name, "most": 1, "kind": "choice", **table}
+        # Of a table with known answers: forms have none.
+        terms.pop("columns", None)
         try:
             if "interest" in terms:
                 raise InvalidInputError(

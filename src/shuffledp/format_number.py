@@ -1,4 +1,6 @@
-"""Numbers as people read them."""
+"""Numbers as people read them, and as JSON has them."""
+
+import math
 
 
 def plain(number: float) -> str:
@@ -9,3 +11,12 @@ def plain(number: float) -> str:
     """
     # All digits: a certified number must not be rounded downward.
     return repr(float(number)).removesuffix(".0")
+
+
+def finite_or_none(number: float) -> float | None:
+    """Returns a number for JSON, which has no NaN, and no infinity: None stands for them.
+
+    >>> finite_or_none(0.5), finite_or_none(float("inf"))
+    (0.5, None)
+    """
+    return number if math.isfinite(number) else None

@@ -5,7 +5,7 @@ these descriptions: none of them knows a statistic or a mechanism by its name.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
@@ -24,6 +24,7 @@ Kind: TypeAlias = Literal[
     "names",
     "mechanism",
     "questions",
+    "described questions",
 ]
 
 
@@ -37,7 +38,8 @@ class Parameter:
             line; "names" are those of categories, or how many categories there are; a
             "file" may also be given as its lines; a "mechanism" is one of the choices,
             or one with parameters, such as "laplace(cells=100)"; "questions" come from a
-            file, see `asked_question`.
+            file, see `asked_question`; "described questions" of any kind, too, or from a
+            mapping or a list: a statistic reads them.
         help: One sentence, without its period.
         metavar: Stands for the value in help texts.
         choices: The texts it may be, the default first, or () for any.
@@ -159,6 +161,12 @@ def _path_or_texts(value: object) -> Path | tuple[str, ...] | None:
     return Path(value) if isinstance(value, str | Path) else _any_texts(value)
 
 
+def _described(value: object) -> object:
+    if isinstance(value, str | Path):
+        return Path(value)
+    return value if isinstance(value, Mapping | Sequence) else None
+
+
 def _names(value: object) -> int | str | tuple[str, ...] | None:
     # As on a command line; `category_names` tells numbers from names.
     if isinstance(value, str):
@@ -184,6 +192,7 @@ _EXPECTED: dict[Kind, str] = {
     "names": "a whole number, or a list of texts",
     "mechanism": "a mechanism as a text",
     "questions": "a list of questions with their answers",
+    "described questions": "the path of a TOML file, a mapping, or a list of questions",
 }
 _CONVERTERS: dict[Kind, Any] = {
     "whole number": _whole,
@@ -195,4 +204,5 @@ _CONVERTERS: dict[Kind, Any] = {
     "names": _names,
     "mechanism": _text,
     "questions": asked_questions,
+    "described questions": _described,
 }

@@ -32,7 +32,8 @@ from shuffledp.statistics.strings.rehearsal import (
 )
 from shuffledp.statistics.sum.protocol import BinarySum
 from shuffledp.statistics.sum.rehearsal import collect_sum, summarize_sum
-from shuffledp.statistics.summary import EstimateRow, Summary
+from shuffledp.statistics.estimate_row import EstimateRow
+from shuffledp.statistics.summary import Summary
 from shuffledp.statistics.summary_parts import (
     Circumstances,
 )

@@ -18,15 +18,15 @@ from shuffledp.cli.shared_options import spark_option
 from shuffledp.errors import DataError, InvalidInputError, MissingValueError
 from shuffledp.extras import require_feature
 from shuffledp.statistics.request import Request
-from shuffledp.statistics.statistic_catalog import STATISTICS, statistic_named
+from shuffledp.statistics.statistic_catalog import REHEARSALS, statistic_named
 
 
 @click.command("estimate")
 @click.argument("file", required=False, type=click.Path())
 @click.option(
     "--statistic",
-    type=click.Choice(STATISTICS),
-    default=STATISTICS[0],
+    type=click.Choice(REHEARSALS),
+    default=REHEARSALS[0],
     show_default=True,
     help="How often each category occurs; the mean of numbers; how many people hold a 1; "
     "how many hold each string of a list; how many hold each item, of a few per person.",

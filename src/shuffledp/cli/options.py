@@ -15,7 +15,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.labels import StatisticLabels
 from shuffledp.parameter import Parameter
 from shuffledp.statistics.statistic import Statistic
-from shuffledp.statistics.statistic_catalog import STATISTICS, statistic_named
+from shuffledp.statistics.statistic_catalog import REHEARSALS, statistic_named
 from shuffledp.types import Mode
 
 Command = Callable[..., Any]
@@ -87,7 +87,7 @@ def collection_options(command: Command) -> Command:
 def statistic_options(command: Command) -> Command:
     """Adds the parameters of all statistics; `own_options` takes those of one."""
     named: dict[str, list[tuple[StatisticLabels, Parameter]]] = {}
-    for name in STATISTICS:
+    for name in REHEARSALS:
         statistic = statistic_named(name)
         for parameter in statistic.parameters:
             entry = statistic.words, parameter
@@ -106,7 +106,7 @@ def own_options(statistic: Statistic, given: dict[str, Any]) -> dict[str, Any]:
     own = {parameter.name: parameter for parameter in statistic.parameters}
     owners: dict[str, list[str]] = {}
     options: dict[str, str] = {}
-    for name in STATISTICS:
+    for name in REHEARSALS:
         for parameter in statistic_named(name).parameters:
             owners.setdefault(parameter.name, []).append(name)
             options[parameter.name] = f"--{parameter.option}"

@@ -19,6 +19,7 @@ _TYPES: dict[Kind, Any] = {
     "mechanism": str,
     "file": click.Path(path_type=Path),
     "questions": click.Path(path_type=Path),
+    "described questions": click.Path(path_type=Path),
 }
 
 

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shuffledp.datasets.table_files import Rows
 from shuffledp.errors import InvalidInputError, MissingValueError
@@ -86,11 +87,27 @@ def refuse_missing(columns: Sequence[pl.Series], rows: Rows | None = None) -> No
     if not holes:
         return
     names = [column.name for column in holes]
-    # Row numbers are those of the file, where a header line counts as a row.
-    first = 1 if rows is None else rows.first
     empty = np.any([column.is_null().to_numpy() for column in holes], axis=0)
-    numbers = [f"{row:,}" for row in (np.flatnonzero(empty) + first)[:_MOST_ROWS]]
-    count = int(empty.sum())
+    where = rows_phrase(empty, 1 if rows is None else rows.first)
+    source = "" if rows is None else f" of {rows.name}"
+    raise MissingValueError(
+        f"Expected a value in every row of {column_names(names)}{source}, found none in "
+        f"{where}."
+    )
+
+
+def rows_phrase(marked: NDArray[np.bool_], first: int) -> str:
+    """Returns the numbers of marked rows as a phrase.
+
+    >>> rows_phrase(np.array([False, True, True]), first=2)
+    'rows 3 and 4 (the header is row 1)'
+
+    Args:
+        marked: At least one of them, shape (rows,).
+        first: The number of the first row: 2 in a file, whose header line counts as a row.
+    """
+    numbers = [f"{row:,}" for row in (np.flatnonzero(marked) + first)[:_MOST_ROWS]]
+    count = int(marked.sum())
     if count > len(numbers):
         where = f"{count:,} rows, the first of which are {_and(numbers)}"
     else:
@@ -98,11 +115,7 @@ def refuse_missing(columns: Sequence[pl.Series], rows: Rows | None = None) -> No
     counted = (
         f"the header is row {first - 1}" if first > 1 else f"the first is row {first}"
     )
-    source = "" if rows is None else f" of {rows.name}"
-    raise MissingValueError(
-        f"Expected a value in every row of {column_names(names)}{source}, found none in "
-        f"{where} ({counted})."
-    )
+    return f"{where} ({counted})"
 
 
 def column_names(columns: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from shuffledp.accounting.calibration import largest_budgets
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.promise import Promise
 from shuffledp.errors import InvalidInputError
-from shuffledp.format_number import plain
+from shuffledp.format_number import finite_or_none, plain
 from shuffledp.matplotlib_picture import MatplotlibPicture
 from shuffledp.planning.collection_design import (
     CollectionDesign,
@@ -239,8 +239,8 @@ class ProtocolPlan:
                 {
                     "name": design.name,
                     "mode": design.mode,
-                    "standard_error": _finite(design.standard_error),
-                    "bias_limit": _finite(design.bias_limit),
+                    "standard_error": finite_or_none(design.standard_error),
+                    "bias_limit": finite_or_none(design.bias_limit),
                     "bits_per_person": design.bits,
                     "guarantee": design.guarantee.to_dict(),
                 }
@@ -249,7 +249,7 @@ class ProtocolPlan:
             "yardsticks": [
                 {
                     "name": y.name,
-                    "standard_error": _finite(y.standard_error),
+                    "standard_error": finite_or_none(y.standard_error),
                     "meaning": y.meaning,
                 }
                 for y in self.yardsticks
@@ -264,9 +264,3 @@ def _people_at(asked: Mapping[float, int] | None) -> dict[str, int] | None:
         return None
     # JSON has texts as keys; `repr` keeps all digits of a level.
     return {f"{float(epsilon)!r}": int(n) for epsilon, n in sorted(asked.items())}
-
-
-def _finite(number: float) -> float | None:
-    """Returns a number for JSON, None if it is infinite."""
-    # JSON has no infinity.
-    return number if math.isfinite(number) else None

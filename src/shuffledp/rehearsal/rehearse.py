@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from shuffledp.datasets.fetch import Progress
-from shuffledp.datasets.frames import Frame
+from shuffledp.datasets.frames import Frame, Source
 from shuffledp.datasets.missing import Missing
 from shuffledp.errors import DataError, InvalidInputError, MissingValueError
 from shuffledp.option_text import in_python
@@ -19,7 +20,7 @@ from shuffledp.rehearsal.rehearsed import Rehearsed
 from shuffledp.statistics.arguments import checked_arguments
 from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.request import Request
-from shuffledp.statistics.statistic_catalog import STATISTICS, statistic_named
+from shuffledp.statistics.statistic_catalog import REHEARSALS, statistic_named
 from shuffledp.statistics.summary import Summary
 from shuffledp.types import Mode
 
@@ -32,8 +33,9 @@ def rehearse(
     *,
     value: str | None = None,
     level: str | None = None,
-    statistic: str = STATISTICS[0],
+    statistic: str | None = None,
     levels: Mapping[float, float] | Sequence[float] | None = None,
+    targets: str | float | Mapping[float, float] | None = None,
     missing: Missing = "refuse",
     mode: Mode = "agnostic",
     delta: float = 1e-6,
@@ -57,16 +59,24 @@ def rehearse(
     ['category', 'estimate', 'standard_error', 'low', 'high', 'truth']
     >>> [row.name for row in result.summary.rows]
     ['bike', 'train', 'walk']
+    >>> questions = {"answer": {"options": ["bike", "train", "walk"]}}
+    >>> several = rehearse(people, questions=questions, targets="epsilon", seed=1)
+    >>> several.estimates["answer"].value.round(-2).tolist()
+    [1000.0, 500.0, 500.0]
 
     Args:
         frame: A row per person (of sets: a row per person and item): a data frame of
-            Polars, pandas, Arrow, DuckDB or another library that narwhals knows; or the
-            path of a table: .csv, .tsv, .txt, .jsonl, .ndjson, .parquet or .pq.
+            Polars, pandas, Arrow, DuckDB or another library that narwhals knows; a mapping
+            of columns; or the path of a table: .csv, .tsv, .txt, .jsonl, .ndjson, .parquet
+            or .pq.
         value: The column with each person's value.
         level: The column with each person's local budget in nats.
-        statistic: One of frequency, mean, sum, strings and items, as text.
+        statistic: One of frequency, mean, sum, strings, items and questionnaire, as text;
+            by default the first of them that has all `options`.
         levels: Without `level`, {privacy level: share of the people}, dealt out at
             random; with it, the levels that may occur.
+        targets: Instead of levels, where people choose central epsilons: a column of
+            targets, {target: share of the people}, or the target of all people.
         missing: "refuse" or "drop" people without a value or level: null, NaN or blank,
             and in files also NA, N/A, null or None. In a frame those are answers.
         mode: "agnostic", where levels travel apart from messages, or "stratified".
@@ -76,7 +86,8 @@ def rehearse(
         options: The statistic's own, as the command line has them: `categories` (how
             many, or their names) and `mechanism` of a frequency; `low`, `high` and `clip`
             of a mean; `central` of a sum; `candidates` (a list, or a file) of strings;
-            `person`, `item` and `set_size` of items; and others.
+            `person`, `item` and `set_size` of items; `questions` (a TOML file, a mapping or
+            a list) of a questionnaire, each answered in a column of its name; and others.
 
     Returns:
         The result. It prints, has `to_frame()`, `plot()` and `report(path)`, and is
@@ -92,9 +103,10 @@ def rehearse(
             raise InvalidInputError(
                 f"Expected {name} to name a column, got {type(column).__name__}."
             )
-    # A text is a path: read like the tables of the command line.
-    source = Path(frame) if isinstance(frame, str | Path) else Frame(frame)
-    chosen = statistic_named(statistic)
+    source = _source(frame)
+    chosen = statistic_named(_usual_of(options) if statistic is None else statistic)
+    if targets is not None:
+        level, levels = _in_place_of_levels(targets, level, levels)
     dealt = isinstance(levels, Mapping)
     # Shares take the place of a column of levels; a list restricts that column.
     if levels is not None and not (_numbers(levels) and dealt == (level is None)):
@@ -130,6 +142,48 @@ def rehearse(
     # Errors name options; here they are spelled as Python's arguments.
     except (InvalidInputError, DataError) as error:
         raise type(error)(in_python(error)) from error
+
+
+def _source(frame: Any) -> Source:
+    # A text is a path: read like the tables of the command line.
+    if isinstance(frame, str | Path):
+        return Path(frame)
+    if not isinstance(frame, Mapping):
+        return Frame(frame)
+    try:
+        return Frame(pl.DataFrame(dict(frame)))
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise DataError(
+            "Expected a mapping of names to columns of equal length, each with values of "
+            "one kind."
+        ) from error
+
+
+def _usual_of(options: Mapping[str, Any]) -> str:
+    """Returns the first statistic that has all options, or else the first of all."""
+    given = {name for name, value in options.items() if value is not None}
+    for name in REHEARSALS:
+        if given <= {each.name for each in statistic_named(name).parameters}:
+            return name
+    return REHEARSALS[0]
+
+
+def _in_place_of_levels(
+    targets: object, level: str | None, levels: object
+) -> tuple[str | None, Mapping[float, float] | None]:
+    """Returns a column of targets, or the share of people at each."""
+    if level is not None or levels is not None:
+        raise InvalidInputError("Expected either targets or levels, and not both.")
+    if isinstance(targets, str):
+        return targets, None
+    if isinstance(targets, Mapping):
+        return None, targets
+    if isinstance(targets, int | float) and not isinstance(targets, bool):
+        return None, {float(targets): 1.0}
+    raise InvalidInputError(
+        "Expected targets as the name of a column, {TARGET: SHARE, ...}, or a number, got "
+        f"{type(targets).__name__}."
+    )
 
 
 def perform(

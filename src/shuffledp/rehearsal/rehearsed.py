@@ -1,8 +1,9 @@
 """Result of a rehearsal, with its tables, pictures and files."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.display_text import number_format, printable
@@ -14,7 +15,9 @@ from shuffledp.option_text import in_python
 from shuffledp.report.estimate_picture import estimate_picture
 from shuffledp.report.files import html_report, write_report
 from shuffledp.report.listed_rows import listed_rows
-from shuffledp.statistics.summary import EstimateRow, Summary
+from shuffledp.statistics.estimate_row import EstimateRow
+from shuffledp.statistics.summary import Summary
+from shuffledp.statistics.summary_section import SummarySection
 from shuffledp.text_tables import TextTable, as_html, as_text
 
 if TYPE_CHECKING:
@@ -52,6 +55,16 @@ class Rehearsed:
     def warnings(self) -> tuple[str, ...]:
         """Sentences about serious problems, such as levels that depend on values."""
         return self.summary.warnings
+
+    @property
+    def plan(self) -> Any:
+        """The plan of the collection, where one was made: None of single messages."""
+        return self.summary.plan
+
+    @property
+    def estimates(self) -> Mapping[str, Any]:
+        """Estimates by question, with all that they can compute: margins, quantiles."""
+        return self.summary.estimates
 
     def to_frame(self) -> "pl.DataFrame":
         """Returns all estimates as a Polars data frame: a row per estimated number.
@@ -120,19 +133,34 @@ class Rehearsed:
 
     def __str__(self) -> str:
         """Returns the tables of estimates and of levels, as text."""
-        return as_text(self._estimates(), *self.guarantee.views())
+        return as_text(*self._estimates(), *self.guarantee.views())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return as_html(self._estimates(), *self.guarantee.views())
+        return as_html(*self._estimates(), *self.guarantee.views())
 
-    def _estimates(self) -> TextTable:
-        summary = self.summary
-        rows = listed_rows(summary)
-        written = number_format(
-            summary.words.display, [row.standard_error for row in rows]
+    def _estimates(self) -> tuple[TextTable, ...]:
+        summary, sections = self.summary, self.summary.sections
+        last = len(sections) - 1
+        # What is true of all sections stands once, below the last.
+        return tuple(
+            self._table(
+                section,
+                summary.warnings if index == last else (),
+                summary.sentences if index == last else (),
+            )
+            for index, section in enumerate(sections)
         )
+
+    def _table(
+        self,
+        section: SummarySection,
+        warnings: tuple[str, ...],
+        sentences: tuple[str, ...],
+    ) -> TextTable:
+        summary, rows = self.summary, listed_rows(section)
+        written = number_format(section.words.display, [row.spread for row in rows])
 
         def texts(row: EstimateRow) -> tuple[str, ...]:
             name = printable(row.name)
@@ -142,16 +170,18 @@ class Rehearsed:
             interval = f"{written(row.low)} to {written(row.high)}"
             return name, written(row.estimate), interval, truth
 
+        title = f"of {summary.num_users:,} people, rehearsed"
+        if len(summary.sections) == 1:
+            title += f": {printable(summary.source)}"
         return TextTable(
-            f"{summary.words.title} of {summary.num_users:,} people, rehearsed: "
-            f"{printable(summary.source)}",
+            f"{printable(section.words.title)} {title}",
             (
-                summary.words.row,
+                section.words.row,
                 "estimate",
                 f"{plain(100 * summary.confidence)}% interval",
                 "truth",
             ),
             tuple(map(texts, rows)),
-            summary.warnings,
-            (summary.coverage, *summary.sentences),
+            warnings,
+            (section.coverage(summary.confidence), *sentences),
         )

@@ -1,14 +1,16 @@
-"""Rows of a summary that tables and pictures list."""
+"""Rows of a summary, or of a section, that tables and pictures list."""
 
-from shuffledp.statistics.summary import EstimateRow, Summary
+from shuffledp.statistics.estimate_row import EstimateRow
+from shuffledp.statistics.summary import Summary
+from shuffledp.statistics.summary_section import SummarySection
 
 # Largest number of rows in tables and pictures; CSV and JSON files hold all.
 MAX_ROWS = 40
 
 
-def listed_rows(summary: Summary) -> list[EstimateRow]:
+def listed_rows(section: Summary | SummarySection) -> list[EstimateRow]:
     """Returns the rows in tables and pictures: all, or the largest, in their order."""
-    rows = [row for row in summary.rows if row.listed]
+    rows = [row for row in section.rows if row.listed]
     if len(rows) <= MAX_ROWS:
         return rows
     # The row of all other strings is neither found nor not found (None): it stays.

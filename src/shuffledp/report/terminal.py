@@ -10,7 +10,9 @@ from shuffledp.accounting.statement import Statement
 from shuffledp.display_text import number_format, printable
 from shuffledp.format_number import plain
 from shuffledp.report.listed_rows import MAX_ROWS, listed_rows
-from shuffledp.statistics.summary import EstimateRow, Summary
+from shuffledp.statistics.estimate_row import EstimateRow
+from shuffledp.statistics.summary import Summary
+from shuffledp.statistics.summary_section import SummarySection
 
 _BAR_WIDTH = 24
 # Blocks from 0 to 8 eighths of a character's width.
@@ -67,34 +69,50 @@ def _sentence(about: str) -> str:
 
 def estimate_table(summary: Summary) -> RenderableType:
     """Returns estimates, intervals and truths; shares with bars."""
-    rows, listed = listed_rows(summary), sum(row.listed for row in summary.rows)
+    sections = summary.sections
+    several = len(sections) > 1
+    parts: list[RenderableType] = []
+    if several:
+        heading = f"{summary.words.title}: {printable(summary.source)}"
+        parts.append(Text(heading, style="bold"))
+    for section in sections:
+        parts.append(_section_table(section, summary, named=several))
+        words = [section.coverage(summary.confidence)]
+        listed = sum(row.listed for row in section.rows)
+        if listed > MAX_ROWS:
+            words.insert(0, f"Shown are the {MAX_ROWS} most frequent of {listed:,}.")
+        # A blank line before the next table; of one table, its sentences come at once.
+        parts.append(Text("\n".join(words) + ("\n" if several else "")))
+    text = Text("\n".join(summary.sentences) + "\n")
+    for warning in summary.warnings:
+        text.append(f"{warning}\n", style="yellow")
+    return Group(*parts, text)
+
+
+def _section_table(section: SummarySection, summary: Summary, *, named: bool) -> Table:
+    """Returns the table of one section: with its own title if there are others."""
+    title = printable(section.words.title)
     table = Table(
         # As Text: brackets in the name of a file or column are not markup.
-        title=Text(f"{summary.words.title}: {printable(summary.source)}"),
+        title=Text(title if named else f"{title}: {printable(summary.source)}"),
         title_justify="left",
     )
-    table.add_column(summary.words.row)
+    table.add_column(section.words.row)
     table.add_column("estimate", justify="right", style="bold")
-    bars = summary.words.display.has_bar_column
+    bars = section.words.display.has_bar_column
     if not bars:
         table.add_column("standard error", justify="right")
     table.add_column(f"{plain(100 * summary.confidence)}% interval", justify="right")
     table.add_column("truth", justify="right")
     if bars:
         table.add_column("")
-    _add_rows(table, summary, rows)
-    words = [summary.coverage, *summary.sentences]
-    if listed > MAX_ROWS:
-        words.insert(0, f"Shown are the {MAX_ROWS} most frequent of {listed:,}.")
-    text = Text("\n".join(words) + "\n")
-    for warning in summary.warnings:
-        text.append(f"{warning}\n", style="yellow")
-    return Group(table, text)
+    _add_rows(table, section)
+    return table
 
 
-def _add_rows(table: Table, summary: Summary, rows: list[EstimateRow]) -> None:
-    display = summary.words.display
-    text = number_format(display, [row.standard_error for row in rows])
+def _add_rows(table: Table, section: SummarySection) -> None:
+    display, rows = section.words.display, listed_rows(section)
+    text = number_format(display, [row.spread for row in rows])
     # All estimates may be 0 or less: bars then have length 0.
     longest = max(max(row.estimate for row in rows), 1e-12)
     for row in rows:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.format_number import finite_or_none
 from shuffledp.labels import Display
 from shuffledp.types import Floats
 
@@ -58,10 +59,10 @@ class Manipulation:
         """Returns the largest shifts as plain values; None where they have no bound."""
         return {
             "num_liars": self.num_liars,
-            "shift_by_one": _finite(float(self.by_one.max())),
-            "shift_by_one_in_errors": _finite(self._in_errors(self.by_one)),
-            "shift": _finite(float(self.by_all.max())),
-            "shift_in_errors": _finite(self._in_errors(self.by_all)),
+            "shift_by_one": finite_or_none(float(self.by_one.max())),
+            "shift_by_one_in_errors": finite_or_none(self._in_errors(self.by_one)),
+            "shift": finite_or_none(float(self.by_all.max())),
+            "shift_in_errors": finite_or_none(self._in_errors(self.by_all)),
         }
 
     def _in_errors(self, shifts: Floats) -> float:
@@ -88,10 +89,6 @@ def manipulation_of(
     )
     errors_of = np.atleast_1d(np.asarray(errors, dtype=np.float64))
     return Manipulation(num_users, num_liars, by_one, by_all, errors_of)
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
 
 
 def _short(number: float) -> str:

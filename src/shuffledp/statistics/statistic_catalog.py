@@ -54,6 +54,8 @@ def _with(file: str) -> tuple[str, ...]:
     return tuple(name for name in names if folder.joinpath(name, file).is_file())
 
 
+# Statistics, and encodings of them, that are rehearsed on known values.
+REHEARSALS = _with("rehearsal.py")
 # Statistics that services can ask people about.
 SURVEYS = _with("survey.py")
 # Statistics whose protocols are compared before a collection.
@@ -71,9 +73,9 @@ def statistic_named(name: str) -> "Statistic":
     Raises:
         InvalidInputError: If there is none of this name.
     """
-    if name not in STATISTICS:
+    if name not in REHEARSALS:
         raise InvalidInputError(
-            f"Expected one of {', '.join(STATISTICS)}, got {name!r}."
+            f"Expected one of {', '.join(REHEARSALS)}, got {name!r}."
         )
     statistic: Statistic = _module(f"statistics.{name}.rehearsal").STATISTIC
     return statistic

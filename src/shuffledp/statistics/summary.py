@@ -6,41 +6,12 @@ from typing import Any
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
-from shuffledp.format_number import plain
+from shuffledp.format_number import finite_or_none
 from shuffledp.labels import StatisticLabels
+from shuffledp.statistics.estimate_row import EstimateRow
 from shuffledp.statistics.manipulation import Manipulation
+from shuffledp.statistics.summary_section import SummarySection
 from shuffledp.types import Mode
-
-
-@dataclass(frozen=True, eq=False)
-class EstimateRow:
-    """One estimated number, with its interval and the truth.
-
-    Attributes:
-        name: Of the category, string, item or group of people.
-        estimate: The number.
-        standard_error: Of the estimate.
-        low: Lower end of its confidence interval.
-        high: Upper end of it.
-        truth: The true number, or None where a rehearsal does not know it, either.
-        listed: Whether reports list it; if not, it is in the JSON and CSV only.
-        details: Further columns of the JSON and CSV.
-    """
-
-    name: str
-    estimate: float
-    standard_error: float
-    low: float
-    high: float
-    truth: float | None
-    listed: bool = True
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def covered(self) -> bool:
-        """True if the interval contains the truth, or no truth is known."""
-        # Not counted as a miss: `num_covered` looks at known truths alone.
-        return self.truth is None or self.low <= self.truth <= self.high
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +33,9 @@ class Summary:
         caveats: Further notes, in sentences.
         warnings: Serious problems, in sentences.
         dependence: Of the levels on the values; None in the stratified mode.
+        parts: Rows that are displayed together, where there are several kinds of them.
+        plan: Of the collection, if one was made: it has `to_dict`.
+        estimates: By question, where several were asked: with all that they can compute.
     """
 
     words: StatisticLabels
@@ -77,24 +51,24 @@ class Summary:
     caveats: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     dependence: Dependence | None = None
+    parts: tuple[SummarySection, ...] = ()
+    plan: Any = None
+    estimates: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sections(self) -> tuple[SummarySection, ...]:
+        """All rows, as they are displayed: by default in one section."""
+        return self.parts or (SummarySection(self.words, self.rows),)
 
     @property
     def num_covered(self) -> int:
         """The number of known truths inside their interval."""
-        return sum(row.covered for row in self.rows if row.truth is not None)
+        return SummarySection(self.words, self.rows).num_covered
 
     @property
     def coverage(self) -> str:
         """The coverage of true numbers by their intervals, as a sentence."""
-        interval = f"{plain(100 * self.confidence)}% interval."
-        # A number has a single truth, shares have one per row.
-        if self.words.display.is_single:
-            lies = "lies" if self.num_covered else "does not lie"
-            return f"The true {self.words.name} {lies} inside its {interval}"
-        return (
-            f"{self.num_covered} of {len(self.rows)} true {self.words.display.noun}s lie "
-            f"inside their {interval}"
-        )
+        return SummarySection(self.words, self.rows).coverage(self.confidence)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -106,6 +80,7 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the summary as plain values, for JSON."""
+        plan = {} if self.plan is None else {"plan": self.plan.to_dict()}
         return {
             "statistic": self.words.name,
             "source": self.source,
@@ -120,15 +95,16 @@ class Summary:
             "warnings": list(self.warnings),
             "dependence": self._dependence(),
             "manipulation": self.manipulation.to_dict(),
+            **plan,
             "guarantee": self.guarantee.to_dict(),
         }
 
     def _row_to_dict(self, row: EstimateRow) -> dict[str, Any]:
         return {
             self.words.row: row.name,
-            "estimate": row.estimate,
-            "standard_error": row.standard_error,
-            "interval": [row.low, row.high],
+            "estimate": finite_or_none(row.estimate),
+            "standard_error": finite_or_none(row.standard_error),
+            "interval": [finite_or_none(row.low), finite_or_none(row.high)],
             "truth": row.truth,
             **row.details,
         }

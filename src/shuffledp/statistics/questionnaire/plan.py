@@ -7,6 +7,7 @@ from typing import Any
 from shuffledp.parameter import Parameter
 from shuffledp.planning.plan_declaration import PlanDeclaration, PlanOutput
 from shuffledp.planning.protocol_plan import Wish
+from shuffledp.statistics.questionnaire.parameters import MAX_MESSAGES
 from shuffledp.statistics.questionnaire.question_file import read_questions
 from shuffledp.statistics.questionnaire.questionnaire_plan import plan_questionnaire
 from shuffledp.statistics.questionnaire.questionnaire_plan_table import (
@@ -57,13 +58,7 @@ PLAN = PlanDeclaration(
     _DESCRIPTION,
     (
         Parameter("questions", "file", "A TOML file of questions", "FILE"),
-        Parameter(
-            "max_messages",
-            "whole number",
-            "Messages of a person in the mean, without dummies [twice the answers, and 16]",
-            "B",
-            required=False,
-        ),
+        MAX_MESSAGES,
     ),
     _compute,
     takes_levels=False,

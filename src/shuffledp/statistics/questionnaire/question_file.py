@@ -1,6 +1,7 @@
 """Questions described in a TOML file: a table for each, with its kind and its terms.
 
-Without a kind, a question is a choice. `text`, as people read it, is left to forms.
+Without a kind, a question is a choice. `text`, as people read it, is left to forms;
+`columns` are those of a table with people's answers.
 
 [questions.transport]
 kind = "choice"
@@ -13,8 +14,8 @@ high = 120
 interest = 2.0
 """
 
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,12 @@ class QuestionFile:
     Attributes:
         questions: In the order of the file.
         interest: Weights of the squared errors of questions; 1 for others.
+        columns: Of a table with people's answers, by question; others have usual ones.
     """
 
     questions: tuple[Question, ...]
     interest: Mapping[str, float]
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def read_questions(path: Path) -> QuestionFile:
@@ -62,18 +65,63 @@ def read_questions(path: Path) -> QuestionFile:
     Raises:
         DataError: If it cannot be read, or describes no questions.
     """
-    questions, interest = [], {}
-    for name, table in read_question_tables(path).items():
+    try:
+        return _described(read_question_tables(path))
+    except InvalidInputError as error:
+        raise DataError(f"{path}, {error}") from error
+
+
+def questions_of(source: Any) -> QuestionFile:
+    """Returns questions, however they are given.
+
+    >>> questions_of({"age": {"kind": "number", "low": 0, "high": 120}}).questions[0].name
+    'age'
+
+    Args:
+        source: The path of a TOML file; a mapping of names to terms, as in such a file; or
+            questions in a list.
+
+    Raises:
+        DataError: If a file cannot be read, or describes no questions.
+        InvalidInputError: If terms are no question's, or there are no questions.
+    """
+    if isinstance(source, str | Path):
+        return read_questions(Path(source))
+    if isinstance(source, Mapping) and source:
+        return _described(source)
+    if isinstance(source, Sequence) and source:
+        return QuestionFile(tuple(source), {})
+    raise InvalidInputError(
+        "Expected questions: the path of a TOML file, a mapping of names to terms, or a "
+        f"list of questions, got {source!r:.60}."
+    )
+
+
+def _described(tables: Mapping[str, Any]) -> QuestionFile:
+    questions, interest, columns = [], {}, {}
+    for name, table in tables.items():
         try:
+            if not isinstance(table, Mapping):
+                raise InvalidInputError(f"Expected terms, got {table!r:.60}.")
             terms = dict(table)
             # As people read it: it has nothing to do with noise.
             terms.pop("text", None)
             if "interest" in terms:
                 interest[name] = terms.pop("interest")
+            if "columns" in terms:
+                columns[name] = _columns(terms.pop("columns"))
             questions.append(_question(name, terms))
         except InvalidInputError as error:
-            raise DataError(f"{path}, question {name}: {error}") from error
-    return QuestionFile(tuple(questions), interest)
+            raise InvalidInputError(f"question {name}: {error}") from error
+    return QuestionFile(tuple(questions), interest, columns)
+
+
+def _columns(given: object) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else given
+    is_list = isinstance(names, Sequence) and bool(names)
+    if not is_list or not all(isinstance(name, str) for name in names):
+        raise InvalidInputError(f"Expected names of columns, got {given!r:.60}.")
+    return tuple(names)
 
 
 def _question(name: str, terms: dict[str, Any]) -> Question:
@@ -82,13 +130,13 @@ def _question(name: str, terms: dict[str, Any]) -> Question:
         raise InvalidInputError(
             f"Expected a kind, one of {', '.join(KINDS)}, got {kind!r}."
         )
-    attributes = [field for field in fields(KINDS[kind]) if field.name != "name"]
+    attributes = [each for each in fields(KINDS[kind]) if each.name != "name"]
     required = {
-        field.name
-        for field in attributes
-        if field.default is MISSING and field.default_factory is MISSING
+        each.name
+        for each in attributes
+        if each.default is MISSING and each.default_factory is MISSING
     }
-    allowed = {field.name for field in attributes}
+    allowed = {each.name for each in attributes}
     if not required <= set(terms) <= allowed:
         optional = sorted(allowed - required)
         also = f", and perhaps {', '.join(optional)}" if optional else ""

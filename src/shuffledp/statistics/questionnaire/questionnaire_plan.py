@@ -9,6 +9,7 @@ import numpy as np
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.accounting_query import check_whole
+from shuffledp.accounting.counts.counts_parameters import Noise
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.items.items_calibration import check_delta
 from shuffledp.accounting.items.report_sizing import keeps_targets
@@ -28,6 +29,8 @@ from shuffledp.statistics.questionnaire.protocol import Questionnaire
 from shuffledp.statistics.questionnaire.question import Question, QuestionEstimate
 
 USUAL_MESSAGES = 16
+# By how much the usual number of messages grows, where it is too small.
+_MOST_USUAL = 8
 # Larger targets are kept with noise for this one, which is next to none.
 _ENOUGH = 20.0
 
@@ -100,7 +103,7 @@ def plan_questionnaire(
         wish: Targets, people, delta, absent people.
         interest: Weight of each question's squared error, above 0; 1 where none is given.
         max_messages: Messages of a person in the mean, without dummies; by default twice
-            the answers and 16 more.
+            the answers and 16 more, or up to 8 times as many where these are too few.
         on_step: Called with the name of each kind of noise before it is computed.
 
     Raises:
@@ -143,28 +146,26 @@ def plan_questionnaire(
             f"Expected more than {answers} messages per person, as many as answers, got "
             f"{allowed}."
         )
-    search = NoiseSearch(
-        adapted, people, wish.delta, honest, float(allowed - answers) * honest
+    weights = _weights(adapted, interest)
+    divisions = tuple(
+        noise_divisions(groups, weights, epsilon=smallest, deviation=1.0 / mu)
     )
-    found: list[tuple[float, NoiseDivision, float]] = []
-    for division in noise_divisions(
-        groups, _weights(adapted, interest), epsilon=smallest, deviation=1.0 / mu
-    ):
-        on_step(division.name)
-        size = search.approximate(division, smallest, 1.0 / mu)
-        noise = None if size is None else division.noise(size, search.room)
-        if size is not None and noise is not None:
-            found.append((division.error(noise), division, size))
-    for _, division, size in sorted(found, key=lambda each: each[0]):
-        on_step("certificate")
-        noise = search.certified(division, size, smallest)
-        if noise is not None:
-            break
-    else:
-        raise CertificationError(
-            f"No noise of at most {allowed} messages per person will do: expected more "
-            "messages, more people, or fewer and coarser questions."
+    # Where nothing is proven with the usual number, several times as many may do.
+    last = allowed if max_messages is not None else _MOST_USUAL * allowed
+    while True:
+        search = NoiseSearch(
+            adapted, people, wish.delta, honest, float(allowed - answers) * honest
         )
+        found = _least_error(search, divisions, smallest, 1.0 / mu, on_step)
+        if found is not None:
+            break
+        if allowed >= last:
+            raise CertificationError(
+                f"No noise of at most {allowed} messages per person will do: expected more "
+                "messages, more people, or fewer and coarser questions."
+            )
+        allowed *= 2
+    division, noise = found
     best = search.questionnaire(noise)
     guarantee = account(
         best, people, delta=wish.delta, quantiles=False, absent=wish.absent
@@ -175,6 +176,29 @@ def plan_questionnaire(
             f"No noise found that keeps all targets at delta {wish.delta:g}."
         )
     return QuestionnairePlan(division.name, best, guarantee, _expected(best, people))
+
+
+def _least_error(
+    search: NoiseSearch,
+    divisions: Sequence[NoiseDivision],
+    epsilon: float,
+    deviation: float,
+    on_step: Callable[[str], None],
+) -> tuple[NoiseDivision, tuple[Noise, ...]] | None:
+    """Returns the certified noise of the smallest error; None if there is none."""
+    found: list[tuple[float, NoiseDivision, float]] = []
+    for division in divisions:
+        on_step(division.name)
+        size = search.approximate(division, epsilon, deviation)
+        noise = None if size is None else division.noise(size, search.room)
+        if size is not None and noise is not None:
+            found.append((division.error(noise), division, size))
+    for _, division, size in sorted(found, key=lambda each: each[0]):
+        on_step("certificate")
+        noise = search.certified(division, size, epsilon)
+        if noise is not None:
+            return division, noise
+    return None
 
 
 def _weights(

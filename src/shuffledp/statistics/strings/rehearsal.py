@@ -21,7 +21,8 @@ from shuffledp.statistics.rehearsed_collection import Collection, collect
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.strings.protocol import Strings
 from shuffledp.statistics.strings.string_labels import WORDS
-from shuffledp.statistics.summary import EstimateRow, Summary
+from shuffledp.statistics.estimate_row import EstimateRow
+from shuffledp.statistics.summary import Summary
 from shuffledp.statistics.summary_parts import (
     Circumstances,
     build_summary,

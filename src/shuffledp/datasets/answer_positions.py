@@ -1,0 +1,96 @@
+"""Answers in a column as positions of options."""
+
+import numpy as np
+import polars as pl
+
+from shuffledp.datasets.missing import rows_phrase
+from shuffledp.errors import InvalidInputError
+from shuffledp.types import Ints
+
+# Between the answers of a cell, where a question takes several.
+BETWEEN = ";"
+
+
+def check_divided(options: tuple[str, ...], most: int) -> None:
+    """Raises InvalidInputError if options would be divided in a cell of several answers.
+
+    Args:
+        options: Of a question.
+        most: How many of them a person may pick.
+    """
+    divided = [option for option in options if BETWEEN in option]
+    if most > 1 and divided:
+        raise InvalidInputError(
+            f"Expected options without {BETWEEN!r} where several may be picked, got "
+            f"{divided[0]!r:.60}: in a table it divides answers."
+        )
+
+
+def option_positions(
+    column: pl.Series, options: tuple[str, ...], *, most: int = 1, first_row: int
+) -> Ints:
+    """Returns the positions of people's answers among some options, shape (n, most).
+
+    Rows are filled up with the number of options, which stands for no answer.
+
+    Args:
+        column: Cleaned texts, numbers, truths or dates, in a cell of which several answers
+            are divided by semicolons; or lists of texts. An empty cell is no answer.
+        options: Different texts.
+        most: How many of them a person may pick.
+        first_row: The number of the first row, for errors.
+
+    Raises:
+        InvalidInputError: If a cell is none of the options, or holds too many.
+    """
+    picked = _picked(column, options, most)
+    names = pl.Series(options, dtype=pl.String).str.strip_chars()
+    codes = picked["text"].replace_strict(
+        names, np.arange(len(options)), default=None, return_dtype=pl.Int64
+    )
+    if codes.null_count():
+        unknown = picked.filter(codes.is_null())
+        raise InvalidInputError(
+            f"Expected one of the {len(options)} answers in column {column.name!r}, got "
+            f"{unknown['text'][0]!r:.60} in {_row(unknown, first_row)}."
+        )
+    place = picked.select(pl.int_range(pl.len()).over("person")).to_series()
+    if place.len() and (highest := int(place.to_numpy().max())) >= most:
+        too_many = picked.filter(place == highest)
+        raise InvalidInputError(
+            f"Expected at most {most} answers of a person in column {column.name!r}, got "
+            f"{highest + 1} in {_row(too_many, first_row)}."
+        )
+    positions = np.full((column.len(), most), len(options), dtype=np.int64)
+    positions[picked["person"].to_numpy(), place.to_numpy()] = codes.to_numpy()
+    return positions
+
+
+def _picked(column: pl.Series, options: tuple[str, ...], most: int) -> pl.DataFrame:
+    """Returns a row for each person and different answer: `person` and `text`."""
+    if column.dtype.is_nested():
+        answers = column.cast(pl.List(pl.String))
+    elif most > 1:
+        check_divided(options, most)
+        answers = _texts(column).str.split(BETWEEN)
+    else:
+        answers = _texts(column)
+    cells = pl.DataFrame({"text": answers}).with_row_index("person")
+    if answers.dtype.is_nested():
+        cells = cells.explode("text")
+    cells = cells.with_columns(pl.col("text").str.strip_chars()).drop_nulls("text")
+    return cells.filter(pl.col("text") != "").unique(maintain_order=True)
+
+
+def _texts(column: pl.Series) -> pl.Series:
+    # Whole numbers that a missing one made decimal: 1.0 is the option "1".
+    if column.dtype.is_float() and bool((column.drop_nulls() % 1.0 == 0.0).all()):
+        column = column.cast(pl.Int64)
+    return column.cast(pl.String)
+
+
+def _row(cells: pl.DataFrame, first_row: int) -> str:
+    person = int(cells["person"][0])
+    marked = np.zeros(person + 1, dtype=np.bool_)
+    marked[person] = True
+    return rows_phrase(marked, first_row)

@@ -1,0 +1,1 @@
+"""Rehearsals of questions on known answers: a file for each kind of question."""

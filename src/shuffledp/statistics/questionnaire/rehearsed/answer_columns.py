@@ -1,0 +1,145 @@
+"""Known answers to a question: the columns that hold them, and what is shown of them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.datasets.answer_positions import option_positions
+from shuffledp.datasets.missing import rows_phrase
+from shuffledp.datasets.table import numbers_of
+from shuffledp.datasets.table_files import Rows
+from shuffledp.errors import InvalidInputError
+from shuffledp.statistics.estimate_row import EstimateRow
+from shuffledp.statistics.questionnaire.question import QuestionEstimate
+from shuffledp.statistics.summary_section import SummarySection
+from shuffledp.types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerCells:
+    """Cells of a table: a row for each person.
+
+    Attributes:
+        rows: Cleaned columns, with nulls for answers that are missing.
+    """
+
+    rows: Rows
+
+    def positions(self, column: str, options: tuple[str, ...], most: int = 1) -> Ints:
+        """Returns positions of options, filled up with their number: see `option_positions`."""
+        return option_positions(
+            self.rows.frame[column], options, most=most, first_row=self.rows.first
+        )
+
+    def numbers(self, column: str, low: float, high: float) -> Floats:
+        """Returns numbers, NaN where there is none, shape (n,).
+
+        Raises:
+            DataError: If a cell is no number.
+            InvalidInputError: If a number is out of range; the error names its row.
+        """
+        cells = self.rows.frame[column]
+        given = cells.is_not_null().to_numpy()
+        numbers = np.full(cells.len(), np.nan)
+        if given.any():
+            numbers[given] = numbers_of(cells.drop_nulls())
+        outside = given & ~((numbers >= low) & (numbers <= high))
+        if outside.any():
+            raise InvalidInputError(
+                f"Expected numbers from {low:g} to {high:g} in column {column!r}, found "
+                f"another in {rows_phrase(outside, self.rows.first)}: widen the range of "
+                "the question, or limit the numbers to it."
+            )
+        return numbers
+
+
+class AnswerColumns(Protocol):
+    """A question, as its answers are read from columns and compared with estimates."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that its answers are read from."""
+        ...
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Texts that are answers, even if others would read them as missing."""
+        ...
+
+    @property
+    def can_skip(self) -> bool:
+        """Whether a person may leave it out: the encoding has a place for no answer."""
+        ...
+
+    def read(self, cells: AnswerCells) -> NDArray[Any]:
+        """Returns answers as the question encodes them; NaN where a number is missing.
+
+        Raises:
+            DataError: If a cell is of another kind.
+            InvalidInputError: If an answer is none of the question's.
+        """
+        ...
+
+    def sections(
+        self, estimate: Any, answers: NDArray[Any], confidence: float
+    ) -> tuple[SummarySection, ...]:
+        """Returns estimates beside the truth.
+
+        Args:
+            estimate: Of the question.
+            answers: From `read`, of the people who took part.
+            confidence: Of intervals, in (0, 1).
+        """
+        ...
+
+
+def answer_rows(
+    question: str,
+    quantity: str,
+    names: Sequence[str],
+    numbers: tuple[ArrayLike, ArrayLike, Floats],
+    truths: ArrayLike,
+    listed: ArrayLike = True,
+) -> tuple[EstimateRow, ...]:
+    """Returns rows that name their question, what was estimated, and the error.
+
+    Args:
+        question: The name of the question.
+        quantity: What a row states, such as "share".
+        names: Of rows.
+        numbers: Estimates and standard errors, shape (rows,), and intervals, (rows, 2).
+        truths: Known numbers, NaN where there is none, shape (rows,).
+        listed: Whether reports list a row, or each of them, shape (rows,).
+    """
+    shape = len(names)
+    values, errors, intervals = numbers
+    shown = np.broadcast_to(np.asarray(listed, dtype=np.bool_), shape)
+    columns = zip(
+        names,
+        np.broadcast_to(values, shape).tolist(),
+        np.broadcast_to(errors, shape).tolist(),
+        intervals.tolist(),
+        np.broadcast_to(truths, shape).tolist(),
+        shown.tolist(),
+        strict=True,
+    )
+    rows = []
+    for name, value, error, (low, high), known, is_listed in columns:
+        truth = None if math.isnan(known) else known
+        row = EstimateRow(name, value, error, low, high, truth, is_listed)
+        details = {"question": question, "quantity": quantity, "error": row.error}
+        rows.append(replace(row, details=details))
+    return tuple(rows)
+
+
+def shares_of(
+    estimate: QuestionEstimate, confidence: float
+) -> tuple[Floats, Floats, Floats]:
+    """Returns estimated numbers of people as shares, with their errors and intervals."""
+    n = estimate.num_users
+    interval = estimate.interval(confidence) / n
+    return estimate.value / n, estimate.standard_error / n, interval

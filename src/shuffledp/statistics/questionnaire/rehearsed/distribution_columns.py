@@ -1,0 +1,137 @@
+"""Known answers to a question for a number, of which the distribution is estimated."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.labels import SHARES, Display, StatisticLabels
+from shuffledp.statistics.charts import BarChart, CurveChart, QuantileMark
+from shuffledp.statistics.questionnaire.distribution_estimate import (
+    DistributionEstimate,
+)
+from shuffledp.statistics.questionnaire.distribution_question import (
+    DistributionQuestion,
+)
+from shuffledp.statistics.questionnaire.rehearsed.answer_columns import (
+    AnswerCells,
+    answer_rows,
+    shares_of,
+)
+from shuffledp.statistics.summary_section import SummarySection
+from shuffledp.types import Floats
+
+# Shares of people below the quantiles that are shown.
+_QUANTILES = np.array([0.1, 0.25, 0.5, 0.75, 0.9])
+# Edges that tables list, and ranges that have bars; CSV and JSON hold all.
+_MOST_LISTED = 20
+
+
+@dataclass(frozen=True)
+class DistributionColumns:
+    """See `AnswerColumns`.
+
+    Attributes:
+        question: That is asked.
+        columns: One.
+    """
+
+    question: DistributionQuestion
+    columns: tuple[str, ...]
+    can_skip = False
+    texts = ()
+
+    @staticmethod
+    def usual_columns(question: DistributionQuestion) -> tuple[str, ...]:
+        """Returns a column of the question's name."""
+        return (question.name,)
+
+    def read(self, cells: AnswerCells) -> Floats:
+        """Returns numbers, shape (n,)."""
+        (column,) = self.columns
+        low, high = self.question.edges[0], self.question.edges[-1]
+        return cells.numbers(column, low, high)
+
+    def sections(
+        self, estimate: DistributionEstimate, answers: Floats, confidence: float
+    ) -> tuple[SummarySection, ...]:
+        """Returns the distribution function, quantiles, and people in each range."""
+        quantiles = self._quantiles(estimate, answers, confidence)
+        marks = tuple(
+            QuantileMark(share, row.estimate, row.low, row.high)
+            for share, row in zip(_QUANTILES.tolist(), quantiles.rows, strict=True)
+        )
+        return (
+            self._function(estimate, answers, confidence, marks),
+            quantiles,
+            self._ranges(estimate, answers, confidence),
+        )
+
+    def _function(
+        self,
+        estimate: DistributionEstimate,
+        answers: Floats,
+        confidence: float,
+        marks: tuple[QuantileMark, ...],
+    ) -> SummarySection:
+        name, edges = self.question.name, self.question.edges
+        below = estimate.distribution()
+        inner = np.array(edges[1:-1])
+        truth = np.searchsorted(np.sort(answers), inner) / answers.size
+        step = -(-inner.size // _MOST_LISTED)
+        rows = answer_rows(
+            name,
+            "share below",
+            below.labels,
+            (below.value, below.standard_error, below.interval(confidence)),
+            truth,
+            np.arange(inner.size) % step == step // 2,
+        )
+        chart = CurveChart(edges[1:-1], edges[0], edges[-1], name, marks)
+        title = f"{name}: share of people below"
+        return SummarySection(
+            StatisticLabels(name, title, title, "number", "numbers", SHARES),
+            rows,
+            chart,
+        )
+
+    def _quantiles(
+        self, estimate: DistributionEstimate, answers: Floats, confidence: float
+    ) -> SummarySection:
+        name, count = self.question.name, _QUANTILES.size
+        numbers = (
+            estimate.quantiles(_QUANTILES),
+            # Their intervals come from the distribution function, not from an error.
+            np.full(count, np.nan),
+            estimate.quantile_intervals(_QUANTILES, confidence),
+        )
+        rows = answer_rows(
+            name,
+            "quantile",
+            [f"{100.0 * share:g}% of people are below" for share in _QUANTILES],
+            numbers,
+            np.quantile(answers, _QUANTILES, method="inverted_cdf"),
+        )
+        title = f"{name}: quantiles"
+        display = Display("quantile", axis=name, has_bars=False)
+        words = StatisticLabels(name, title, title, "quantile", "quantiles", display)
+        return SummarySection(words, rows, None)
+
+    def _ranges(
+        self, estimate: DistributionEstimate, answers: Floats, confidence: float
+    ) -> SummarySection:
+        name, edges = self.question.name, np.array(self.question.edges)
+        held = np.histogram(answers, edges)[0]
+        rows = answer_rows(
+            name,
+            "share",
+            estimate.labels,
+            shares_of(estimate, confidence),
+            held / answers.size,
+        )
+        title = f"{name}: people by range"
+        few = held.size <= _MOST_LISTED
+        return SummarySection(
+            StatisticLabels(name, title, title, "range", "ranges", SHARES),
+            rows,
+            BarChart() if few else None,
+        )

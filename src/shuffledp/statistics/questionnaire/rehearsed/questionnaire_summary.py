@@ -1,0 +1,157 @@
+"""A questionnaire planned and run on known answers, and its summary."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.format_number import plain
+from shuffledp.labels import StatisticLabels
+from shuffledp.planning.protocol_plan import Wish
+from shuffledp.population import Population
+from shuffledp.shuffler.shuffle import shuffle
+from shuffledp.statistics.manipulation import Manipulation, manipulation_of
+from shuffledp.statistics.questionnaire.question_file import QuestionFile
+from shuffledp.statistics.questionnaire.questionnaire_plan import (
+    QuestionnairePlan,
+    plan_questionnaire,
+)
+from shuffledp.statistics.questionnaire.rehearsed.answer_columns import AnswerColumns
+from shuffledp.statistics.rehearsal_stage import Stage
+from shuffledp.statistics.summary import Summary
+from shuffledp.tally import Tally
+from shuffledp.types import Floats
+
+# A simulation keeps the messages of all people in memory at once.
+MAX_MESSAGES = 3 * 10**8
+
+_UNBIASED = (
+    "Unbiased whatever targets depend on: all people send all answers, with noise that is "
+    "enough for the smallest target."
+)
+_SKIPS = (
+    "A question that is left out is as protected as an answer: nothing is sent in its "
+    "place, and noise hides which."
+)
+
+
+def rehearse_questionnaire(
+    words: StatisticLabels,
+    described: QuestionFile,
+    answered: Mapping[str, AnswerColumns],
+    answers: Mapping[str, NDArray[Any]],
+    targets: Floats,
+    *,
+    stage: Stage,
+    source: str,
+    max_messages: int | None = None,
+) -> Summary:
+    """Plans for these targets, randomizes, shuffles, estimates, and sums up.
+
+    Args:
+        words: Of the statistic.
+        described: The questions.
+        answered: How answers to each question were read, by its name.
+        answers: Of n people to each question, by its name.
+        targets: Central epsilon of each person, shape (n,).
+        stage: Settings.
+        source: Origin of the answers, as a phrase.
+        max_messages: Messages of a person in the mean; None for the usual limit.
+
+    Raises:
+        InvalidInputError: If a target is not above 0, or all messages together are too
+            many for one process.
+        CertificationError: If nothing is found that can be proven.
+    """
+    people = Population.from_budgets(targets)
+    stage.on_step("plan")
+    plan = plan_questionnaire(
+        described.questions,
+        _wish(people, stage.delta),
+        interest=described.interest,
+        max_messages=max_messages,
+        on_step=stage.on_step,
+    )
+    asked = plan.questionnaire
+    tally = _tally(plan, answers, targets, stage)
+    stage.on_step("estimate")
+    estimates = asked.estimate(tally, people)
+    sections = tuple(
+        section
+        for name, estimate in estimates.items()
+        for section in answered[name].sections(
+            estimate, answers[name], stage.confidence
+        )
+    )
+    circumstances = stage.circumstances(source)
+    return Summary(
+        words=words,
+        source=source,
+        rows=tuple(row for section in sections for row in section.rows),
+        mode="agnostic",
+        num_users=people.num_users,
+        seed=stage.seed,
+        confidence=stage.confidence,
+        unbiased_if=_UNBIASED,
+        guarantee=plan.guarantee,
+        manipulation=_manipulation(plan, people),
+        caveats=(_SKIPS, _sent(plan), *circumstances.caveats),
+        warnings=circumstances.warnings,
+        parts=sections,
+        plan=plan,
+        estimates=estimates,
+    )
+
+
+def _wish(people: Population, delta: float) -> Wish:
+    counts = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
+    return Wish(targets=dict(counts), delta=delta)
+
+
+def _tally(
+    plan: QuestionnairePlan,
+    answers: Mapping[str, NDArray[Any]],
+    targets: Floats,
+    stage: Stage,
+) -> Tally:
+    """Returns the tally of all people's shuffled reports."""
+    asked = plan.questionnaire
+    size = plan.messages if plan.report_size is None else plan.report_size
+    if targets.size * size > MAX_MESSAGES:
+        raise InvalidInputError(
+            f"Expected at most {MAX_MESSAGES:,} messages from all people together, got "
+            f"{targets.size:,} people with {size:,.0f} each."
+        )
+    stage.on_step("randomize")
+    reports = asked.randomize(answers, targets, rng=stage.rng)
+    stage.on_step("shuffle")
+    shuffled = shuffle(reports, rng=stage.rng)
+    del reports  # Unshuffled messages are stored no longer than needed.
+    return asked.tally(shuffled)
+
+
+def _manipulation(plan: QuestionnairePlan, people: Population) -> Manipulation:
+    """Returns by how much dishonest people can move the share of people in a bucket."""
+    counts, n = plan.questionnaire.counts, people.num_users
+    even = [np.full(g.buckets, g.most / g.buckets) for g in counts.groups]
+    errors = np.concatenate(counts.predicted_errors(people, even)) / n
+    return manipulation_of(
+        lambda liars: np.concatenate(counts.manipulation(people, liars)) / n,
+        num_users=n,
+        errors=errors,
+    )
+
+
+def _sent(plan: QuestionnairePlan) -> str:
+    size = (
+        "reports of varying size"
+        if plan.report_size is None
+        else f"reports of {plan.report_size:,}"
+    )
+    smallest = min(level.target or 0.0 for level in plan.guarantee.levels)
+    return (
+        f"{plan.name.capitalize()} for target {plain(smallest)}: {plan.messages:.3g} "
+        f"messages per person in the mean, {size}."
+    )
