@@ -3,6 +3,7 @@
 import io
 import warnings
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +103,7 @@ def svg(figure: "Figure", description: str) -> str:
     # Inside a page, SVG has neither an XML declaration nor a doctype.
     svg = text.getvalue()
     return svg[svg.index("<svg") :].replace(
-        "<svg ", f'<svg role="img" aria-label="{description}" ', 1
+        "<svg ", f'<svg role="img" aria-label="{escape(description)}" ', 1
     )
 
 

@@ -29,7 +29,8 @@ from shuffledp.statistics.statistic_catalog import REHEARSALS, statistic_named
     default=REHEARSALS[0],
     show_default=True,
     help="How often each category occurs; the mean of numbers; how many people hold a 1; "
-    "how many hold each string of a list; how many hold each item, of a few per person.",
+    "how many hold each string of a list; how many hold each item, of a few per person; all "
+    "answers to the questions of a file.",
 )
 @click.option("--value", metavar="COLUMN", help="The column with each person's value.")
 @click.option(
@@ -45,7 +46,7 @@ from shuffledp.statistics.statistic_catalog import REHEARSALS, statistic_named
     "--missing",
     type=click.Choice(["refuse", "drop"]),
     help="What to do about people without a value or level: nothing, NA, N/A, NaN, null "
-    "or None, where --categories or --candidates name no such value [refuse].",
+    "or None, where --categories, --candidates or --questions name no such value [refuse].",
 )
 @click.option(
     "--seed", type=WHOLE, help="Repeat a simulation; by default, fresh randomness."
@@ -60,7 +61,7 @@ def estimate_command(
     settings: Settings,
     **given: Any,
 ) -> None:
-    """Rehearse a collection on known values: categories, numbers, bits, strings or sets.
+    """Rehearse a collection on known values: of one kind, or answers to many questions.
 
     Every person's value is randomized at their level, as it would be on their device; the
     messages are shuffled; the statistic is estimated and compared with the truth; and the
@@ -102,6 +103,23 @@ def estimate_command(
       shuffledp estimate visits.csv --statistic items --person visitor --item page \\
         --level epsilon --set-size 4
       shuffledp estimate --dataset msnbc --statistic items --levels 0.5:0.5,1.0:0.5
+
+    \b
+    All answers to a questionnaire, in one report and with one certificate? Questions are in
+    a TOML file, answers in columns of the questions' names; an empty cell is a question
+    that was left out, which numbers cannot be. Several answers of a cell are divided by
+    semicolons. A level is a central epsilon here, too.
+      shuffledp estimate city.csv --statistic questionnaire --questions city.toml \\
+        --level epsilon
+      shuffledp estimate city.csv --statistic questionnaire --questions city.toml \\
+        --levels 1.0:1 --seed 1 --output city-report
+    A question whose answers are in other columns:
+      [questions.pay]
+      kind = "group-mean"
+      people = ["east", "west"]
+      low = 0
+      high = 9000
+      columns = ["region", "income"]
     """
     chosen = statistic_named(statistic)
     request = _request(file, settings, given, own_options(chosen, given))

@@ -40,8 +40,7 @@ _COMMANDS = {
     ),
     "estimate": LazyCommand(
         "shuffledp.cli.estimate_command:estimate_command",
-        "Rehearse a collection on known values: categories, numbers, bits, strings or "
-        "sets.",
+        "Rehearse a collection on known values: of one kind, or answers to many questions.",
     ),
     "audit": LazyCommand(
         "shuffledp.cli.audit_command:audit_group",

@@ -72,7 +72,7 @@ def rehearse(
         value: The column with each person's value.
         level: The column with each person's local budget in nats.
         statistic: One of frequency, mean, sum, strings, items and questionnaire, as text;
-            by default the first of them that has all `options`.
+            by default a questionnaire, if `questions` are given, or else frequency.
         levels: Without `level`, {privacy level: share of the people}, dealt out at
             random; with it, the levels that may occur.
         targets: Instead of levels, where people choose central epsilons: a column of
@@ -160,11 +160,11 @@ def _source(frame: Any) -> Source:
 
 
 def _usual_of(options: Mapping[str, Any]) -> str:
-    """Returns the first statistic that has all options, or else the first of all."""
-    given = {name for name, value in options.items() if value is not None}
+    """Returns the statistic that takes the questions given, or else the first of all."""
     for name in REHEARSALS:
-        if given <= {each.name for each in statistic_named(name).parameters}:
-            return name
+        for parameter in statistic_named(name).parameters:
+            if parameter.kind == "described questions" and parameter.name in options:
+                return name
     return REHEARSALS[0]
 
 

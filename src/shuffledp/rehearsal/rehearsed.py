@@ -82,7 +82,7 @@ class Rehearsed:
         frame = frame.with_columns(
             pl.Series(
                 name, [getattr(row, name) for row in summary.rows], dtype=pl.Float64
-            )
+            ).fill_nan(None)
             for name in numbers
         )
         # All rows of a statistic have the same details.

@@ -17,10 +17,15 @@ PALE = "#9dbfe3"
 _WIDTH = 26
 
 
-def label(text: str) -> str:
-    """Returns a text as an axis shows it: short, and perhaps on two lines."""
+def title(text: str) -> str:
+    """Returns a text as a picture shows it: short, and on one line."""
     # A dollar sign would begin a formula in Matplotlib.
-    escaped = printable(text).replace("$", r"\$")
+    return printable(text).replace("$", r"\$")
+
+
+def label(text: str) -> str:
+    """Returns a text as a row of an axis shows it: short, and perhaps on two lines."""
+    escaped = title(text)
     return "\n".join(textwrap.wrap(escaped, _WIDTH)) or escaped
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from shuffledp.format_number import plain
-from shuffledp.report.chart_parts import BLUE, GREY, ORANGE, PALE, displayed, label
+from shuffledp.report.chart_parts import BLUE, GREY, ORANGE, PALE, displayed, title
 from shuffledp.statistics.charts import CurveChart
 from shuffledp.statistics.summary_section import SummarySection
 
@@ -56,6 +56,6 @@ def draw_curve(figure: Any, section: SummarySection, confidence: float) -> None:
     for end in (0.0, whole):
         axes.axhline(end, color=GREY, linewidth=0.6, linestyle=":")
     axes.set_xlim(chart.low, chart.high)
-    axes.set_xlabel(label(chart.axis))
+    axes.set_xlabel(title(chart.axis))
     axes.set_ylabel(display.axis)
     axes.legend(loc="lower right", frameon=False)

@@ -1,7 +1,7 @@
 """Pictures of a rehearsal: estimates with their intervals beside the truth."""
 
 from shuffledp.matplotlib_picture import MatplotlibPicture, new_figure
-from shuffledp.report.chart_parts import label
+from shuffledp.report.chart_parts import title
 from shuffledp.report.listed_rows import listed_rows
 from shuffledp.report.section_chart import draw_section, section_height
 from shuffledp.statistics.summary import Summary
@@ -21,7 +21,7 @@ def estimate_picture(summary: Summary) -> MatplotlibPicture:
     figure = new_figure(_WIDTH, sum(heights))
     parts = figure.subfigures(len(drawn), 1, squeeze=False, height_ratios=heights)
     for part, section in zip(parts.ravel(), drawn, strict=True):
-        part.suptitle(label(section.words.title), fontsize=11, fontweight="bold")
+        part.suptitle(title(section.words.title), fontsize=11, fontweight="bold")
         draw_section(part, section, summary.confidence)
     return MatplotlibPicture(
         figure, f"Estimated and true numbers of {len(drawn)} pictures"

@@ -15,6 +15,8 @@ def estimates_csv(summary: Summary) -> str:
     details = list(summary.rows[0].details)
     writer.writerow([summary.words.row, *names, *details])
     for row in summary.rows:
-        numbers = [getattr(row, name) for name in names]
+        # Empty where there is none: NaN is no number, and the truth may be unknown.
+        values = [getattr(row, name) for name in names]
+        numbers = [None if value != value else value for value in values]
         writer.writerow([row.name, *numbers, *(row.details[name] for name in details)])
     return text.getvalue()

@@ -1,6 +1,8 @@
 """Report of a collection in a folder: one-file HTML, its pictures, JSON, CSV."""
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from shuffledp.accounting.level_table import level_table
@@ -8,11 +10,13 @@ from shuffledp.display_text import number_format, printable
 from shuffledp.extras import require
 from shuffledp.file_writing import write_files
 from shuffledp.format_number import plain
-from shuffledp.report.estimate_picture import estimate_picture
+from shuffledp.report.estimate_picture import section_picture
 from shuffledp.report.estimates_csv import estimates_csv
 from shuffledp.report.guarantee_picture import guarantee_picture
 from shuffledp.report.listed_rows import listed_rows
+from shuffledp.statistics.estimate_row import EstimateRow
 from shuffledp.statistics.summary import Summary
+from shuffledp.statistics.summary_section import SummarySection
 from shuffledp.version import __version__
 
 _STEM = "estimates"
@@ -28,22 +32,14 @@ def html_report(summary: Summary) -> str:
         # A name that the template misspells raises, and is not rendered as nothing.
         undefined=jinja2.StrictUndefined,
     )
-    written = number_format(
-        summary.words.display,
-        [row.standard_error for row in summary.rows],
-        more_decimals=1,
-    )
-    environment.filters |= {"plain": plain, "printable": printable, "written": written}
-    rows = listed_rows(summary)
+    environment.filters |= {"plain": plain, "printable": printable}
     page: str = environment.get_template("report.html.j2").render(
         title=f"{summary.words.title} from people at different privacy levels",
         heading=summary.words.asked,
         version=__version__,
         summary=summary,
         table=f"{_STEM}.csv",
-        estimate_svg=estimate_picture(summary).svg,
-        rows=rows,
-        num_listed=sum(row.listed for row in summary.rows),
+        parts=[_part(section, summary) for section in summary.sections],
         confidence=f"{plain(100 * summary.confidence)}%",
         guarantee=summary.guarantee,
         statements=[
@@ -52,6 +48,48 @@ def html_report(summary: Summary) -> str:
         ],
     )
     return page
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A section as the page shows it."""
+
+    section: SummarySection
+    svg: str | None
+    rows: list[EstimateRow]
+    num_listed: int
+    written: Callable[[float], str]
+
+
+def _part(section: SummarySection, summary: Summary) -> _Part:
+    drawn = section.chart is not None
+    return _Part(
+        section,
+        section_picture(section, summary.confidence).svg if drawn else None,
+        listed_rows(section),
+        sum(row.listed for row in section.rows),
+        number_format(
+            section.words.display, [row.spread for row in section.rows], more_decimals=1
+        ),
+    )
+
+
+def _pictures(summary: Summary) -> dict[str, str]:
+    """Returns the pictures of all sections and statements, by the names of their files."""
+    drawn = [section for section in summary.sections if section.chart is not None]
+    pictures = {
+        _STEM: [section_picture(each, summary.confidence).svg for each in drawn],
+        "guarantee": [
+            guarantee_picture(statement).svg
+            for statement in summary.guarantee.statements
+        ],
+    }
+    # The first of a kind keeps the name without a number.
+    return {
+        f"{stem}.svg" if number == 1 else f"{stem}-{number}.svg": svg
+        for stem, svgs in pictures.items()
+        for number, svg in enumerate(svgs, start=1)
+    }
 
 
 def write_report(summary: Summary, folder: Path) -> list[Path]:
@@ -66,21 +104,15 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
         DataError: If the folder cannot be written to.
         MissingExtraError: If the report extra is not installed.
     """
-    texts = {
-        "report.html": html_report(summary),
-        f"{_STEM}.svg": estimate_picture(summary).svg,
-    }
-    # One picture per statement; the first keeps the name without a number.
-    for number, statement in enumerate(summary.guarantee.statements, start=1):
-        name = "guarantee" if number == 1 else f"guarantee-{number}"
-        texts[f"{name}.svg"] = guarantee_picture(statement).svg
+    texts = {"report.html": html_report(summary), **_pictures(summary)}
     texts |= {
         "estimate.json": json.dumps(summary.to_dict(), indent=2) + "\n",
         f"{_STEM}.csv": estimates_csv(summary),
     }
     write_files(folder, texts)
     # A folder holds one report: further pictures of an earlier one are removed.
-    for path in folder.glob("guarantee-[0-9]*.svg"):
-        if path.name not in texts:
-            path.unlink()
+    for stem in (_STEM, "guarantee"):
+        for path in folder.glob(f"{stem}-[0-9]*.svg"):
+            if path.name not in texts:
+                path.unlink()
     return [folder / name for name in texts]

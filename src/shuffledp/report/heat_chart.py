@@ -7,7 +7,7 @@ import numpy as np
 
 from shuffledp.display_text import number_format
 from shuffledp.format_number import plain
-from shuffledp.report.chart_parts import ORANGE, displayed, label
+from shuffledp.report.chart_parts import ORANGE, displayed, label, title
 from shuffledp.statistics.charts import HeatChart, HeatTable
 from shuffledp.statistics.summary_section import SummarySection
 from shuffledp.types import Floats
@@ -93,7 +93,7 @@ def _draw_table(
     axes.set_yticks(np.arange(value.shape[0]) + 0.5, [label(r) for r in table.rows])
     axes.invert_yaxis()
     axes.tick_params(length=0)
-    axes.set_title(label(table.title), fontsize=10)
+    axes.set_title(title(table.title), fontsize=10)
 
 
 def _tables(section: SummarySection) -> tuple[HeatTable, ...]:

@@ -11,6 +11,7 @@ from shuffledp.report.chart_parts import (
     displayed,
     interval_label,
     label,
+    title,
     whiskers,
 )
 from shuffledp.report.listed_rows import listed_rows
@@ -19,8 +20,7 @@ from shuffledp.statistics.summary_section import SummarySection
 
 def interval_height(section: SummarySection) -> float:
     """Returns the height in inches."""
-    first = 1.5 if section.words.display.is_single else 1.1
-    return first + 0.27 * len(listed_rows(section))
+    return 1.5 + 0.27 * len(listed_rows(section))
 
 
 def draw_intervals(figure: Any, section: SummarySection, confidence: float) -> None:
@@ -50,7 +50,6 @@ def draw_intervals(figure: Any, section: SummarySection, confidence: float) -> N
         # Two intervals around one estimate; only that of the participants has a truth.
         (known,) = truth[np.isfinite(truth)].tolist()
         axes.axvline(known, color=ORANGE, linewidth=2, label="truth", zorder=3)
-        axes.margins(y=0.5)
     else:
         axes.scatter(
             truth,
@@ -64,14 +63,10 @@ def draw_intervals(figure: Any, section: SummarySection, confidence: float) -> N
         )
     names = [f"about the {row.name}" if single else row.name for row in listed]
     axes.set_yticks(positions, [label(name) for name in names])
-    axes.invert_yaxis()
-    axes.set_xlabel(label(display.axis))
-    if single or len(listed) < 3:
-        axes.margins(y=0.5)
-        axes.legend(
-            loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False
-        )
-        return
-    if display.has_bars:
+    axes.set_xlabel(title(display.axis))
+    # Reversed: the first row on top.
+    axes.set_ylim(len(listed) - 0.5, -0.5)
+    if not single and display.has_bars:
         axes.axvline(0, color=GREY, linewidth=0.8)
-    axes.legend(loc="lower right", frameon=False)
+    # Above: inside, it would cover intervals.
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)

@@ -61,8 +61,7 @@ def rehearse_questionnaire(
         max_messages: Messages of a person in the mean; None for the usual limit.
 
     Raises:
-        InvalidInputError: If a target is not above 0, or all messages together are too
-            many for one process.
+        InvalidInputError: If a target is not above 0, or see `run_plan`.
         CertificationError: If nothing is found that can be proven.
     """
     people = Population.from_budgets(targets)
@@ -74,7 +73,36 @@ def rehearse_questionnaire(
         max_messages=max_messages,
         on_step=stage.on_step,
     )
-    asked = plan.questionnaire
+    return run_plan(
+        words, plan, answered, answers, targets, stage=stage, source=source
+    )
+
+
+def run_plan(
+    words: StatisticLabels,
+    plan: QuestionnairePlan,
+    answered: Mapping[str, AnswerColumns],
+    answers: Mapping[str, NDArray[Any]],
+    targets: Floats,
+    *,
+    stage: Stage,
+    source: str,
+) -> Summary:
+    """Randomizes, shuffles, estimates, and sums up, as a plan says.
+
+    Args:
+        words: Of the statistic.
+        plan: For people of these targets.
+        answered: How answers to each question were read, by its name.
+        answers: Of n people to each question, by its name.
+        targets: Central epsilon of each person, shape (n,).
+        stage: Settings.
+        source: Origin of the answers, as a phrase.
+
+    Raises:
+        InvalidInputError: If all messages together are too many for one process.
+    """
+    people, asked = Population.from_budgets(targets), plan.questionnaire
     tally = _tally(plan, answers, targets, stage)
     stage.on_step("estimate")
     estimates = asked.estimate(tally, people)
