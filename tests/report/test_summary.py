@@ -17,6 +17,7 @@ from shuffledp.report.estimates_csv import estimates_csv
 from shuffledp.report.files import html_report
 from shuffledp.report.guarantee_picture import guarantee_picture
 from shuffledp.report.listed_rows import MAX_ROWS, listed_rows
+from shuffledp.statistics.estimate_row import EstimateRow
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.frequency.rehearsal import (
     collect_frequency,
@@ -32,7 +33,6 @@ from shuffledp.statistics.strings.rehearsal import (
 )
 from shuffledp.statistics.sum.protocol import BinarySum
 from shuffledp.statistics.sum.rehearsal import collect_sum, summarize_sum
-from shuffledp.statistics.estimate_row import EstimateRow
 from shuffledp.statistics.summary import Summary
 from shuffledp.statistics.summary_parts import (
     Circumstances,

@@ -29,8 +29,8 @@ from shuffledp.statistics.statistic_catalog import REHEARSALS, statistic_named
     default=REHEARSALS[0],
     show_default=True,
     help="How often each category occurs; the mean of numbers; how many people hold a 1; "
-    "how many hold each string of a list; how many hold each item, of a few per person; all "
-    "answers to the questions of a file.",
+    "how many hold each string of a list; how many hold each item, of a few per person; "
+    "all answers to the questions of a file.",
 )
 @click.option("--value", metavar="COLUMN", help="The column with each person's value.")
 @click.option(

@@ -5,7 +5,15 @@ from typing import Any
 import numpy as np
 
 from shuffledp.format_number import plain
-from shuffledp.report.chart_parts import BLUE, GREY, ORANGE, PALE, displayed, title
+from shuffledp.report.chart_parts import (
+    BLUE,
+    GREY,
+    ORANGE,
+    PALE,
+    displayed,
+    title,
+    whiskers,
+)
 from shuffledp.statistics.charts import CurveChart
 from shuffledp.statistics.summary_section import SummarySection
 
@@ -44,7 +52,7 @@ def draw_curve(figure: Any, section: SummarySection, confidence: float) -> None:
         axes.errorbar(
             [mark.estimate],
             [whole * mark.share],
-            xerr=[[max(mark.estimate - mark.low, 0.0)], [max(mark.high - mark.estimate, 0.0)]],
+            xerr=whiskers(*np.array([[mark.estimate], [mark.low], [mark.high]])),
             fmt="o",
             markersize=4,
             capsize=3,

@@ -39,9 +39,7 @@ def draw_heat(figure: Any, section: SummarySection, confidence: float) -> None:
     )
     value, *_ = displayed(section.rows, section.words.display)
     darkest, palest = max(float(value.max()), 1e-12), min(float(value.min()), 0.0)
-    written = number_format(
-        section.words.display, [row.spread for row in section.rows]
-    )
+    written = number_format(section.words.display, [row.spread for row in section.rows])
     suffix = section.words.display.suffix
     texts = [
         f"{written(row.estimate).removesuffix(suffix)} ± "
@@ -113,6 +111,4 @@ def _row_heights(section: SummarySection) -> list[float]:
     tables = _tables(section)
     side = _side(tables)
     lines = [tables[first : first + side] for first in range(0, len(tables), side)]
-    return [
-        _ABOVE + _LINE * max(len(table.rows) for table in line) for line in lines
-    ]
+    return [_ABOVE + _LINE * max(len(table.rows) for table in line) for line in lines]

@@ -1,4 +1,4 @@
-"""Declarations of how a picture shows rows of a summary: data only, nothing is drawn here."""
+"""How a picture shows rows of a summary, as data: nothing is drawn here."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

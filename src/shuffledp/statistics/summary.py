@@ -8,6 +8,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.format_number import finite_or_none
 from shuffledp.labels import StatisticLabels
+from shuffledp.statistics.charts import IntervalChart
 from shuffledp.statistics.estimate_row import EstimateRow
 from shuffledp.statistics.manipulation import Manipulation
 from shuffledp.statistics.summary_section import SummarySection
@@ -58,17 +59,21 @@ class Summary:
     @property
     def sections(self) -> tuple[SummarySection, ...]:
         """All rows, as they are displayed: by default in one section."""
-        return self.parts or (SummarySection(self.words, self.rows),)
+        return self.parts or (self._whole,)
+
+    @property
+    def _whole(self) -> SummarySection:
+        return SummarySection(self.words, self.rows, IntervalChart())
 
     @property
     def num_covered(self) -> int:
         """The number of known truths inside their interval."""
-        return SummarySection(self.words, self.rows).num_covered
+        return self._whole.num_covered
 
     @property
     def coverage(self) -> str:
         """The coverage of true numbers by their intervals, as a sentence."""
-        return SummarySection(self.words, self.rows).coverage(self.confidence)
+        return self._whole.coverage(self.confidence)
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from shuffledp.analyzer.dependence import Dependence
 from shuffledp.analyzer.interval import reach
 from shuffledp.display_text import printable
 from shuffledp.labels import UNBIASED_IF, StatisticLabels
-from shuffledp.statistics.manipulation import Manipulation
 from shuffledp.statistics.estimate_row import EstimateRow
+from shuffledp.statistics.manipulation import Manipulation
 from shuffledp.statistics.summary import Summary
 from shuffledp.types import Floats, Mode
 

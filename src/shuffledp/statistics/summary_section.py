@@ -7,7 +7,7 @@ import numpy as np
 
 from shuffledp.format_number import plain
 from shuffledp.labels import StatisticLabels
-from shuffledp.statistics.charts import Chart, IntervalChart
+from shuffledp.statistics.charts import Chart
 from shuffledp.statistics.estimate_row import EstimateRow
 
 
@@ -23,7 +23,7 @@ class SummarySection:
 
     words: StatisticLabels
     rows: tuple[EstimateRow, ...]
-    chart: Chart | None = IntervalChart()
+    chart: Chart | None
 
     @property
     def num_covered(self) -> int:

@@ -52,8 +52,8 @@ class QuestionnaireStatistic:
         Parameter(
             "questions",
             "described questions",
-            "A TOML file of questions, as of `shuffledp plan questionnaire`; each answer is "
-            "in a column of the question's name, or in its `columns`",
+            "A TOML file of questions, as of `shuffledp plan questionnaire`; each answer "
+            "is in a column of the question's name, or in its `columns`",
             "FILE",
         ),
         MAX_MESSAGES,

@@ -14,6 +14,7 @@ from shuffledp.near_duplicate_labels import spelling_warnings
 from shuffledp.option_text import Argument, option_text
 from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
+from shuffledp.statistics.estimate_row import EstimateRow
 from shuffledp.statistics.level_dependence import dependence_of_categories
 from shuffledp.statistics.manipulation import manipulation_of
 from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
@@ -21,7 +22,6 @@ from shuffledp.statistics.rehearsed_collection import Collection, collect
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.strings.protocol import Strings
 from shuffledp.statistics.strings.string_labels import WORDS
-from shuffledp.statistics.estimate_row import EstimateRow
 from shuffledp.statistics.summary import Summary
 from shuffledp.statistics.summary_parts import (
     Circumstances,

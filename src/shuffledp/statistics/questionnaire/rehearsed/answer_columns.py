@@ -30,7 +30,7 @@ class AnswerCells:
     rows: Rows
 
     def positions(self, column: str, options: tuple[str, ...], most: int = 1) -> Ints:
-        """Returns positions of options, filled up with their number: see `option_positions`."""
+        """Returns positions of options, shape (n, most): see `option_positions`."""
         return option_positions(
             self.rows.frame[column], options, most=most, first_row=self.rows.first
         )

@@ -47,9 +47,7 @@ def columns_of(
     return tuple(_columns(question, named) for question in questions)
 
 
-def _columns(
-    question: Question, named: Mapping[str, tuple[str, ...]]
-) -> AnswerColumns:
+def _columns(question: Question, named: Mapping[str, tuple[str, ...]]) -> AnswerColumns:
     kind = _KINDS.get(type(question))
     if kind is None:
         known = ", ".join(each.__name__ for each in _KINDS)

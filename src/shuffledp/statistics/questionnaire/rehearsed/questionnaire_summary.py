@@ -73,9 +73,7 @@ def rehearse_questionnaire(
         max_messages=max_messages,
         on_step=stage.on_step,
     )
-    return run_plan(
-        words, plan, answered, answers, targets, stage=stage, source=source
-    )
+    return run_plan(words, plan, answered, answers, targets, stage=stage, source=source)
 
 
 def run_plan(

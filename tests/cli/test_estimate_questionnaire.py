@@ -1,0 +1,103 @@
+"""`shuffledp estimate --statistic questionnaire`: files in, JSON and reports out."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from command_line import Command
+
+import shuffledp as sdp
+
+ASKED = ("--statistic", "questionnaire", "--seed", "3")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a folder with people, and questions for them."""
+    folder, rng = tmp_path_factory.mktemp("city"), np.random.default_rng(5)
+    pl.DataFrame(
+        {
+            "road": rng.choice(["bus", "car", None], 1_000, p=[0.5, 0.4, 0.1]),
+            "target": rng.choice([4.0, 6.0], 1_000),
+        }
+    ).write_csv(folder / "people.csv")
+    (folder / "city.toml").write_text(
+        '[questions.way]\noptions = ["bus", "car", "NA"]\ncolumns = ["road"]\n'
+    )
+    return folder
+
+
+def test_the_same_people_and_seed_give_the_numbers_of_python(
+    folder: Path, command: Command
+) -> None:
+    people, questions = folder / "people.csv", folder / "city.toml"
+
+    printed = command(
+        "estimate", str(people), *ASKED, "--questions", str(questions),
+        "--level", "target", "--json",
+    ).json()  # fmt: skip
+    result = sdp.rehearse(people, questions=questions, targets="target", seed=3)
+
+    assert printed["statistic"] == "questionnaire"
+    rows = [row["estimate"] for row in printed["estimates"]]
+    assert rows == result.to_frame()["estimate"].to_list()
+    assert printed["plan"]["messages"] == result.plan.messages
+    truth = pl.read_csv(people)["road"].value_counts()
+    bus = truth.filter(pl.col("road") == "bus")["count"].item()
+    assert printed["estimates"][0]["truth"] == bus / 1_000
+
+
+def test_a_report_is_written_and_printed(
+    folder: Path, command: Command, tmp_path: Path
+) -> None:
+    outcome = command(
+        "estimate", str(folder / "people.csv"), *ASKED, "--levels", "6:1",
+        "--questions", str(folder / "city.toml"), "--output", str(tmp_path / "report"),
+    )  # fmt: skip
+
+    assert outcome.code == 0
+    assert "3 of 3 true shares lie" in outcome.out
+    assert "all people send all answers" in " ".join(outcome.out.split())
+    csv = pl.read_csv(tmp_path / "report" / "estimates.csv")
+    assert csv["question"].to_list() == ["way"] * 3
+    assert "<svg" in (tmp_path / "report" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--level", "target"), "Expected --questions FILE"),
+        (("--questions", "city.toml"), "--level COLUMN or --levels"),
+        (("--questions", "none.toml", "--level", "target"), "none.toml"),
+        (
+            ("--questions", "city.toml", "--level", "target", "--mode", "stratified"),
+            "--mode agnostic",
+        ),
+    ],
+)
+def test_missing_options_are_named(
+    folder: Path,
+    command: Command,
+    options: tuple[str, ...],
+    why: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(folder)
+
+    outcome = command("estimate", "people.csv", *ASKED, *options)
+
+    assert outcome.is_refusal
+    assert why in outcome.err
+
+
+def test_questions_belong_to_their_own_statistic(
+    folder: Path, command: Command
+) -> None:
+    outcome = command(
+        "estimate", str(folder / "people.csv"), "--value", "road", "--level", "target",
+        "--questions", str(folder / "city.toml"),
+    )  # fmt: skip
+
+    assert outcome.is_refusal
+    assert "only with --statistic questionnaire" in outcome.err
