@@ -73,7 +73,7 @@ def test_the_loss_is_that_of_two_densities() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 30.0])
 def test_the_loss_of_a_selection_is_that_of_two_densities(epsilon: float) -> None:
-    loss = coordinates_loss(epsilon, coordinates=7, message=0.0, first=0.0, second=1.0)
+    loss = coordinates_loss(epsilon, 0.0, np.zeros(7), np.ones(7))
 
     assert selection_loss(epsilon, coordinates=7) == pytest.approx(loss, rel=1e-12)
     # A quarter to half of what all coordinates together may lose.

@@ -8,6 +8,7 @@ from command_line import Command
 from shuffledp import __version__
 from shuffledp_papers.court.search import Search
 from shuffledp_papers.court.small.shrink import printed
+from shuffledp_papers.court.stated_claim import CLAIMS, counts_of_verdicts
 
 
 def test_one_case_is_a_table_and_json(command: Command) -> None:
@@ -17,12 +18,53 @@ def test_one_case_is_a_table_and_json(command: Command) -> None:
     )
 
     assert shown.code == document.code == 0
-    assert "violated" in shown.out
+    assert "false under every reading" in shown.out
     (case,) = document.json()["court"]
     assert case["case"] == "V10"
     assert case["exact"] == 9 / 128
     assert case["verdict"] == "violated"
     assert case["certificate_holds"] is True
+    assert case["judgment"] == "false under every reading"
+    assert [row["name"] for row in document.json()["statements"]] == [
+        "wang2024-reduction",
+        "segmented-theorem-2",
+    ]
+    for words in ("reading: ", "adversary: ", "neighbors: ", "charitable reading: "):
+        assert words in shown.out
+
+
+def test_statements_are_listed_without_being_tried(command: Command) -> None:
+    shown, rows = command("claims", "--list"), command("claims", "--list", "--json")
+
+    assert shown.code == rows.code == 0
+    assert rows.json()["tried"] == 0
+    assert len(rows.json()["statements"]) == len(CLAIMS)
+    words = " ".join(shown.out.split())
+    for claim in CLAIMS:
+        assert f"{claim.name} ({claim.source}): {claim.verdict}." in words
+        assert f"Adversary: {claim.adversary}." in words
+    false = counts_of_verdicts()["false under every reading"]
+    assert f"{false} of {len(CLAIMS)} statements are false under every" in words
+    assert command("claims", "--list", "--case", "V8").is_refusal
+
+
+def test_a_case_that_is_no_longer_run_has_its_record(
+    command: Command, tmp_path: Path
+) -> None:
+    shown = command("claims", "--case", "v5")
+    document = command("court", "--case", "V5", "--json").json()
+
+    assert shown.code == 0
+    assert "verdict: false as printed, a slip" in shown.out
+    assert document["court"] == []
+    assert [row["name"] for row in document["statements"]] == [
+        "apes-theorem-4-appendix"
+    ]
+    for option in (("--python",), ("--shrink",), ("--output", "out")):
+        refused = command("court", "--case", "V5", *option)
+        assert refused.is_refusal
+        assert "V5 is no longer run" in refused.err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_results_are_written(command: Command, tmp_path: Path) -> None:
@@ -60,7 +102,7 @@ def test_no_width_cuts_a_number(
     shown = command("court", "--case", "V7").out
 
     # Epsilon, claim, attack, the accountant's, and what is certified.
-    for number in ("0.01004", "1e-05", "2.61e-05", "2.57e-05", "3.8e-05", "violated"):
+    for number in ("0.01004", "1e-05", "2.61e-05", "2.57e-05", "3.8e-05"):
         assert number in shown
     assert "…" not in shown
 
@@ -149,4 +191,8 @@ def test_it_is_said_that_a_program_is_of_fewer_people(command: Command) -> None:
     assert other.err == "V8-small stands for V8: fewer people or coordinates\n"
     assert own.err == ""
     assert other.out == own.out
-    assert other.out.count("\n") == 5
+    # Verdict, reading and adversary stand above the five lines.
+    lines = other.out.splitlines()
+    assert [line.startswith("#") for line in lines] == [True] * 3 + [False] * 5
+    assert lines[1].startswith("# Reading: ")
+    assert lines[2].startswith("# Adversary: ")

@@ -1,4 +1,4 @@
-"""What a paper's contents call refuted, the court shows; what falls there, they name."""
+"""What a paper's contents call refuted no reading saves; what falls there, they name."""
 
 import pytest
 
@@ -6,6 +6,7 @@ from shuffledp_papers.contents.paper_item import PaperItem, State
 from shuffledp_papers.contents.papers import PAPERS
 from shuffledp_papers.court.case import CourtVerdict
 from shuffledp_papers.court.case_registry import all_cases
+from shuffledp_papers.court.stated_claim import ClaimVerdict, claims_of
 
 CASES = {case.name: case for case in all_cases()}
 ENTRIES = [
@@ -25,15 +26,20 @@ def test_entries_name_cases_that_there_are(entry: PaperItem) -> None:
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_what_is_called_refuted_falls_and_what_is_said_to_hold_does_not(
+def test_what_is_called_refuted_is_false_under_every_reading_and_nothing_else_is(
     entry: PaperItem,
 ) -> None:
-    fallen = [name for name in entry.cases if falls(name)]
+    verdicts = {
+        claim.verdict
+        for name in entry.cases
+        if falls(name)
+        for claim in claims_of(name)
+    }
 
     if entry.state is State.REFUTED:
-        assert fallen
-    if entry.state is State.HOLDS:
-        assert not fallen
+        assert ClaimVerdict.FALSE in verdicts
+    elif entry.state is State.HOLDS:
+        assert ClaimVerdict.FALSE not in verdicts
 
 
 def test_every_claim_that_falls_is_an_entry_of_its_paper() -> None:

@@ -8,9 +8,13 @@ COMMANDS: CommandTable = {
             "shuffledp_papers.commands.reproduce_command:reproduce_command",
             "Recompute a table or figure of a paper; without NAME, list them.",
         ),
-        "court": LazyCommand(
-            "shuffledp_papers.commands.court_command:court_command",
-            "Try published bounds against exact attacks.",
+        # One command under two names; the first is the plain one.
+        **dict.fromkeys(
+            ("claims", "court"),
+            LazyCommand(
+                "shuffledp_papers.commands.court_command:court_command",
+                "Check published claims against exact attacks.",
+            ),
         ),
     },
 }

@@ -1,4 +1,4 @@
-"""`shuffledp court`: published claims against exact attacks."""
+"""`shuffledp claims`, also named `court`: published claims against exact attacks."""
 
 import csv
 import io
@@ -16,10 +16,15 @@ from shuffledp.cli.console import show, show_json, width
 from shuffledp.cli.number_types import NUMBER, WholeRange
 from shuffledp.cli.shared_options import force_option, json_option
 from shuffledp.cli.waiting import duration, share_bar, working
-from shuffledp.errors import InvalidInputError
 from shuffledp.file_writing import check_folder, check_new, write_file, write_files
 from shuffledp.version import __version__
-from shuffledp_papers.commands.court_table import court_table, search_table
+from shuffledp_papers.commands.court_table import (
+    NOTE,
+    court_table,
+    record_text,
+    register_table,
+    search_table,
+)
 from shuffledp_papers.court.case_registry import all_cases, case_named, judge_all
 from shuffledp_papers.court.court_page import document
 from shuffledp_papers.court.search import Finding, Search, search
@@ -29,21 +34,30 @@ from shuffledp_papers.court.small.counterexample import (
 )
 from shuffledp_papers.court.small.programs import program_of
 from shuffledp_papers.court.small.shrink import smallest
-from shuffledp_papers.court.withdrawn import WITHDRAWN, withdrawal_of
+from shuffledp_papers.court.stated_claim import (
+    CLAIMS,
+    StatedClaim,
+    claims_of,
+    earlier_names,
+)
 
 # Of a search, in seconds: a shorter one has no trial, a longer one takes over 11 days.
 _SHORTEST, _LONGEST = 0.1, 1e6
-_NOTE = (
-    "Exact: the largest delta that an attack on this very collection reaches, by code of "
-    "its own; a claim below it is violated. Beside it, what the accountant's attack "
-    "reaches; it decides nothing. Certified: what `shuffledp account` states. Where "
-    "epsilon is missing, the claim is of local privacy, and the numbers are epsilons; of a "
-    "statement, its setting says what they are."
+
+
+@click.command("claims")
+@click.option(
+    "--case",
+    "name",
+    metavar="NAME",
+    help="Try this case only, and show the statement, its reading and the adversary.",
 )
-
-
-@click.command("court")
-@click.option("--case", "name", metavar="NAME", help="Try this case only.")
+@click.option(
+    "--list",
+    "as_list",
+    is_flag=True,
+    help="Show all statements with their verdicts; nothing is tried.",
+)
 @click.option(
     "--python",
     "as_python",
@@ -85,6 +99,7 @@ _NOTE = (
 @json_option
 def court_command(
     name: str | None,
+    as_list: bool,
     as_python: bool,
     shrink: bool,
     seconds: float | None,
@@ -94,20 +109,21 @@ def court_command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Try published bounds against exact attacks.
+    """Check published claims against exact attacks.
 
     Every case is a claim of a paper about one collection, evaluated by the published
     formula; an attack on that collection, computed exactly; and, where there is one, the
-    certificate. Cases that start with C are claims that stand. Those that end in "-small"
-    have the fewest people for which the claim is known to fall. Cases that are withdrawn
-    are listed with the reason, and are not tried.
+    certificate. Each belongs to a statement, with the reading that is tried, what the
+    attacker sees, and a verdict; only statements that are false under every reading count
+    as refuted. Cases that start with C are claims that stand. Those that end in "-small"
+    have the fewest people for which the claim is known to fall.
 
     \b
     Examples:
-      shuffledp court
-      shuffledp court --case V8
-      shuffledp court --case V8 --python | python
-      shuffledp court --search 60 --seed 7
+      shuffledp claims --list
+      shuffledp claims --case V8
+      shuffledp claims --case V8 --python | python
+      shuffledp claims --search 60 --seed 7
     """
     lines = as_python or shrink
     _check_together(name, seconds, page, lines=lines)
@@ -118,16 +134,16 @@ def court_command(
     # For this check --seed has no default of its own; the search begins from 1.
     if seed is not None and seconds is None:
         raise click.UsageError("Expected --seed only with --search.")
-    withdrawal = None if name is None else withdrawal_of(name)
-    # A withdrawn case is named with its reason; neither an attack nor a program is run.
-    if name is not None and withdrawal is not None:
+    if as_list:
+        if name or seconds or page or output:
+            raise click.UsageError("Expected --list alone, or with --json.")
+        _show_statements(CLAIMS, as_json=as_json)
+        return
+    # A case that is no longer run has a verdict, but neither an attack nor a program.
+    if name is not None and name.lower() in {each.lower() for each in earlier_names()}:
         if lines or output is not None:
-            raise InvalidInputError(withdrawal.sentence(name))
-        if as_json:
-            untried = _described("court", [], 0, time.monotonic())
-            show_json(untried | {"withdrawn": withdrawal.rows(name)})
-        else:
-            show(withdrawal.sentence(name))
+            case_named(name)
+        _show_statements(claims_of(name), as_json=as_json)
         return
     if name is not None and lines:
         # As the registry spells it: names of smaller variants are compared with it.
@@ -157,24 +173,38 @@ def court_command(
             for ruling in rulings
         ]
         described = _described("court", rows, len(rulings), start)
-        # They belong to the list of all cases, not to a single one.
-        withdrawn = WITHDRAWN if name is None else ()
-        described["withdrawn"] = [row for each in withdrawn for row in each.rows()]
-        table = court_table(rulings, withdrawn, width=width())
+        statements = CLAIMS if name is None else claims_of(cases[0].name)
+        described["statements"] = [asdict(each) for each in statements]
+        table = court_table(rulings, width=width())
     # Shown before it is written: a full disk does not take it away.
     if as_json:
         show_json(described)
     else:
-        show(table, f"\n{_NOTE}")
-        # Only claims that fall, whose names begin with V, have a program.
-        if name is not None and name.lower().startswith("v"):
-            show(f"In five lines: shuffledp court --case {name} --python")
+        show(table, f"\n{NOTE}")
+        if name is not None:
+            show(*map(record_text, claims_of(name)))
+            # Only claims that fall, whose names begin with V, have a program.
+            if name.lower().startswith("v"):
+                show(f"\nIn five lines: shuffledp claims --case {name} --python")
+        elif seconds is None:
+            show("", register_table(CLAIMS))
     if page is not None:
         write_file(page, document(rulings))
     written = _written(output, rows, described)
     if not as_json:
         took = duration(time.monotonic() - start)
         show(f"\nAfter {took}{written}{f'; written: {page}' if page else ''}")
+
+
+def _show_statements(claims: Sequence[StatedClaim], *, as_json: bool) -> None:
+    """Shows statements without trying them: whole records, or one line each of all."""
+    if as_json:
+        untried = _described("court", [], 0, time.monotonic())
+        show_json(untried | {"statements": [asdict(each) for each in claims]})
+    elif claims is CLAIMS:
+        show(register_table(claims))
+    else:
+        show(*map(record_text, claims))
 
 
 def _print_program(known: str, *, shrink: bool) -> None:
@@ -194,7 +224,7 @@ def _print_program(known: str, *, shrink: bool) -> None:
                 err=True,
             )
     # As it is: the text of a program ends with a newline.
-    click.echo(text, nl=False)
+    click.echo(claims_of(known)[0].comment + text, nl=False)
 
 
 def _check_together(

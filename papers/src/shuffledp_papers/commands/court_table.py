@@ -1,4 +1,4 @@
-"""Tables of `shuffledp court`; numbers are never cut, whatever the width."""
+"""Tables of `shuffledp claims`; numbers are never cut, whatever the width."""
 
 from collections.abc import Sequence
 
@@ -9,38 +9,63 @@ from rich.text import Text
 
 from shuffledp_papers.court.case import CourtVerdict, Ruling
 from shuffledp_papers.court.search import Search
-from shuffledp_papers.court.withdrawn import Withdrawal
+from shuffledp_papers.court.stated_claim import (
+    CLAIMS,
+    ClaimVerdict,
+    StatedClaim,
+    counts_of_verdicts,
+)
 
 _NUMBERS = ("epsilon", "claimed delta", "exact >=", "accountant's >=", "certified <=")
+NOTE = (
+    "Exact: the largest delta that an attack on this very collection reaches, by code of "
+    "its own; a claim below it falls, as it is read. Beside it, what the accountant's "
+    "attack reaches; it decides nothing. Certified: what `shuffledp account` states. Where "
+    "epsilon is missing, the claim is of local privacy, and the numbers are epsilons; of a "
+    "statement, its setting says what they are."
+)
 # One row: name, bound, setting, numbers and verdict.
 _Row = tuple[str, str, str, Sequence[str], str]
 # Below this every row becomes lines of its own; above, settings stand below the numbers.
 _WIDE = 100
 
 
-def court_table(
-    rulings: Sequence[Ruling], withdrawn: Sequence[Withdrawal] = (), *, width: int
-) -> RenderableType:
-    """Returns one row per case, and the withdrawn cases below.
+def headline() -> str:
+    """Returns the number of statements that no reading saves, and the other verdicts."""
+    counts = counts_of_verdicts()
+    false = counts.pop(str(ClaimVerdict.FALSE))
+    others = ", ".join(f"{verdict} {count}" for verdict, count in counts.items())
+    return (
+        f"{false} of {len(CLAIMS)} statements are {ClaimVerdict.FALSE}. "
+        f"Not counted as refuted: {others}."
+    )
+
+
+def register_table(claims: Sequence[StatedClaim] = CLAIMS) -> RenderableType:
+    """Returns one paragraph per statement: verdict, reading, adversary and cases."""
+    lines = [
+        f"{claim.name} ({claim.source}): {claim.verdict}. Reading: {claim.reading}. "
+        f"Adversary: {claim.adversary}. "
+        f"Cases: {', '.join((*claim.cases, *claim.earlier))}."
+        for claim in claims
+    ]
+    return Text("\n".join([*lines, "", headline()]))
+
+
+def record_text(claim: StatedClaim) -> RenderableType:
+    """Returns the whole record of a statement."""
+    lines = [f"{heading}: {text}" for heading, text in claim.record]
+    return Text("\n".join([f"\n{claim.source}", *lines]))
+
+
+def court_table(rulings: Sequence[Ruling], *, width: int) -> RenderableType:
+    """Returns one row per case.
 
     Args:
         rulings: In the order of the rows.
-        withdrawn: Cases that are not tried, with the reason.
         width: Of the terminal, in characters.
     """
-    fallen = sum(ruling.verdict is CourtVerdict.VIOLATED for ruling in rulings)
-    lines = [f"{fallen} of {len(rulings)} claims fall."]
-    if withdrawn:
-        count = sum(len(withdrawal.cases) for withdrawal in withdrawn)
-        lines += ["", f"Withdrawn, counted nowhere: {count} cases."]
-    lines += [
-        f"{', '.join(each.cases)} ({each.reason}): {each.claim}. {each.explanation}"
-        for each in withdrawn
-    ]
-    return Group(
-        _rows([_row(ruling) for ruling in rulings], "case", width),
-        Text("\n".join(lines)),
-    )
+    return _rows([_row(ruling) for ruling in rulings], "case", width)
 
 
 def search_table(search: Search, *, width: int) -> RenderableType:
@@ -75,12 +100,12 @@ def search_table(search: Search, *, width: int) -> RenderableType:
 
 
 def _row(ruling: Ruling) -> _Row:
-    verdict = str(ruling.verdict)
+    verdict = str(ruling.judgment)
     # An attack above our own certificate is reported whatever the claim is.
     if not ruling.certificate_holds:
-        verdict += ", and the certificate, too"
+        verdict += "; the certificate falls, too"
     if ruling.verdict != ruling.expected:
-        verdict += f" (expected: {ruling.expected})"
+        verdict += f" ({ruling.verdict}, expected: {ruling.expected})"
     numbers = _shown(
         ruling.epsilon,
         ruling.claimed,

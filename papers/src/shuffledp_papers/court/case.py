@@ -15,6 +15,7 @@ from shuffledp.population import Population
 from shuffledp.statistics.single_message import SingleMessage
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
 from shuffledp_papers.bounds.equal_noise import check_equal, query_of
+from shuffledp_papers.court.stated_claim import ClaimVerdict, StatedClaim
 
 # Claims that are exact must not fall to the last digits of an attack.
 ROUNDING = 1e-9
@@ -117,7 +118,7 @@ class Case:
     Attributes:
         name: Such as "V8"; those of violations start with "V", the others with "C".
         bound: Name of the bound in this library.
-        source: Authors, year and theorem.
+        statement: The paper's statement, with the reading and the adversary.
         setting: Description of the collection.
         claim: Evaluates the published formula.
         attack: (claim's epsilon) -> delta of an exact attack; given 0 for a claim of
@@ -133,7 +134,7 @@ class Case:
 
     name: str
     bound: str
-    source: str
+    statement: StatedClaim
     setting: str
     claim: Callable[[], Claim]
     attack: Callable[[float], float]
@@ -154,22 +155,29 @@ class Ruling:
     Attributes:
         case: Name of the case.
         bound: Name of the bound in this library.
+        statement: Name of the paper's statement in the register.
         source: Authors, year and theorem.
         setting: Description of the collection.
+        reading: The reading of the statement that is tried.
+        adversary: What the attacker sees.
         epsilon: The epsilon of the claim; None for a claim of pure local privacy.
         claimed: The delta of the claim, or the local budget.
         exact: The number that the attack of this folder reaches.
         accountant: Delta of the accountant's own attack; None if there is none.
         certified: The certified delta; None if there is none.
         why_not: The reason that there is none, or "".
-        verdict: Whether the claim is violated.
+        verdict: Whether the claim is violated, as it is read.
         expected: The known verdict.
+        judgment: The verdict on the statement, as far as this case shows it.
     """
 
     case: str
     bound: str
+    statement: str
     source: str
     setting: str
+    reading: str
+    adversary: str
     epsilon: float | None
     claimed: float
     exact: float
@@ -178,6 +186,7 @@ class Ruling:
     why_not: str
     verdict: CourtVerdict
     expected: CourtVerdict
+    judgment: ClaimVerdict
 
     @property
     def certificate_holds(self) -> bool:
@@ -199,23 +208,26 @@ def judge(case: Case) -> Ruling:
         why_not = case.certificate
     else:
         certificate = case.certificate(epsilon)
+    fell = exact > claim.value * (1.0 + ROUNDING)
+    statement = case.statement
     return Ruling(
         case=case.name,
         bound=case.bound,
-        source=case.source,
+        statement=statement.name,
+        source=statement.source,
         setting=case.setting,
+        reading=statement.reading,
+        adversary=statement.adversary,
         epsilon=claim.epsilon,
         claimed=claim.value,
         exact=exact,
         accountant=certificate.lower if certificate else None,
         certified=certificate.upper if certificate else None,
         why_not=why_not,
-        verdict=(
-            CourtVerdict.VIOLATED
-            if exact > claim.value * (1.0 + ROUNDING)
-            else CourtVerdict.CONSISTENT
-        ),
+        verdict=CourtVerdict.VIOLATED if fell else CourtVerdict.CONSISTENT,
         expected=case.expected,
+        # A case that stands shows nothing of the statement's faults elsewhere.
+        judgment=statement.verdict if fell else ClaimVerdict.HOLDS,
     )
 
 

@@ -6,7 +6,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp_papers.court.case import Case, Ruling, judge
 from shuffledp_papers.court.case_table import CASE_ROWS
 from shuffledp_papers.court.small.counterexample import COUNTEREXAMPLES
-from shuffledp_papers.court.withdrawn import withdrawal_of
+from shuffledp_papers.court.stated_claim import CLAIMS
 
 
 def all_cases() -> tuple[Case, ...]:
@@ -21,11 +21,15 @@ def case_named(name: str) -> Case:
     """Returns the case of this name.
 
     Raises:
-        InvalidInputError: If there is none, or if it is withdrawn.
+        InvalidInputError: If there is none, or if it is no longer run.
     """
-    withdrawal = withdrawal_of(name)
-    if withdrawal is not None:
-        raise InvalidInputError(withdrawal.sentence(name))
+    for claim in CLAIMS:
+        for earlier in claim.earlier:
+            if earlier.lower() == name.lower():
+                raise InvalidInputError(
+                    f"{earlier} is no longer run. {claim.source}: {claim.verdict}. "
+                    f"{claim.why}."
+                )
     # Names such as "V4b" may be typed in any case.
     cases = {case.name.lower(): case for case in all_cases()}
     if name.lower() not in cases:

@@ -1,7 +1,7 @@
 """Cases as rows of a table: population, claim and attack."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -26,6 +26,7 @@ from shuffledp_papers.court.case import (
 )
 from shuffledp_papers.court.item_attack import item_divergence
 from shuffledp_papers.court.noise_cases import trial_of
+from shuffledp_papers.court.stated_claim import claims_of
 from shuffledp_papers.court.statements import STATEMENTS
 from shuffledp_papers.segmented.privacy import SegmentedPrivacy, largest_sampling_rate
 from shuffledp_papers.toml_tables import read_table
@@ -138,7 +139,6 @@ class CaseRow:
         name: Such as "V8".
         bound: Name of the bound in this library.
         setting: Description of the collection.
-        source: Authors, year and theorem; "" for those of the bound.
         printed: The numbers of an earlier audit.
         why_not: The reason that there is no certificate; "" if there is one.
         population: The population, if all run one randomizer.
@@ -148,7 +148,6 @@ class CaseRow:
     name: str
     bound: str
     setting: str
-    source: str = ""
     printed: PrintedNumbers = field(default_factory=PrintedNumbers)
     why_not: str = ""
     population: PopulationRow | None = None
@@ -183,7 +182,7 @@ class CaseRow:
         return Case(
             name=self.name,
             bound=self.bound,
-            source=self.source,
+            statement=claims_of(self.name)[0],
             setting=self.setting,
             claim=claim,
             attack=attack,
@@ -225,8 +224,7 @@ def population_case(
     claim = BoundClaim(
         bound, setting, delta=population.delta, epsilon=population.epsilon
     )
-    named = replace(row, source=row.source or bound.source)
-    return named.to_case(claim, trial.attack, trial.certificate)
+    return row.to_case(claim, trial.attack, trial.certificate)
 
 
 def _items_case(row: CaseRow, sets: ItemsRow) -> Case:

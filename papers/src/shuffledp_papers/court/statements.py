@@ -15,6 +15,7 @@ from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.declared_ratios import DeclaredRatios
 from shuffledp.randomizers.laplace import Laplace
+from shuffledp.types import Floats
 from shuffledp_papers.apes.amplification import ApesNumerical
 from shuffledp_papers.apes.convergence import Landscape, aggregation_bound, factors
 from shuffledp_papers.apes.local import (
@@ -31,6 +32,7 @@ from shuffledp_papers.court.case import (
 )
 from shuffledp_papers.court.count_attack import count_divergence
 from shuffledp_papers.court.enumeration import enumerated_divergence
+from shuffledp_papers.court.growing_family import reached_delta, stated_delta
 from shuffledp_papers.court.noise_cases import trial_of
 from shuffledp_papers.court.noise_cells import cell_probabilities, clip_laplace_tails
 from shuffledp_papers.court.worlds import Worlds, hockey_stick
@@ -39,6 +41,10 @@ from shuffledp_papers.eapes.normal_limit import normal_distances
 from shuffledp_papers.eapes.process import counted_trade_off
 from shuffledp_papers.hypothesis_testing.any_mechanism import (
     mechanism_clone_probabilities,
+)
+from shuffledp_papers.hypothesis_testing.type_one_errors import (
+    laplace_clone_probabilities,
+    laplace_target_error,
 )
 
 # A claim, an attack on it given the claim's epsilon, and a certificate if there is one.
@@ -65,29 +71,29 @@ def local(budget: float, loss: float) -> Statement:
 
 
 def coordinates_loss(
-    epsilon: float, *, coordinates: int, message: float, first: float, second: float
+    epsilon: float, message: float, first: Floats, second: Floats
 ) -> float:
     """Returns the privacy loss of one output: the log ratio of its densities.
 
-    Every coordinate of value and message is the same number in [-1, 1]; noise has scale
-    2 / epsilon, given that the message is in [-1, 1].
+    Args:
+        epsilon: Noise has scale 2 / epsilon, given that the message is in [-1, 1]^d.
+        message: In every coordinate.
+        first: Value in [-1, 1]^d, shape (d,).
+        second: The other value, shape (d,).
     """
     rate = epsilon / 2.0
 
-    def log_density(value: float) -> float:
+    def log_density(value: Floats) -> float:
         # The integral over [-1, 1] is (2 - outside) / rate.
-        outside = math.exp(-rate * (1.0 + value)) + math.exp(-rate * (1.0 - value))
-        return -rate * abs(message - value) - math.log((2.0 - outside) / rate)
+        outside = np.exp(-rate * (1.0 + value)) + np.exp(-rate * (1.0 - value))
+        shift = np.abs(message - value)
+        return float(np.sum(-rate * shift - np.log((2.0 - outside) / rate)))
 
-    return coordinates * (log_density(first) - log_density(second))
+    return log_density(first) - log_density(second)
 
 
-def _coordinates(count: int, second: float) -> Statement:
-    # All coordinates move from the corner, 1, towards the middle.
-    loss = coordinates_loss(
-        1.0, coordinates=count, message=1.0, first=1.0, second=second
-    )
-    return local(clip_laplace_budget(1.0), loss)
+def _coordinates(first: Floats, second: Floats) -> Statement:
+    return local(clip_laplace_budget(1.0), coordinates_loss(1.0, 1.0, first, second))
 
 
 def _selection() -> Statement:
@@ -171,6 +177,19 @@ def _aggregation() -> Statement:
     return stated, lambda _: _REACHED - 0.5, None
 
 
+def _gradient_noise() -> Statement:
+    pull, noise = 0.1, 10.0
+
+    def stated() -> Claim:
+        # The printed 1 / mu and a curvature of at least 0, so that m = mu.
+        descent = Landscape(smoothness=1.0, proximal=pull).descent()
+        cross = (1.0 / pull + 1.0 / pull) * noise
+        return Claim(None, descent + cross + 0.5 * noise**2)
+
+    reached = 0.5 * (pull / (1.0 + pull) + noise / pull) ** 2
+    return stated, lambda _: reached - 0.5, None
+
+
 def _round() -> Statement:
     def stated() -> Claim:
         lipschitz = math.sqrt(2.0 * _REACHED)
@@ -221,9 +240,41 @@ def _worst_value() -> Statement:
     return stated, spared, None
 
 
+def _far_message() -> Statement:
+    constant = 1.0
+    num_users = (300.0 * constant) ** 6
+    return (
+        lambda: Claim(0.45, stated_delta(0.45, num_users, constant)),
+        partial(reached_delta, num_users=num_users),
+        None,
+    )
+
+
+def _mixture_weight() -> Statement:
+    # In R = (1 - p) Q + p Q', R' the reverse, no R / R' is above (1 - p) / p; it is e.
+    return (
+        lambda: Claim(None, 1.0 - laplace_target_error(1.0)),
+        lambda _: math.e / (1.0 + math.e),
+        None,
+    )
+
+
+def _clone_weight() -> Statement:
+    def stated() -> Claim:
+        weights = laplace_clone_probabilities(np.array([1.0]), 3.0)
+        return Claim(None, 1.0 - float(weights[0]))
+
+    # Densities at the message 1: the other user's is e^-1 / 2, the target's 3/2 for one
+    # value and 3/2 e^-3 for the other.
+    allowed = math.exp(-1.0) / (3.0 * (1.0 + math.exp(-3.0)))
+    return stated, lambda _: 1.0 - allowed, None
+
+
 STATEMENTS: dict[str, Callable[[], Statement]] = {
-    "V6": partial(_coordinates, 2, 0.0),
-    "V6-2": partial(_coordinates, 100, 0.98),
+    # All coordinates move from the corner, 1, towards the middle, by 2 in all.
+    "V6": partial(_coordinates, np.ones(2), np.zeros(2)),
+    "V6-2": partial(_coordinates, np.ones(100), np.full(100, 0.98)),
+    "V6-3": partial(_coordinates, np.array([1.0, 0.0]), np.array([-0.5, -0.5])),
     "V6b": _selection,
     "V10": partial(_matrices, 2),
     "V10-2": partial(_matrices, 6),
@@ -232,7 +283,11 @@ STATEMENTS: dict[str, Callable[[], Statement]] = {
     "V15": _positions,
     "V16": _normal,
     "V18": _aggregation,
+    "V18-2": _gradient_noise,
     "V19": _round,
     "V22": _marked,
     "V23": _worst_value,
+    "V24": _mixture_weight,
+    "V25": _clone_weight,
+    "V26": _far_message,
 }

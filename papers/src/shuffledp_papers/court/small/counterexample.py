@@ -94,7 +94,7 @@ def _case(small: _CounterexampleRow, large: CaseRow, given: Numbers) -> Case:
             # The most charitable reading: sums begin without clones, failures reveal.
             bound = HypothesisTesting(as_printed=False)
         population = _population(large.population, numbers)
-        return population_case(replace(row, source=""), population, bound)
+        return population_case(row, population, bound)
     if large.items is not None:
         return _items(row, small.items_per_user, numbers)
     claim, attack, _ = local(

@@ -11,11 +11,13 @@ from importlib.resources import files
 from shuffledp.errors import InvalidInputError
 from shuffledp_papers.court.small.program import Program
 
-# By the beginning of a case's name: the program with the fewest users.
+# By a case's name or its beginning: the program with the fewest users.
 _FILES = {
+    "V2": "eapes_response",
     "V4": "apes_closed",
     "V4b": "apes_numerical",
     "V6": "apes_local",
+    "V6-3": "apes_ball",
     "V6b": "apes_selected",
     "V7": "testing_gaussian",
     "V7b": "testing_laplace",
@@ -30,9 +32,13 @@ _FILES = {
     "V15": "eapes_places",
     "V16": "eapes_normal",
     "V18": "apes_aggregation",
+    "V18-2": "apes_gradient",
     "V19": "apes_round",
     "V22": "eapes_failures",
     "V23": "testing_value",
+    "V24": "testing_weight",
+    "V25": "testing_clones",
+    "V26": "eapes_far_message",
 }
 
 
@@ -52,8 +58,11 @@ def program_of(case: str) -> Program:
         InvalidInputError: If the case is not about a violated claim.
     """
     names = {name.lower(): program for name, program in PROGRAMS.items()}
-    # "V8-2" is the second setting of the claim V8, shown by the same program.
+    # "V8-2" is the second setting of the claim V8, shown by the same program; "V6-3" has
+    # one of its own.
     beginning = case.lower().split("-")[0]
+    if case.lower() in names:
+        return names[case.lower()]
     if beginning not in names:
         raise InvalidInputError(
             f"Expected a case of a claim that falls, {', '.join(PROGRAMS)}, got {case!r}."
