@@ -1,10 +1,15 @@
 """Commands in the column "how to run it" of docs/papers/reproduction.md run as they stand.
 
-Those of `reproduce` and `court` run beside it.
+Experiments of a minute and more, which train or simulate, run by their own tests.
 """
 
+import importlib.util
+import json
 import os
 import shlex
+import signal
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,14 +17,12 @@ from typing import Any
 import pytest
 from command_line import Command
 
+import shuffledp
 from shuffledp_papers.contents.papers import PAPERS
 
-COMMANDS = {
-    entry.where
-    for paper in PAPERS
-    for entry in paper.contents
-    if entry.where.startswith("shuffledp ")
-}
+ENTRIES = [entry for paper in PAPERS for entry in paper.contents]
+RESULTS = Path(shuffledp.__file__).parents[2] / "docs" / "papers" / "results"
+COMMANDS = {entry.where for entry in ENTRIES if entry.where.startswith("shuffledp ")}
 SERVICES = {"shuffledp serve demo"}
 DATA = os.environ.get("SHUFFLEDP_DATA", "")
 
@@ -51,6 +54,64 @@ def test_a_command_that_the_page_names_runs_as_it_stands(
 
     assert outcome.code == 0, outcome.err
     assert outcome.out
+
+
+# The first case of a row stands there as a command; the others are of the same kind.
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", sorted({entry.cases[0] for entry in ENTRIES if entry.cases})
+)
+def test_the_case_of_a_row_is_tried_with_its_reading(
+    name: str, command: Command
+) -> None:
+    outcome = command("claims", "--case", name)
+
+    assert outcome.code == 0, outcome.err
+    assert "reading: " in outcome.out
+    assert "adversary: " in outcome.out
+
+
+def quick_experiments() -> list[str]:
+    """Names of experiments that took less than 10 seconds when they were stored."""
+    names = sorted({entry.result for entry in ENTRIES if entry.result})
+    paths = [RESULTS / f"{name}.json" for name in names]
+    if not RESULTS.is_dir():
+        return []
+    results = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    return [result["experiment"] for result in results if result["seconds"] < 10.0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", quick_experiments())
+def test_an_experiment_of_a_row_is_reproduced(
+    name: str, command: Command, tmp_path: Path
+) -> None:
+    outcome = command("reproduce", name, "--output", "results")
+
+    assert outcome.code == 0, outcome.err
+    assert (tmp_path / "results" / f"{name}.csv").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    importlib.util.find_spec("shuffledp_services") is None,
+    reason="shuffledp-services is not installed",
+)
+@pytest.mark.parametrize("text", sorted(SERVICES))
+def test_a_service_of_a_row_starts_and_ends(text: str, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", *shlex.split(text)]
+    with subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, text=True, bufsize=1
+    ) as service:
+        assert service.stdout is not None
+        # The last line before it waits; without it the output ends, and so does this.
+        shown = next((line for line in service.stdout if "Ctrl-C" in line), "")
+        service.send_signal(signal.SIGINT)
+        service.stdout.read()
+        code = service.wait(timeout=60)
+
+    assert shown
+    assert code == 0
 
 
 def test_most_commands_need_no_data() -> None:

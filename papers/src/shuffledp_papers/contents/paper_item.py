@@ -12,7 +12,7 @@ class State(StrEnum):
     Attributes:
         REPRODUCED: The paper's numbers are reproduced.
         DIFFERS: The numbers differ; `why` gives the reason, or that it is unknown.
-        REFUTED: A case of the court shows that it is false as stated.
+        REFUTED: A claim check shows that it is false under every reading.
         HOLDS: It is right, with the errata named, and tested.
         TRIED: It runs in this library; there is nothing of the paper to compare with.
         IMPOSSIBLE: It cannot be done; `why` gives the reason.

@@ -22,8 +22,9 @@ from docs/papers/results, each of which is written by `shuffledp reproduce NAME`
 
 * **reproduced**: the paper's numbers are found again.
 * **differs**: other numbers are found; why, if known.
-* **refuted**: false as stated; the case is tried by `shuffledp court --case NAME`. What
-  was tried once and is not what a paper states is [withdrawn](court.md#withdrawn).
+* **refuted**: false under every reading that was found; the readings and the adversary
+  are shown by `shuffledp claims --case NAME`, and every verdict stands in
+  [court.md](court.md).
 * **holds**: right, with the errata named, and tested.
 * **tried**: runs here; there is nothing of the paper to compare with.
 * **impossible**: cannot be had, and why.
@@ -129,7 +130,7 @@ def _row(entry: PaperItem, results: Mapping[str, Mapping[str, Any]]) -> str:
     state = state_of(entry, results)
     # The first case in a command that runs as it stands; the others by name.
     cases = ", ".join(f"`{case}`" for case in entry.cases)
-    cases = cases.replace("`", "`shuffledp court --case ", 1)
+    cases = cases.replace("`", "`shuffledp claims --case ", 1)
     command = f"`shuffledp reproduce {entry.result}`" if entry.result else ""
     where = "; ".join(text for text in (command, _code(entry.where), cases) if text)
     cells = (entry.place, entry.what, f"**{state}**", where, entry.why)

@@ -1,0 +1,91 @@
+"""Numbers that rows on remarks of the text name are those of stored results."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+import shuffledp
+
+RESULTS = Path(shuffledp.__file__).parents[2] / "docs" / "papers" / "results"
+pytestmark = pytest.mark.skipif(not RESULTS.is_dir(), reason="docs/ is not here")
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    text = (RESULTS / f"{name}.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_reductions_of_apes_over_its_baselines() -> None:
+    # The printed columns of Table 3, and accuracies here.
+    table = {row["framework"]: row for row in rows("apes-table3")}
+    printed = {name: float(row["round, printed"] or 0) for name, row in table.items()}
+
+    reduced = {
+        name: 1.0 - printed["S-APES, top-b"] / printed[name]
+        for name in ("APES", "UniS", "PLDP")
+    }
+    assert reduced["APES"] == pytest.approx(0.556, abs=5e-4)
+    assert reduced["UniS"] == pytest.approx(0.667, abs=5e-4)
+    assert reduced["PLDP"] == pytest.approx(0.997, abs=5e-4)
+    assert 1.0 - printed["APES"] / printed["UniS"] == pytest.approx(0.251, abs=5e-4)
+    # 0.057 and 0.069 are printed for one coordinate; 79.67 and 78.14 for accuracy.
+    assert 1.0 - 0.057 / 0.069 == pytest.approx(0.174, abs=5e-4)
+    assert 1.0 - 78.14 / 79.67 == pytest.approx(0.0192, abs=5e-5)
+
+
+def test_accuracy_at_a_fifth_of_the_coordinates() -> None:
+    (sparse,) = (
+        float(row["accuracy"])
+        for row in rows("apes-fig5")
+        if (row["b / d"], row["kept"]) == ("0.2", "top-b, as published")
+    )
+    (full,) = (float(r["accuracy"]) for r in rows("apes-fig5") if r["kept"] == "APES")
+
+    assert full - sparse == pytest.approx(3.7, abs=0.05)
+
+
+def test_approximate_budgets_with_gaussian_noise_have_the_smaller_bound() -> None:
+    pure, approximate = (
+        [float(row["Liu et al. 2024, Theorem 2"]) for row in rows(name)]
+        for name in ("testing-fig4-pure", "testing-fig4-approximate")
+    )
+
+    ratios = [p / a for p, a in zip(pure, approximate, strict=True)]
+    assert 7.0 < min(ratios)
+    assert max(ratios) < 10.0
+
+
+def segmented(column: str, size: int) -> dict[str, float]:
+    return {
+        row["setting"]: float(row[column])
+        for row in rows("segmented-gain")
+        if row["reading"] == "together" and row["setting"].endswith(f"n={size}")
+    }
+
+
+def test_weighted_messages_gain_with_liberal_people_only_where_there_are_few() -> None:
+    few, many = (segmented("Weighted SepMM", size) for size in (5000, 50000))
+
+    assert few["msnbc S3 s=4 n=5000"] < few["msnbc S2 s=4 n=5000"]
+    assert many["msnbc S2 s=4 n=50000"] == pytest.approx(2.11e-5, rel=2e-3)
+    assert many["msnbc S3 s=4 n=50000"] == pytest.approx(2.72e-5, rel=2e-3)
+
+
+def test_how_often_the_best_number_of_messages_is_below_four() -> None:
+    best = [
+        float(row["m"])
+        for figure in range(2, 7)
+        for row in rows(f"segmented-fig{figure}")
+        if row["protocol"] == "Wang et al. 2025" and row["m: best"] == "yes"
+    ]
+
+    assert len(best) == 18
+    assert sum(m < 4.0 for m in best) == 11
+
+
+def test_ten_times_the_people_have_a_fraction_of_the_error() -> None:
+    few, many = (segmented("published, best m", size) for size in (5000, 50000))
+
+    ratio = few["msnbc S1 s=4 n=5000"] / many["msnbc S1 s=4 n=50000"]
+    assert ratio == pytest.approx(36.3, abs=0.05)
