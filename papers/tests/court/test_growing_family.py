@@ -1,6 +1,6 @@
 """The family that no constant covers: its numbers, and that C must grow like n^(1/6)."""
 
-import mpmath as mp
+import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 

@@ -1,6 +1,7 @@
 """Every case has a statement and a verdict; refuted is only what no reading saves."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_records_are_complete_and_in_one_line(claim: StatedClaim) -> None:
     ],
 )
 def test_a_verdict_that_the_record_does_not_bear_is_refused(
-    verdict: ClaimVerdict, given: dict[str, object]
+    verdict: ClaimVerdict, given: dict[str, Any]
 ) -> None:
     (sound,) = (claim for claim in CLAIMS if claim.name == "apes-theorem-4")
 

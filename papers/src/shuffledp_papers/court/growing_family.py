@@ -52,7 +52,8 @@ def reached_delta(epsilon: float, num_users: float) -> float:
     # ln(s); 1 - s would cancel.
     none = (num_users - 1.0) * math.log1p(-0.5 * share**4)
     alone = math.exp(none) * 0.5 * share * gain
-    return alone + math.expm1(epsilon) * math.expm1(none)
+    reached: float = alone + math.expm1(epsilon) * math.expm1(none)
+    return reached
 
 
 def needed_constant(epsilon: float, num_users: float) -> float:
