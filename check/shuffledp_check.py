@@ -1,0 +1,503 @@
+"""Checks a certificate of shuffledp, without a line of shuffledp.
+
+    python shuffledp_check.py certificate.json
+
+prints a verdict per level; exits with 0: all hold, 1: one does not, 2: no certificate, 3:
+cannot tell. README.md states the mathematics. Numbers are balls, which contain them.
+"""
+
+import functools
+import hashlib
+import heapq
+import itertools
+import json
+import math
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from flint import acb, arb, arb_series, ctx, fmpq
+
+FORMAT = "shuffledp-guarantee-3"
+ctx.prec = 128
+PI = arb.pi()
+People = list[tuple[float, int]]  # Level and count, levels rising.
+Groups = list[tuple[arb, int]]  # Probability of a blanket message, and count.
+Atoms = list[tuple[arb, arb]]  # Probability and value.
+Box = list[tuple[int, int]]  # Of every level, how many send a 1 likelier than a 0.
+
+# Kinds of values: a number in a range, one of a set, a text, an object, lists of these.
+NUMBER, COUNT = (float, 0, 1e300), (int, 1, 2**62)
+QUANTILES = ["minimum", "lower quartile", "median", "upper quartile", "maximum"]
+THEOREMS = {"two messages", "blanket", "items", "counts", "composition", "device"}
+IDENTITY: dict[str, Any] = dict.fromkeys(("statistic", "mechanism"), str)
+IDENTITY |= {"parameters": dict, "mode": {"agnostic", "stratified"}}
+CERTIFICATE: dict[str, Any] = {"protocol": IDENTITY, "people": object, "also": [dict]}
+CERTIFICATE |= {"format": {FORMAT}, "certified": {True}, "absent": (int, 0, 2**62)}
+CERTIFICATE |= dict.fromkeys(("num_users", "rounds", "coordinates"), COUNT)
+CERTIFICATE |= {"assumptions": [str], "numerics": [str], "theorem": str, "version": str}
+CERTIFICATE |= dict.fromkeys(("protocol_digest", "people_digest"), str)
+LEVEL: dict[str, Any] = {"rests_on": THEOREMS, "epsilon_coalition": object}
+LEVEL |= dict.fromkeys(("count", "hides_among"), COUNT)
+LEVEL |= dict.fromkeys(("slack", "delta_coalition"), (float, 0, 1))
+
+
+class CertificateError(Exception):
+    """Raised where a file is not a complete and consistent certificate."""
+
+
+class UnprovenError(Exception):
+    """Raised where this program proves nothing, with the reason."""
+
+
+def need(fact: bool, expected: str) -> None:
+    """Raises CertificateError unless this is so."""
+    if not fact:
+        raise CertificateError(f"Expected {expected}.")
+
+
+def check_kind(value: Any, kind: Any, name: str) -> None:
+    """Raises CertificateError unless a value is of a kind; true is no number."""
+    if isinstance(kind, tuple):
+        numeric = type(value) is int or type(value) is float is kind[0]
+        need(numeric and kind[1] <= value <= kind[2], f"{name} in {kind[1:]}")
+    elif isinstance(kind, set):
+        need(isinstance(value, str | bool) and value in kind, f"{name} in {kind}")
+    elif isinstance(kind, list):
+        need(isinstance(value, list), f"{name} to be a list")
+        for entry in value:
+            check_kind(entry, kind[0], f"an entry of {name}")
+    elif isinstance(kind, dict):
+        need(isinstance(value, dict) and set(value) == set(kind), f"{list(kind)}")
+        for key in kind:
+            check_kind(value[key], kind[key], key)
+    else:
+        need(isinstance(value, kind) and value != "", f"another value as {name}")
+
+
+def read(content: bytes) -> dict[str, Any]:
+    """Reads a certificate and raises CertificateError if it contradicts itself."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        need(len(dict(pairs)) == len(pairs), "every key once")
+        return dict(pairs)
+
+    try:
+        record: Any = json.loads(content.decode(), object_pairs_hook=once)
+        json.dumps(record, allow_nan=False)
+    except (ValueError, RecursionError):
+        raise CertificateError("Expected JSON, with finite numbers.") from None
+    check_kind(record, dict, "a JSON object")
+    main = {name: record.pop(name) for name in set(record) - set(CERTIFICATE)}
+    check_kind(record, CERTIFICATE, "a certificate")
+    need(record["assumptions"] != [] != record["numerics"], "assumptions and numerics")
+    protocol = json.dumps(record["protocol"], sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(protocol.encode()).hexdigest()
+    need(digest == record["protocol_digest"], "the SHA-256 of the protocol")
+    num_users, people = record["num_users"], record["people"]
+    need(record["absent"] < num_users, "fewer absent users than all")
+    if people is not None:
+        check_kind(people, [list], "people")
+        for pair in people:
+            check_kind(dict(enumerate(pair)), {0: NUMBER, 1: COUNT}, "people")
+        levels, counts = zip(*people, strict=True) if people else ((), ())
+        need(list(levels) == sorted(set(levels)), "levels that rise")
+        packed = struct.pack(f"<{len(people)}d{len(people)}q", *levels, *counts)
+        digest = hashlib.sha256(packed).hexdigest()
+        need(digest == record["people_digest"], "the SHA-256 of the people")
+        need(num_users == sum(counts), "num_users people")
+    statements = [main, *record["also"]]
+    for statement in statements:
+        check_statement(statement, people, num_users)
+    return record | {"statements": statements}  # type: ignore[no-any-return]
+
+
+def check_statement(statement: dict[str, Any], people: Any, num_users: int) -> None:
+    """Refuses statements that are incomplete, or speak of levels that no user has."""
+    given = "delta" if "delta" in statement else "epsilon"
+    solved, most = ("epsilon", 1e300) if given == "delta" else ("delta", 1)
+    limits = (float, 1e-300, 1 - 2**-53) if given == "delta" else NUMBER
+    check_kind(statement, {"about": str, "levels": [dict], given: limits}, "statement")
+    names, upper = set(), f"{solved}_central"
+    for level in statement["levels"]:
+        name = level.pop("quantile", None)
+        chosen = "target" if "target" in level else "epsilon_local"
+        ends = {upper: (float, 0, most), f"{upper}_lower": (float, 0, level.get(upper))}
+        check_kind(level, LEVEL | {chosen: NUMBER} | ends, "a level")
+        if level["epsilon_coalition"] is not None:
+            check_kind(level["epsilon_coalition"], NUMBER, "epsilon_coalition")
+        need(name is None or name in QUANTILES, f"one of {QUANTILES}")
+        names.add((level[chosen], name))
+        at = statement | {solved: level[upper]}
+        level["chosen"], level["at"] = level[chosen], (at["epsilon"], at["delta"])
+        if people is None:
+            continue
+        need([level[chosen], level["count"]] in people, "levels among the people")
+        if name is not None:
+            rank = QUANTILES.index(name) * (num_users - 1) // 4
+            rank -= sum(count for other, count in people if other < level[chosen])
+            need(0 <= rank < level["count"], f"the level of the {name}")
+    need(0 < len(names) == len(statement["levels"]), "every level once")
+
+
+# --- One message: those in a set S_x are e^level times as likely as others ------------
+def shares(protocol: dict[str, Any]) -> tuple[fmpq, fmpq]:
+    """Returns the shares of all messages in S_x, and in both S_x and S_x'."""
+    statistic, mechanism = protocol["statistic"], protocol["mechanism"]
+    given, ends = protocol["parameters"], {"low", "high"}
+    if statistic == "mean" and isinstance(given.get("randomizer"), dict):
+        given = given["randomizer"]
+    names, used = {
+        "kary-response": ({"categories"}, "message frequency"),
+        "subset-selection": ({"categories", "subset_size"}, "message frequency"),
+        "hadamard-response": ({"categories"}, "message frequency"),
+        "local-hashing": ({"categories", "buckets"}, "message frequency"),
+        "grid-response": (ends | {"values"}, "message mean"),
+        "one-bit": (set() if statistic == "sum" else ends, "message mean sum"),
+    }.get(mechanism, (set(), ""))
+    # A third party's mechanism of the same name has another parameter: its class.
+    if statistic not in used.split() or set(given) != names:
+        raise UnprovenError(f"{statistic} by {mechanism} is not checked here")
+    k, w = given.get("categories", given.get("values", 2)), given.get("subset_size", 1)
+    check_kind(k, (int, 2, 2**31), "the number of values")
+    check_kind(w, (int, 1, k - 1), "the size of a subset")
+    if mechanism in ("hadamard-response", "local-hashing"):
+        check_kind(g := given.get("buckets", 2), (int, 2, 2**31), "buckets")
+        need(all(g % d for d in range(2, math.isqrt(g) + 1)), "a prime number")
+        return fmpq(1, g), fmpq(1, g**2)
+    return fmpq(w, k), fmpq(w * (w - 1), k * (k - 1))
+
+
+def losses(inside: fmpq, both: fmpq, level: float, epsilon: float) -> Atoms:
+    """Returns masses and values of (R(x) - e^epsilon R(x')) / uniform."""
+    growth, only = arb(epsilon).exp(), arb(inside - both)
+    low = 1 / (1 + inside * arb(level).expm1())
+    high = low * arb(level).exp()
+    values = high - growth * low, low - growth * high, low * (1 - growth)
+    masses = only, only, 1 - 2 * only - both, arb(both)
+    return [*zip(masses, (*values, high * (1 - growth)), strict=True)]
+
+
+def others_of(people: People, level: float, absent: int) -> People:
+    """Returns the others, without the absent: small levels, who give most cover."""
+    left = [(other, count - (other == level)) for other, count in people]
+    upto = itertools.accumulate(count for _, count in left)
+    kept = [(e, min(n, k - absent)) for (e, n), k in zip(left, upto, strict=True)]
+    return [(e, n) for e, n in kept if n > 0]
+
+
+# --- The blanket theorem (docs/theory/theorem.md) -------------------------------------
+def summed(atoms: Atoms, groups: Groups, mean: float, delta: float) -> arb:
+    """Returns the bound as a sum over M, messages of S_x or S_x' alone, and of both."""
+    # The summand never increases in M, so that M is `size` for all beyond.
+    (only, first), (_, second), (_, neither), (both, alike) = atoms
+    ctx.cap = size = 30 + int(mean + 14 * math.sqrt(mean + 4))
+    series = arb_series([1], prec=size)
+    for gamma, count in groups:
+        series *= arb_series([1 - gamma, gamma], prec=size) ** count
+    masses = [series[m] for m in range(size)]
+    masses.append((1 - sum(masses, arb(0))).nonnegative_part())
+    total, ways, small = arb(0), [1], arb(delta) / 10**12 / size**2
+    for steps in range(1, size + 2):
+        ways = [1, *(a + b for a, b in itertools.pairwise(ways)), 1]
+        tails, weight = [0, *itertools.accumulate(ways)], only**steps / steps
+        for m in range(steps - 1, size + 1):
+            # P(steps of m + 1) / (m + 1) = 2 only P(steps - 1 of m) / steps.
+            weight *= (1 - 2 * only) * m / (m - steps + 1) if m >= steps else 1
+            left, share, mass = m + 1 - steps, both / (1 - 2 * only), masses[m] * weight
+            if (most := mass * first * steps * 2**steps) < small:
+                total += arb(0, most.upper())
+            for b in range(0 if most < small else left + 1 if both > 0 else 1):
+                rest = b * alike + (left - b) * neither + steps * (first + second) / 2
+                drift = -2 * rest / (first - second)
+                # Where the ball of the threshold holds a number, that term's holds 0.
+                start = int(float(((steps + drift) / 2).lower().floor())) + 1
+                if start <= steps:
+                    walk = start * ways[start] - drift * tails[steps - start + 1]
+                    part = math.comb(left, b) * share**b * (1 - share) ** (left - b)
+                    total += mass * part * walk
+    return total * (first - second) / 2
+
+
+class Blanket:
+    """The bound as an integral of phi'(z) G(phi(z)) / z over Re z = theta.
+
+    phi(z) = E[e^{z L}] e^{noise z^2 / 2}: normal noise on every loss raises the bound, by
+    about a part in 10^7. G(u) = prod (1 - gamma_i + gamma_i u).
+    """
+
+    def __init__(self, atoms: Atoms, groups: Groups, delta: float, noise: arb) -> None:
+        self.atoms, self.groups, self.noise = atoms, groups, noise
+        self.small = arb(delta) * 1e-10
+        self.sums = [sum((n * g**j for g, n in groups), arb(0)) for j in (1, 2)]
+        variance = float((1 + self.sums[0]) * sum((m * v**2 for m, v in atoms), arb(0)))
+        # The integrand is about the smallest at theta; any number > 0 is right.
+        tries = (arb(math.exp(j / 8) / variance**0.5) for j in range(-56, 65))
+        self.theta = min(tries, key=lambda x: self.g(u := self.phi(x)[0]) * u / x**2)
+
+    def phi(self, z: Any) -> tuple[Any, Any]:
+        """Returns phi and its derivative, at a real or complex ball."""
+        waves = [(m * (z * loss).exp(), loss) for m, loss in self.atoms]
+        total, slope = sum(w for w, _ in waves), sum(w * v for w, v in waves)
+        smooth = (self.noise * z * z / 2).exp()
+        return total * smooth, (slope + self.noise * z * total) * smooth
+
+    def g(self, u: Any) -> Any:
+        """Returns G(u)."""
+        return math.prod((1 + gamma * (u - 1)) ** count for gamma, count in self.groups)
+
+    def integrand(self, heights: arb, *, size: bool = False) -> Any:
+        """Returns the integrand's real part, or a bound of its size at all heights."""
+        z = acb(self.theta, heights)
+        phi, slope = self.phi(z)
+        if not size:
+            return (slope * self.g(phi) / z).real
+        # |1 + g x|^2 <= e^{2 g Re x + |g x|^2}.
+        log_g = self.sums[0] * (phi.real.upper() - 1)
+        log_g += self.sums[1] * (phi - 1).abs_upper() ** 2 / 2
+        return slope.abs_upper() * log_g.exp() / z.abs_lower()
+
+    def absolute(self, theta: arb) -> arb:
+        """Returns E[|L| e^{theta L}], or more, of the smoothed loss."""
+        more = self.noise * theta + self.noise.sqrt()
+        sizes = (m * (theta * v).exp() * (abs(v) + more) for m, v in self.atoms)
+        return sum(sizes, arb(0)) * (self.noise * theta**2 / 2).exp()
+
+    def tail(self, start: arb) -> arb:
+        """Returns a bound of the integral over heights beyond `start`, over pi."""
+        # |phi'| <= absolute e^{-noise w^2 / 4}, since x e^{-x^2 / 4} < 1.
+        power = self.noise * start**2
+        g: arb = abs(self.g(self.phi(self.theta)[0] * (-power / 2).exp()))
+        return g * self.absolute(self.theta) * (-power / 4).exp() * 2 / power / PI
+
+    def step(self) -> tuple[arb, arb]:
+        """Returns the step of the trapezoid rule, and a bound of its error.
+
+        Poisson: the rule gives the sum, over s = 2 pi k / step, of e^{theta s} E[L 1{S > s}],
+        that is the bound at k = 0, and at most Chernoff's elsewhere.
+        """
+        mass, tries = self.absolute(arb(0)), []
+        left = self.theta / (2 + (mass / self.small).log().nonnegative_part())
+        for apart in (self.theta / 2**j for j in range(12)):
+            most = self.absolute(x := self.theta + apart) * self.g(self.phi(x)[0])
+            width = apart / (2 + (most / self.small).log().nonnegative_part())
+            tries.append((float(width.min(left)), apart, most))
+        width, apart, most = max(tries, key=lambda each: each[0])
+        step, far = arb(2 * math.pi * width), PI / arb(math.pi * width)
+        return step, mass / (far * self.theta).expm1() + most / (far * apart).expm1()
+
+    def bound(self) -> Any:
+        """Returns a ball around the bound of the divergence."""
+        step, error = self.step()
+        last = int(float(1 / (self.noise * (1 + self.sums[0])).sqrt() / step)) + 1
+        while not self.tail(step * last) <= self.small:
+            last = last * 5 // 4 + 1
+        if last > 5_000_000:
+            raise UnprovenError("the integral would take too long")
+        error += self.tail(step * last)
+        total, blocks = self.integrand(arb(0)) / 2, [(1, last + 1)]
+        while blocks:
+            start, stop = blocks.pop()
+            if stop - start <= 4:
+                total += sum(self.integrand(step * j) for j in range(start, stop))
+                continue
+            heights = arb(start + stop - 1, stop - start) * step / 2
+            most = self.integrand(heights, size=True) * step / PI
+            if most * last <= self.small:
+                error += most * (stop - start)
+            else:
+                half = (start + stop) // 2
+                blocks += [(start, half), (half, stop)]
+        return total * step / PI + arb(0, error.upper())
+
+
+# --- The worst data of all others (docs/theory/two-messages.md) -----------------------
+class TwoMessages:
+    """The exact divergence where a message is 1 or 0, at every data of the others.
+
+    Data say how many of each level l send a 1 with 1 - a, and not a = 1 / (1 + e^l). With
+    draws tilted by e^theta, D = scale e^X max H: X is linear in the data, H a Fourier sum.
+    """
+
+    def __init__(self, level: float, epsilon: float, others: People) -> None:
+        steep, q = arb(epsilon).expm1(), 1 / (1 + arb(level).exp())
+        top = q * (arb(level).expm1() - steep)
+        self.scale, self.theta = top + steep, (steep / top).log1p()
+        self.counts, up = [count for _, count in others], self.theta.expm1()
+        ends = [[1 / (1 + arb(s * e).exp()) for s in (1, -1)] for e, _ in others]
+        # Of either end: the tilted draw, its variance, and the exponent.
+        self.tilted = [[u * (1 + up) / (1 + u * up) for u in pair] for pair in ends]
+        self.variances = [[u * (1 - u) for u in pair] for pair in self.tilted]
+        fall, t = (-self.theta).expm1(), self.theta
+        self.exponents = [[-(v * fall).log1p() - t * v for v in p] for p in self.tilted]
+        self.rows = functools.cache(self.fourier)
+
+    def most(self, values: list[list[arb]], box: Box) -> arb:
+        """Returns the most, over a box, of the sum over people of values at their ends."""
+        total = arb(0)
+        for (zero, one), ends, count in zip(values, box, self.counts, strict=True):
+            total += max(((count - k) * zero + k * one for k in ends), key=arb.upper)
+        return total
+
+    def fourier(self, scale: int) -> tuple[list[Any], arb]:
+        """Returns the points of H for variances up to 2^scale, and where they end."""
+        # Bernstein: `reach` - 1 or more from the mean with probability 2 e^-60 at most.
+        reach = 2 + math.ceil(20 + math.sqrt(400 + 120 * 2.0**scale))
+        size, rows = 2 * reach + 1, []
+        for j in range(1, min(72, reach) + 1):
+            w = 2 * PI * j / size
+            z, iw, turn = acb(self.theta, w), acb(0, w), acb(0, w).exp() - 1
+            kernel = 2 * turn * (1 - (-z * reach).exp()) / (1 - (-z).exp()) / size
+            logs = [[(1 + u * turn).log() - iw * u for u in t] for t in self.tilted]
+            cells = [(-z * (2 * c + 1) / 8).exp() for c in range(8)]
+            rows.append((z, kernel, logs, 1 - w.cos(), cells))
+        beyond = 1 - (2 * PI * (len(rows) + 1) / size).cos()
+        return rows, beyond if reach > 72 else arb.pos_inf()
+
+    def terms(self, box: Box) -> tuple[list[Any], arb]:
+        """Returns the terms of H in the middle of a box, and their errors over it."""
+        least = -self.most([[-u for u in pair] for pair in self.variances], box).upper()
+        most = float(self.most(self.variances, box).upper())
+        rows, beyond = self.rows(max(math.frexp(most)[1], 0))
+        terms, error = [], 6 * arb(-60).exp() + 4 * (-least * beyond).exp()
+        for z, kernel, logs, fall, cells in rows:
+            center, apart = acb(0), arb(0)
+            for (zero, one), (low, high), n in zip(logs, box, self.counts, strict=True):
+                center += n * zero + (one - zero) * (low + high) / 2
+                apart += abs(one - zero) * (high - low) / 2
+            size = (wave := center.exp()).abs_upper()
+            radius = (size * apart.expm1()).min(size + (-least * fall).exp())
+            terms.append((z, kernel * wave, cells))
+            error += kernel.abs_upper() * radius.upper()
+        return terms, error.upper()
+
+    def above(self, box: Box) -> arb:
+        """Returns an upper bound of the divergence at all data of a box."""
+        terms, error = self.terms(box)
+        bend = sum((abs(wave) * abs(z) ** 2 for z, wave, _ in terms), arb(0)) / 128
+        best = arb(0)
+        # The best threshold is at most 2 above the mean: value, slope, bend in each cell.
+        for cell in range(8):
+            waves = [(z, wave * cells[cell]) for z, wave, cells in terms]
+            value = sum((wave.real for _, wave in waves), arb(0))
+            slope = sum(((z * wave).real for z, wave in waves), arb(0))
+            fall = (-self.theta * cell / 4).exp()
+            best = best.max(value + abs(slope) / 8 + (bend + error) * fall)
+        return self.scale * self.most(self.exponents, box).exp() * best
+
+    def exactly(self, data: list[int]) -> arb:
+        """Returns a ball around the divergence at certain data."""
+        box, best = [(k, k) for k in data], arb(0)
+        terms, error = self.terms(box)
+        mean = self.most(self.tilted, box)
+        first, last = (int(end.floor().fmpq()) for end in (mean.lower(), mean.upper()))
+        for tau in (t - mean for t in range(first + 1, last + 3)):
+            value = sum((wave * (-z * tau).exp() for z, wave, _ in terms), acb(0)).real
+            best = best.max(value + arb(0, error) * (-self.theta * tau).exp())
+        return self.scale * self.most(self.exponents, box).exp() * best
+
+    def bound(self, delta: float) -> arb:
+        """Returns 0 if no data exceed delta, else the divergence of some that do."""
+        boxes = [(0.0, [(0, count) for count in self.counts])]
+        rises = [float(one - zero) for zero, one in self.exponents]
+        for number in range(20_000):
+            if not boxes:
+                return arb(0)
+            _, box = heapq.heappop(boxes)
+            widths = [high - low for low, high in box]
+            if number & (number - 1) == 0 or not any(widths):
+                # The data with the largest exponent often are the worst.
+                value = self.exactly(
+                    [e[r > 0] for e, r in zip(box, rises, strict=True)]
+                )
+                if value > delta or not (any(widths) or value <= delta):
+                    return value
+            # Cut where the exponent changes most.
+            loose = [w * (abs(r) + 1e-30) for w, r in zip(widths, rises, strict=True)]
+            j = loose.index(max(loose))
+            low, high = box[j]
+            for part in ((low, (low + high) // 2), ((low + high) // 2 + 1, high)):
+                new = [*box[:j], part, *box[j + 1 :]]
+                if low < high and not (bound := self.above(new)) <= delta:
+                    heapq.heappush(boxes, (-float(bound), new))
+        raise UnprovenError("no worst data among 20,000 boxes of data")
+
+
+def bounds(sets: tuple[fmpq, fmpq], level: Any, others: People) -> Iterator[arb]:
+    """Yields bounds: of the device, and by the theorem that a certificate names."""
+    chosen, theorem, (epsilon, delta) = level["chosen"], level["rests_on"], level["at"]
+    atoms = losses(*sets, chosen, epsilon)
+    yield atoms[0][0] * atoms[0][1].nonnegative_part()
+    if theorem == "two messages" and others:
+        need(sets == (fmpq(1, 2), fmpq(0)), "no `two messages` where there are more")
+        yield TwoMessages(chosen, epsilon, others).bound(delta)
+    if theorem in ("blanket", "two messages") and others:
+        groups = [(1 / (1 + sets[0] * arb(e).expm1()), n) for e, n in others]
+        messages = sum(float(g) * n for g, n in groups)
+        if messages <= (8 if sets[1] > 0 else 300) and delta > 1e-25:
+            yield summed(atoms, groups, messages, delta)
+        else:
+            change = (atoms[0][1] - atoms[1][1]) / (1 + arb(epsilon).exp())
+            mean, square = (sum((m * v**j for m, v in atoms), arb(0)) for j in (1, 2))
+            noise = (4e-8 * atoms[0][0] * change**2).max(5e-10 * (square - mean**2))
+            yield Blanket(atoms, groups, delta, noise).bound()
+
+
+def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, str]:
+    """Returns the verdict on one level of a statement, and its reason."""
+    people, chosen, (epsilon, delta) = record["people"], level["chosen"], level["at"]
+    if people is None or "target" in level:
+        raise UnprovenError("targets, and people who are not listed, are not checked")
+    sets, times = shares(record["protocol"]), record["rounds"] * record["coordinates"]
+    need(about in ("one message", "one report"), "one message or report")
+    if record["protocol"]["mode"] == "stratified":
+        people = [(chosen, level["count"])]
+    num_users = sum(count for _, count in people)
+    hidden = max(num_users - record["absent"], 1)
+    need(level["hides_among"] == hidden, f"level {chosen} to hide among {hidden}")
+    total, coalition = times * arb(chosen), level["epsilon_coalition"]
+    if coalition is not None and arb(coalition) < total:
+        return "does not hold", f"a coalition sees {times} reports of {chosen}"
+    if arb(epsilon) >= total:
+        return "holds", "the device alone proves it"
+    if times > 1:
+        raise UnprovenError("several messages are not composed here")
+    others = others_of(people, chosen, min(record["absent"], num_users - 1))
+    for least in itertools.accumulate(bounds(sets, level, others), arb.min):
+        if least <= delta:
+            return "holds", f"at epsilon {epsilon:g} delta {delta:g} is proven"
+    if least > delta:
+        return "does not hold", f"delta {float(least.lower()):.7g} is not {delta:g}"
+    raise UnprovenError("the ball is too wide")
+
+
+def check(content: bytes) -> list[tuple[str, str, str]]:
+    """Returns every level of every statement, its verdict and the reason."""
+    record, verdicts = read(content), []
+    for statement in record["statements"]:
+        for level in statement["levels"]:
+            try:
+                verdict = check_level(record, statement["about"], level)
+            except UnprovenError as reason:
+                verdict = "cannot tell", f"{reason}"
+            verdicts.append((f"{statement['about']!a} {level['chosen']}", *verdict))
+    return verdicts
+
+
+def main() -> NoReturn:
+    """Checks the file that is named on the command line."""
+    try:
+        verdicts = check(Path(sys.argv[-1]).read_bytes())
+    except (CertificateError, OSError) as error:
+        print(f"not a certificate: {error}")
+        sys.exit(2)
+    for name, verdict, reason in verdicts:
+        print(f"{verdict}: {name}: {reason}")
+    seen = {verdict for _, verdict, _ in verdicts}
+    sys.exit(1 if "does not hold" in seen else 3 if "cannot tell" in seen else 0)
+
+
+if __name__ == "__main__":
+    main()
