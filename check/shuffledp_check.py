@@ -20,7 +20,6 @@ from typing import Any, NoReturn
 
 from flint import acb, arb, arb_series, ctx, fmpq
 
-FORMAT = "shuffledp-guarantee-3"
 ctx.prec = 128
 PI = arb.pi()
 People = list[tuple[float, int]]  # Level and count, levels rising.
@@ -29,7 +28,7 @@ Atoms = list[tuple[arb, arb]]  # Probability and value.
 Box = list[tuple[int, int]]  # Of every level, how many send a 1 likelier than a 0.
 
 # Kinds of values: a number in a range, one of a set, a text, an object, lists of these.
-NUMBER, COUNT = (float, 0, 1e300), (int, 1, 2**62)
+NUMBER, COUNT, FORMAT = (float, 0, 1e300), (int, 1, 2**62), "shuffledp-guarantee-3"
 QUANTILES = ["minimum", "lower quartile", "median", "upper quartile", "maximum"]
 THEOREMS = {"two messages", "blanket", "items", "counts", "composition", "device"}
 IDENTITY: dict[str, Any] = dict.fromkeys(("statistic", "mechanism"), str)
@@ -222,10 +221,9 @@ def summed(atoms: Atoms, groups: Groups, mean: float, delta: float) -> arb:
 
 
 class Blanket:
-    """The bound as an integral of phi'(z) G(phi(z)) / z over Re z = theta.
+    """The bound as an integral of phi'(z) G(phi(z)) / z over Re z = theta > 0.
 
-    phi(z) = E[e^{z L}] e^{noise z^2 / 2}: normal noise on every loss raises the bound, by
-    about a part in 10^7. G(u) = prod (1 - gamma_i + gamma_i u).
+    phi(z) = E[e^{z L}] e^{noise z^2 / 2}: noise raises the bound. G(u) = E[u^M].
     """
 
     def __init__(self, atoms: Atoms, groups: Groups, delta: float, noise: arb) -> None:
@@ -275,8 +273,8 @@ class Blanket:
     def step(self) -> tuple[arb, arb]:
         """Returns the step of the trapezoid rule, and a bound of its error.
 
-        Poisson: the rule gives the sum, over s = 2 pi k / step, of e^{theta s} E[L 1{S > s}],
-        that is the bound at k = 0, and at most Chernoff's elsewhere.
+        Poisson: it gives the sum, over s = 2 pi k / step, of e^{theta s} E[L 1{S > s}]:
+        the bound at k = 0, and at most Chernoff's elsewhere.
         """
         mass, tries = self.absolute(arb(0)), []
         left = self.theta / (2 + (mass / self.small).log().nonnegative_part())
@@ -294,8 +292,8 @@ class Blanket:
         last = int(float(1 / (self.noise * (1 + self.sums[0])).sqrt() / step)) + 1
         while not self.tail(step * last) <= self.small:
             last = last * 5 // 4 + 1
-        if last > 5_000_000:
-            raise UnprovenError("the integral would take too long")
+            if last > 5_000_000:
+                raise UnprovenError("the integral would take too long")
         error += self.tail(step * last)
         total, blocks = self.integrand(arb(0)) / 2, [(1, last + 1)]
         while blocks:
@@ -308,8 +306,7 @@ class Blanket:
             if most * last <= self.small:
                 error += most * (stop - start)
             else:
-                half = (start + stop) // 2
-                blocks += [(start, half), (half, stop)]
+                blocks += [(start, half := (start + stop) // 2), (half, stop)]
         return total * step / PI + arb(0, error.upper())
 
 
@@ -440,8 +437,8 @@ def bounds(sets: tuple[fmpq, fmpq], level: Any, others: People) -> Iterator[arb]
             yield summed(atoms, groups, messages, delta)
         else:
             change = (atoms[0][1] - atoms[1][1]) / (1 + arb(epsilon).exp())
-            mean, square = (sum((m * v**j for m, v in atoms), arb(0)) for j in (1, 2))
-            noise = (4e-8 * atoms[0][0] * change**2).max(5e-10 * (square - mean**2))
+            variance = sum((m * v * v for m, v in atoms), -(arb(epsilon).expm1() ** 2))
+            noise = (4e-8 * atoms[0][0] * change * change).max(5e-10 * variance)
             yield Blanket(atoms, groups, delta, noise).bound()
 
 
