@@ -5,9 +5,13 @@ from typing import Any
 
 import pytest
 
+from shuffledp.asked_combination import AskedCombination
+from shuffledp.asked_number import AskedNumber
 from shuffledp.asked_question import AskedQuestion, asked_questions
 from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
 from shuffledp.statistics.questionnaire.question_file import read_questions
+from shuffledp.statistics.questionnaire.table_question import TableQuestion
 
 CITY = """
 [questions.transport]
@@ -52,7 +56,9 @@ def test_plain_values_come_back() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ('kind = "number"', "of kind choice"),
+        ('kind = "pairs"', "of kind choice"),
+        ("kind = 3", "of kind choice"),
+        ('kind = "number"', "questions of digits, high, low, text, unit"),
         ("most = 4", "from 1 to 3"),
         ("most = 1.5", "from 1 to 3"),
         ("most = true", "from 1 to 3"),
@@ -72,6 +78,93 @@ def test_other_terms_are_refused_with_the_name_of_the_question(
     path = written(tmp_path, f"[questions.pets]\n{begin}{change}\n")
 
     with pytest.raises(DataError, match=f"question pets.*{why}"):
+        asked_questions(path)
+
+
+NUMBERS = """
+[questions.who]
+kind = "table"
+attributes = ["transport", "smoker"]
+
+[questions.transport]
+options = ["bus", "bicycle", "car"]
+
+[questions.minutes]
+text = "How many minutes?"
+kind = "number"
+low = 0
+high = 120
+unit = "minutes"
+digits = 3
+
+[questions.age]
+kind = "distribution"
+edges = [16, 30, 45.5, 65, 80, 120]
+unit = "years"
+
+[questions.smoker]
+options = ["yes", "no"]
+
+[questions.how-long]
+kind = "group-mean"
+people = "transport"
+number = "minutes"
+"""
+
+
+def test_numbers_and_combinations_are_those_of_a_plan(tmp_path: Path) -> None:
+    path = written(tmp_path, NUMBERS)
+
+    asked, planned = asked_questions(path), read_questions(path)
+
+    assert asked is not None
+    assert asked[2] == AskedNumber.in_digits(
+        "How many minutes?", 0, 120, unit="minutes", digits=3
+    )
+    assert asked[3] == AskedNumber.in_intervals(
+        "age", (16, 30, 45.5, 65, 80, 120), unit="years"
+    )
+    assert asked[0] == AskedCombination((1, 4), (((1, 1, 3), (4, 1, 2)),))
+    assert asked[5] == AskedCombination.among(asked, 1, 2)
+    assert asked_questions([each.to_dict() for each in asked]) == asked
+    who, _, _, _, _, how_long = planned.questions
+    assert who == TableQuestion(
+        "who", {"transport": ("bus", "bicycle", "car"), "smoker": ("yes", "no")}
+    )
+    assert how_long == GroupMeanQuestion(
+        "how-long", ("bus", "bicycle", "car"), 0, 120, digits=3
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('"transport", "smoker"', '"transport"', "names of two questions"),
+        ('"transport", "smoker"', '"transport", "shoes"', "names of questions"),
+        ('"transport", "smoker"', '"transport", 3', "names of questions"),
+        ('"transport", "smoker"', '"transport", "age"', "of kind number"),
+        ('"transport", "smoker"', '"minutes", "smoker"', "of kind number"),
+        ('"transport", "smoker"', '"smoker", "smoker"', "two different"),
+        ('number = "minutes"', 'number = "age"', "of kind number"),
+        ('people = "transport"', 'people = ["a", "b"]', "names of questions"),
+        ('people = "transport"', "", "number, people, text"),
+        ("low = 0", "low = 120", "low < high"),
+        ("low = 0", "low = nan", "numbers up to"),
+        ("low = 0", 'low = "0"', "a number"),
+        ("digits = 3", "digits = 25", "from 1 to 24 digits"),
+        ("16, 30, 45.5", "16, 45.5, 30", "ascending"),
+        ("edges = [16, 30, 45.5, 65, 80, 120]", "edges = [0, 1]", "at least 3"),
+        ("edges = [", "fan_out = 1\nedges = [", "fan_out from 2"),
+        ('unit = "years"', "unit = 3", "a unit"),
+    ],
+)
+def test_other_numbers_and_combinations_are_refused(
+    tmp_path: Path, old: str, new: str, why: str
+) -> None:
+    assert NUMBERS.count(old)
+    path = written(tmp_path, NUMBERS.replace(old, new))
+
+    with pytest.raises(DataError, match=why):
         asked_questions(path)
 
 

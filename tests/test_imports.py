@@ -27,6 +27,8 @@ BASE = {
     "format_number",
     "number_text",
     "option_text",
+    "asked_combination",
+    "asked_number",
     "asked_question",
     "question_tables",
     "public_names",

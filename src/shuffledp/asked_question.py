@@ -1,7 +1,8 @@
-"""Questions with answers to pick from, as people are asked them: several in one form.
+"""Questions as people are asked them: several in one form.
 
 A file of them is TOML, with a table for each question. `text` is read by people, by default
-it is the table's name; `most` is how many options one person may pick.
+it is the table's name; `most` is how many options one person may pick. The same file plans
+a questionnaire, so that kinds are those of its encodings.
 
 [questions.transport]
 text = "How do you get to work?"
@@ -13,24 +14,53 @@ text = "Which newspapers do you read?"
 kind = "choice"
 options = ["Times", "Post", "Star", "Sun"]
 most = 2
+
+[questions.minutes]
+text = "How long does it take?"
+kind = "number"
+low = 0
+high = 120
+unit = "minutes"
+
+[questions.age]
+text = "How old are you?"
+kind = "distribution"
+edges = [16, 30, 45, 65, 120]
+unit = "years"
+
+Two questions are counted together without another question: a table of two choices of one
+option, and the mean of a number of kind "number" by such a choice.
+
+[questions.who]
+kind = "table"
+attributes = ["transport", "smokers"]
+
+[questions.how-long]
+kind = "group-mean"
+people = "transport"
+number = "minutes"
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+from shuffledp.asked_combination import AskedCombination
+from shuffledp.asked_number import AskedNumber
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.label_checks import check_label, check_labels
 from shuffledp.question_tables import read_question_tables
 
 MAX_OPTIONS = 10_000
 _TERMS = frozenset({"text", "options", "most"})
+_NUMBER = frozenset({"text", "unit", "low", "high", "levels"})
+_COMBINATION = frozenset({"of", "groups"})
 
 
 @dataclass(frozen=True)
 class AskedQuestion:
-    """One question.
+    """One question with answers to pick from.
 
     >>> AskedQuestion("Do you smoke?", ("yes", "no")).to_dict()
     {'text': 'Do you smoke?', 'options': ['yes', 'no'], 'most': 1}
@@ -64,12 +94,20 @@ class AskedQuestion:
                 f"{self.most!r}."
             )
 
+    @property
+    def text_lists(self) -> tuple[tuple[str, ...], ...]:
+        """The texts that people read, in the order of translations."""
+        return ((self.text,), self.options)
+
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values, for JSON."""
         return {"text": self.text, "options": list(self.options), "most": self.most}
 
 
-def asked_questions(value: object) -> tuple[AskedQuestion, ...] | None:
+FormQuestion: TypeAlias = AskedQuestion | AskedNumber | AskedCombination
+
+
+def asked_questions(value: object) -> tuple[FormQuestion, ...] | None:
     """Returns questions; None if it is no list of any.
 
     Args:
@@ -86,33 +124,113 @@ def asked_questions(value: object) -> tuple[AskedQuestion, ...] | None:
     return tuple(_question(entry) for entry in value)
 
 
-def _question(entry: object) -> AskedQuestion:
-    if isinstance(entry, AskedQuestion):
+def _question(entry: object) -> FormQuestion:
+    if isinstance(entry, FormQuestion):
         return entry
-    if not isinstance(entry, Mapping) or set(entry) != _TERMS:
+    if isinstance(entry, Mapping):
+        if set(entry) == _TERMS:
+            return AskedQuestion(**entry)
+        if set(entry) == _COMBINATION:
+            return AskedCombination(**entry)
+        if set(entry) - {"edges", "steps"} == _NUMBER:
+            return AskedNumber(**{"edges": None, "steps": None} | dict(entry))
+    raise InvalidInputError(
+        f"Expected questions of {', '.join(sorted(_TERMS))}, numbers with levels, or "
+        f"combinations of two questions, got {entry!r:.80}."
+    )
+
+
+def _from_file(path: Path) -> tuple[FormQuestion, ...]:
+    tables = read_question_tables(path)
+    names, questions = list(tables), dict.fromkeys(tables, None)
+    # Combinations last: they may stand before the questions that they combine.
+    for combines in (False, True):
+        for name, table in tables.items():
+            terms = {"text": name, "kind": "choice", **table}
+            # Of a table with known answers: forms have none.
+            terms.pop("columns", None)
+            try:
+                if "interest" in terms:
+                    raise InvalidInputError(
+                        "Expected no interest in a form: its questions share noise "
+                        "equally."
+                    )
+                kind = terms.pop("kind")
+                if not isinstance(kind, str) or kind not in _KINDS:
+                    raise InvalidInputError(
+                        f"Expected a question of kind {', '.join(_KINDS)} in a form, got "
+                        f"kind {kind!r:.40}."
+                    )
+                if (kind in _COMBINING) is combines:
+                    questions[name] = _KINDS[kind](terms, names, questions)
+            except InvalidInputError as error:
+                raise DataError(f"{path}, question {name}: {error}") from error
+    return tuple(asked for asked in questions.values() if asked is not None)
+
+
+_Questions: TypeAlias = Mapping[str, FormQuestion | None]
+
+
+def _choice(terms: dict[str, Any], *_: object) -> FormQuestion:
+    return AskedQuestion(**_only({"most": 1, **terms}, {"text", "options", "most"}))
+
+
+def _number(terms: dict[str, Any], *_: object) -> FormQuestion:
+    names = {"text", "low", "high"}
+    return AskedNumber.in_digits(**_only(terms, names, {"unit", "digits"}))
+
+
+def _distribution(terms: dict[str, Any], *_: object) -> FormQuestion:
+    names = {"text", "edges"}
+    return AskedNumber.in_intervals(**_only(terms, names, {"unit", "fan_out"}))
+
+
+def _table(
+    terms: dict[str, Any], names: Sequence[str], questions: _Questions
+) -> FormQuestion:
+    attributes = _only(terms, {"text", "attributes"})["attributes"]
+    if not isinstance(attributes, list) or len(attributes) != 2:
+        raise InvalidInputError("Expected attributes as the names of two questions.")
+    return _combined(attributes, names, questions)
+
+
+def _group_mean(
+    terms: dict[str, Any], names: Sequence[str], questions: _Questions
+) -> FormQuestion:
+    terms = _only(terms, {"text", "people", "number"})
+    return _combined([terms["people"], terms["number"]], names, questions)
+
+
+def _combined(
+    wanted: Sequence[object], names: Sequence[str], questions: _Questions
+) -> FormQuestion:
+    places = [names.index(name) for name in wanted if name in names]  # type: ignore[arg-type]
+    if len(places) < len(wanted):
         raise InvalidInputError(
-            f"Expected questions of {', '.join(sorted(_TERMS))}, got {entry!r:.80}."
+            f"Expected names of questions in this file, got {list(wanted)!r:.80}."
         )
-    return AskedQuestion(**entry)
+    return AskedCombination.among(list(questions.values()), places[0], places[1])
 
 
-def _from_file(path: Path) -> tuple[AskedQuestion, ...]:
-    questions = []
-    for name, table in read_question_tables(path).items():
-        terms = {"text": name, "most": 1, "kind": "choice", **table}
-        # Of a table with known answers: forms have none.
-        terms.pop("columns", None)
-        try:
-            if "interest" in terms:
-                raise InvalidInputError(
-                    "Expected no interest in a form: its questions share noise equally."
-                )
-            if (kind := terms.pop("kind")) != "choice":
-                raise InvalidInputError(
-                    "Expected a question of kind choice, as people pick from options (of "
-                    f"numbers, ranges such as 0-17), got kind {kind!r:.40}."
-                )
-            questions.append(_question(terms))
-        except InvalidInputError as error:
-            raise DataError(f"{path}, question {name}: {error}") from error
-    return tuple(questions)
+def _only(
+    terms: dict[str, Any], needed: set[str], optional: set[str] | None = None
+) -> dict[str, Any]:
+    """Returns the terms; raises InvalidInputError if they are others."""
+    allowed = needed | (optional or set())
+    if not needed <= set(terms) <= allowed:
+        raise InvalidInputError(
+            f"Expected questions of {', '.join(sorted(allowed))}, got "
+            f"{', '.join(sorted(terms))}."
+        )
+    return terms
+
+
+_KINDS: dict[str, Callable[[dict[str, Any], Sequence[str], _Questions], FormQuestion]]
+_KINDS = {
+    "choice": _choice,
+    "number": _number,
+    "distribution": _distribution,
+    "table": _table,
+    "group-mean": _group_mean,
+}
+_COMBINING = frozenset({"table", "group-mean"})

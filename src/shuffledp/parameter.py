@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from shuffledp.asked_question import AskedQuestion, asked_questions
+from shuffledp.asked_question import FormQuestion, asked_questions
 from shuffledp.errors import InvalidInputError
 
 Kind: TypeAlias = Literal[
@@ -123,7 +123,7 @@ class Parameter:
         """
         if isinstance(value, tuple):
             return [Parameter.plain(entry) for entry in value]
-        return value.to_dict() if isinstance(value, AskedQuestion) else value
+        return value.to_dict() if isinstance(value, FormQuestion) else value
 
 
 def _whole(value: object) -> int | None:

@@ -1,6 +1,7 @@
 """The tables of a TOML file of questions."""
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,3 +36,36 @@ def read_question_tables(path: Path) -> dict[str, dict[str, Any]]:
         if not isinstance(table, dict):
             raise DataError(f"{path}: Expected a table [questions.{name}].")
     return described
+
+
+def with_named_questions(
+    tables: Mapping[str, Mapping[str, Any]],
+) -> dict[str, dict[str, Any]]:
+    """Returns tables in which combinations state what the questions they name do.
+
+    Args:
+        tables: From `read_question_tables`. `attributes` may name choices of the same
+            file, instead of stating categories; `people` a choice, and `number` a question
+            for a number. Other names are left, for readers to refuse.
+    """
+    return {name: _stated(table, tables) for name, table in tables.items()}
+
+
+def _stated(
+    table: Mapping[str, Any], tables: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    stated = dict(table)
+    attributes, people = stated.get("attributes"), stated.get("people")
+    if isinstance(attributes, list) and all(
+        isinstance(name, str) and "options" in tables.get(name, {})
+        for name in attributes
+    ):
+        stated["attributes"] = {name: tables[name]["options"] for name in attributes}
+    if isinstance(people, str) and "options" in tables.get(people, {}):
+        stated["people"] = tables[people]["options"]
+    number = stated.get("number")
+    if isinstance(number, str) and number in tables:
+        del stated["number"]
+        terms = ("low", "high", "digits")
+        stated |= {key: tables[number][key] for key in terms if key in tables[number]}
+    return stated

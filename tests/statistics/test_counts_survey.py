@@ -9,6 +9,7 @@ from shuffledp.accounting.account import account
 from shuffledp.asked_question import AskedQuestion
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.identity import Identity
+from shuffledp.randomness import SystemRandom
 from shuffledp.statistics.counts.protocol import Counts
 from shuffledp.statistics.counts.survey import AnswersRun, CountsSurvey
 from shuffledp.statistics.survey import Offer
@@ -91,14 +92,16 @@ def test_shares_are_unbiased_and_their_errors_true(
 def test_answers_are_divided_among_questions(plan: Identity) -> None:
     run = SURVEY.answering(OFFER, plan)
 
-    assert run.answers([[0, 2, 4], [1, 3, 5], [5, 5, 5]]).tolist() == [
+    assert run.answers(
+        [[0, 2, 4], [1, 3, 5], [5, 5, 5]], rng=SystemRandom()
+    ).tolist() == [
         [0, 2, 1],
         [1, 3, 0],
         [3, 3, 2],
     ]
     for wrong in ([[3, 4, 5]], [[0, 1, 2]], [[0, 1, 6]], [[-1, 5, 5]], [0, 1], [[0.5]]):
         with pytest.raises(InvalidInputError):
-            run.answers(wrong)
+            run.answers(wrong, rng=SystemRandom())
 
 
 def test_labels_say_question_and_answer() -> None:

@@ -117,11 +117,13 @@ class PlannedRun(ABC):
 
     def randomize(self, values: ArrayLike, choices: Floats, *, rng: Rng) -> Ints:
         """See `StageRun`."""
-        reports = self.protocol.randomize(self.answers(values), choices, rng=rng)
+        answers = self.answers(values, rng=rng)
+        reports = self.protocol.randomize(answers, choices, rng=rng)
         return reports.messages.astype(np.int64)
 
-    def answers(self, values: ArrayLike) -> Ints:
-        """Returns people's values as the protocol takes them."""
+    def answers(self, values: ArrayLike, *, rng: Rng) -> Ints:
+        """Returns people's values as the protocol takes them, perhaps after rounding."""
+        del rng
         return np.asarray(values)
 
     def tally(self, messages: Ints, choice: float | None) -> Tally:

@@ -1,8 +1,8 @@
 """The stages of an epoch, as devices and the analyst run them: see `survey`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import ArrayLike, NDArray
 
@@ -41,6 +41,39 @@ class Estimate(Protocol):
 
     def interval(self, confidence: float = 0.95) -> ArrayLike:
         """Returns lower and upper ends about the people who took part."""
+        ...
+
+
+@dataclass(frozen=True)
+class NumberRow:
+    """An estimated number in a unit of its own, beside shares of people.
+
+    Attributes:
+        name: What it is.
+        unit: Its unit; may be empty.
+        value: The estimate; None if nothing is known.
+        standard_error: Of the estimate; None if there is only an interval.
+        interval: Ends of the confidence interval about the people who took part; None
+            where there is no bound.
+    """
+
+    name: str
+    unit: str
+    value: float | None
+    standard_error: float | None
+    interval: tuple[float | None, float | None]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values, for JSON."""
+        return asdict(self) | {"interval": list(self.interval)}
+
+
+@runtime_checkable
+class NumbersEstimate(Protocol):
+    """An estimate that has numbers in units of their own, too."""
+
+    def numbers(self, confidence: float = 0.95) -> tuple[NumberRow, ...]:
+        """Returns means and quantiles, with intervals of this confidence."""
         ...
 
 

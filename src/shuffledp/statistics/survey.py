@@ -61,6 +61,8 @@ class Form:
         options: The texts to pick from, if any are picked.
         most: How many of them may be picked.
         text: The question, where a form has several.
+        ends: The smallest and the largest number of one of several questions; None where a
+            question's terms say so, or there are none.
         parts: The forms of several questions.
     """
 
@@ -68,6 +70,7 @@ class Form:
     options: tuple[str, ...] = ()
     most: int = 1
     text: str = ""
+    ends: tuple[float, float] | None = None
     parts: tuple["Form", ...] = ()
 
 

@@ -7,16 +7,27 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.accounting.counts.counts_parameters import MAX_GROUPS
 from shuffledp.accounting.counts.poisson_table import poisson_means
-from shuffledp.asked_question import AskedQuestion
+from shuffledp.asked_number import AskedNumber
+from shuffledp.asked_question import AskedQuestion, FormQuestion
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.parameter import Parameter
+from shuffledp.randomness import Rng
 from shuffledp.statistics.counts.answer_shares import AnswerShares
+from shuffledp.statistics.counts.counts_channel import CountsEstimate
 from shuffledp.statistics.counts.counts_plan_rule import CountsPlanRule, CountsTerms
+from shuffledp.statistics.counts.form_encoding import FormEncoding, FormGroup
+from shuffledp.statistics.counts.form_estimates import (
+    EntryEstimate,
+    estimate_entry,
+    share_labels,
+)
 from shuffledp.statistics.counts.protocol import Counts
 from shuffledp.statistics.planned_run import PlannedRun, planned_protocol
+from shuffledp.statistics.questionnaire.group_counts import question_counts
 from shuffledp.statistics.survey import Form, Offer
 from shuffledp.statistics.targets_run import TargetsRun
 from shuffledp.tally import Tally
@@ -37,19 +48,19 @@ UNBIASED_IF = (
 QUESTIONS = Parameter(
     "questions",
     "questions",
-    "A TOML file of questions: tables [questions.NAME] with text, options, and most, how "
-    "many a person may pick",
+    "A TOML file of questions: tables [questions.NAME] with text, and options and most, "
+    "how many a person may pick; or with kind number, distribution, table or group-mean",
     "FILE",
     least=1,
     most=64,
 )
-# Buckets of all questions together.
-_MOST_ANSWERS = 10_000
+# Of all questions together.
+_MOST_BUCKETS = 10_000
 
 
 @dataclass(frozen=True)
 class CountsSurvey:
-    """Questions with answers to pick from, in one report: see `Survey`.
+    """Choices, numbers and combinations of them, in one report: see `Survey`.
 
     Attributes:
         questions: In the order of the form.
@@ -61,7 +72,7 @@ class CountsSurvey:
     parameters: ClassVar[tuple[Parameter, ...]] = (QUESTIONS,)
     central: ClassVar[bool] = True
 
-    questions: tuple[AskedQuestion, ...]
+    questions: tuple[FormQuestion, ...]
     mode: Mode = "agnostic"
 
     def __post_init__(self) -> None:
@@ -71,10 +82,19 @@ class CountsSurvey:
                 "Expected answers to several questions to be collected agnostic of "
                 "targets."
             )
-        if len(self.labels) > _MOST_ANSWERS:
+        self._encoding.check()
+        groups = self._encoding.groups
+        buckets = sum(group.buckets for group in groups)
+        if buckets > _MOST_BUCKETS or len(groups) > MAX_GROUPS:
             raise InvalidInputError(
-                f"Expected at most {_MOST_ANSWERS:,} options of all questions together, "
-                f"got {len(self.labels):,}."
+                f"Expected at most {_MOST_BUCKETS:,} options, intervals and cells, and "
+                f"{MAX_GROUPS:,} groups of them, of all questions together, got "
+                f"{buckets:,} and {len(groups):,}."
+            )
+        if not self.labels:
+            raise InvalidInputError(
+                "Expected a choice or a distribution beside means: of a single mean, ask "
+                "with a statistic of its own."
             )
         if len(set(self.labels)) < len(self.labels):
             raise InvalidInputError(
@@ -85,19 +105,16 @@ class CountsSurvey:
     @property
     def form(self) -> Form:
         """See `Survey`."""
-        parts = tuple(
-            Form("some of", each.options, each.most, each.text)
-            for each in self.questions
-        )
-        return Form("several", parts=parts)
+        parts = (_part(each) for each in self.questions)
+        return Form("several", parts=tuple(part for part in parts if part is not None))
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Questions and answers."""
         return tuple(
-            f"{each.text}: {option}" if len(self.questions) > 1 else option
+            label
             for each in self.questions
-            for option in each.options
+            for label in share_labels(self.questions, each)
         )
 
     @property
@@ -136,18 +153,27 @@ class CountsSurvey:
         # A size that varies would tell the shuffler how much was answered.
         if counts.report_size is None:
             raise refusal
-        return AnswersRun(counts, self.choosing(offer).protocol)
+        return AnswersRun(counts, self.choosing(offer).protocol, self.questions)
+
+    @property
+    def _encoding(self) -> FormEncoding:
+        return FormEncoding(self.questions)
 
     @property
     def _groups(self) -> tuple[tuple[int, int], ...]:
-        return tuple((len(each.options), each.most) for each in self.questions)
+        return tuple((each.buckets, each.most) for each in self._encoding.groups)
 
 
 @dataclass(frozen=True)
 class AnswersRun(PlannedRun):
-    """The stage that collects answers as the plan says: see `AnswerRun`."""
+    """The stage that collects answers as the plan says: see `AnswerRun`.
+
+    Attributes:
+        questions: Of the form.
+    """
 
     protocol: Counts
+    questions: tuple[FormQuestion, ...]
 
     @property
     def dummy(self) -> int:
@@ -160,36 +186,9 @@ class AnswersRun(PlannedRun):
         assert self.protocol.report_size is not None
         return self.protocol.report_size
 
-    def answers(self, values: ArrayLike) -> Ints:
-        """Returns each person's answers, question by question, shape (n, most).
-
-        Args:
-            values: Positions of the picked options, counted over all questions, in rows
-                that are filled up with the number of options.
-
-        Raises:
-            InvalidInputError: If somebody picked more options than a question allows.
-        """
-        given = np.asarray(values)
-        if given.ndim != 2 or given.dtype.kind not in "iu":
-            raise InvalidInputError("Expected rows of whole numbers, one per person.")
-        total = sum(group.buckets for group in self.protocol.groups)
-        if given.size and not 0 <= given.min() <= given.max() <= total:
-            raise InvalidInputError(f"Expected positions of options from 0 to {total}.")
-        columns, first = [], 0
-        for group in self.protocol.groups:
-            is_own = (given >= first) & (given < first + group.buckets)
-            if given.size and is_own.sum(axis=1).max() > group.most:
-                raise InvalidInputError(
-                    f"Expected at most {group.most} answers to a question."
-                )
-            answers = np.full((given.shape[0], group.most), group.buckets)
-            column = np.cumsum(is_own, axis=1) - 1
-            rows, _ = np.nonzero(is_own)
-            answers[rows, column[is_own]] = given[is_own] - first
-            columns.append(answers)
-            first += group.buckets
-        return np.concatenate(columns, axis=1)
+    def answers(self, values: ArrayLike, *, rng: Rng) -> Ints:
+        """Returns each person's buckets, group by group: see `FormEncoding.encode`."""
+        return FormEncoding(self.questions).encode(values, rng=rng)
 
     def noisy_counts(self, tally: Tally) -> tuple[NDArray[np.int64], Floats]:
         """Returns counts of answers, and the noise of a person for each."""
@@ -202,16 +201,59 @@ class AnswersRun(PlannedRun):
 
     def estimate(self, tally: Tally, chosen: Tally | None) -> AnswerShares:
         """See `AnswerRun`."""
-        people = self._counts(chosen).scaled_to(tally.num_users)
-        return AnswerShares(self.protocol.estimate(tally, people))
+        found, entries = self._estimates(tally, chosen)
+        return AnswerShares(
+            found,
+            tuple(each.people for each in entries if each.people is not None),
+            tuple(each.numbers for each in entries if each.numbers is not None),
+        )
 
     def manipulation(
         self, tally: Tally, chosen: Tally | None, num_liars: int
     ) -> Floats:
         """See `AnswerRun`."""
         people = self._counts(chosen).scaled_to(tally.num_users)
-        shifts: Sequence[Floats] = self.protocol.manipulation(people, num_liars)
+        # By group, the shift of each bucket's count: the same for all its buckets.
+        by_group: Sequence[Floats] = self.protocol.manipulation(people, num_liars)
+        shifts, first = [], 0
+        _, entries = self._estimates(tally, chosen)
+        for groups, entry in zip(self._entries, entries, strict=True):
+            own = by_group[first : first + len(groups)]
+            first += len(groups)
+            if entry.people is None:
+                continue
+            if entry.weights is None:
+                shifts += own
+                continue
+            # All messages of a report may lie where they count most.
+            parts = [w * s[0] for w, s in zip(entry.weights, own, strict=True)]
+            shifts.append(np.max(parts, axis=0))
         return np.concatenate(shifts) / tally.num_users
+
+    @property
+    def _entries(self) -> tuple[tuple[FormGroup, ...], ...]:
+        return FormEncoding(self.questions).entries
+
+    def _estimates(
+        self, tally: Tally, chosen: Tally | None
+    ) -> tuple[CountsEstimate, tuple[EntryEstimate, ...]]:
+        people = self._counts(chosen).scaled_to(tally.num_users)
+        found, first, entries = self.protocol.estimate(tally, people), 0, []
+        for asked, groups in zip(self.questions, self._entries, strict=True):
+            own = slice(first, first + len(groups))
+            first = own.stop
+            counts = question_counts(self.protocol, found, people, own)
+            entries.append(estimate_entry(self.questions, asked, counts))
+        return found, tuple(entries)
+
+
+def _part(asked: FormQuestion) -> Form | None:
+    """Returns the form of a question; None if nobody is asked it."""
+    if isinstance(asked, AskedQuestion):
+        return Form("some of", asked.options, asked.most, asked.text)
+    if isinstance(asked, AskedNumber):
+        return Form("number", text=asked.text, ends=(asked.low, asked.high))
+    return None
 
 
 SURVEY = CountsSurvey

@@ -18,13 +18,9 @@ from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.statistics.counts.counts_channel import CountsEstimate
 from shuffledp.statistics.counts.protocol import Counts
+from shuffledp.statistics.questionnaire.group_counts import question_counts
 from shuffledp.statistics.questionnaire.meaning import meaning_of
-from shuffledp.statistics.questionnaire.question import (
-    GroupCounts,
-    Question,
-    QuestionCounts,
-    QuestionEstimate,
-)
+from shuffledp.statistics.questionnaire.question import Question, QuestionEstimate
 from shuffledp.statistics.tallying import Seen
 from shuffledp.tally import Tally
 from shuffledp.types import Ints
@@ -224,25 +220,9 @@ class Questionnaire:
         counts, first, estimates = self.counts, 0, {}
         for question in self.questions:
             last = first + len(question.groups)
-            groups = []
-            for group, value in zip(
-                counts.groups[first:last], found.value[first:last], strict=True
-            ):
-                channel = counts.channel(group, people)
-                scale = channel.num_users / channel.signal
-                groups.append(
-                    GroupCounts(
-                        value,
-                        scale**2 * channel.noise_variance,
-                        scale**4 * channel.noise_cumulant,
-                        group.most,
-                    )
-                )
+            own = question_counts(counts, found, people, slice(first, last))
             first = last
-            sampling, spread = channel.answer_variances
-            estimates[question.name] = question.estimate(
-                QuestionCounts(tuple(groups), found.num_users, sampling, spread)
-            )
+            estimates[question.name] = question.estimate(own)
         return estimates
 
 

@@ -1,7 +1,8 @@
 """Questions described in a TOML file: a table for each, with its kind and its terms.
 
-Without a kind, a question is a choice. `text`, as people read it, is left to forms;
-`columns` are those of a table with people's answers.
+Without a kind, a question is a choice. `text` and `unit`, as people read them, are left to
+forms; `columns` are those of a table with people's answers. A table or a group mean may
+name questions of the same file.
 
 [questions.transport]
 kind = "choice"
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.question_tables import read_question_tables
+from shuffledp.question_tables import read_question_tables, with_named_questions
 from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion
 from shuffledp.statistics.questionnaire.distribution_question import (
     DistributionQuestion,
@@ -98,14 +99,17 @@ def questions_of(source: Any) -> QuestionFile:
 
 
 def _described(tables: Mapping[str, Any]) -> QuestionFile:
-    questions, interest, columns = [], {}, {}
     for name, table in tables.items():
+        if not isinstance(table, Mapping):
+            raise InvalidInputError(
+                f"question {name}: Expected terms, got {table!r:.60}."
+            )
+    questions, interest, columns = [], {}, {}
+    for name, terms in with_named_questions(tables).items():
         try:
-            if not isinstance(table, Mapping):
-                raise InvalidInputError(f"Expected terms, got {table!r:.60}.")
-            terms = dict(table)
-            # As people read it: it has nothing to do with noise.
-            terms.pop("text", None)
+            # As people read them: they have nothing to do with noise.
+            for shown in ("text", "unit"):
+                terms.pop(shown, None)
             if "interest" in terms:
                 interest[name] = terms.pop("interest")
             if "columns" in terms:

@@ -1,0 +1,165 @@
+"""What is estimated of each question of a form: shares, quantiles and means.
+
+The estimates are those of a questionnaire, from counts of the same buckets.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from shuffledp.asked_combination import AskedCombination
+from shuffledp.asked_number import AskedNumber
+from shuffledp.asked_question import AskedQuestion, FormQuestion
+from shuffledp.statistics.counts.answer_shares import Numbers
+from shuffledp.statistics.questionnaire.distribution_estimate import (
+    DistributionEstimate,
+)
+from shuffledp.statistics.questionnaire.distribution_question import (
+    DistributionQuestion,
+)
+from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
+from shuffledp.statistics.questionnaire.number_question import NumberQuestion
+from shuffledp.statistics.questionnaire.question import (
+    QuestionCounts,
+    QuestionEstimate,
+)
+from shuffledp.statistics.stage_runs import NumberRow
+from shuffledp.types import Floats
+
+# Of people below a number.
+_QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+
+
+@dataclass(frozen=True)
+class EntryEstimate:
+    """Estimates of one question, or of a combination.
+
+    Attributes:
+        people: Numbers of people whose shares are shown; None if there are none.
+        numbers: Rows of means and quantiles; None if there are none.
+        weights: Of each row of `people` the largest coefficient of a message, by group;
+            None if each row is one bucket's count.
+    """
+
+    people: QuestionEstimate | None
+    numbers: Numbers | None
+    weights: tuple[Floats, ...] | None = None
+
+
+def share_labels(
+    questions: tuple[FormQuestion, ...], asked: FormQuestion
+) -> tuple[str, ...]:
+    """Returns the labels of the shares of a question of a form.
+
+    Args:
+        questions: Of the form.
+        asked: One of them.
+    """
+    before = f"{asked.text}: " if len(questions) > 1 and _has_text(asked) else ""
+    if isinstance(asked, AskedQuestion):
+        return tuple(before + option for option in asked.options)
+    if isinstance(asked, AskedNumber):
+        return tuple(
+            before + _with_unit(f"{low:g} to {high:g}", asked.unit)
+            for low, high in pairwise(asked.edges or ())
+        )
+    one, other = (questions[place] for place in asked.of)
+    if not isinstance(other, AskedQuestion):
+        return ()
+    assert isinstance(one, AskedQuestion)
+    return tuple(
+        f"{one.text}: {first} & {other.text}: {second}"
+        for first in one.options
+        for second in other.options
+    )
+
+
+def estimate_entry(
+    questions: tuple[FormQuestion, ...], asked: FormQuestion, counts: QuestionCounts
+) -> EntryEstimate:
+    """Returns the estimates of a question of a form from the counts of its groups.
+
+    Args:
+        questions: Of the form.
+        asked: One of them.
+        counts: Of its groups, in their order.
+    """
+    labels = share_labels(questions, asked)
+    if isinstance(asked, AskedNumber) and asked.edges is not None:
+        tree = DistributionQuestion("number", asked.edges, asked.fan_out)
+        distribution = tree.estimate(counts)
+        weights = tuple(np.abs(m).max(axis=1) for m in distribution.matrices)
+        quantiles = partial(_quantile_rows, asked, distribution)
+        return EntryEstimate(distribution, quantiles, weights)
+    if isinstance(asked, AskedNumber):
+        digits = NumberQuestion("number", asked.low, asked.high, len(asked.levels))
+        mean = digits.estimate(counts)
+        name = (f"{asked.text}: mean",)
+        return EntryEstimate(None, partial(_mean_rows, asked.unit, name, mean))
+    if isinstance(asked, AskedCombination):
+        one, number = (questions[place] for place in asked.of)
+        if isinstance(number, AskedNumber):
+            assert isinstance(one, AskedQuestion)
+            names = tuple(
+                f"{number.text}: mean & {one.text}: {option}" for option in one.options
+            )
+            by_group = GroupMeanQuestion(
+                "number", one.options, number.low, number.high, len(number.levels)
+            )
+            means = by_group.estimate(counts)
+            return EntryEstimate(None, partial(_mean_rows, number.unit, names, means))
+    return EntryEstimate(counts.each_bucket(labels), None)
+
+
+def _has_text(asked: FormQuestion) -> bool:
+    return not isinstance(asked, AskedCombination)
+
+
+def _with_unit(text: str, unit: str) -> str:
+    return f"{text} {unit}" if unit else text
+
+
+def _quantile_rows(
+    asked: AskedNumber, estimate: DistributionEstimate, confidence: float
+) -> tuple[NumberRow, ...]:
+    numbers = estimate.quantiles(_QUANTILES).tolist()
+    intervals = estimate.quantile_intervals(_QUANTILES, confidence).tolist()
+    return tuple(
+        # An interval ends at edges: there is no standard error.
+        NumberRow(
+            f"{asked.text}: {share:.0%} are below",
+            asked.unit,
+            number,
+            None,
+            (low, high),
+        )
+        for share, number, (low, high) in zip(
+            _QUANTILES, numbers, intervals, strict=True
+        )
+    )
+
+
+def _mean_rows(
+    unit: str, names: tuple[str, ...], estimate: QuestionEstimate, confidence: float
+) -> tuple[NumberRow, ...]:
+    rows = zip(
+        names,
+        estimate.value.tolist(),
+        estimate.standard_error.tolist(),
+        estimate.interval(confidence).tolist(),
+        strict=True,
+    )
+    return tuple(
+        NumberRow(
+            name, unit, _finite(value), _finite(error), (_finite(low), _finite(high))
+        )
+        for name, value, error, (low, high) in rows
+    )
+
+
+def _finite(number: float) -> float | None:
+    """Returns a number, or None: of a group that may be empty nothing is known."""
+    return number if math.isfinite(number) else None
