@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.asked_combination import AskedCombination
+from shuffledp.asked_number import AskedNumber
 from shuffledp.asked_question import AskedQuestion
 from shuffledp.identity import Identity
 from shuffledp.statistics.items.protocol import Items
@@ -36,6 +38,21 @@ QUESTIONS = (
     AskedQuestion("Which color?", CATEGORIES),
     AskedQuestion("Do you smoke?", ("yes", "no")),
     AskedQuestion("Do you dance?", ("yes", "no")),
+)
+
+# A number with a distribution, one with a mean, and two combinations.
+_ASKED = (
+    AskedQuestion("How do you get to work?", ("bike", "bus", "car", "walk")),
+    AskedNumber.in_intervals(
+        "How old are you?", (16, 25, 35, 45, 55, 65, 110), unit="years"
+    ),
+    AskedQuestion("Is there a park near you?", ("yes", "no")),
+    AskedNumber.in_digits("How long is the way?", 0, 120, unit="minutes", digits=4),
+)
+FORM = (
+    *_ASKED,
+    AskedCombination.among(_ASKED, 0, 2),
+    AskedCombination.among(_ASKED, 0, 3),
 )
 
 

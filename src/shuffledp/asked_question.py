@@ -41,7 +41,7 @@ people = "transport"
 number = "minutes"
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -122,6 +122,31 @@ def asked_questions(value: object) -> tuple[FormQuestion, ...] | None:
     if not isinstance(value, Sequence) or isinstance(value, str) or not value:
         return None
     return tuple(_question(entry) for entry in value)
+
+
+def described(questions: Sequence[FormQuestion]) -> Iterator[tuple[str, str]]:
+    """Yields what a form takes of a person, each with a word for it.
+
+    >>> [*described([AskedQuestion("Smoker?", ("yes", "no"))])]
+    [('answers', 'at most 1 to Smoker?')]
+    """
+    for asked in questions:
+        if isinstance(asked, AskedQuestion):
+            yield "answers", f"at most {asked.most} to {asked.text}"
+        elif isinstance(asked, AskedNumber):
+            unit = f" {asked.unit}" if asked.unit else ""
+            sizes = ", ".join(f"{buckets:,}" for _, buckets in asked.levels)
+            yield (
+                "number",
+                f"from {asked.low:g} to {asked.high:g}{unit} to {asked.text}, sent as one "
+                f"of {sizes} buckets",
+            )
+            if asked.edges is not None:
+                inner = ", ".join(f"{edge:g}" for edge in asked.edges[1:-1])
+                yield "divided at", inner
+        else:
+            one, other = (getattr(questions[place], "text", "") for place in asked.of)
+            yield "counted together", f"{one} & {other}"
 
 
 def _question(entry: object) -> FormQuestion:

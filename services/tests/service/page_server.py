@@ -227,7 +227,7 @@ def served(server: OneTask) -> Iterator[str]:
 def visit(page: Any, url: str, link: str | None) -> None:
     """Opens the page of a task, as a link does."""
     page.goto(url if link is None else f"{url}#{link}")
-    page.locator("h1").wait_for()
+    page.locator("h1").first.wait_for()
 
 
 def pick(page: Any, name: str, place: int) -> None:

@@ -1,13 +1,14 @@
 """Answers to several questions, from a table with a row for each person."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import polars as pl
 
 from shuffledp.datasets.answer_positions import check_divided, option_positions
 from shuffledp.datasets.frames import Source, rows_of
 from shuffledp.datasets.missing import cleaned_rows, refuse_missing
-from shuffledp.datasets.table import budgets_of
+from shuffledp.datasets.table import budgets_of, numbers_of
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.types import Floats, Ints
 
@@ -18,7 +19,8 @@ def read_answers(
     questions: Sequence[tuple[tuple[str, ...], int]],
     *,
     level: str,
-) -> tuple[Ints, Floats]:
+    numbers: Mapping[str, tuple[float, float]] | None = None,
+) -> tuple[Ints | Floats, Floats]:
     """Returns the positions of people's answers, and their levels.
 
     Args:
@@ -27,28 +29,33 @@ def read_answers(
         columns: One for each question.
         questions: The options of each, and how many a person may pick.
         level: The column of levels.
+        numbers: Columns of numbers, each with the smallest and the largest one.
 
     Returns:
         Positions of options, counted over all questions, ascending in rows that are filled
-        up with the number of options, shape (n, answers); and levels, shape (n,).
+        up with the number of options, and then the numbers, shape (n, answers); and levels,
+        shape (n,).
 
     Raises:
         DataError: If the table is missing, empty, unreadable, or lacks a column.
-        MissingValueError: If a person has no level.
-        InvalidInputError: If a cell is none of a question's options, or holds too many.
+        MissingValueError: If a person has no level, or no number.
+        InvalidInputError: If a cell is none of a question's options, or holds too many, or
+            a number is out of range.
     """
     if len(columns) != len(questions):
         raise InvalidInputError(
             f"Expected a column for each of {len(questions)} questions, got "
             f"{len(columns)}."
         )
-    if len({*columns, level}) <= len(columns):
+    ends = numbers or {}
+    if len({*columns, *ends, level}) <= len(columns) + len(ends):
         raise DataError("Expected different columns for questions and levels.")
     for options, most in questions:
         check_divided(options, most)
     known = {option for options, _ in questions for option in options}
-    rows = cleaned_rows(rows_of(source, [*columns, level]), known)
-    refuse_missing([rows.frame[level]], rows)
+    rows = cleaned_rows(rows_of(source, [*columns, *ends, level]), known)
+    # Estimates of numbers take for granted that all people state one.
+    refuse_missing([rows.frame[name] for name in (level, *ends)], rows)
     levels = budgets_of(rows.frame[level])
     total = sum(len(options) for options, _ in questions)
     parts, first = [], 0
@@ -58,5 +65,21 @@ def read_answers(
         )
         parts.append(np.where(positions < len(options), first + positions, total))
         first += len(options)
-    answers = np.sort(np.concatenate(parts, axis=1), axis=1)
-    return answers, levels
+    empty = np.empty((levels.size, 0), dtype=np.int64)
+    answers = np.sort(np.concatenate([empty, *parts], axis=1), axis=1)
+    if not ends:
+        return answers, levels
+    in_range = [
+        _numbers_between(rows.frame[name], low, high)
+        for name, (low, high) in ends.items()
+    ]
+    return np.column_stack([answers, *in_range]), levels
+
+
+def _numbers_between(column: pl.Series, low: float, high: float) -> Floats:
+    numbers = numbers_of(column)
+    if not np.all((numbers >= low) & (numbers <= high)):
+        raise InvalidInputError(
+            f"Expected numbers from {low:g} to {high:g} in column {column.name!r}."
+        )
+    return numbers

@@ -15,6 +15,7 @@ from shuffledp_services.analyst.analyst_store import EpochRecord, Former
 from shuffledp_services.analyst.auditor_evidence import HEIGHT
 from shuffledp_services.analyst.figures import figure_of
 from shuffledp_services.analyst.ledger import ledger_of, replacements
+from shuffledp_services.analyst.number_lines import number_lines
 from shuffledp_services.analyst.progress import Progress
 from shuffledp_services.analyst.result_picture import WIDTH, picture_of
 from shuffledp_services.collection.analyst_state import AnalystPhase, AnalystState
@@ -168,6 +169,7 @@ def _result_part(task: Task, record: EpochRecord | None) -> dict[str, Any]:
     return {
         "result": result,
         "figure": None if result is None else figure_of(result, task.question),
+        "numbers": () if result is None else number_lines(result),
         "choices": None if result is None else choices_of(task, result),
     }
 

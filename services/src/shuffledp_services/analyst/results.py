@@ -11,7 +11,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.interval import reach
 from shuffledp.errors import DataError
 from shuffledp.statistics.manipulation import Manipulation, manipulation_of
-from shuffledp.statistics.stage_runs import AnswerRun, Estimate
+from shuffledp.statistics.stage_runs import AnswerRun, Estimate, NumbersEstimate
 from shuffledp.statistics.summary_parts import TWO_ERRORS
 from shuffledp.tally import Tally
 from shuffledp_services.collection.analyst_state import AnalystState
@@ -111,6 +111,7 @@ def derived_values(
             "num_users": estimate.num_users,
             "confidence": CONFIDENCE,
             "rows": _rows(survey.labels, estimate),
+            **_numbers(estimate),
             "unbiased_if": survey.unbiased_if,
             "two_errors": TWO_ERRORS,
             "manipulation": manipulation.to_dict(),
@@ -166,6 +167,15 @@ def _rows(labels: tuple[str, ...], estimate: Estimate) -> list[dict[str, Any]]:
         }
         for name, *row in zip(labels, *(c.tolist() for c in columns), strict=True)
     ]
+
+
+def _numbers(estimate: Estimate) -> dict[str, Any]:
+    """Returns rows in units of their own, if a form asks for numbers."""
+    if not isinstance(estimate, NumbersEstimate):
+        return {}
+    rows = [row.to_dict() for row in estimate.numbers(CONFIDENCE)]
+    # Results without such rows stay what they were.
+    return {"numbers": rows} if rows else {}
 
 
 def _assumptions(

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from shuffledp_services.commands.invitation_file import invitations_in
 from shuffledp_services.commands.service_options import ca_option
 
 if TYPE_CHECKING:
+    from shuffledp.statistics.survey import Form
     from shuffledp_services.device.simulated_devices import Delivery
     from shuffledp_services.wire.task import Task
 
@@ -54,7 +55,8 @@ device_group.add_command(check_command)
     multiple=True,
     metavar="COLUMN",
     help="What each person answers; of several questions once for each, in their order. "
-    "There a cell may be empty, or hold several answers, divided by semicolons.",
+    "There a cell may be empty, or hold several answers, divided by semicolons; a number "
+    "has to be stated.",
 )
 @click.option(
     "--person", metavar="COLUMN", help="Of several answers: whose; a row each."
@@ -260,8 +262,7 @@ def _people(
         # Permanent randomness depends on the order of items in a row.
         return np.sort(item_sets.sets, axis=1), item_sets.levels
     if form.kind == "several":
-        questions = [(part.options, part.most) for part in form.parts]
-        return read_answers(file, given["value"], questions, level=given["level"])
+        return _answers_of(file, form.parts, given)
     if len(given["value"]) > 1:
         raise InvalidInputError("Expected one --value: this task has one question.")
     (value,) = given["value"]
@@ -271,3 +272,21 @@ def _people(
     if form.kind == "one of":
         return categories_of(column, form.options)[0], levels
     return (bits_of if form.kind == "yes or no" else numbers_of)(column), levels
+
+
+def _answers_of(
+    file: Path, parts: Sequence["Form"], given: dict[str, Any]
+) -> tuple[np.ndarray[Any, Any], Floats]:
+    """Returns people's answers to several questions, and their levels."""
+    columns = given["value"]
+    if len(columns) != len(parts):
+        raise InvalidInputError(
+            f"Expected a --value for each of {len(parts)} questions, got {len(columns)}."
+        )
+    pairs = list(zip(columns, parts, strict=True))
+    numbers = {column: part.ends for column, part in pairs if part.ends is not None}
+    if len(numbers) < sum(part.ends is not None for part in parts):
+        raise InvalidInputError("Expected a column of its own for each question.")
+    picked = [column for column, part in pairs if part.ends is None]
+    questions = [(part.options, part.most) for part in parts if part.ends is None]
+    return read_answers(file, picked, questions, level=given["level"], numbers=numbers)

@@ -15,6 +15,7 @@ from shuffledp.accounting.cautions import (
     local_caution,
     people_caution,
 )
+from shuffledp.asked_question import described
 from shuffledp.cli.console import show, width
 from shuffledp.format_number import plain
 from shuffledp.statistics.survey import terms_of
@@ -118,8 +119,8 @@ def _agreed(task: "Task") -> Iterator[tuple[str, str]]:
         # Tuples are answers, shown above; so is the mechanism.
         if not isinstance(value, tuple) and name != "mechanism":
             yield name.replace("_", " "), _term_text(value)
-    for part in question.survey.form.parts:
-        yield "answers", f"at most {part.most} to {part.text}"
+        if name == "questions":
+            yield from described(value)
     if question.linked:
         yield "mode", _LEVELS_SHOWN
     else:

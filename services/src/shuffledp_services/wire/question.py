@@ -52,7 +52,7 @@ class Question:
                 lists.append(value)
             elif parameter.kind == "questions":
                 for asked in value:
-                    lists += [(asked.text,), asked.options]
+                    lists += asked.text_lists
         return tuple(lists)
 
     @property

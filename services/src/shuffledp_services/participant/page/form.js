@@ -1,25 +1,18 @@
 // The form: how private, what answer, and the link if the page was opened without one.
 
+import { Missing, numberField, readNumber } from "./fields.js";
 import { formOf } from "./mechanisms/catalog.js";
+import { readParts } from "./several.js";
 import { isCentral } from "./survey.js";
-import { language, t } from "./texts.js";
+import { t } from "./texts.js";
 import { TOKEN_SIZE, Stage, fromText } from "./wire.js";
 import { asText, levelName, sureShare, sureness } from "./words.js";
 import { choice, choices, details, el, picked } from "./view.js";
 
 // Above this number of categories, a list that opens is easier than a page of choices.
 const MANY = 12;
-const GROUPED = { useGrouping: "always" };
 const LINK =
   /^(?:.*#)?token=([\w-]+)&secret=([\w-]+)&epoch=([1-9]\d{0,9})&task=([0-9a-f]{64})$/;
-
-/** What is missing in the form, for people to read; `at` is where. */
-export class Missing extends Error {
-  constructor(text, at) {
-    super(text);
-    this.at = at;
-  }
-}
 
 /** Returns the question about the level. */
 export function levelPart(survey) {
@@ -97,7 +90,7 @@ function levelTable(task, central) {
   );
 }
 
-/** Returns the question itself; null in the step that asks for levels alone. */
+/** Returns the one question itself; null in the step that asks for levels alone. */
 export function answerPart(survey) {
   if (survey.step.stage === Stage.choice) return null;
   const form = formOf(survey.task);
@@ -109,7 +102,6 @@ const ANSWER_PARTS = {
   "some of": someOfPart,
   number: numberPart,
   "yes or no": () => answerField(t("answer"), choices("answer", [t("yes"), t("no")])),
-  several: severalPart,
 };
 
 function answerField(legend, ...parts) {
@@ -117,16 +109,7 @@ function answerField(legend, ...parts) {
 }
 
 function numberPart(form) {
-  return answerField(
-    t("answer"),
-    el("label", { for: "number" }, t("number-label", ends(form))),
-    el("input", {
-      id: "number",
-      type: "text",
-      inputmode: form.low < 0 ? "text" : "decimal",
-      autocomplete: "off",
-    }),
-  );
+  return answerField(t("answer"), ...numberField("number", form));
 }
 
 function oneOfPart({ options }, { textLanguage: lang }) {
@@ -157,32 +140,6 @@ function someOfPart({ options, most }, { textLanguage: lang }) {
   return part;
 }
 
-/** Returns a field for each of several questions, in one for all. */
-function severalPart({ parts }, { textLanguage: lang }) {
-  return answerField(
-    t("questions", { count: parts.length }),
-    ...parts.map((part, place) => onePart(part, `answer-${place}`, lang)),
-  );
-}
-
-function onePart({ text, options, most }, name, lang) {
-  const legend = el("legend", { lang, dir: "auto" }, text);
-  // Nothing is told by a question that is left out: it sends as many messages as others.
-  if (most === 1) {
-    const none = choice(name, options.length, "radio", () => {}, t("skip"));
-    const list = choices(name, options, { lang });
-    list.append(none);
-    return el("fieldset", { id: name }, legend, list);
-  }
-  const count = el("p", { class: "hint", "aria-live": "polite" });
-  const tell = () => {
-    count.textContent = t("items-count", { count: picked(name).length, most });
-  };
-  tell();
-  const list = choices(name, options, { kind: "checkbox", onchange: tell, lang });
-  return el("fieldset", { id: name }, legend, list, count);
-}
-
 /** Returns the field for a link, which is needed if the page was opened without one. */
 export function linkPart() {
   return el(
@@ -202,27 +159,24 @@ export function linkPart() {
 
 /** Returns what was filled in; throws Missing. */
 export function readForm(survey, known) {
+  const level = readLevel();
+  const answer = survey.step.stage === Stage.choice ? null : readAnswer(formOf(survey.task));
+  return { level, answer, invitation: readInvitation(survey, known) };
+}
+
+/** Returns the position of the chosen level; throws Missing. */
+export function readLevel() {
   const [level] = picked("level");
   if (level === undefined) throw new Missing(t("missing-level"), "level");
-  const answer = survey.step.stage === Stage.choice ? null : readAnswer(formOf(survey.task));
+  return level;
+}
+
+/** Returns what a link says, of the page or pasted; throws Missing. */
+export function readInvitation(survey, known) {
   const invitation = known ?? invitationOf(document.getElementById("link").value);
   const problem = invitation ? problemOf(invitation, survey) : t("missing-link");
   if (problem) throw new Missing(problem, "link-part");
-  return { level, answer, invitation };
-}
-
-/** Returns the options that were picked, counted over all questions. */
-function readParts({ parts }) {
-  let first = 0;
-  return parts.flatMap(({ options, most }, place) => {
-    const name = `answer-${place}`;
-    const own = picked(name);
-    if (most === 1 && !own.length) throw new Missing(t("missing-part"), name);
-    if (own.length > most) throw new Missing(t("missing-items", { most }), name);
-    const before = first;
-    first += options.length;
-    return own.filter((option) => option < options.length).map((option) => before + option);
-  });
+  return invitation;
 }
 
 function readAnswer(form) {
@@ -234,34 +188,12 @@ function readAnswer(form) {
     }
     return places;
   }
-  if (form.kind === "number") return readNumber(form);
+  if (form.kind === "number") return readNumber("number", form, "answer");
   const list = document.getElementById("category");
   const place = list ? (list.value === "" ? undefined : Number(list.value)) : places[0];
   if (place === undefined) throw new Missing(t("missing-answer"), "answer");
   // Yes comes first on the screen, and is 1 on the wire.
   return form.kind === "yes or no" ? 1 - place : place;
-}
-
-function readNumber(form) {
-  const text = document.getElementById("number").value.trim();
-  // 1,500 is a thousand and a half in English, and one and a half in German.
-  if (isGrouped(text)) throw new Missing(t("missing-separator"), "answer");
-  const number = text === "" ? NaN : Number(text.replace(",", "."));
-  if (!(number >= form.low && number <= form.high)) {
-    throw new Missing(t("missing-number", ends(form)), "answer");
-  }
-  return number;
-}
-
-function ends({ low, high }) {
-  return { low: asText(low), high: asText(high) };
-}
-
-/** Tells whether a number has what the language writes between thousands, and no more. */
-function isGrouped(text) {
-  const [, group] = /^\d(.)\d{3}$/.exec((1000).toLocaleString(language(), GROUPED)) ?? [];
-  const [, found] = /^[+-]?[1-9]\d{0,2}([.,])\d{3}$/.exec(text) ?? [];
-  return found !== undefined && found === group;
 }
 
 /**

@@ -7,11 +7,18 @@ import { t } from "./texts.js";
 import * as wire from "./wire.js";
 import { sureness } from "./words.js";
 
-/** Returns an answer of the form as numbers: the same ones for the same answer. */
+/**
+ * Returns an answer of the form as numbers: the same ones for the same answer.
+ *
+ * @param answer A number, or some; of several questions what was picked, and `numbers` in
+ *   the order of their questions.
+ */
 export function answerNumbers(answer) {
   if (answer === null) return [];
+  const { picked, numbers } = answer.picked ? answer : { picked: [answer].flat(), numbers: [] };
+  const inOrder = [...picked].sort((one, other) => one - other);
   // Minus zero is zero.
-  return [answer].flat().map((number) => number + 0).sort((one, other) => one - other);
+  return [...inOrder, ...numbers].map((number) => number + 0);
 }
 
 /**

@@ -9,7 +9,6 @@ import { askerPart, stepLine } from "./about-survey.js";
 import { coinContext, withCoins } from "./coins.js";
 import { deviceSecret, isChanged, remember } from "./device.js";
 import {
-  Missing,
   answerPart,
   invitationOf,
   levelPart,
@@ -17,6 +16,7 @@ import {
   problemOf,
   readForm,
 } from "./form.js";
+import { formScreens, missingIn } from "./form-screens.js";
 import { formOf, mechanismOf } from "./mechanisms/catalog.js";
 import { answerNumbers, draw, pack } from "./message.js";
 import { canSeal } from "./seal.js";
@@ -75,48 +75,62 @@ function use(wanted) {
   document.getElementById("promise").textContent = t("footer");
 }
 
+/** Shows the form; returns its screens, or null if there is one alone. */
 function showForm(whole, wanted) {
   use(wanted);
   const survey = inLanguage(whole, wanted);
   document.title = survey.task.name;
   const choosing = survey.step.stage === Stage.choice;
   const trouble = el("p", { class: "trouble", role: "alert" });
+  const complain = (missing) => showMissing(missing, trouble);
   const make = el("button", { type: "submit" }, t("make"));
-  const submit = (event) => {
-    event.preventDefault();
-    trouble.textContent = "";
-    let filled;
-    try {
-      filled = readForm(survey, invited);
-    } catch (error) {
-      if (!(error instanceof Missing)) throw error;
-      const part = document.getElementById(error.at);
-      part.querySelector("legend").after(trouble);
-      trouble.textContent = error.message;
-      part.querySelector("input, select").focus();
-      part.scrollIntoView();
-      return;
-    }
-    make.disabled = true;
-    makeMessage(survey, filled);
-  };
-  show(
-    languagePart(whole, wanted),
+  const hint = el("p", { class: "hint" }, choosing ? t("make-hint") : t("make-hint-once"));
+  const intro = [
     stepLine(survey, t("step-1")),
     el("h1", { lang: survey.textLanguage, dir: "auto" }, survey.task.question.text),
     el("p", { class: "lead" }, leadText(survey)),
     noticePart(survey),
-    el(
-      "form",
-      { novalidate: true, autocomplete: "off", onsubmit: submit },
-      levelPart(survey),
-      answerPart(survey),
-      invited ? null : linkPart(),
-      trouble,
-      make,
-      el("p", { class: "hint" }, choosing ? t("make-hint") : t("make-hint-once")),
-    ),
-  );
+  ];
+  const link = invited ? [] : [linkPart()];
+  const end = [trouble, make, hint];
+  const form = choosing ? {} : formOf(survey.task);
+  const screens =
+    form.kind === "several"
+      ? formScreens(survey, form, invited, {
+          begin: [...intro, levelPart(survey), ...link],
+          end,
+          complain,
+          clear: () => (trouble.textContent = ""),
+        })
+      : null;
+  const submit = (event) => {
+    event.preventDefault();
+    // Enter in a field does what the button below it does.
+    if (screens && !screens.isLast()) return screens.forward();
+    trouble.textContent = "";
+    let filled;
+    const missing = missingIn(() => (filled = readForm(survey, invited)));
+    if (missing) return complain(missing);
+    make.disabled = true;
+    return makeMessage(survey, filled);
+  };
+  const attributes = { novalidate: true, autocomplete: "off", onsubmit: submit };
+  const languages = languagePart(whole, wanted, screens);
+  if (screens) show(languages, el("form", attributes, ...screens.parts));
+  else {
+    const parts = [levelPart(survey), answerPart(survey), ...link, ...end];
+    show(languages, ...intro, el("form", attributes, ...parts.filter((part) => part !== null)));
+  }
+  return screens;
+}
+
+/** Shows what is missing, beside the field that it is missing in. */
+function showMissing(missing, trouble) {
+  const part = document.getElementById(missing.at);
+  part.querySelector("legend").after(trouble);
+  trouble.textContent = missing.message;
+  part.querySelector("input, select").focus();
+  part.scrollIntoView();
 }
 
 function leadText(survey) {
@@ -134,15 +148,18 @@ function noticePart(survey) {
 }
 
 /** Returns buttons that show the form in another language, with what was filled in. */
-function languagePart(survey, shown) {
+function languagePart(survey, shown, screens) {
   const fields = () => [...document.querySelectorAll("form :is(input, select)")];
   const change = (tag) => {
     const filled = fields().map(({ checked, value }) => ({ checked, value }));
-    showForm(survey, tag);
+    const place = screens?.at();
+    const again = showForm(survey, tag);
     fields().forEach((field, place) => {
       Object.assign(field, filled[place]);
       field.dispatchEvent(new Event("change"));
     });
+    // A summary is made of what was filled in.
+    again?.go(place);
     document.querySelector(`#languages [lang="${tag}"]`).focus();
   };
   const buttons = offered(survey.task).map((tag) =>

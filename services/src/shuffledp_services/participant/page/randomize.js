@@ -134,10 +134,15 @@ export function randomizeNumber(value, low, high, epsilon, rng) {
  * value, not to the message: what holds for the numbers of the grid holds for all values.
  */
 export function randomizeOnGrid(value, low, high, count, epsilon, rng) {
-  const place = shareOf(value, low, high) * (count - 1);
-  const below = Math.floor(place);
-  const point = rng.coin(place - below) ? below + 1 : below;
+  const point = roundAtRandom(value, low, high, count - 1, rng);
   return randomizeCategory(point, count, epsilon, rng);
+}
+
+/** Rounds a value at random, without bias, to a whole number of `steps` in the range. */
+export function roundAtRandom(value, low, high, steps, rng) {
+  const place = shareOf(value, low, high) * steps;
+  const below = Math.floor(place);
+  return rng.coin(place - below) ? below + 1 : below;
 }
 
 /** Returns the number that a message of `randomizeOnGrid` stands for. */

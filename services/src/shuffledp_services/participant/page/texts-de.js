@@ -73,7 +73,21 @@ export const GERMAN = Object.freeze({
 
   answer: "Ihre Antwort",
   answers: "Ihre Antworten, höchstens {most}",
-  questions: "Ihre Antworten auf {count} Fragen",
+  "question-of": "Frage {place} von {count}",
+  back: "Zurück",
+  next: "Weiter",
+  "to-summary": "Zurück zu allen Antworten",
+  "summary-title": "Ihre Antworten",
+  change: "Ändern",
+  "change-answer": "Ändern: {question}",
+  "cost-title": "Was jede Antwort kostet",
+  "cost-all":
+    "Einzeln nichts: Ihre Stufe gilt für alle {count} Antworten zusammen. Ist Ihre Nachricht " +
+    "mit allen anderen gemischt, kann sich jemand, der sie liest, von seltenen Fällen " +
+    "abgesehen höchstens zu {sure} sicher sein, was eine Ja-oder-Nein-Frage zu einer von " +
+    "ihnen oder zu allen angeht. Eine Frage, die Sie auslassen, kostet ebenso viel: Alle " +
+    "Nachrichten sind gleich lang.",
+  "cost-together": "Auch das wird gemeinsam ausgezählt, zum selben Preis:",
   skip: "Keine Angabe",
   yes: "Ja",
   no: "Nein",
@@ -104,6 +118,7 @@ export const GERMAN = Object.freeze({
   "and-more": "und {count} weitere",
   times: "{name}, {count} Mal",
   "one-empty": "1 leerer Teil",
+  counter: "{text} Zähler {group}.{bucket}",
   empty: "{count} leere Teile",
   "about-choice":
     "Das ist die Stufe, die Sie gewählt haben, so wie sie ist. Sie wird ohne Namen gezählt.",
@@ -114,6 +129,9 @@ export const GERMAN = Object.freeze({
     "als {sure} sicher sein, dass eine Vermutung über Ihre Antworten stimmt, die vorher so " +
     "wahrscheinlich schien wie ihr Gegenteil. Das setzt voraus, dass die beiden unten nicht " +
     "zusammenarbeiten.",
+  "about-counters":
+    "In Zählern werden Zahlen gezählt: Für welche Zahlen jeder steht, steht in den Angaben der " +
+    "Umfrage.",
   "about-one":
     "Ihre Nachricht kann von Ihrer Antwort abweichen: Der Zufall hat entschieden. Wer sie " +
     "sieht, kann sich höchstens zu {sure} sicher sein, dass eine Vermutung über Ihre Antwort " +

@@ -67,7 +67,20 @@ export const ENGLISH = Object.freeze({
 
   answer: "Your answer",
   answers: "Your answers, up to {most}",
-  questions: "Your answers to {count} questions",
+  "question-of": "Question {place} of {count}",
+  back: "Back",
+  next: "Next",
+  "to-summary": "Back to all answers",
+  "summary-title": "Your answers",
+  change: "Change",
+  "change-answer": "Change: {question}",
+  "cost-title": "What each answer costs",
+  "cost-all":
+    "Nothing on its own: your level covers all {count} answers together. Once your message is " +
+    "mixed with all others, and except in rare cases, a reader can be at most {sure} sure of a " +
+    "yes-or-no fact about any of them, or about all of them. A question that you leave out " +
+    "costs as much: messages are equally long.",
+  "cost-together": "These are counted together as well, at the same cost:",
   skip: "No answer",
   yes: "Yes",
   no: "No",
@@ -98,6 +111,7 @@ export const ENGLISH = Object.freeze({
   "and-more": "and {count} more",
   times: "{name}, {count} times",
   "one-empty": "1 empty part",
+  counter: "{text} counter {group}.{bucket}",
   empty: "{count} empty parts",
   "about-choice": "This is the level that you chose, as it is. It is counted without a name.",
   "about-items":
@@ -105,6 +119,9 @@ export const ENGLISH = Object.freeze({
     "Empty parts make all messages equally long. Once it is mixed with all others, and except " +
     "in rare cases, a reader can be at most {sure} sure of a yes-or-no fact about your answers " +
     "that was as likely as not before. This holds if the two below do not work together.",
+  "about-counters":
+    "Counters are what numbers are counted in: the survey's terms say which numbers each one " +
+    "stands for.",
   "about-one":
     "Your message may differ from your answer: chance decided. A person who sees it can be at " +
     "most {sure} sure of a yes-or-no fact about your answer that was as likely as not " +

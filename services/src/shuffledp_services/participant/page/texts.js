@@ -64,9 +64,16 @@ export function inLanguage(survey, wanted) {
   };
 }
 
-/** Returns the texts that people pick from; of several questions, the text of each first. */
+/** Returns the texts that people read, of several questions the text of each first. */
 export function answerTexts({ categories, questions }) {
-  return categories ?? questions?.flatMap(({ text, options }) => [text, ...options]) ?? [];
+  return categories ?? questions?.flatMap(textsOf) ?? [];
+}
+
+/** Returns the texts of a question; of one that is made of others, none. */
+function textsOf({ text, options, unit }) {
+  if (options) return [text, ...options];
+  if (text === undefined) return [];
+  return unit ? [text, unit] : [text];
 }
 
 /** Returns terms with other texts, in the order of `answerTexts`. */
@@ -75,8 +82,9 @@ function withTexts(terms, texts) {
   if (!terms.questions) return terms;
   const rest = [...texts];
   const questions = terms.questions.map((asked) => {
-    const [text, ...options] = rest.splice(0, 1 + asked.options.length);
-    return { ...asked, text, options };
+    const [text, ...others] = rest.splice(0, textsOf(asked).length);
+    if (asked.options) return { ...asked, text, options: others };
+    return text === undefined ? asked : { ...asked, text, unit: others[0] ?? "" };
   });
   return { ...terms, questions };
 }

@@ -1,5 +1,6 @@
 // Answers to several questions in one report, among Poisson numbers of random ones.
 
+import { bucketsOf, groupsOf, isChoice, isForm, isNumber } from "../form-encoding.js";
 import { areAllowed, honestPeople, isPaid } from "../plan-rule.js";
 import { randomizeAnswers } from "../randomize.js";
 import { t } from "../texts.js";
@@ -8,13 +9,32 @@ import { describeNumbers } from "./categories.js";
 
 /** Tells whether groups of buckets are those of the questions. */
 function isAbout(groups, questions) {
+  const wanted = groupsOf(questions);
   return (
     Array.isArray(groups) &&
-    groups.length === questions.length &&
-    questions.every(
-      ({ options, most }, place) =>
-        groups[place].buckets === options.length && groups[place].most === most,
+    groups.length === wanted.length &&
+    wanted.every(
+      ({ buckets, most }, place) =>
+        groups[place].buckets === buckets && groups[place].most === most,
     )
+  );
+}
+
+/** Returns a name of each bucket: options are named, and buckets of numbers counted. */
+function namesOf(questions) {
+  return groupsOf(questions).flatMap(({ cells, buckets, question }, group) =>
+    Array.from({ length: buckets }, (_, bucket) => {
+      const parts = cells.map(([place, , count], part) => {
+        const below = cells.slice(part + 1).reduce((product, [, , each]) => product * each, 1);
+        const own = Math.floor(bucket / below) % count;
+        const { text, options } = questions[place];
+        if (isNumber(questions[place])) {
+          return t("counter", { text, group: group + 1, bucket: own + 1 });
+        }
+        return questions.length > 1 ? `${text} ${options[own]}` : options[own];
+      });
+      return isChoice(questions[question]) ? parts[0] : parts.join(" & ");
+    }),
   );
 }
 
@@ -33,7 +53,7 @@ export const noisyCounts = {
   // People choose central targets, and the analyst's plan keeps them.
   planned: true,
   formOf: ({ questions }) =>
-    Array.isArray(questions) ? { kind: "several", parts: questions } : null,
+    isForm(questions) ? { kind: "several", parts: questions } : null,
   agrees: ({ parameters }, { questions }) => isAbout(parameters.groups, questions),
   fits: ({ parameters }, { parts }) => isAbout(parameters.groups, parts),
   // See statistics/counts/counts_plan_rule.py.
@@ -57,22 +77,23 @@ export const noisyCounts = {
       isPaid(rule, mean, cap, 2 * (cap + groups.length), honest)
     );
   },
-  draw: ({ answer, level, plan, rng }) => {
+  draw: ({ answer, level, form, plan, rng }) => {
     const groups = plan.groups.map((group) => ({
       buckets: group.buckets,
       most: group.most,
       mean: (group.buckets * noiseOf(group)) / plan.honest,
     }));
-    return randomizeAnswers(answer, groups, plan.report_size, plan.rates[level], rng);
+    const picked = bucketsOf(answer, form.parts, rng);
+    return randomizeAnswers(picked, groups, plan.report_size, plan.rates[level], rng);
   },
   plainOf: plainMessage,
   describe: (numbers, { parts }) => {
-    const names = parts.flatMap(({ text, options }) =>
-      options.map((option) => (parts.length > 1 ? `${text} ${option}` : option)),
-    );
     // A message adds to an option's count; dummies are above all of them.
-    return describeNumbers(numbers.map((number) => number / 2), names);
+    return describeNumbers(numbers.map((number) => number / 2), namesOf(parts));
   },
   lead: () => t("lead-items"),
-  about: (form, sure) => [t("about-items", { sure })],
+  about: ({ parts }, sure) => {
+    const counters = parts.some(isNumber) ? [t("about-counters")] : [];
+    return [...counters, t("about-items", { sure })];
+  },
 };

@@ -1,0 +1,73 @@
+// Several questions: the fields of each, and what was answered.
+
+import { asked, isNumber } from "./form-encoding.js";
+import { Missing, numberField, readNumber } from "./fields.js";
+import { t } from "./texts.js";
+import { choice, choices, el, picked } from "./view.js";
+
+const idOf = (place) => `answer-${place}`;
+
+/** Returns a fieldset for each question that people are asked. */
+export function questionParts({ parts }, lang) {
+  const questions = asked(parts);
+  return questions.map((question, place) => {
+    const progress = t("question-of", { place: place + 1, count: questions.length });
+    const legend = el(
+      "legend",
+      {},
+      el("span", { class: "progress" }, progress),
+      el("h1", { lang, dir: "auto" }, question.text),
+    );
+    return el("fieldset", { id: idOf(place) }, legend, ...fieldsOf(question, place, lang));
+  });
+}
+
+function fieldsOf(question, place, lang) {
+  const name = idOf(place);
+  if (isNumber(question)) return numberField(`number-${place}`, question, { lang });
+  const { options, most } = question;
+  // Nothing is told by a question that is left out: it sends as many messages as others.
+  if (most === 1) {
+    const none = choice(name, options.length, "radio", () => {}, t("skip"));
+    const list = choices(name, options, { lang });
+    list.append(none);
+    return [list];
+  }
+  const count = el("p", { class: "hint", "aria-live": "polite" });
+  const tell = () => {
+    count.textContent = t("items-count", { count: picked(name).length, most });
+  };
+  tell();
+  return [choices(name, options, { kind: "checkbox", onchange: tell, lang }), count];
+}
+
+/** Returns what was answered to a question: options, or a number; throws Missing. */
+export function readPart(question, place) {
+  const name = idOf(place);
+  if (isNumber(question)) return readNumber(`number-${place}`, question, name);
+  const { options, most } = question;
+  const own = picked(name);
+  if (most === 1 && !own.length) throw new Missing(t("missing-part"), name);
+  if (own.length > most) throw new Missing(t("missing-items", { most }), name);
+  return own.filter((option) => option < options.length);
+}
+
+/** Checks the answer to a question; throws Missing. */
+export function checkPart({ parts }, place) {
+  readPart(asked(parts)[place], place);
+}
+
+/** Returns the options that were picked, counted over all choices, and the numbers. */
+export function readParts({ parts }) {
+  const [options, numbers] = [[], []];
+  let first = 0;
+  asked(parts).forEach((question, place) => {
+    const answer = readPart(question, place);
+    if (isNumber(question)) numbers.push(answer);
+    else {
+      options.push(...answer.map((option) => first + option));
+      first += question.options.length;
+    }
+  });
+  return { picked: options, numbers };
+}
