@@ -20,6 +20,11 @@ import {
   isChanged,
   remember,
 } from "../../src/shuffledp_services/participant/page/device.js";
+import {
+  bucketsOf,
+  groupsOf,
+  isForm,
+} from "../../src/shuffledp_services/participant/page/form-encoding.js";
 import { invitationOf, problemOf } from "../../src/shuffledp_services/participant/page/form.js";
 import {
   answerNumbers,
@@ -57,6 +62,9 @@ import { asText, refusalText, sureness } from "../../src/shuffledp_services/part
 const FOLDER = new URL("../../src/shuffledp_services/participant/page/", import.meta.url);
 const FILE = new URL("vectors/messages.json", import.meta.url);
 const VECTORS = JSON.parse(await readFile(FILE, "utf8"));
+const ENCODINGS = JSON.parse(
+  await readFile(new URL("vectors/encodings.json", import.meta.url), "utf8"),
+);
 const NO_PLAN = "00".repeat(32);
 // Quantiles of chi-square at 1 - 10^-7, by degrees of freedom.
 const LARGEST = { 1: 28.38, 3: 35.41, 4: 38.24, 6: 43.34, 7: 45.7, 9: 50.18 };
@@ -635,6 +643,110 @@ test("noise of several questions is Poisson in each, and cut where a report ends
   assert.deepEqual([...seen].sort(), [0, 2, 4, 6, 8]);
 });
 
+for (const { form, device_secret: secret, questions, answers } of ENCODINGS) {
+  test(`${form}: answers lie in the buckets that Python finds`, async () => {
+    assert.ok(isForm(questions));
+    for (const { picked, numbers, context, buckets } of answers) {
+      const answer = answerNumbers({ picked, numbers });
+      const found = await withCoins(bytes(secret), bytes(context), (rng) =>
+        bucketsOf(answer, questions, rng),
+      );
+
+      let first = 0;
+      const byGroup = groupsOf(questions).map(({ buckets: count }) => {
+        const begin = first;
+        first += count;
+        return found.filter((each) => each >= begin && each < first).map((each) => each - begin);
+      });
+      assert.deepEqual(byGroup, buckets);
+    }
+  });
+}
+
+test("a number that is rounded at random is so without bias", () => {
+  const question = { text: "?", unit: "", low: 0, high: 30, steps: 3, levels: [[2, 2], [1, 2]] };
+
+  // 17.5 is 1.75 steps: both levels say 1, or the first one says 0 and the second one 1.
+  const counts = tally(2, 60_000, () => {
+    const [first, second] = bucketsOf([17.5], [question], new Rng());
+    assert.deepEqual([first, second], first === 1 ? [1, 2] : [0, 3]);
+    return first;
+  });
+
+  assert.ok(chiSquare(counts, [0.25, 0.75]) < LARGEST[1]);
+});
+
+test("answers outside a form lie in no bucket", () => {
+  const [{ questions }] = ENCODINGS;
+  const rng = scripted();
+  const wrong = [
+    [0, 4, 15.9, 30],
+    [0, 4, 110.1, 30],
+    [0, 4, NaN, 30],
+    [0, 4, "44", 30],
+    [0, 4, 44, -0.1],
+    [0, 4, 44, 121],
+    [0, 4, 44, Infinity],
+    [0, 6, 44, 30],
+    [-1, 4, 44, 30],
+    [0.5, 4, 44, 30],
+    [44],
+    [],
+  ];
+
+  for (const answer of wrong) {
+    assert.throws(() => bucketsOf(answer, questions, rng), RangeError, `${answer}`);
+  }
+  // Two ways at once are two buckets of a group that has one: a report has no room for them.
+  const twice = bucketsOf([0, 1, 4, 44, 30], questions, new Rng());
+  const groups = groupsOf(questions).map((group) => ({ ...group, mean: 1 }));
+  assert.throws(() => randomizeAnswers(twice, groups, 90, 0.5, new Rng()), RangeError);
+});
+
+test("a form whose encoding is not described in full is refused", async () => {
+  const changed = (change) => {
+    const questions = structuredClone(ENCODINGS[0].questions);
+    change(...questions);
+    return questions;
+  };
+  const hostile = {
+    "no levels": (_, age) => Object.assign(age, { levels: [] }),
+    "a width of 0": (_, age) => Object.assign(age, { levels: [[0, 2]] }),
+    "parts of buckets": (_, age) => Object.assign(age, { levels: [[1, 2.5]] }),
+    "one bucket": (_, age) => Object.assign(age, { levels: [[1, 1]] }),
+    "levels of three": (_, age) => Object.assign(age, { levels: [[1, 2, 3]] }),
+    "edges out of order": (_, age) => age.edges.reverse(),
+    "an edge twice": (_, age) => age.edges.splice(1, 1, age.edges[0]),
+    "edges of text": (_, age) => Object.assign(age, { edges: ["16", "17", "110"] }),
+    "another range than edges": (_, age) => Object.assign(age, { high: 120 }),
+    "edges and steps": (_, age) => Object.assign(age, { steps: 3 }),
+    "neither edges nor steps": (_, age) => delete age.edges,
+    "no unit": (_, age) => delete age.unit,
+    "no range": (_, __, ___, way) => Object.assign(way, { low: 120 }),
+    "an endless range": (_, __, ___, way) => Object.assign(way, { high: Infinity }),
+    "half a step": (_, __, ___, way) => Object.assign(way, { steps: 0.5 }),
+    "no options": (way) => Object.assign(way, { options: [] }),
+    "more answers than options": (way) => Object.assign(way, { most: 5 }),
+    "a combination of nothing": (...all) => Object.assign(all[4], { groups: [] }),
+    "a combination with another form's question": (...all) => all[4].groups[0][0].splice(0, 1, 9),
+    "a combination with itself": (...all) => all[4].groups[0][0].splice(0, 1, 5),
+    "a combination of several options": (way) => Object.assign(way, { most: 2 }),
+  };
+
+  for (const [name, change] of Object.entries(hostile)) {
+    assert.equal(isForm(changed(change)), false, name);
+  }
+  assert.equal(isForm(changed(() => {})), true);
+  for (const other of [null, [], "form", [null], [3], [{}], [ENCODINGS[0].questions[4]]]) {
+    assert.equal(isForm(other), false);
+  }
+  speak("en");
+  const served = servedOf("counts, numbers", ({ question }) => {
+    question.terms.questions[1].levels[0][1] = 3;
+  });
+  await assert.rejects(read(served), { message: CATALOGS.en["unknown-survey"] });
+});
+
 test("answers out of range are never randomized", () => {
   const groups = [
     { buckets: 4, most: 2, mean: 1 },
@@ -669,11 +781,13 @@ test("answers out of range are never randomized", () => {
   }
 });
 
+const ANSWERS = { "counts, numbers": [2, 5, 44, 35] };
+
 test("each question's message is said in words", async () => {
   const said = new Map();
   for (const entry of VECTORS.cases) {
     const survey = await read(entry.served);
-    const answer = [/^(items|counts)/.test(entry.name) ? 0 : 1];
+    const answer = ANSWERS[entry.name] ?? [/^(items|counts)/.test(entry.name) ? 0 : 1];
     const drawn = draw(survey, entry.choice_position, answer, new Rng());
     assert.equal(drawn.length, entry.numbers.length);
     said.set(entry.name, describe(survey, entry.numbers));
@@ -696,6 +810,24 @@ test("each question's message is said in words", async () => {
     "Tanzen Sie? nein",
     "16 empty parts",
   ]);
+  assert.deepEqual(said.get("counts, numbers").slice(0, 3), [
+    "How do you get to work? car",
+    "How old are you? counter 2.1",
+    "How old are you? counter 3.3",
+  ]);
+});
+
+test("the page follows what a task states, and names no encoding", async () => {
+  const words = /\b(tree|intervals?|quantiles?|histogram|distribution|fan|binary|group-mean)\b/i;
+  const scripts = (await sourceFiles()).filter((name) => !name.startsWith("texts-"));
+
+  const lines = [];
+  for (const name of scripts) {
+    const code = await readFile(new URL(name, FOLDER), "utf8");
+    lines.push(...code.split("\n").map((line) => [name, line]));
+  }
+
+  assert.deepEqual(lines.filter(([, line]) => words.test(line)), []);
 });
 
 test("small numbers are written in full, as the language writes them", () => {

@@ -15,7 +15,7 @@ import pytest
 from analyst_parties import parties, some_result, usual_batch
 from handed_evidence import evidence, showing
 from page_server import COLORS, OneTask, one_task, pick, running, served, visit
-from service_parties import NOTICE, QUESTIONS, publish
+from service_parties import FORM, NOTICE, publish
 from whole_batches import split
 
 from shuffledp.statistics.frequency.survey import FrequencySurvey
@@ -93,9 +93,10 @@ GERMAN = Translation(
 ALL_GERMAN = replace(
     GERMAN,
     answers=(
-        *("Welche Farbe?", "Rot", "Grün", "Blau", "Grau"),
-        *("Rauchen Sie?", "Ja", "Nein"),
-        *("Tanzen Sie?", "Ja", "Nein"),
+        *("Wie kommen Sie zur Arbeit?", "Rad", "Bus", "Auto", "zu Fuß"),
+        *("Wie alt sind Sie?", "Jahre"),
+        *("Gibt es bei Ihnen einen Park?", "Ja", "Nein"),
+        *("Wie lange brauchen Sie?", "Minuten"),
     ),
 )
 
@@ -156,7 +157,7 @@ def answering() -> OneTask:
 
 
 def several() -> OneTask:
-    server = translated("counts", ALL_GERMAN, questions=QUESTIONS)
+    server = translated("counts", ALL_GERMAN, questions=FORM)
     plan = publish(server.task, server.analyst_key)
     server.state = replace(server.state, stage=EpochStage.ANSWER, plan=plan)
     return server
@@ -173,6 +174,35 @@ def test_everybody_can_fill_in_each_form(
         visit(screen.page, url, server.link())
         screen.open_details()
         screen.check("the form")
+
+
+@every_look
+def test_everybody_can_go_through_several_questions(screen: Screen) -> None:
+    server, page = several(), screen.page
+
+    with served(server) as url:
+        visit(page, url, server.link())
+        pick(page, "level", 1)
+        for place, number in enumerate((None, "44", None, "30")):
+            screen.press("Next", "Weiter")
+            screen.check(f"question {place + 1}")
+            if number is None:
+                screen.press("Next", "Weiter")
+                page.get_by_role("alert").wait_for()
+                screen.check(f"question {place + 1}, with something missing")
+                pick(page, f"answer-{place}", 1)
+            else:
+                page.locator(f"#number-{place}").fill(number)
+            wide = "document.documentElement.scrollWidth"
+            assert page.evaluate(wide) <= 320
+        screen.press("Next", "Weiter")
+        screen.check("all answers")
+        shown = page.locator("#answers dd > span").all_inner_texts()
+        screen.press("Make my message", "Meine Nachricht erstellen")
+        page.locator("#message").wait_for()
+        screen.check("the message of several questions")
+
+    assert shown[1] == ("44 Jahre" if screen.language == "de" else "44 years")
 
 
 @every_look

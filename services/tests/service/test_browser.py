@@ -22,7 +22,7 @@ from page_server import (
     served,
     visit,
 )
-from service_parties import NOTICE, QUESTIONS, Enroller, publish
+from service_parties import FORM, NOTICE, QUESTIONS, Enroller, publish
 
 from shuffledp.randomness import SystemRandom
 from shuffledp.statistics.frequency.survey import FrequencySurvey
@@ -223,12 +223,16 @@ def test_at_most_as_many_items_as_asked_for_are_taken(page: Any) -> None:
         assert page.get_by_role("alert").inner_text() == "Choose at most 1 answers."
 
 
-def asked_at_once() -> OneTask:
-    """Three questions, whose plan is published."""
-    server = one_task("counts", questions=QUESTIONS)
+def asked_at_once(questions: Any = QUESTIONS, **terms: Any) -> OneTask:
+    """Several questions, whose plan is published."""
+    server = one_task("counts", questions=questions, **terms)
     plan = publish(server.task, server.analyst_key)
     server.state = replace(server.state, stage=EpochStage.ANSWER, plan=plan)
     return server
+
+
+def go_on(page: Any) -> None:
+    page.get_by_role("button", name="Next").click()
 
 
 def test_several_questions_are_answered_in_one_message(page: Any) -> None:
@@ -238,18 +242,24 @@ def test_several_questions_are_answered_in_one_message(page: Any) -> None:
         visit(page, url, server.link())
         # The most liberal target, under which every answer is sent.
         pick(page, "level", 2)
+        go_on(page)
         pick(page, "answer-0", 3)
+        go_on(page)
         pick(page, "answer-1", 0)
-        page.get_by_role("button", name="Make my message").click()
+        go_on(page)
+        progress = page.locator("#answer-2 .progress").inner_text()
+        go_on(page)
         alert = page.get_by_role("alert").inner_text()
         inside = page.locator("#answer-2 [role=alert]").count()
         page.get_by_role("group", name="Do you dance?").get_by_label(
             "No answer"
         ).check()
+        go_on(page)
         shown = make_message(page)
         send_message(page)
 
     (opened,) = server.opened()
+    assert progress == "Question 3 of 3"
     assert alert == "Choose an answer here, or \u201cNo answer\u201d."
     assert inside == 1
     # Answers stand first: the question that is left out sends a message, too.
@@ -259,28 +269,108 @@ def test_several_questions_are_answered_in_one_message(page: Any) -> None:
     assert any(line.startswith("Do you smoke? yes") for line in shown)
 
 
+def test_numbers_and_combinations_are_answered_in_one_message(page: Any) -> None:
+    server = asked_at_once(FORM)
+
+    with served(server) as url:
+        visit(page, url, server.link())
+        pick(page, "level", 2)
+        go_on(page)
+        pick(page, "answer-0", 2)
+        go_on(page)
+        age = page.get_by_label("A number from 16 to 110")
+        alerts = []
+        for wrong in ("15.9", "forty", "", "1e999", "NaN"):
+            age.fill(wrong)
+            # Enter in the field goes on, as the button does.
+            age.press("Enter")
+            alerts.append(page.get_by_role("alert").inner_text())
+        age.fill("45")
+        age.press("Enter")
+        pick(page, "answer-2", 1)
+        go_on(page)
+        page.locator("#number-3").fill("120")
+        go_on(page)
+        answers = page.locator("#answers dd > span").all_inner_texts()
+        together = page.locator("#together li").all_inner_texts()
+        page.get_by_role("button", name="Change: How do you get to work?").click()
+        heading = page.evaluate("document.activeElement.textContent")
+        pick(page, "answer-0", 3)
+        page.get_by_role("button", name="Back to all answers").click()
+        changed = page.locator("#answers dd > span").first.inner_text()
+        make_message(page)
+        send_message(page)
+
+    (opened,) = server.opened()
+    assert alerts == ["Write a number from 16 to 110."] * 5
+    assert answers == ["car", "45 years", "no", "120 minutes"]
+    assert together == [
+        "How do you get to work? & Is there a park near you?",
+        "How do you get to work? & How long is the way?",
+    ]
+    assert (heading, changed) == ("How do you get to work?", "walk")
+    # The way; 45 to 55 of two levels; no park; four digits 1; both; digits of the way.
+    firsts = [0, 4, 6, 12, 14, 16, 18, 20, 22, 30, 38, 46, 54]
+    places = [3, 0, 3, 1, 1, 1, 1, 1, 7, 7, 7, 7, 7]
+    assert opened[:13] == [
+        2 * (first + place) for first, place in zip(firsts, places, strict=True)
+    ]
+
+
+def test_what_was_filled_in_stays_in_another_language(page: Any) -> None:
+    server = asked_at_once(FORM)
+
+    with served(server) as url:
+        visit(page, url, server.link())
+        pick(page, "level", 0)
+        go_on(page)
+        pick(page, "answer-0", 1)
+        go_on(page)
+        page.locator("#number-1").fill("16")
+        page.get_by_role("button", name="Deutsch").click()
+        progress = page.locator("#answer-1 .progress").inner_text()
+        number = page.locator("#number-1").input_value()
+        page.get_by_role("button", name="Zur\u00fcck").click()
+        kept = page.locator("#answer-0 input:checked").get_attribute("value")
+
+    assert (progress, number, kept) == ("Frage 2 von 4", "16", "1")
+
+
 def test_several_questions_are_answered_with_the_keyboard_alone(page: Any) -> None:
-    server = asked_at_once()
+    server = asked_at_once(FORM)
+
+    def tab_to(selector: str) -> None:
+        for _ in range(30):
+            page.keyboard.press("Tab")
+            if page.evaluate(f"document.activeElement.matches('{selector}')"):
+                return
+        raise AssertionError(f"The keyboard reaches no {selector}.")
 
     with served(server) as url:
         visit(page, url, server.link())
         page.locator("input[name=level]").first.focus()
         for _ in range(2):
             page.keyboard.press("ArrowDown")
-        for name, times in (("answer-0", 1), ("answer-1", 0), ("answer-2", 2)):
-            while name not in (page.evaluate("document.activeElement.name") or ""):
-                page.keyboard.press("Tab")
-            page.keyboard.press("Space")
+        for name, times in (("answer-0", 1), ("", 0), ("answer-2", 2), ("", 0)):
+            tab_to(".steps button:not(.back)")
+            page.keyboard.press("Enter")
+            # The heading has the focus, so that screen readers begin there.
+            assert page.evaluate("document.activeElement.tagName") == "H1"
+            tab_to(f"[name={name}]" if name else "[type=text]")
+            if name:
+                page.keyboard.press("Space")
+            else:
+                page.keyboard.type("60")
             for _ in range(times):
                 page.keyboard.press("ArrowDown")
-        while page.evaluate("document.activeElement.type") != "submit":
-            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        tab_to("[type=submit]")
         page.keyboard.press("Enter")
         page.get_by_role("heading", name="This is what would be sent").wait_for()
         send_message(page)
 
     (opened,) = server.opened()
-    assert opened[:3] == [2 * 1, 2 * 4, 2 * 8]
+    assert opened[:4] == [2 * 1, 2 * (4 + 1), 2 * (6 + 4 + 0), 2 * 62]
 
 
 def test_a_second_use_of_a_link_is_refused_in_words(page: Any) -> None:

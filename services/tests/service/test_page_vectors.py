@@ -19,6 +19,8 @@ from shuffledp.accounting.items.report_truncation import cut_probability
 from shuffledp.randomizers.items import stop_and_go
 from shuffledp.randomizers.set_response import drawn_blanket_probability
 from shuffledp.randomness import KeyedRandom
+from shuffledp.statistics.counts.form_encoding import FormEncoding
+from shuffledp.statistics.counts.survey import QUESTIONS
 from shuffledp.statistics.survey import EpochStage
 from shuffledp_services import participant
 from shuffledp_services.device.permanent_randomness import stream_contexts
@@ -44,6 +46,9 @@ VECTORS: dict[str, Any] = json.loads(
 CASES: list[dict[str, Any]] = VECTORS["cases"]
 COINS: list[dict[str, Any]] = json.loads(
     (FOLDER / "vectors" / "coins.json").read_text(encoding="utf-8")
+)
+ENCODINGS: list[dict[str, Any]] = json.loads(
+    (FOLDER / "vectors" / "encodings.json").read_text(encoding="utf-8")
 )
 PAGE = Path(participant.__file__).parent / "page"
 
@@ -158,6 +163,25 @@ def test_coins_are_those_of_the_page(entry: dict[str, Any]) -> None:
     people = np.frombuffer(context, np.uint8).reshape(1, 32)
     drawn = KeyedRandom(secret, people).random(len(entry["words"]))
     assert drawn.tolist() == [(int(word, 16) >> 11) / 2**53 for word in entry["words"]]
+
+
+@pytest.mark.parametrize("entry", ENCODINGS, ids=[each["form"] for each in ENCODINGS])
+def test_answers_of_forms_lie_in_the_buckets_of_the_page(entry: dict[str, Any]) -> None:
+    encoding = FormEncoding(QUESTIONS.checked(entry["questions"]))
+    secret = bytes.fromhex(entry["device_secret"])
+
+    for answer in entry["answers"]:
+        people = np.frombuffer(bytes.fromhex(answer["context"]), np.uint8)
+        rng = KeyedRandom(secret, people.reshape(1, 32))
+        row = [*answer["picked"], *answer["numbers"]]
+        (buckets,) = encoding.encode([row], rng=rng).tolist()
+
+        by_group, last = [], 0
+        for group in encoding.groups:
+            first, last = last, last + group.most
+            own = buckets[first:last]
+            by_group.append([each for each in own if each < group.buckets])
+        assert by_group == answer["buckets"]
 
 
 def test_sealing_adds_what_the_page_expects() -> None:

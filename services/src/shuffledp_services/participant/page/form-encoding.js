@@ -126,7 +126,10 @@ function positionsOf(answer, questions, rng) {
   const total = questions.filter(isChoice).reduce((sum, { options }) => sum + options.length, 0);
   const picked = answer.slice(0, Math.max(answer.length - count, 0));
   const numbers = answer.slice(picked.length);
-  if (numbers.length !== count) throw new RangeError("Expected a number for each question.");
+  // A text would be compared as a number.
+  if (numbers.length !== count || !numbers.every(Number.isFinite)) {
+    throw new RangeError("Expected a number for each question.");
+  }
   if (picked.some((option) => !(isWhole(option, 0) && option < total))) {
     throw new RangeError("Expected options of the questions.");
   }
