@@ -71,3 +71,47 @@ def test_an_option_that_looks_like_two_is_refused_where_several_may_be_picked() 
         else:
             answers, _ = read_answers(table, COLUMNS, questions, level="level")
             assert answers[:, 0].tolist() == [0, 6, 1]
+
+
+NUMBERS = {"age": (16.0, 110.0), "hours": (-2.5, 2.5)}
+
+
+def test_numbers_follow_the_answers_in_their_order() -> None:
+    table = frame(age=["16", "44.5", "110"], hours=[0.0, -2.5, 2.5])
+
+    answers, levels = read_answers(
+        table, COLUMNS, QUESTIONS, level="level", numbers=NUMBERS
+    )
+    alone, _ = read_answers(table, (), (), level="level", numbers=NUMBERS)
+
+    numbers = [[16.0, 0.0], [44.5, -2.5], [110.0, 2.5]]
+    assert answers[:, :3].tolist() == [[1, 3, 5], [6, 6, 6], [2, 4, 6]]
+    assert answers[:, 3:].tolist() == alone.tolist() == numbers
+    assert levels.tolist() == [1.0, 2.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("age", "error", "why"),
+    [
+        (["16", "15.9", "20"], InvalidInputError, "from 16 to 110 in column 'age'"),
+        (["16", "111", "20"], InvalidInputError, "from 16 to 110"),
+        (["16", "inf", "20"], DataError, "finite number"),
+        (["16", "old", "20"], DataError, "number"),
+        (["16", None, "20"], MissingValueError, "age"),
+        (["16", "NaN", "20"], DataError, "finite number"),
+    ],
+)
+def test_other_numbers_are_refused(
+    age: list[object], error: type[Exception], why: str
+) -> None:
+    table = frame(age=age, hours=[0.0, 0.0, 0.0])
+
+    with pytest.raises(error, match=why):
+        read_answers(table, COLUMNS, QUESTIONS, level="level", numbers=NUMBERS)
+
+
+def test_a_column_answers_one_question() -> None:
+    with pytest.raises(DataError, match="different columns"):
+        read_answers(
+            frame(), COLUMNS, QUESTIONS, level="level", numbers={"way": (0.0, 1.0)}
+        )

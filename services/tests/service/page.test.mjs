@@ -313,6 +313,32 @@ test("a plan for several questions is followed if it keeps the rule, and no othe
   }
 });
 
+test("a plan for a form with numbers is followed if it keeps the rule, and no other", async () => {
+  const key = VECTORS.items_signing_keys.analyst_signing_key;
+  const changed = (change) => read(planned(change, key, "counts, numbers"));
+  const last = ({ groups }) => groups.at(-1);
+  const unsafe = {
+    "too little noise on a digit": (_, terms) =>
+      Object.assign(last(terms).noise.poisson, { mean: spelled(1) }),
+    "all is sent": (_, terms) => terms.rates.fill(spelled(1)),
+    "a smaller report": (_, terms) => Object.assign(terms, { report_size: spelled(20) }),
+  };
+  const foreign = {
+    "fewer groups": (_, { groups }) => groups.pop(),
+    "another order": (_, { groups }) => groups.reverse(),
+    "more buckets": (_, terms) => Object.assign(last(terms), { buckets: spelled(9) }),
+    "more answers": (_, terms) => Object.assign(last(terms), { most: spelled(2) }),
+  };
+
+  speak("en");
+  await changed(() => {});
+  for (const [message, cases] of [["unsafe-plan", unsafe], ["unknown-plan", foreign]]) {
+    for (const [name, change] of Object.entries(cases)) {
+      await assert.rejects(changed(change), { message: CATALOGS.en[message] }, name);
+    }
+  }
+});
+
 test("the page refuses a plan of another signer, epoch or task", async () => {
   const foreign = { message: CATALOGS.en["foreign-plan"] };
   const { shuffler_signing_key: other } = VECTORS.items_signing_keys;

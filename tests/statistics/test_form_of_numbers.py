@@ -188,6 +188,28 @@ def run_tally(run: AnswerRun, levels: Any, rng: np.random.Generator) -> Tally:
     return run.tally(messages.ravel(), None)
 
 
+def test_a_report_of_lies_moves_shares_as_far_as_stated_and_no_further(
+    chosen: Tally, plan: Identity
+) -> None:
+    rng = np.random.default_rng(6)
+    run = SURVEY.answering(OFFER, plan)
+    levels = np.repeat(OFFER.choices, PEOPLE)
+    messages = run.randomize(values(rng, levels.size), levels, rng=rng)
+    stated = run.manipulation(run.tally(messages.ravel(), None), chosen, 1)
+    before = run.estimate(run.tally(messages.ravel(), None), chosen).value
+    largest = np.zeros(stated.shape)
+
+    for bucket in range(run.code.count // 2):
+        lies = messages.copy()
+        lies[0] = 2 * bucket
+        after = run.estimate(run.tally(lies.ravel(), None), chosen).value
+        largest = np.maximum(largest, np.abs(after - before))
+
+    assert np.all(largest <= stated)
+    # The bound is for reports that were as bad before, in the other direction.
+    assert np.all(largest >= stated / 2.5)
+
+
 def test_a_group_that_may_be_empty_has_no_bounds(chosen: Tally, plan: Identity) -> None:
     rng = np.random.default_rng(5)
     run = SURVEY.answering(OFFER, plan)
