@@ -35,13 +35,24 @@ def test_the_walk_of_several_questions_ends_with_their_shares(tmp_path: Path) ->
     assert re.search(
         r"The signed result of epoch 1 counts all [\d,]+ messages", printed
     )
-    rows = json.loads((folder / "result.json").read_text("utf-8"))["estimate"]["rows"]
-    shares = {row["name"]: row for row in rows}
+    estimate = json.loads((folder / "result.json").read_text("utf-8"))["estimate"]
+    shares = {row["name"]: row for row in estimate["rows"]}
+    # 17 options, 7 intervals and 8 cells.
     assert len(shares) == 32
     # Drawn with 0.95 times 4 / 10, of 5,000: seven standard deviations are 0.05.
     bike = shares["How do you get to work?: bike"]
     assert abs(bike["value"] - 0.38) <= 0.05 + 6.0 * bike["standard_error"]
-    assert bike["standard_error"] < 0.005
+    assert bike["standard_error"] < 0.01
+    both = shares["How do you get to work?: bike & Is there a park near you?: yes"]
+    assert abs(both["value"] - 0.38 * 0.95 * 2 / 3) <= 0.05 + 6 * both["standard_error"]
+    numbers = {row["name"]: row for row in estimate["numbers"]}
+    days = numbers["How many days a week do you work at home?: mean"]
+    # The smaller of two dice from 0 to 5.
+    assert abs(days["value"] - 55 / 36) <= 0.15 + 6.0 * days["standard_error"]
+    assert (days["unit"], days["standard_error"] < 0.1) == ("days", True)
+    # From 16 to 95, whole numbers: 49% are below 55.
+    low, high = numbers["How old are you?: 50% are below"]["interval"]
+    assert 35 <= low <= 55 <= high <= 75
 
 
 def walked(tmp_path: Path, page: str) -> tuple[Path, str]:
