@@ -11,6 +11,7 @@ import argparse
 import math
 import time
 from collections import defaultdict
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -28,7 +29,7 @@ from shuffledp.statistics.rehearsal_stage import Stage
 
 PEOPLE = 5_000
 _HOMES = ["city", "village", "land"]
-QUESTIONS = {
+QUESTIONS: dict[str, Any] = {
     "transport": {"options": ["bus", "bicycle", "car", "train"]},
     "papers": {"options": ["Times", "Post", "Star", "Sun"], "most": 2},
     "age": {"kind": "number", "low": 0, "high": 120},
@@ -57,7 +58,6 @@ def made_up_people(num_users: int, *, rng: np.random.Generator) -> pl.DataFrame:
         return [options[each] if each < len(options) else None for each in picked]
 
     papers = QUESTIONS["papers"]["options"]
-    assert isinstance(papers, list)
     return pl.DataFrame(
         {
             "transport": some(["bus", "bicycle", "car", "train"], [0.3, 0.2, 0.4, 0.0]),

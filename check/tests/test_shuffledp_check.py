@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import shuffledp_check
 from certificate_forgeries import FORGERIES, certificate, sealed
 from flint import arb, fmpq
-from shuffledp_check import CertificateError, check
 
 import shuffledp as sdp
+import shuffledp_check
 from shuffledp.accounting.guarantee import FORMAT
+from shuffledp_check import CertificateError, check
 
 FILE = Path(shuffledp_check.__file__)
 MIXED = {1.0: 50_000, 2.5: 20_000}

@@ -229,7 +229,7 @@ def _group_mean(
 def _combined(
     wanted: Sequence[object], names: Sequence[str], questions: _Questions
 ) -> FormQuestion:
-    places = [names.index(name) for name in wanted if name in names]  # type: ignore[arg-type]
+    places = [names.index(name) for name in wanted if name in names]
     if len(places) < len(wanted):
         raise InvalidInputError(
             f"Expected names of questions in this file, got {list(wanted)!r:.80}."

@@ -58,7 +58,9 @@ def share_labels(
         questions: Of the form.
         asked: One of them.
     """
-    before = f"{asked.text}: " if len(questions) > 1 and _has_text(asked) else ""
+    before = ""
+    if len(questions) > 1 and not isinstance(asked, AskedCombination):
+        before = f"{asked.text}: "
     if isinstance(asked, AskedQuestion):
         return tuple(before + option for option in asked.options)
     if isinstance(asked, AskedNumber):
@@ -112,10 +114,6 @@ def estimate_entry(
             means = by_group.estimate(counts)
             return EntryEstimate(None, partial(_mean_rows, number.unit, names, means))
     return EntryEstimate(counts.each_bucket(labels), None)
-
-
-def _has_text(asked: FormQuestion) -> bool:
-    return not isinstance(asked, AskedCombination)
 
 
 def _with_unit(text: str, unit: str) -> str:

@@ -215,7 +215,8 @@ class AnswersRun(PlannedRun):
         people = self._counts(chosen).scaled_to(tally.num_users)
         # By group, the shift of each bucket's count: the same for all its buckets.
         by_group: Sequence[Floats] = self.protocol.manipulation(people, num_liars)
-        shifts, first = [], 0
+        first = 0
+        shifts: list[Floats] = []
         _, entries = self._estimates(tally, chosen)
         for groups, entry in zip(self._entries, entries, strict=True):
             own = by_group[first : first + len(groups)]

@@ -122,8 +122,9 @@ def _described(tables: Mapping[str, Any]) -> QuestionFile:
 
 def _columns(given: object) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else given
-    is_list = isinstance(names, Sequence) and bool(names)
-    if not is_list or not all(isinstance(name, str) for name in names):
+    if not isinstance(names, Sequence) or not names or isinstance(names, str):
+        raise InvalidInputError(f"Expected names of columns, got {given!r:.60}.")
+    if not all(isinstance(name, str) for name in names):
         raise InvalidInputError(f"Expected names of columns, got {given!r:.60}.")
     return tuple(names)
 
