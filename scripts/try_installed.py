@@ -16,7 +16,7 @@ import shuffledp
 
 PACKAGES = {
     "services": ("explore", "task", "enrol", "serve", "device"),
-    "papers": ("reproduce", "court"),
+    "papers": ("reproduce", "claims", "court"),
 }
 COMMAND = str(Path(sys.executable).with_name("shuffledp"))
 TASK = (

@@ -179,18 +179,18 @@ def _forged_protocols() -> dict[str, Forgery]:
     found: dict[str, Forgery] = {}
     # Of fewer categories nothing holds that is stated of 17.
     for categories in (1, 2, 3, 16, 0, -17, 17.5, "17", None, True, [17]):
-        path = ("protocol", "parameters", "categories")
-        found[f"{categories!r} categories"] = _set(path, categories, seal=True)
+        found[f"{categories!r} categories"] = _set(
+            ("protocol", "parameters", "categories"), categories, seal=True
+        )
     for key, values in {
         "mode": ("stratified", "both", "", None, 1),
         "mechanism": ("one-bit", "hadamard-response", "", None, 1),
         "statistic": ("sum", "mean", "counts", "", None),
     }.items():
         for value in values:
-            path = ("protocol", key)
-            found[f"{key} is {value!r}"] = _set(path, value, seal=True)
-    for key in ("protocol_digest", "people_digest"):
-        found[f"another {key}"] = _set((key,), "0" * 64)
+            found[f"{key} is {value!r}"] = _set(("protocol", key), value, seal=True)
+    for digest in ("protocol_digest", "people_digest"):
+        found[f"another {digest}"] = _set((digest,), "0" * 64)
     found["unknown key of the protocol"] = _set(("protocol", "more"), 1, seal=True)
     return found
 

@@ -16,9 +16,11 @@ ASKED = ("--statistic", "questionnaire", "--seed", "3")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns a folder with people, and questions for them."""
     folder, rng = tmp_path_factory.mktemp("city"), np.random.default_rng(5)
+    roads = ["bus", "car", None]
+    drawn = rng.choice(len(roads), 1_000, p=[0.5, 0.4, 0.1])
     pl.DataFrame(
         {
-            "road": rng.choice(["bus", "car", None], 1_000, p=[0.5, 0.4, 0.1]),
+            "road": [roads[index] for index in drawn],
             "target": rng.choice([4.0, 6.0], 1_000),
         }
     ).write_csv(folder / "people.csv")

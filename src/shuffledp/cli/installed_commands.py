@@ -14,7 +14,7 @@ GROUP = "shuffledp.commands"
 _SUPPLIED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "": {
         "shuffledp-services": ("explore", "task", "enrol", "serve", "device"),
-        "shuffledp-papers": ("reproduce", "court"),
+        "shuffledp-papers": ("reproduce", "claims", "court"),
     },
     "audit": {"shuffledp-services": ("canaries", "collection")},
 }
