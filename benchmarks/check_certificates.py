@@ -82,7 +82,7 @@ def random_certificate(rng: np.random.Generator) -> dict[str, Any]:
         }
     )
     absent = int(rng.choice([0, 0, people.num_users // 10]))
-    given: dict[str, float] = {"delta": float(10 ** rng.uniform(-12, -2))}
+    given: dict[str, Any] = {"delta": float(10 ** rng.uniform(-12, -2))}
     if rng.random() < 0.5:
         given = {"epsilon": float(round(rng.uniform(0.0, float(levels.max())), 4))}
     protocol = random_protocol(rng)
