@@ -43,6 +43,8 @@ OTHER_MEANINGS_OF_STATISTICS = {
     "randomizers/subset_exponential.py": "items are called so in an error",
     "statistics/counts/counts_plan.py": "one message is compared beside several",
     "statistics/questionnaire/number_question.py": "the label of an estimate",
+    "statistics/questionnaire/rehearsed/group_columns.py": "what a row estimates",
+    "statistics/questionnaire/rehearsed/number_columns.py": "what a row estimates",
     "stored_state.py": "items of a dictionary",
 }
 OTHER_MEANINGS_OF_MECHANISMS = {
