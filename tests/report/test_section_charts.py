@@ -53,7 +53,7 @@ def test_bars_below_zero_stay_there_and_have_their_number_beside() -> None:
     assert second == "never"
 
 
-def test_a_curve_runs_from_nobody_to_all_people_with_quantiles_on_it() -> None:
+def test_a_curve_runs_from_none_to_all_people_with_quantiles_on_it() -> None:
     chart = CurveChart(
         (20.0, 40.0), 0.0, 60.0, "age", (QuantileMark(0.5, 30.0, 20.0, 40.0),)
     )

@@ -37,7 +37,7 @@ def draw_curve(figure: Any, section: SummarySection, confidence: float) -> None:
     value, low, high, truth = displayed(section.rows, display)
     numbers = np.array([chart.low, *chart.numbers, chart.high])
     whole = display.factor
-    # Nobody is below the lowest number, and all people are below the highest.
+    # No one is below the lowest number, and all people are below the highest.
     value, low, high, truth = (
         np.concatenate([[0.0], part, [whole]]) for part in (value, low, high, truth)
     )
