@@ -80,11 +80,11 @@ def test_what_the_library_states_holds_and_0_998_of_it_does_not(name: str) -> No
     assert verdicts_of(record) == ["does not hold"]
 
 
-@pytest.mark.parametrize(("name", "forge"), FORGERIES.items(), ids=str)
-def test_no_forgery_holds(name: str, forge: Any) -> None:
+@pytest.mark.parametrize("name", FORGERIES)
+def test_no_forgery_holds(name: str) -> None:
     record = copy.deepcopy(certificate())
 
-    content = forge(record)
+    content = FORGERIES[name](record)
 
     if isinstance(content, bytes):
         with pytest.raises(CertificateError):
