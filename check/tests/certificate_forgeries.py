@@ -49,8 +49,10 @@ _FACTORS = (0.0, 1e-9, 0.1, 0.5, 0.9, 0.99, 0.998, 0.999)
 def certificate() -> Record:
     """Returns a true certificate of three levels."""
     # Of many people a certificate is checked at once.
-    people = sdp.Population.from_counts({0.5: 300_000, 1.0: 500_000, 2.5: 200_000})
-    record = sdp.account(sdp.Frequency(17), people, delta=1e-6, absent=10_000).to_dict()
+    people = sdp.Population.from_counts(
+        {0.5: 3 * 10**8, 1.0: 5 * 10**8, 2.5: 2 * 10**8}
+    )
+    record = sdp.account(sdp.Frequency(17), people, delta=1e-6, absent=10**7).to_dict()
     plain: Record = json.loads(json.dumps(record))
     return plain
 
@@ -157,9 +159,9 @@ def _forged_people(record: Record) -> dict[str, Forgery]:
             path = ("people", level, 0)
             budget = record["people"][level][0] * factor
             found[f"budget {level} times {factor}"] = _set(path, budget, seal=True)
-    for num_users in (2, 999_999, 1_000_001, 10**9):
+    for num_users in (2, 10**9 - 1, 10**9 + 1, 10**12):
         found[f"{num_users} users"] = _set(("num_users",), num_users)
-    for absent in (0, 9_999, 10_001, 10**6, 10**9):
+    for absent in (0, 10**7 - 1, 10**7 + 1, 10**9, 10**12):
         found[f"{absent} absent"] = _set(("absent",), absent)
     for key in ("rounds", "coordinates"):
         for times in (0, 2, 10**6):
