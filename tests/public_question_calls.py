@@ -105,7 +105,7 @@ ESTIMATES: dict[str, dict[str, Any]] = {
     "between": {"low": 0.0, "high": 2.0},
     "quantiles": {"shares": [0.5]},
     "quantile_intervals": {"shares": [0.5], "confidence": 0.9},
-    "false_probability": {"held": 5.0},
+    "false_probability": {"num_people": 5.0},
 }
 
 
@@ -125,6 +125,6 @@ def questionnaires() -> dict[str, Call]:
             protocol.draw_tally, answers=answered, targets=TARGETS, rng=rng()
         ),
         "Questionnaire.estimates_of": call(
-            protocol.estimates_of, found=found, people=ASKERS
+            protocol.estimates_of, counts_estimate=found, people=ASKERS
         ),
     }

@@ -1,4 +1,4 @@
-"""Two questions of a form that are counted together: nobody is asked a third one.
+"""Two questions of a form that are counted together, without a third one.
 
 A cell is a bucket of one question and one of the other, in mixed radix: with coordinates
 (question, width, buckets), each as a level of `asked_number`, the last varies fastest.
@@ -53,14 +53,16 @@ class AskedCombination:
         Args:
             questions: Of the form, in their order.
             first: Position of a choice of one option.
-            second: Position of another one, or of a number of which the mean is estimated.
+            second: Position of another one, or of a number whose mean is estimated.
 
         Raises:
             InvalidInputError: If they are other questions.
         """
-        one, other = (_at(questions, place) for place in (first, second))
-        number = other if isinstance(other, AskedNumber) else None
-        picked = [one] if number else [one, other]
+        first_question, second_question = (
+            _at(questions, index) for index in (first, second)
+        )
+        number = second_question if isinstance(second_question, AskedNumber) else None
+        picked = [first_question] if number else [first_question, second_question]
         if any(getattr(asked, "most", 0) != 1 for asked in picked) or (
             number and number.steps is None
         ):
@@ -68,8 +70,8 @@ class AskedCombination:
                 "Expected a choice of one option beside another, or beside a number of "
                 "kind number."
             )
-        levels = number.levels if number else ((1, len(other.options)),)
-        options = len(one.options)
+        levels = number.levels if number else ((1, len(second_question.options)),)
+        options = len(first_question.options)
         return cls(
             (first, second),
             tuple(((first, 1, options), (second, *level)) for level in levels),
@@ -86,10 +88,10 @@ class AskedCombination:
         return {"of": list(self.of), "groups": groups}
 
 
-def _at(questions: Sequence[Any], place: int) -> Any:
-    if not 0 <= place < len(questions):
+def _at(questions: Sequence[Any], index: int) -> Any:
+    if not 0 <= index < len(questions):
         raise InvalidInputError("Expected questions of the form to be combined.")
-    return questions[place]
+    return questions[index]
 
 
 def _whole_numbers(value: object, count: int) -> Any:

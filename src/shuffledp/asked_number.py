@@ -115,7 +115,7 @@ class AskedNumber:
         unit: str = "",
         fan_out: int | None = None,
     ) -> "AskedNumber":
-        """Returns a question of which the distribution is estimated.
+        """Returns a question that estimates the distribution.
 
         Args:
             text: As people read it.
@@ -146,7 +146,7 @@ class AskedNumber:
         unit: str = "",
         digits: int = DEFAULT_DIGITS,
     ) -> "AskedNumber":
-        """Returns a question of which the mean is estimated.
+        """Returns a question that estimates the mean.
 
         Args:
             text: As people read it.
@@ -201,7 +201,7 @@ def interval_levels(bins: int, fan_out: int) -> Levels:
 
 def digit_levels(digits: int) -> Levels:
     """Returns levels of binary digits, the most significant one first."""
-    return tuple((2**place, 2) for place in reversed(range(digits)))
+    return tuple((2**digit, 2) for digit in reversed(range(digits)))
 
 
 def _number(value: object) -> float:

@@ -145,8 +145,10 @@ def described(questions: Sequence[FormQuestion]) -> Iterator[tuple[str, str]]:
                 inner = ", ".join(f"{edge:g}" for edge in asked.edges[1:-1])
                 yield "divided at", inner
         else:
-            one, other = (getattr(questions[place], "text", "") for place in asked.of)
-            yield "counted together", f"{one} & {other}"
+            first, second = (
+                getattr(questions[index], "text", "") for index in asked.of
+            )
+            yield "counted together", f"{first} & {second}"
 
 
 def _question(entry: object) -> FormQuestion:
@@ -229,12 +231,12 @@ def _group_mean(
 def _combined(
     wanted: Sequence[object], names: Sequence[str], questions: _Questions
 ) -> FormQuestion:
-    places = [names.index(name) for name in wanted if name in names]
-    if len(places) < len(wanted):
+    indices = [names.index(name) for name in wanted if name in names]
+    if len(indices) < len(wanted):
         raise InvalidInputError(
             f"Expected names of questions in this file, got {list(wanted)!r:.80}."
         )
-    return AskedCombination.among(list(questions.values()), places[0], places[1])
+    return AskedCombination.among(list(questions.values()), indices[0], indices[1])
 
 
 def _only(

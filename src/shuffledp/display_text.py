@@ -76,5 +76,5 @@ def printable(name: str) -> str:
     ('a\ufffd[31mb', 'xxx…')
     """
     hidden = set(hidden_characters(name))
-    text = "".join("\ufffd" if place in hidden else c for place, c in enumerate(name))
+    text = "".join("\ufffd" if index in hidden else c for index, c in enumerate(name))
     return text if len(text) <= 40 else text[:39] + "…"

@@ -152,7 +152,7 @@ def _equal(stated: Any, stored: Any) -> bool:
 def parameters_of(
     record: object, *names: str, optional: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """Returns the parameters in a protocol's record, all of which are named here.
+    """Returns the parameters in a protocol's record; all are named here.
 
     >>> parameters_of(Identity.of("sum", "coin", {"p": 0.5}, "agnostic").record, "p")
     {'p': 0.5}

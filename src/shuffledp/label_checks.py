@@ -50,7 +50,7 @@ seen or break lines, got ZERO WIDTH SPACE (U+200B) in 'b\\u200bus'.
 
 
 def check_labels(labels: Sequence[object], what: str) -> tuple[str, ...]:
-    """Returns labels of which each is displayed as written, and no two look alike.
+    """Returns labels that are all displayed as written, and do not look alike.
 
     >>> check_labels(["bus", "b\\u0443s", "Bus"], "options")
     Traceback (most recent call last):
@@ -85,22 +85,22 @@ def hidden_characters(text: str) -> Iterator[int]:
     >>> list(hidden_characters("a\\u00adb")), list(hidden_characters("\\u2764\\ufe0f"))
     ([1], [])
     """
-    for place, letter in enumerate(text):
+    for index, letter in enumerate(text):
         if letter.isascii() and letter.isprintable():
             continue
         refused = unicodedata.category(letter) in _REFUSED
-        if refused or (is_ignorable(letter) and not _is_seen(text, place)):
-            yield place
+        if refused or (is_ignorable(letter) and not _is_seen(text, index)):
+            yield index
 
 
-def _is_seen(text: str, place: int) -> bool:
+def _is_seen(text: str, index: int) -> bool:
     """Returns whether an ignorable character changes how those beside it look."""
-    if not place:
+    if not index:
         return False
-    before = text[place - 1]
+    before = text[index - 1]
     symbol = unicodedata.category(before) in ("So", "Sk") or before in _STYLES
-    if text[place] in _STYLES:
+    if text[index] in _STYLES:
         return unicodedata.category(before) == "So" and not is_ignorable(before)
     # At the end there is no other character to join.
-    joins = text[place] in _JOINERS and place + 1 < len(text)
+    joins = text[index] in _JOINERS and index + 1 < len(text)
     return joins and (symbol or unicodedata.category(before) in _JOINED)

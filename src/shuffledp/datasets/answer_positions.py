@@ -54,15 +54,15 @@ def option_positions(
             f"Expected one of the {len(options)} answers in column {column.name!r}, got "
             f"{unknown['text'][0]!r:.60} in {_row(unknown, first_row)}."
         )
-    place = picked.select(pl.int_range(pl.len()).over("person")).to_series()
-    if place.len() and (highest := int(place.to_numpy().max())) >= most:
-        too_many = picked.filter(place == highest)
+    order = picked.select(pl.int_range(pl.len()).over("person")).to_series()
+    if order.len() and (highest := int(order.to_numpy().max())) >= most:
+        too_many = picked.filter(order == highest)
         raise InvalidInputError(
             f"Expected at most {most} answers of a person in column {column.name!r}, got "
             f"{highest + 1} in {_row(too_many, first_row)}."
         )
     positions = np.full((column.len(), most), len(options), dtype=np.int64)
-    positions[picked["person"].to_numpy(), place.to_numpy()] = codes.to_numpy()
+    positions[picked["person"].to_numpy(), order.to_numpy()] = codes.to_numpy()
     return positions
 
 

@@ -15,7 +15,7 @@ from shuffledp.types import Floats
 _LINE, _ABOVE = 0.42, 1.1
 # Of the largest estimate: darker cells have white numbers.
 _DARK = 0.6
-# Tables side by side, if each has at most so many columns.
+# Tables side by side, if each has at most this many columns.
 _NARROW = 4
 
 
@@ -47,11 +47,11 @@ def draw_heat(figure: Any, section: SummarySection, confidence: float) -> None:
         for row in section.rows
     ]
     first = 0
-    for place, axes in enumerate(grid.ravel()):
-        if place >= len(tables):
+    for index, axes in enumerate(grid.ravel()):
+        if index >= len(tables):
             axes.set_axis_off()
             continue
-        table = tables[place]
+        table = tables[index]
         shape = (len(table.rows), len(table.columns))
         last = first + math.prod(shape)
         _draw_table(

@@ -52,7 +52,7 @@ class CurveChart:
 
 @dataclass(frozen=True)
 class HeatTable:
-    """Cells of a table, each of which is a row of a summary.
+    """Cells of a table: each is a row of a summary.
 
     Attributes:
         title: Of the table.

@@ -221,8 +221,14 @@ def _attacked(noise: SlotNoise, rate: float, moved: bool) -> BucketPair:
     single, sizes = noise.single_rates, np.arange(1, noise.longest + 1)
     cells = cells_of(np.concatenate([single, single]), np.concatenate([sizes, -sizes]))
     w = np.arange(cells)
-    one: Complexes = (turns_of(w, sizes, cells).real - 1.0) @ (2.0 * single) + 0j
-    exponent = one[:, None] + one[None, :] if moved else one[:, None]
+    exponent_of_one: Complexes = (turns_of(w, sizes, cells).real - 1.0) @ (
+        2.0 * single
+    ) + 0j
+    exponent = (
+        exponent_of_one[:, None] + exponent_of_one[None, :]
+        if moved
+        else exponent_of_one[:, None]
+    )
     middle = turns_of(w, np.array([-(cells // 2)]), cells)
     shift = middle * middle.T if moved else middle
     powers = np.exp(noise.slots * log1p(exponent / noise.slots)) * shift

@@ -59,10 +59,10 @@ def loss_grid(distribution: LossDistribution, width: float) -> LossGrid:
     # The distance of a loss from a grid point is a difference of larger numbers.
     doubt = 8.0 * _ULP * (1.0 + np.abs(losses) / width)
     share = np.expm1(losses - lower) / math.expm1(width) + doubt
-    rest = np.expm1(losses - upper) / math.expm1(-width) + doubt
+    lower_share = np.expm1(losses - upper) / math.expm1(-width) + doubt
     positions = (below - below[0]).astype(np.int64)
     total = np.zeros(int(positions[-1]) + 2)
-    for shift, point, part in ((0, lower, rest), (1, upper, share)):
+    for shift, point, part in ((0, lower, lower_share), (1, upper, share)):
         weights = masses * np.clip(part, 0.0, 1.0) * np.exp(point)
         # Upward by more than the rounding of the exponential and the products.
         weights *= 1.0 + 8.0 * _ULP * (4.0 + np.abs(point))

@@ -114,13 +114,13 @@ class CountsSearch:
             # Where a little less noise does not pay, still less does not either.
             if error(math.log(tried)) < whole:
                 least = self._smallest(family, targets[-1])
-                found = minimize_scalar(
+                optimum = minimize_scalar(
                     error,
                     bounds=(math.log(least), math.log(enough)),
                     method="bounded",
                     options={"xatol": 1e-2},
                 )
-                size = math.exp(float(found.x)) if found.fun < whole else size
+                size = math.exp(float(optimum.x)) if optimum.fun < whole else size
                 rates = self._rates(family.noise(size))
         noise = family.noise(size)
         protocol = Counts(
@@ -285,14 +285,14 @@ def _between(low: tuple[float, float], high: tuple[float, float]) -> float:
     return math.exp(_line_root(large, small))
 
 
-def _line_root(kept: tuple[float, float], missed: tuple[float, float]) -> float:
+def _line_root(keeping: tuple[float, float], missed: tuple[float, float]) -> float:
     """Returns where delta is just kept, by a line between two numbers.
 
     Args:
-        kept: A number at which delta is kept, and log(delta / goal) there.
+        keeping: A number at which delta is kept, and log(delta / goal) there.
         missed: One at which it is not, likewise.
     """
-    part = (missed[1] + 0.5 * _CLOSE) / (missed[1] - kept[1])
+    part = (missed[1] + 0.5 * _CLOSE) / (missed[1] - keeping[1])
     # Steps that hardly leave an end are lengthened.
     part = min(max(part, 0.02), 0.98)
-    return missed[0] + part * (kept[0] - missed[0])
+    return missed[0] + part * (keeping[0] - missed[0])

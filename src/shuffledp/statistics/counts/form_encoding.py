@@ -2,7 +2,7 @@
 
 Every question has a position for a person: of a choice its option, of a number see
 `asked_number`. A bucket of a group is made of coordinates (question, width, buckets), in
-mixed radix, of which the last varies fastest:
+mixed radix; the last varies fastest:
 
     place = floor(position / width) mod buckets
 
@@ -57,7 +57,7 @@ class FormEncoding:
     def entries(self) -> tuple[tuple[FormGroup, ...], ...]:
         """The groups of each question."""
         return tuple(
-            _groups_of(asked, place) for place, asked in enumerate(self.questions)
+            _groups_of(asked, index) for index, asked in enumerate(self.questions)
         )
 
     @cached_property
@@ -96,7 +96,7 @@ class FormEncoding:
             Buckets, or a group's number of them for no answer, shape (n, sum of `most`).
 
         Raises:
-            InvalidInputError: If somebody picked more options than a question allows, or a
+            InvalidInputError: If a person picked more options than a question allows, or a
                 number is out of range.
         """
         picked, numbers = self._divided(values)
@@ -122,25 +122,25 @@ class FormEncoding:
         return picked.astype(np.int64), numbers
 
     def _positions(self, picked: Ints, numbers: Floats, rng: Rng) -> dict[int, Ints]:
-        """Returns everybody's positions by question, -1 for none, each (n, most)."""
+        """Returns all people's positions by question, -1 for none, each (n, most)."""
         positions, first, column = {}, 0, 0
-        for place, asked in enumerate(self.questions):
+        for index, asked in enumerate(self.questions):
             if isinstance(asked, AskedQuestion):
                 last = first + len(asked.options)
-                positions[place] = _options(picked, first, last, asked.most)
+                positions[index] = _options(picked, first, last, asked.most)
                 first = last
             elif isinstance(asked, AskedNumber):
                 number = numbers[:, column]
-                positions[place] = _on_scale(asked, number, rng)[:, None]
+                positions[index] = _on_scale(asked, number, rng)[:, None]
                 column += 1
         return positions
 
 
-def _groups_of(asked: FormQuestion, place: int) -> tuple[FormGroup, ...]:
+def _groups_of(asked: FormQuestion, index: int) -> tuple[FormGroup, ...]:
     if isinstance(asked, AskedQuestion):
-        return (FormGroup(((place, 1, len(asked.options)),), asked.most),)
+        return (FormGroup(((index, 1, len(asked.options)),), asked.most),)
     if isinstance(asked, AskedNumber):
-        return tuple(FormGroup(((place, *level),), 1) for level in asked.levels)
+        return tuple(FormGroup(((index, *level),), 1) for level in asked.levels)
     return tuple(FormGroup(cells, 1) for cells in asked.groups)
 
 
@@ -178,8 +178,8 @@ def _buckets(group: FormGroup, positions: dict[int, Ints]) -> Ints:
     """Returns the buckets of a group, shape (n, most)."""
     buckets: Ints | None = None
     answered: NDArray[np.bool_] | None = None
-    for place, width, count in group.cells:
-        position = positions[place]
+    for index, width, count in group.cells:
+        position = positions[index]
         own = position // width % count
         buckets = own if buckets is None else buckets * count + own
         given = position >= 0

@@ -68,14 +68,14 @@ def share_labels(
             before + _with_unit(f"{low:g} to {high:g}", asked.unit)
             for low, high in pairwise(asked.edges or ())
         )
-    one, other = (questions[place] for place in asked.of)
-    if not isinstance(other, AskedQuestion):
+    choice, second_choice = (questions[index] for index in asked.of)
+    if not isinstance(second_choice, AskedQuestion):
         return ()
-    assert isinstance(one, AskedQuestion)
+    assert isinstance(choice, AskedQuestion)
     return tuple(
-        f"{one.text}: {first} & {other.text}: {second}"
-        for first in one.options
-        for second in other.options
+        f"{choice.text}: {first} & {second_choice.text}: {second}"
+        for first in choice.options
+        for second in second_choice.options
     )
 
 
@@ -102,14 +102,15 @@ def estimate_entry(
         name = (f"{asked.text}: mean",)
         return EntryEstimate(None, partial(_mean_rows, asked.unit, name, mean))
     if isinstance(asked, AskedCombination):
-        one, number = (questions[place] for place in asked.of)
+        choice, number = (questions[index] for index in asked.of)
         if isinstance(number, AskedNumber):
-            assert isinstance(one, AskedQuestion)
+            assert isinstance(choice, AskedQuestion)
             names = tuple(
-                f"{number.text}: mean & {one.text}: {option}" for option in one.options
+                f"{number.text}: mean & {choice.text}: {option}"
+                for option in choice.options
             )
             by_group = GroupMeanQuestion(
-                "number", one.options, number.low, number.high, len(number.levels)
+                "number", choice.options, number.low, number.high, len(number.levels)
             )
             means = by_group.estimate(counts)
             return EntryEstimate(None, partial(_mean_rows, number.unit, names, means))

@@ -183,18 +183,18 @@ class Counts:
         listed = expect_list(holders, "groups of holders", size=len(self.groups))
         drawn = []
         for group, given in zip(self.groups, listed, strict=True):
-            held = np.asarray(given)
-            if held.shape != (people.num_levels, group.buckets) or held.min() < 0:
+            answers = np.asarray(given)
+            if answers.shape != (people.num_levels, group.buckets) or answers.min() < 0:
                 raise InvalidInputError(
                     "Expected numbers of people by target and bucket, of shape "
                     f"({people.num_levels}, {group.buckets})."
                 )
-            if np.any(held > people.counts[:, None]):
+            if np.any(answers > people.counts[:, None]):
                 raise InvalidInputError("Expected no more holders than people.")
             counts = draw_noise(
                 group, num_users=people.num_users, honest=self.honest, rng=rng
             )
-            counts[:, 0] += rng.binomial(held, rates[:, None]).sum(axis=0)
+            counts[:, 0] += rng.binomial(answers, rates[:, None]).sum(axis=0)
             drawn.append(counts.ravel())
         users = np.array([[people.num_users]], dtype=np.int64)
         counts = np.concatenate(drawn)[None, None, :]
@@ -228,10 +228,10 @@ class Counts:
             raise InvalidInputError("Expected counts of messages, each at least 0.")
         estimates, first = [], 0
         for group in self.groups:
-            here = counts[first : first + group.buckets]
+            group_counts = counts[first : first + group.buckets]
             first += group.buckets
             channel = self.channel(group, people)
-            estimates.append(channel.estimate(here[:, 0] - here[:, 1]))
+            estimates.append(channel.estimate(group_counts[:, 0] - group_counts[:, 1]))
         values, errors, excess = zip(*estimates, strict=True)
         return CountsEstimate(values, errors, excess, people.num_users, self.identity)
 

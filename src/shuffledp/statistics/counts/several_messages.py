@@ -27,8 +27,8 @@ def curator_of_counts(
     """
     people: dict[float, int] = {}
     for epsilon, count in targets.items():
-        kept = float(np.clip(epsilon, _SMALLEST, _LARGEST))
-        people[kept] = people.get(kept, 0) + count
+        clipped = float(np.clip(epsilon, _SMALLEST, _LARGEST))
+        people[clipped] = people.get(clipped, 0) + count
     population = Population.from_counts(people)
     num_users = population.num_users
     search = CountsSearch(population, buckets, 1, share, delta, num_users)

@@ -201,9 +201,9 @@ class AnswersRun(PlannedRun):
 
     def estimate(self, tally: Tally, chosen: Tally | None) -> AnswerShares:
         """See `AnswerRun`."""
-        found, entries = self._estimates(tally, chosen)
+        counts_estimate, entries = self._estimates(tally, chosen)
         return AnswerShares(
-            found,
+            counts_estimate,
             tuple(each.people for each in entries if each.people is not None),
             tuple(each.numbers for each in entries if each.numbers is not None),
         )
@@ -239,17 +239,17 @@ class AnswersRun(PlannedRun):
         self, tally: Tally, chosen: Tally | None
     ) -> tuple[CountsEstimate, tuple[EntryEstimate, ...]]:
         people = self._counts(chosen).scaled_to(tally.num_users)
-        found, first, entries = self.protocol.estimate(tally, people), 0, []
+        counts_estimate, first, entries = self.protocol.estimate(tally, people), 0, []
         for asked, groups in zip(self.questions, self._entries, strict=True):
             own = slice(first, first + len(groups))
             first = own.stop
-            counts = question_counts(self.protocol, found, people, own)
+            counts = question_counts(self.protocol, counts_estimate, people, own)
             entries.append(estimate_entry(self.questions, asked, counts))
-        return found, tuple(entries)
+        return counts_estimate, tuple(entries)
 
 
 def _part(asked: FormQuestion) -> Form | None:
-    """Returns the form of a question; None if nobody is asked it."""
+    """Returns the form of a question; None if people are not asked it."""
     if isinstance(asked, AskedQuestion):
         return Form("some of", asked.options, asked.most, asked.text)
     if isinstance(asked, AskedNumber):

@@ -101,9 +101,9 @@ def _transformed(
     for part in parts:
         masses, logarithm = part.tilted(theta)
         log_moment += part.times * logarithm
-        place = part.losses / step
-        left = np.floor(place)
-        share = place - left
+        position = part.losses / step
+        left = np.floor(position)
+        share = position - left
         # Sums of losses are right up to whole turns around the grid.
         nodes = np.mod(left, _NODES).astype(np.int64)
         grid = np.bincount(nodes, weights=masses * (1.0 - share), minlength=_NODES)

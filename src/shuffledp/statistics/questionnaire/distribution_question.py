@@ -33,7 +33,7 @@ _AS_GOOD = 1.1
 
 @dataclass(frozen=True)
 class DistributionQuestion:
-    """A question for a number, of which distribution and quantiles are estimated.
+    """A question for a number, to estimate its distribution and quantiles.
 
     Every level of a tree of intervals is a group: a person sends a message for the interval
     of each level that holds their number.

@@ -9,7 +9,7 @@ from shuffledp.statistics.questionnaire.question import GroupCounts, QuestionCou
 
 def question_counts(
     counts: Counts,
-    found: CountsEstimate,
+    counts_estimate: CountsEstimate,
     people: Population | ChoiceCounts,
     groups: slice,
 ) -> QuestionCounts:
@@ -17,12 +17,14 @@ def question_counts(
 
     Args:
         counts: The collection.
-        found: Unbiased counts of all its groups.
+        counts_estimate: Unbiased counts of all its groups.
         people: How many people chose each target.
         groups: Which groups.
     """
     own = []
-    for group, value in zip(counts.groups[groups], found.value[groups], strict=True):
+    for group, value in zip(
+        counts.groups[groups], counts_estimate.value[groups], strict=True
+    ):
         channel = counts.channel(group, people)
         scale = channel.num_users / channel.signal
         own.append(
@@ -34,4 +36,4 @@ def question_counts(
             )
         )
     sampling, spread = channel.answer_variances
-    return QuestionCounts(tuple(own), found.num_users, sampling, spread)
+    return QuestionCounts(tuple(own), counts_estimate.num_users, sampling, spread)

@@ -109,7 +109,7 @@ class GroupMeanEstimate(QuestionEstimate):
 
 @dataclass(frozen=True)
 class GroupMeanQuestion:
-    """A question for a group and a number, of which the mean is estimated by group.
+    """A question for a group and a number, to estimate the mean by group.
 
     >>> import numpy as np, shuffledp as sdp
     >>> question = sdp.GroupMeanQuestion("pay", ("east", "west"), 0, 3, digits=2)
@@ -176,14 +176,16 @@ class GroupMeanQuestion:
         if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iuf":
             raise InvalidInputError("Expected rows of a group's position and a number.")
         none = len(self.people)
-        place = float_array(rows[:, 0], "positions of groups")
-        if not np.all((place >= 0) & (place <= none) & (place == np.floor(place))):
+        position = float_array(rows[:, 0], "positions of groups")
+        if not np.all(
+            (position >= 0) & (position <= none) & (position == np.floor(position))
+        ):
             raise InvalidInputError(
                 f"Expected positions of groups from 0 to {none - 1}, or {none} for no "
                 "answer."
             )
         digits = self._number.encode(rows[:, 1], rng=rng)
-        group = place.astype(np.int64)[:, None]
+        group = position.astype(np.int64)[:, None]
         return np.where(group < none, 2 * group + digits, 2 * none)
 
     def estimate(self, counts: QuestionCounts) -> GroupMeanEstimate:
@@ -202,7 +204,7 @@ class GroupMeanQuestion:
         number = np.where(present, people.value, 1.0)
         ratio = np.where(present, np.clip(total / number, -1.0, 1.0), 0.0)
         at_ratio = sparse.diags_array(ratio)
-        rest = counts.combine(
+        group_mean = counts.combine(
             labels,
             tuple(
                 part - at_ratio @ head for part, head in zip(sums, heads, strict=True)
@@ -210,7 +212,7 @@ class GroupMeanQuestion:
         )
         # Rounding of every number adds at most a quarter of a squared step to its sum.
         steps = 2.0 ** len(weights) - 1.0
-        linear = rest.standard_error**2
+        linear = group_mean.standard_error**2
         variance = linear + np.maximum(people.value, 0.0) / steps**2
         # Only noise: where people send answers at random, what that adds is in `variance`,
         # at the estimated ratio.
@@ -220,7 +222,7 @@ class GroupMeanQuestion:
             labels,
             np.where(present, mean, math.nan),
             np.where(present, half * np.sqrt(variance) / number, math.inf),
-            rest.excess_kurtosis * (linear / variance) ** 2,
+            group_mean.excess_kurtosis * (linear / variance) ** 2,
             counts.num_users,
             people,
             total,

@@ -143,4 +143,4 @@ def _changes(group: AnswerGroup) -> float:
 
 
 def _sum_of_products(some: Sequence[float], others: Sequence[float]) -> float:
-    return math.fsum(one * other for one, other in zip(some, others, strict=True))
+    return math.fsum(first * second for first, second in zip(some, others, strict=True))

@@ -34,7 +34,7 @@ MOST_DIGITS = 24
 
 @dataclass(frozen=True)
 class NumberQuestion:
-    """A question for a number of which the mean is estimated.
+    """A question for a number, to estimate its mean.
 
     >>> import numpy as np, shuffledp as sdp
     >>> question = sdp.NumberQuestion("age", 0, 100, digits=2)

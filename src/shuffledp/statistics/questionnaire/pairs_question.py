@@ -1,6 +1,6 @@
 """A question for several attributes: the table of every pair of them at once.
 
-All P pairs are one group of buckets, of which a person's answers are a set of P. With mu
+All P pairs are one group of buckets; a person's answers are a set of P of them. With mu
 for the sensitivity that Gaussian noise of deviation 1 may hide, noise of the variance
 2 P / mu^2 on every count hides the P buckets that a person leaves and the P that they
 enter. If every person answers one pair instead, picked at random, counts and their noise
@@ -38,7 +38,7 @@ MOST_ATTRIBUTES = 16
 
 @dataclass(frozen=True)
 class PairsQuestion:
-    """A question for several attributes, of which all tables of two are estimated.
+    """A question for several attributes, to estimate all tables of two.
 
     >>> import numpy as np, shuffledp as sdp
     >>> question = sdp.PairsQuestion(
@@ -67,7 +67,7 @@ class PairsQuestion:
 
     @property
     def groups(self) -> tuple[AnswerGroup, ...]:
-        """One group: the cells of all pairs, of which a person is in one per pair."""
+        """One group: the cells of all pairs; a person is in one per pair."""
         pairs = [math.prod(pair) for pair in itertools.combinations(self._sizes, 2)]
         return (AnswerGroup(sum(pairs), len(pairs), 1.0),)
 
@@ -91,9 +91,9 @@ class PairsQuestion:
         sizes = self._sizes
         rows = checked_positions(answers, sizes)
         none, columns, first = self.groups[0].buckets, [], 0
-        for one, other in itertools.combinations(range(len(sizes)), 2):
-            pair = (sizes[one], sizes[other])
-            cells = cells_of(rows[:, (one, other)], pair)
+        for left, right in itertools.combinations(range(len(sizes)), 2):
+            pair = (sizes[left], sizes[right])
+            cells = cells_of(rows[:, (left, right)], pair)
             columns.append(np.where(cells < math.prod(pair), first + cells, none))
             first += math.prod(pair)
         return np.stack(columns, axis=1)

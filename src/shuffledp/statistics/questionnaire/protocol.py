@@ -187,9 +187,11 @@ class Questionnaire:
         levels = positions_of(targets, people.epsilons.tolist())
         holders, first = [], 0
         for group in self.counts.groups:
-            here = buckets[:, first : first + group.most]
+            group_buckets = buckets[:, first : first + group.most]
             first += group.most
-            holders.append(_holders(here, levels, people.num_levels, group.buckets))
+            holders.append(
+                _holders(group_buckets, levels, people.num_levels, group.buckets)
+            )
         return self.counts.draw_tally(holders, people, rng=rng)
 
     def estimate(self, seen: Seen, people: Population) -> dict[str, QuestionEstimate]:
@@ -204,23 +206,23 @@ class Questionnaire:
             InvalidInputError: If messages do not fit the questionnaire, or the people.
         """
         counts = self.counts
-        found = counts.estimate(seen, people)
-        return self.estimates_of(found, people)
+        counts_estimate = counts.estimate(seen, people)
+        return self.estimates_of(counts_estimate, people)
 
     def estimates_of(
-        self, found: CountsEstimate, people: Population
+        self, counts_estimate: CountsEstimate, people: Population
     ) -> dict[str, QuestionEstimate]:
         """Returns the estimates of every question from counts of all buckets.
 
         Args:
-            found: Unbiased counts of all groups.
+            counts_estimate: Unbiased counts of all groups.
             people: How many people chose each target.
         """
-        expect_instance(found, CountsEstimate)
+        expect_instance(counts_estimate, CountsEstimate)
         counts, first, estimates = self.counts, 0, {}
         for question in self.questions:
             last = first + len(question.groups)
-            own = question_counts(counts, found, people, slice(first, last))
+            own = question_counts(counts, counts_estimate, people, slice(first, last))
             first = last
             estimates[question.name] = question.estimate(own)
         return estimates

@@ -108,8 +108,8 @@ def _described(tables: Mapping[str, Any]) -> QuestionFile:
     for name, terms in with_named_questions(tables).items():
         try:
             # As people read them: they have nothing to do with noise.
-            for shown in ("text", "unit"):
-                terms.pop(shown, None)
+            for term in ("text", "unit"):
+                terms.pop(term, None)
             if "interest" in terms:
                 interest[name] = terms.pop("interest")
             if "columns" in terms:

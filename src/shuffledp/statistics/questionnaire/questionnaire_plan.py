@@ -156,8 +156,8 @@ def plan_questionnaire(
         search = NoiseSearch(
             adapted, people, wish.delta, honest, float(allowed - answers) * honest
         )
-        found = _least_error(search, divisions, smallest, 1.0 / mu, on_step)
-        if found is not None:
+        least = _least_error(search, divisions, smallest, 1.0 / mu, on_step)
+        if least is not None:
             break
         if allowed >= last:
             raise CertificationError(
@@ -165,7 +165,7 @@ def plan_questionnaire(
                 "messages, more people, or fewer and coarser questions."
             )
         allowed *= 2
-    division, noise = found
+    division, noise = least
     best = search.questionnaire(noise)
     guarantee = account(
         best, people, delta=wish.delta, quantiles=False, absent=wish.absent
@@ -186,14 +186,14 @@ def _least_error(
     on_step: Callable[[str], None],
 ) -> tuple[NoiseDivision, tuple[Noise, ...]] | None:
     """Returns the certified noise of the smallest error; None if there is none."""
-    found: list[tuple[float, NoiseDivision, float]] = []
+    candidates: list[tuple[float, NoiseDivision, float]] = []
     for division in divisions:
         on_step(division.name)
         size = search.approximate(division, epsilon, deviation)
         noise = None if size is None else division.noise(size, search.room)
         if size is not None and noise is not None:
-            found.append((division.error(noise), division, size))
-    for _, division, size in sorted(found, key=lambda each: each[0]):
+            candidates.append((division.error(noise), division, size))
+    for _, division, size in sorted(candidates, key=lambda each: each[0]):
         on_step("certificate")
         noise = search.certified(division, size, epsilon)
         if noise is not None:
@@ -227,5 +227,5 @@ def _expected(asked: Questionnaire, people: Population) -> dict[str, QuestionEst
         np.full(group.buckets, n * group.most / group.buckets)
         for group in asked.counts.groups
     )
-    found = CountsEstimate(even, even, even, n, asked.identity)
-    return asked.estimates_of(found, people)
+    expected = CountsEstimate(even, even, even, n, asked.identity)
+    return asked.estimates_of(expected, people)

@@ -153,13 +153,13 @@ def _people(
         raise DataError(
             f"Expected a person with a value in every column of {rows.name}."
         )
-    kept = {name: given[present] for name, given in answers.items()}
+    given_answers = {name: given[present] for name, given in answers.items()}
     if request.level is None:
         targets = request.dealt(int(present.sum()), rng=stage.rng)
     else:
         column = rows.frame[request.level].filter(pl.Series(present))
         targets = request.checked(budgets_of(column))
-    return kept, targets, notes
+    return given_answers, targets, notes
 
 
 def _needed(

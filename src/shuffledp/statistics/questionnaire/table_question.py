@@ -66,10 +66,11 @@ class TableEstimate(QuestionEstimate):
         if not names or not known or len(set(names)) < len(names):
             raise InvalidInputError(f"Expected different names of {', '.join(own)}.")
         sizes = tuple(len(categories) for categories in self.attributes.values())
-        kept = tuple(own.index(name) for name in names)
-        places = np.unravel_index(np.arange(math.prod(sizes)), sizes)
+        kept_axes = tuple(own.index(name) for name in names)
+        positions = np.unravel_index(np.arange(math.prod(sizes)), sizes)
         cells = np.ravel_multi_index(
-            tuple(places[axis] for axis in kept), tuple(sizes[axis] for axis in kept)
+            tuple(positions[axis] for axis in kept_axes),
+            tuple(sizes[axis] for axis in kept_axes),
         )
         labels = cell_labels({name: self.attributes[name] for name in names})
         ones = np.ones(len(cells))

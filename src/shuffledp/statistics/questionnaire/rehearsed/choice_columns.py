@@ -50,13 +50,13 @@ class ChoiceColumns:
     ) -> tuple[SummarySection, ...]:
         """Returns the share of people who picked each option."""
         name, options = self.question.name, self.question.options
-        held = np.bincount(answers.ravel(), minlength=len(options) + 1)[:-1]
+        counts = np.bincount(answers.ravel(), minlength=len(options) + 1)[:-1]
         rows = answer_rows(
             name,
             "share",
             options,
             shares_of(estimate, confidence),
-            held / answers.shape[0],
+            counts / answers.shape[0],
         )
         picked = "answer" if self.question.most == 1 else "answer (several)"
         words = StatisticLabels(name, name, name, picked, "answers", SHARES)

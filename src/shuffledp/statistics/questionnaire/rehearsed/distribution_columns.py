@@ -1,4 +1,4 @@
-"""Known answers to a question for a number, of which the distribution is estimated."""
+"""Known answers to a question that estimates a distribution."""
 
 from dataclasses import dataclass
 
@@ -120,16 +120,16 @@ class DistributionColumns:
         self, estimate: DistributionEstimate, answers: Floats, confidence: float
     ) -> SummarySection:
         name, edges = self.question.name, np.array(self.question.edges)
-        held = np.histogram(answers, edges)[0]
+        counts = np.histogram(answers, edges)[0]
         rows = answer_rows(
             name,
             "share",
             estimate.labels,
             shares_of(estimate, confidence),
-            held / answers.size,
+            counts / answers.size,
         )
         title = f"{name}: people by range"
-        few = held.size <= _MOST_LISTED
+        few = counts.size <= _MOST_LISTED
         return SummarySection(
             StatisticLabels(name, title, title, "range", "ranges", SHARES),
             rows,

@@ -1,4 +1,4 @@
-"""Known groups and numbers of people, of which means are estimated by group."""
+"""Known groups and numbers of people, for means by group."""
 
 from dataclasses import dataclass
 
@@ -46,23 +46,23 @@ class GroupColumns:
         """Returns positions of groups and numbers, shape (n, 2)."""
         group, number = self.columns
         groups, low = self.question.people, self.question.low
-        place = cells.positions(group, groups)[:, 0]
+        position = cells.positions(group, groups)[:, 0]
         numbers = cells.numbers(number, low, self.question.high)
         # Half an answer is none: the encoding takes any number beside no group.
         unknown = np.isnan(numbers)
-        place = np.where(unknown, len(groups), place)
-        return np.stack([place, np.where(unknown, low, numbers)], axis=1)
+        position = np.where(unknown, len(groups), position)
+        return np.stack([position, np.where(unknown, low, numbers)], axis=1)
 
     def sections(
         self, estimate: GroupMeanEstimate, answers: Floats, confidence: float
     ) -> tuple[SummarySection, ...]:
         """Returns the mean of each group, and the share of people in it."""
         name, groups = self.question.name, self.question.people
-        place = answers[:, 0].astype(np.int64)
-        held = np.bincount(place, minlength=len(groups) + 1)[:-1]
-        total = np.bincount(place, answers[:, 1], minlength=len(groups) + 1)[:-1]
+        position = answers[:, 0].astype(np.int64)
+        counts = np.bincount(position, minlength=len(groups) + 1)[:-1]
+        total = np.bincount(position, answers[:, 1], minlength=len(groups) + 1)[:-1]
         # The mean of a group that is empty is unknown to everybody.
-        truth = np.where(held > 0, total / np.maximum(held, 1), np.nan)
+        truth = np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
         means = answer_rows(
             name,
             "mean",
@@ -75,7 +75,7 @@ class GroupColumns:
             "share",
             groups,
             shares_of(estimate.people, confidence),
-            held / answers.shape[0],
+            counts / answers.shape[0],
         )
         title, display = f"{name}: means", Display("mean", axis=name, has_bars=False)
         by_group = f"{name}: people by group"

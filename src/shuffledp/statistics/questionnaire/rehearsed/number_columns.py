@@ -1,4 +1,4 @@
-"""Known answers to a question for a number, of which the mean is estimated."""
+"""Known answers to a question that estimates the mean of a number."""
 
 from dataclasses import dataclass
 

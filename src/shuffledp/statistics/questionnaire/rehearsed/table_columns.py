@@ -81,12 +81,12 @@ class TableColumns:
         """Returns the true share of people in each cell of one table."""
         names = list(self.question.attributes)
         sizes = [len(self.question.attributes[name]) for name in table]
-        places = answers[:, [names.index(name) for name in table]]
-        whole = places[np.all(places < np.array(sizes), axis=1)]
+        positions = answers[:, [names.index(name) for name in table]]
+        whole = positions[np.all(positions < np.array(sizes), axis=1)]
         # The last attribute varies fastest over cells.
         weights = [math.prod(sizes[index + 1 :]) for index in range(len(sizes))]
-        held = np.bincount(whole @ np.array(weights), minlength=math.prod(sizes))
-        shares: Floats = held / answers.shape[0]
+        counts = np.bincount(whole @ np.array(weights), minlength=math.prod(sizes))
+        shares: Floats = counts / answers.shape[0]
         return shares
 
     def _chart(self) -> Chart:

@@ -51,9 +51,9 @@ class ScoreTest:
     step: float
     checks: int
 
-    def probability(self, held: float) -> float:
-        """Returns a bound of the probability that a text of `held` people passes."""
-        shift = self.checks * math.ceil(held / self.step)
+    def probability(self, num_people: float) -> float:
+        """Returns a bound of the probability that a text of that many people passes."""
+        shift = self.checks * math.ceil(num_people / self.step)
         return float(self.tail[max(self.threshold - shift, 0)])
 
 

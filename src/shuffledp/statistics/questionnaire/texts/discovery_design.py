@@ -115,8 +115,8 @@ class DiscoveryPrediction:
             low, high = (middle, high) if tail(middle) > allowed else (low, middle)
         return high
 
-    def probability(self, held: float) -> float:
-        """Returns the probability that a text of `held` people is found, about.
+    def probability(self, num_people: float) -> float:
+        """Returns the probability that a text of that many people is found, about.
 
         0 if more prefixes pass than a search keeps.
         """
@@ -126,9 +126,9 @@ class DiscoveryPrediction:
         check, levels = self._check_deviation, np.sqrt(self._level_variances)
         noise = _noise(layout.levels + layout.checks)
         searched, checked = noise[:, : layout.levels], noise[:, layout.levels :]
-        scores = np.clip(held + check * checked, -m, m).sum(axis=1)
+        scores = np.clip(num_people + check * checked, -m, m).sum(axis=1)
         finds = scores >= self.threshold
-        scores = np.minimum(held + levels * searched, m + levels)
+        scores = np.minimum(num_people + levels * searched, m + levels)
         sums = np.cumsum(np.insert(scores, 0, 0.0, axis=1), axis=1)
         variances = np.cumsum(np.insert(self._level_variances, 0, 0.0))
         for w in range(1, layout.levels + 1):

@@ -125,8 +125,12 @@ class _Prefixes:
             remaining = remaining.at(margins >= -SHORTFALL)
         return remaining
 
-    def at(self, places: slice | NDArray[np.bool_] | NDArray[np.int64]) -> "_Prefixes":
-        return _Prefixes(self.codes[places], self.history[places], self.margins[places])
+    def at(
+        self, selection: slice | NDArray[np.bool_] | NDArray[np.int64]
+    ) -> "_Prefixes":
+        return _Prefixes(
+            self.codes[selection], self.history[selection], self.margins[selection]
+        )
 
 
 def _children(

@@ -108,7 +108,7 @@ class UnlistedStringsEstimate(QuestionEstimate):
         fitted = every.combine(texts, unused[: layout.levels] + matrices, constant)
         order = np.argsort(-fitted.value, kind="stable")
         return cls(
-            tuple(texts[place] for place in order),
+            tuple(texts[index] for index in order),
             fitted.value[order],
             fitted.standard_error[order],
             fitted.excess_kurtosis[order],
@@ -119,22 +119,22 @@ class UnlistedStringsEstimate(QuestionEstimate):
             checked.tests,
         )
 
-    def false_probability(self, held: float) -> float:
-        """Returns a bound of the probability that a text of `held` people is found.
+    def false_probability(self, num_people: float) -> float:
+        """Returns a bound of the probability that a text of that many people is found.
 
         It holds for any texts of others and any noise, as hash functions are random. Above
         0 people, by how much the text's own buckets, one in thousands, move medians and
         thresholds is left out.
 
         Args:
-            held: People who hold the text, at least 0.
+            num_people: People who hold the text, at least 0.
 
         Raises:
-            InvalidInputError: If `held` is below 0.
+            InvalidInputError: If `num_people` is below 0.
         """
-        held = as_number(held, "people who hold a text")
-        if not 0.0 <= held <= MAX_USERS:
+        num_people = as_number(num_people, "people who hold a text")
+        if not 0.0 <= num_people <= MAX_USERS:
             raise InvalidInputError(
-                f"Expected 0 to {MAX_USERS:g} people, got {held:g}."
+                f"Expected 0 to {MAX_USERS:g} people, got {num_people:g}."
             )
-        return min(sum(test.probability(held) for test in self.tests), 1.0)
+        return min(sum(test.probability(num_people) for test in self.tests), 1.0)
