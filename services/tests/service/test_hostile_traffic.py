@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import contextlib
+import errno
 import json
 import os
 import resource
@@ -343,7 +344,12 @@ def _raw(service: Running, request: bytes) -> bytes:
         contextlib.suppress(ConnectionResetError, BrokenPipeError),
     ):
         one.sendall(request)
-        one.shutdown(socket.SHUT_WR)
+        try:
+            one.shutdown(socket.SHUT_WR)
+        except OSError as error:
+            # The service hung up before the request ended.
+            if error.errno != errno.ENOTCONN:
+                raise
         while part := one.recv(4096):
             found += part
     return found
