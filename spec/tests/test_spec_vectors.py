@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import (
     X25519PublicKey,
 )
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from known_sealing import key_schedule
 
 import write_vectors
+from known_sealing import key_schedule
 from shuffledp.accounting.certificate import read_certificate
 from shuffledp.errors import DataError, InvalidInputError, ShuffledpError
 from shuffledp_services.audit.result_verification import problems_in
@@ -315,7 +315,7 @@ def test_messages_of_the_x_wing_suite_are_sealed_as_specified() -> None:
         + x25519.exchange(X25519PublicKey.from_public_bytes(enc[1088:]))
         + enc[1088:]
         + public[1184:]
-        + rb"\.//^\"
+        + b"\\.//^\\"
     )
     key, nonce = key_schedule(0x647A, shared.digest(), b"a context")
     assert AESGCM(key).decrypt(nonce, encrypted, b"") == b"a message"
