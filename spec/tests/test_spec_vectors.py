@@ -54,7 +54,7 @@ from shuffledp_services.wire.task_reading import read_task
 from shuffledp_services.wire.upload_format import read_header, read_reports
 from vector_parties import ANALYST
 
-SPEC = Path(write_vectors.__file__).parent
+SPEC = Path(write_vectors.__file__).parents[1]
 
 
 def vectors(name: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Writes the test vectors of the specification from the library: the same bytes each time.
 
-    python spec/write_vectors.py
+    python spec/writer/write_vectors.py
 
 Keys, tokens and ephemeral keys are constants: test keys, which protect nothing. Not written
 here are messages.json, coins.json and encodings.json: they hold what the participants' page
@@ -45,7 +45,7 @@ from vector_parties import (
     key_texts,
 )
 
-VECTORS = Path(__file__).parent / "vectors"
+VECTORS = Path(__file__).parents[1] / "vectors"
 
 _EPHEMERAL = bytes.fromhex(
     "28747c5ad4606c85ab2b471bf15ed1262a35ed0512599bc1e37b4fc42c83ea42"

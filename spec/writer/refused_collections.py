@@ -120,18 +120,17 @@ def _results(collection: Document) -> Iterator[tuple[str, str, Any, str]]:
         yield "result", mistake, signed("result", {**content, **changes}, ANALYST), kind
     unknown = signed("result", {**content, "color": 1}, ANALYST)
     yield "statements of a result", "an unknown member", unknown, "malformed"
-    for mistake, changes in (
-        ("more people than tokens", {"people": [5, 4, 4]}),
-        ("fewer people than the minimum", {"people": [3, 4, 5]}),
-        ("nobody spoiled", {"spoiled": 0}),
-        ("less spent than certified", {"spent": [0.0, 1.0, 2.0]}),
-        ("absent people forgotten", {"certificate": {"absent": 0}}),
-        ("another delta", {"certificate": {"delta": 1e-5}}),
-    ):
-        part: Any = changes.get("certificate")
-        if part is not None:
-            changes = {"certificate": {**content["certificate"], **part}}
-        value = signed("result", {**content, **changes}, ANALYST)
+    certificate: Document = content["certificate"]
+    statements: dict[str, Document] = {
+        "more people than tokens": {"people": [5, 4, 4]},
+        "fewer people than the minimum": {"people": [3, 4, 5]},
+        "nobody spoiled": {"spoiled": 0},
+        "less spent than certified": {"spent": [0.0, 1.0, 2.0]},
+        "absent people forgotten": {"certificate": {**certificate, "absent": 0}},
+        "another delta": {"certificate": {**certificate, "delta": 1e-5}},
+    }
+    for mistake, changed in statements.items():
+        value = signed("result", {**content, **changed}, ANALYST)
         yield "statements of a result", mistake, value, "not-verified"
 
 
