@@ -166,7 +166,15 @@ function coin(probability) {
   }
 }
 
-function seal(publicKey, info, message) {
+function exchange(privateKey, publicKey) {
+  try {
+    return crypto.diffieHellman({ privateKey, publicKey });
+  } catch {
+    throw new Refusal("malformed"); // OpenSSL refuses a shared secret of zeros.
+  }
+}
+
+export function seal(publicKey, info, message) {
   const hmac = (key, ...parts) => crypto.createHmac("sha256", key).update(Buffer.concat(parts)).digest();
   const label = (suite, name) => Buffer.concat([Buffer.from("HPKE-v1"), suite, Buffer.from(name)]);
   const extract = (suite, salt, name, content) => hmac(salt, label(suite, name), content);
@@ -176,10 +184,9 @@ function seal(publicKey, info, message) {
   const suite = Buffer.from("HPKE\0\x20\0\x01\0\x01");
   const jwk = { kty: "OKP", crv: "X25519", x: toText(publicKey) };
   const ephemeral = crypto.generateKeyPairSync("x25519");
-  const enc = Buffer.from(ephemeral.publicKey.export({ format: "jwk" }).x, "base64url");
-  const recipient = crypto.createPublicKey({ key: jwk, format: "jwk" });
-  const shared = crypto.diffieHellman({ privateKey: ephemeral.privateKey, publicKey: recipient });
-  need(shared.some((byte) => byte));
+  // The key is the end of the DER form; as JWK, Node.js 20 sometimes waits for ever for it.
+  const enc = ephemeral.publicKey.export({ format: "der", type: "spki" }).subarray(-32);
+  const shared = exchange(ephemeral.privateKey, crypto.createPublicKey({ key: jwk, format: "jwk" }));
   const both = Buffer.concat([enc, publicKey]);
   const secret = expand(kem, extract(kem, none, "eae_prk", shared), "shared_secret", both, 32);
   const hashes = [extract(suite, none, "psk_id_hash", none), extract(suite, none, "info_hash", info)];

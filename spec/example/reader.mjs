@@ -140,6 +140,7 @@ const ANSWERS = {
   link: (input) => device.readLink(input).epoch,
   receipt: (input) => device.readReceipt(parse(input), task).refused.length,
   "agreement of the analyst": (input) => device.checkAgreement(parse(input), "analyst", task, task.analyst),
+  "key to seal for": (input) => device.seal(bytes(input, 32), Buffer.alloc(0), Buffer.alloc(9)).length,
   "kept receipt": (input) => readKept(input, collected),
   "list of messages": (input) => readList(binary(input), parse(given.result).batch.messages).length,
   result: (input) => readResult(input, collected, 7).epoch.value,

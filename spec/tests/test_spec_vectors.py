@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import math
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,9 @@ READERS: dict[str, Callable[[str], object]] = {
     ),
     "plan of epoch 3": of_text(lambda value: PublishedPlan.read(value, PLANNED, 3)),
     "plain message": of_bytes(count_message),
+    "key to seal for": of_bytes(
+        lambda key: Sealer(Suite.X25519, key, b"a context").seal([b"a message"])
+    ),
     "shard": of_bytes(read_shard),
     "list of messages": of_bytes(
         lambda content: check_list(
@@ -199,6 +203,7 @@ def test_every_reader_accepts_an_input_without_mistakes() -> None:
         "agreement of the analyst": json.dumps(WIRE["agreements"]["analyst"]),
         "plan of epoch 3": json.dumps(json.loads(case["served"])["plan"]),
         "plain message": WIRE["message"]["plain"],
+        "key to seal for": WIRE["keys"]["analyst_public_key"],
         "shard": RESULT["shards"][0],
         "list of messages": RESULT["messages"],
         "kept receipt": RESULT["kept_receipt"],
@@ -319,3 +324,12 @@ def test_messages_of_the_x_wing_suite_are_sealed_as_specified() -> None:
     )
     key, nonce = key_schedule(0x647A, shared.digest(), b"a context")
     assert AESGCM(key).decrypt(nonce, encrypted, b"") == b"a message"
+
+
+def test_canonical_text_is_as_stated() -> None:
+    stated = WIRE["canonical"]
+
+    assert canonical(stated["value"]).decode() == stated["text"]
+    for letters, text in stated["floats"]:
+        (number,) = struct.unpack(">d", bytes.fromhex(letters))
+        assert canonical({"a": number}).decode() == f'{{"a":{text}}}'

@@ -45,6 +45,7 @@ def refused_inputs(
         *_agreements(wire),
         *_plans(json.loads(planned["served"])["plan"], analyst),
         *_plain_messages(),
+        *_public_keys(),
         *refused_collections(collection),
     ]
     return {
@@ -260,6 +261,15 @@ def _plain_messages() -> Iterator[Refused]:
         "a byte too few": b"\x01" + bytes(7),
     }.items():
         yield "plain message", mistake, to_text(content), "spoiled"
+
+
+def _public_keys() -> Iterator[Refused]:
+    # Points of small order, RFC 7748, section 6.1: every sender shares the same secret.
+    for mistake, key in {
+        "a key of zeros": bytes(32),
+        "a point of small order": b"\x01" + bytes(31),
+    }.items():
+        yield "key to seal for", mistake, to_text(key), "malformed"
 
 
 def _signed(

@@ -8,6 +8,7 @@ drew and sealed, and `services/tests/service/test_page_vectors.py` checks them.
 """
 
 import json
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from collection_vectors import small_collection
 from known_sealing import seal_with
 from refused_inputs import refused_inputs
 from shuffledp_services.wire.batch import BatchHeader, Shard, write_manifest
-from shuffledp_services.wire.canonical import sha256, to_text
+from shuffledp_services.wire.canonical import canonical, sha256, to_text
 from shuffledp_services.wire.invitation import Invitation
 from shuffledp_services.wire.parties import Role, agreement, public_part
 from shuffledp_services.wire.receipt import Receipt, messages_digest
@@ -51,6 +52,7 @@ _EPHEMERAL = bytes.fromhex(
     "28747c5ad4606c85ab2b471bf15ed1262a35ed0512599bc1e37b4fc42c83ea42"
 )
 _BATCH_ID = bytes(range(0xC8, 0xD8))
+_EVERY_ESCAPE = 'quotes " \\ / tab \t line \n \x00 \x1f \x7f \u2028 ü 😀'
 _ABOUT = (
     "Bytes in base64url without padding, except where a member is said to be text or hex. "
     "All keys are test keys: they are published, and protect nothing."
@@ -93,6 +95,7 @@ def wire_vectors() -> dict[str, Any]:
     )
     return {
         "about": _ABOUT,
+        "canonical": _canonical(),
         "keys": key_texts(),
         "task": {
             "text": task.to_json().decode(),
@@ -144,6 +147,32 @@ def wire_vectors() -> dict[str, Any]:
             "tokens": [to_text(token) for token in TOKENS],
             "header": enrolment.to_dict(),
         },
+    }
+
+
+def _canonical() -> dict[str, Any]:
+    value = {"b": [1, 1.0, True, None], "a": {"text": _EVERY_ESCAPE}, "A": []}
+    numbers = (
+        0.0,
+        1.0,
+        -2.5,
+        0.1,
+        1e-4,
+        1e-5,
+        2.5e-7,
+        1e15,
+        1e16,
+        123456789012345680.0,
+    )
+    ends = (5e-324, 2.2250738585072014e-308, 1.7976931348623157e308)
+    return {
+        # The eight bytes of a double, big-endian, in hexadecimal digits, and its text.
+        "floats": [
+            [struct.pack(">d", number).hex(), repr(number)]
+            for number in (*numbers, *ends)
+        ],
+        "value": value,
+        "text": canonical(value).decode(),
     }
 
 
