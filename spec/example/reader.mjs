@@ -146,6 +146,7 @@ const ANSWERS = {
   result: (input) => readResult(input, collected, 7).epoch.value,
   "statements of a result": (input) => checkStatements(input, collected, 7),
   certificate: (input) => readCertificate(parse(input)).levels,
+  "certificate and its people": (input) => readCertificate(parse(input)).levels.length,
   probability: ({ epsilon, categories }) => device.blanket(epsilon, 1 / categories),
   report: ({ link, category, level }) => toText(device.report(task, device.readLink(link), category, level)),
   "receipt of a report": ({ link, upload, receipt }) =>

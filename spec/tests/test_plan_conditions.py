@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any
 
-import mpmath
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 

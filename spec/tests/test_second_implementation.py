@@ -56,6 +56,9 @@ VALID: dict[str, str] = {
     "result": RESULT["result"],
     "statements of a result": RESULT["result"],
     "certificate": json.dumps(json.loads(RESULT["result"])["certificate"]),
+    "certificate and its people": json.dumps(
+        json.loads(RESULT["result"])["certificate"]
+    ),
 }
 
 

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import (
 )
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+import shuffledp as sdp
 import write_vectors
 from known_sealing import key_schedule
 from shuffledp.accounting.certificate import read_certificate
@@ -114,6 +115,11 @@ class SpoiledError(ShuffledpError):
     """A message that is counted as spoiled."""
 
 
+def verify(certificate: dict[str, Any]) -> None:
+    if not sdp.verify(certificate).holds:
+        raise UnverifiedError
+
+
 def of_text(read: Callable[[dict[str, Any]], object]) -> Callable[[str], object]:
     return lambda text: read(read_object(text, "a document"))
 
@@ -150,6 +156,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "result": of_text(lambda value: check_result(value, COLLECTED, EPOCH)),
     "statements of a result": check_statements,
     "certificate": of_text(read_certificate),
+    "certificate and its people": of_text(verify),
     "record of canaries": Canaries.from_json,
     "evidence": Evidence.from_json,
 }
@@ -211,6 +218,9 @@ def test_every_reader_accepts_an_input_without_mistakes() -> None:
         "result": RESULT["result"],
         "statements of a result": RESULT["result"],
         "certificate": json.dumps(json.loads(RESULT["result"])["certificate"]),
+        "certificate and its people": json.dumps(
+            json.loads(RESULT["result"])["certificate"]
+        ),
         "record of canaries": RESULT["canaries"],
         "evidence": RESULT["evidence"],
     }

@@ -152,6 +152,13 @@ def _certificates(certificate: Document) -> Iterator[tuple[str, str, Any, str]]:
         ("both choices", {"levels": [{**first, "target": 1.0}]}),
     ):
         yield "certificate", mistake, {**certificate, **changes}, "malformed"
+    people = [[0.5, 4], [1.0, 4], [2.0, 5]]
+    for mistake, changes in (
+        ("another digest of the people", {"people_digest": "0" * 64}),
+        ("people of another digest", {"people": people, "num_users": 13}),
+    ):
+        changed: Document = {**certificate, **changes}
+        yield "certificate and its people", mistake, changed, "malformed"
 
 
 def _canaries(record: Document) -> Iterator[tuple[str, str, Any, str]]:
