@@ -152,13 +152,13 @@ def _certificates(certificate: Document) -> Iterator[tuple[str, str, Any, str]]:
         ("both choices", {"levels": [{**first, "target": 1.0}]}),
     ):
         yield "certificate", mistake, {**certificate, **changes}, "malformed"
-    people = [[0.5, 4], [1.0, 4], [2.0, 5]]
-    for mistake, changes in (
-        ("another digest of the people", {"people_digest": "0" * 64}),
-        ("people of another digest", {"people": people, "num_users": 13}),
-    ):
-        changed: Document = {**certificate, **changes}
-        yield "certificate and its people", mistake, changed, "malformed"
+    people: dict[str, Document] = {
+        "another digest of the people": {"people_digest": "0" * 64},
+        "people of another digest": {"people": [[0.5, 4], [1.0, 8]]},
+    }
+    for mistake, changed in people.items():
+        value: Document = {**certificate, **changed}
+        yield "certificate and its people", mistake, value, "malformed"
 
 
 def _canaries(record: Document) -> Iterator[tuple[str, str, Any, str]]:
