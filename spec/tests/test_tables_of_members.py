@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import write_vectors
+from shuffledp_services.wire.refusal import Reason, Refusal
 
 SPEC = write_vectors.VECTORS.parent
 
@@ -69,3 +70,17 @@ def test_every_file_is_in_the_index() -> None:
 
     for path in [*SPEC.glob("*.md"), *SPEC.glob("vectors/*"), *SPEC.glob("example/*")]:
         assert path.name == "README.md" or path.name in index
+
+
+def test_kinds_of_refusal_have_the_stated_status() -> None:
+    text = (SPEC / "encoding.md").read_text(encoding="utf-8")
+    stated: dict[str, int] = {}
+    for kinds, statuses in re.findall(r"^\| (`.*`) \| ([\d, ]*)\|", text, re.M):
+        names, numbers = re.findall(r"`([\w-]+)`", kinds), re.findall(r"\d+", statuses)
+        # One status stands for all kinds of its row.
+        numbers = numbers * len(names) if len(numbers) == 1 else numbers
+        stated |= dict(zip(names, map(int, numbers), strict=False))
+
+    assert stated == {
+        reason.value: Refusal(reason, "").problem.status for reason in Reason
+    }
