@@ -1,7 +1,6 @@
 """Contexts and words in coins.json follow from the text of mechanisms.md."""
 
 import hmac
-import json
 import struct
 from typing import Any
 
@@ -10,15 +9,10 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-import write_vectors
+from stored_vectors import stored
 
-
-def vectors(name: str) -> Any:
-    return json.loads((write_vectors.VECTORS / name).read_text(encoding="utf-8"))
-
-
-COINS = vectors("coins.json")
-CASES = {case["name"]: case for case in vectors("messages.json")["cases"]}
+COINS = stored("coins.json")
+CASES = {case["name"]: case for case in stored("messages.json")["cases"]}
 
 
 def encrypted(key: bytes, mode: modes.CBC | modes.ECB, content: bytes) -> bytes:

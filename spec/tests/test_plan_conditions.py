@@ -8,16 +8,16 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 
-import write_vectors
 from shuffledp_services.wire.refusal import Reason, Refusal
 from shuffledp_services.wire.signed_plan import check_plan, read_plan
 from shuffledp_services.wire.task_reading import read_task
+from stored_vectors import VECTORS
 
 CASES = {
     case["name"]: case
-    for case in json.loads(
-        (write_vectors.VECTORS / "messages.json").read_text(encoding="utf-8")
-    )["cases"]
+    for case in json.loads((VECTORS / "messages.json").read_text(encoding="utf-8"))[
+        "cases"
+    ]
     if case["canonical_plan"] is not None
 }
 

@@ -1,19 +1,16 @@
 """A device and a reader that share no code with the library understand it, and it them."""
 
-import base64
 import json
 import math
 import shutil
 import subprocess
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
 from service_parties import Parties, parties
 
-import write_vectors
 from shuffledp.types import Mode
 from shuffledp_services.wire.canonical import sha256
 from shuffledp_services.wire.inclusion import KeptReceipt
@@ -27,22 +24,15 @@ from shuffledp_services.wire.upload_format import (
     read_messages,
     read_reports,
 )
+from stored_vectors import SPEC, decoded, stored
 
 # They need Node.js.
 pytestmark = pytest.mark.slow
 
-SPEC = Path(write_vectors.__file__).parents[1]
 EPOCH = 3
 
 
-def vectors(name: str) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(
-        (SPEC / "vectors" / name).read_text(encoding="utf-8")
-    )
-    return value
-
-
-WIRE, RESULT, REFUSALS = map(vectors, ("wire.json", "result.json", "refusals.json"))
+WIRE, RESULT, REFUSALS = map(stored, ("wire.json", "result.json", "refusals.json"))
 VALID: dict[str, str] = {
     "json": json.dumps(WIRE["canonical"]["value"]),
     "one byte": "AA",
@@ -88,10 +78,6 @@ def answers(
     return value
 
 
-def raw(text: str) -> bytes:
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-
-
 def link_of(made: Parties) -> str:
     (token,) = made.enroller.tokens(1, epoch=EPOCH)
     return Invitation(made.task.digest, EPOCH, token, bytes(32)).to_text()
@@ -109,7 +95,7 @@ def drawn(made: Parties, number: int, category: int, level: int) -> list[int]:
     )
     plain = b""
     for answer in reports:
-        body = raw(answer["value"])
+        body = decoded(answer["value"])
         header, (report,) = read_header(body), read_reports(step, body)
         opened = opener.open(report.sealed[0])
         assert (header.task_id, header.epoch) == (task.task_id, EPOCH)
@@ -175,7 +161,7 @@ def test_the_second_device_keeps_receipts_that_the_library_reads() -> None:
     text = task.to_json().decode()
     request = {"link": link, "category": 0, "level": 0}
     (sent,) = answers([("report", request)], task=text)
-    (report,) = read_reports(Step(task, EPOCH), raw(sent["value"]))
+    (report,) = read_reports(Step(task, EPOCH), decoded(sent["value"]))
     messages = messages_digest([sha256(report.sealed[0])])
 
     def receipt(**changes: Any) -> dict[str, str]:
@@ -203,7 +189,7 @@ def test_the_second_device_keeps_receipts_that_the_library_reads() -> None:
 
 
 def test_probabilities_of_the_second_device_are_on_the_safe_side() -> None:
-    stated = vectors("messages.json")["blanket_chances"]
+    stated = stored("messages.json")["blanket_chances"]
 
     given = answers([("probability", entry) for entry in stated])
 

@@ -6,17 +6,8 @@ from typing import Any
 
 import pytest
 
-import write_vectors
 from shuffledp_services.wire.refusal import Reason, Refusal
-
-SPEC = write_vectors.VECTORS.parent
-
-
-def vectors(name: str) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(
-        (write_vectors.VECTORS / name).read_text(encoding="utf-8")
-    )
-    return value
+from stored_vectors import SPEC, stored
 
 
 def listed(name: str, first: str) -> set[str]:
@@ -30,7 +21,7 @@ def listed(name: str, first: str) -> set[str]:
     return {word for cell in cells for word in re.findall(r"`(\w+)`", cell)}
 
 
-WIRE, RESULT = vectors("wire.json"), vectors("result.json")
+WIRE, RESULT = stored("wire.json"), stored("result.json")
 PUBLISHED = json.loads(RESULT["result"])
 CERTIFICATE = PUBLISHED["certificate"]
 EVIDENCE = json.loads(RESULT["evidence"])

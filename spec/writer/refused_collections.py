@@ -3,13 +3,13 @@
 As in `refused_inputs`, every input is a valid one with one mistake.
 """
 
-import base64
 import json
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from shuffledp_services.wire.canonical import canonical, to_text
 from shuffledp_services.wire.signing import signed
+from stored_vectors import decoded
 from vector_parties import ANALYST, SHUFFLER
 
 Document: TypeAlias = dict[str, Any]
@@ -34,7 +34,7 @@ def refused_collections(collection: Document) -> Iterator[tuple[str, str, Any, s
 
 
 def _shards(collection: Document) -> Iterator[tuple[str, str, Any, str]]:
-    (whole,) = map(_bytes, collection["shards"])
+    (whole,) = map(decoded, collection["shards"])
     swapped = whole[_SIZE : 2 * _SIZE] + whole[:_SIZE] + whole[2 * _SIZE :]
     repeated = whole[:_SIZE] + whole[:-_SIZE]
     for mistake, kind, content in (
@@ -47,7 +47,7 @@ def _shards(collection: Document) -> Iterator[tuple[str, str, Any, str]]:
 
 
 def _lists(collection: Document) -> Iterator[tuple[str, str, Any, str]]:
-    whole = _bytes(collection["messages"])
+    whole = decoded(collection["messages"])
     for mistake, content in {
         "cut": whole[:-1],
         "a message too few": whole[:-32],
@@ -192,7 +192,3 @@ def _evidence(evidence: Document) -> Iterator[tuple[str, str, Any, str]]:
     ):
         changed: Document = {**evidence, **changes}
         yield "evidence", mistake, json.dumps(changed), "malformed"
-
-
-def _bytes(text: str) -> bytes:
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -4,7 +4,6 @@ Every input is a valid one with one mistake, and is signed again where it has a 
 otherwise all of them would be refused as forged.
 """
 
-import base64
 import json
 from collections.abc import Iterator
 from typing import Any, TypeAlias
@@ -13,6 +12,7 @@ from refused_collections import refused_collections
 from shuffledp_services.wire.canonical import canonical, to_text
 from shuffledp_services.wire.parties import Role
 from shuffledp_services.wire.signing import signed
+from stored_vectors import decoded
 from vector_parties import ANALYST, ENROLLER, SHUFFLER, SIGNING_KEYS
 
 Document: TypeAlias = dict[str, Any]
@@ -145,7 +145,7 @@ def _links(wire: Document) -> Iterator[Refused]:
 
 
 def _uploads(wire: Document) -> Iterator[Refused]:
-    body = _bytes(wire["upload"]["whole"])
+    body = decoded(wire["upload"]["whole"])
     for mistake, kind, changed in (
         ("other letters", "malformed", b"SDPX" + body[4:]),
         ("another version", "malformed", body[:4] + b"\x02" + body[5:]),
@@ -172,7 +172,7 @@ def _receipts(wire: Document) -> Iterator[Refused]:
 
 
 def _rosters(wire: Document) -> Iterator[Refused]:
-    whole, header = _bytes(wire["roster"]["whole"]), wire["roster"]["header"]
+    whole, header = decoded(wire["roster"]["whole"]), wire["roster"]["header"]
     digests = whole[-32:]
 
     def roster(changes: Document, digests: bytes, key: bytes = ENROLLER) -> str:
@@ -190,7 +190,7 @@ def _rosters(wire: Document) -> Iterator[Refused]:
 
 
 def _manifests(wire: Document) -> Iterator[Refused]:
-    whole, header = _bytes(wire["batch"]["whole"]), wire["batch"]["header"]
+    whole, header = decoded(wire["batch"]["whole"]), wire["batch"]["header"]
 
     def manifest(changes: Document, key: bytes = SHUFFLER) -> bytes:
         text = canonical(_signed("batch", header, changes, key))
@@ -277,7 +277,3 @@ def _signed(
 ) -> Document:
     content = {name: entry for name, entry in value.items() if name != "signature"}
     return signed(purpose, {**content, **changes}, key)
-
-
-def _bytes(text: str) -> bytes:
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -9,7 +9,6 @@ drew and sealed, and `services/tests/service/test_page_vectors.py` checks them.
 
 import json
 import struct
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from shuffledp_services.wire.upload_format import (
     write_messages,
     write_reports,
 )
+from stored_vectors import VECTORS, stored
 from vector_parties import (
     ANALYST,
     ENROLLER,
@@ -45,8 +45,6 @@ from vector_parties import (
     items_plan,
     key_texts,
 )
-
-VECTORS = Path(__file__).parents[1] / "vectors"
 
 _EPHEMERAL = bytes.fromhex(
     "28747c5ad4606c85ab2b471bf15ed1262a35ed0512599bc1e37b4fc42c83ea42"
@@ -232,8 +230,7 @@ def refusal_vectors(wire: dict[str, Any], result: dict[str, Any]) -> dict[str, A
         wire: From `wire_vectors`.
         result: From `result_vectors`.
     """
-    messages = json.loads((VECTORS / "messages.json").read_text(encoding="utf-8"))
-    return {"about": _ABOUT, **refused_inputs(wire, result, messages)}
+    return {"about": _ABOUT, **refused_inputs(wire, result, stored("messages.json"))}
 
 
 def as_text(document: dict[str, Any]) -> str:
