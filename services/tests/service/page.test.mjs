@@ -60,10 +60,10 @@ import * as wire from "../../src/shuffledp_services/participant/page/wire.js";
 import { asText, refusalText, sureness } from "../../src/shuffledp_services/participant/page/words.js";
 
 const FOLDER = new URL("../../src/shuffledp_services/participant/page/", import.meta.url);
-const FILE = new URL("vectors/messages.json", import.meta.url);
+const FILE = new URL("../../../spec/vectors/messages.json", import.meta.url);
 const VECTORS = JSON.parse(await readFile(FILE, "utf8"));
 const ENCODINGS = JSON.parse(
-  await readFile(new URL("vectors/encodings.json", import.meta.url), "utf8"),
+  await readFile(new URL("../../../spec/vectors/encodings.json", import.meta.url), "utf8"),
 );
 const NO_PLAN = "00".repeat(32);
 // Quantiles of chi-square at 1 - 10^-7, by degrees of freedom.
@@ -1002,7 +1002,7 @@ test("a translation changes what is read, and no byte of what is sent", async ()
   await assert.rejects(read(wire.canonical(served)), Trouble);
 });
 
-const COINS = JSON.parse(await readFile(new URL("vectors/coins.json", import.meta.url), "utf8"));
+const COINS = JSON.parse(await readFile(new URL("../../../spec/vectors/coins.json", import.meta.url), "utf8"));
 
 for (const entry of COINS) {
   test(`${entry.case}: coins are those of Python`, async () => {

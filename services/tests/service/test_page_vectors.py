@@ -1,4 +1,4 @@
-"""What the participant's page and Python agree on: `vectors/messages.json`, `coins.json`.
+"""What the participant's page and Python agree on: three of the files in spec/vectors.
 
 `page.test.mjs` checks the same files with the page's own scripts.
 """
@@ -40,15 +40,16 @@ from shuffledp_services.wire.upload_format import (
 )
 
 FOLDER = Path(__file__).parent
+VECTOR_FILES = Path(__file__).parents[3] / "spec" / "vectors"
 VECTORS: dict[str, Any] = json.loads(
-    (FOLDER / "vectors" / "messages.json").read_text(encoding="utf-8")
+    (VECTOR_FILES / "messages.json").read_text(encoding="utf-8")
 )
 CASES: list[dict[str, Any]] = VECTORS["cases"]
 COINS: list[dict[str, Any]] = json.loads(
-    (FOLDER / "vectors" / "coins.json").read_text(encoding="utf-8")
+    (VECTOR_FILES / "coins.json").read_text(encoding="utf-8")
 )
 ENCODINGS: list[dict[str, Any]] = json.loads(
-    (FOLDER / "vectors" / "encodings.json").read_text(encoding="utf-8")
+    (VECTOR_FILES / "encodings.json").read_text(encoding="utf-8")
 )
 PAGE = Path(participant.__file__).parent / "page"
 

@@ -50,7 +50,7 @@ from shuffledp_services.wire.upload_format import (
 )
 
 VECTORS: dict[str, Any] = json.loads(
-    (Path(__file__).parent / "vectors" / "wire.json").read_text(encoding="utf-8")
+    (Path(__file__).parents[3] / "spec" / "vectors" / "wire.json").read_text("utf-8")
 )
 MADE = parties("frequency")
 ITEMS = parties("items")
