@@ -108,6 +108,11 @@ class PublishedBound:
         # Conditions that depend on epsilon or delta are checked by the formulas.
         check_pure(setting)
 
+    def over(self, rounds: int) -> "PublishedBound | None":
+        """Returns what the paper states of several collections; None if nothing."""
+        del rounds
+        return None
+
     def epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the epsilon that the paper states for this delta.
 
