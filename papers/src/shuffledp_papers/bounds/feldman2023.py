@@ -13,7 +13,7 @@ Errata of the authors, in later versions of arXiv:2208.04591: the proof of Lemma
 error for p < 1 / (e^eps_0 + 1), which reaches Theorems 3.1, 3.2 and 5.2 and Corollary 4.3;
 the general bounds hold for a restricted class of randomizers. The p of k-ary response is
 that small for k > 2. For any randomizer and p = 1 / (e^eps_0 + 1) the reduction does hold:
-that is a result of this library, with a proof of its own (docs/theory/theorem.md).
+that is a result of this library, with a proof of its own (docs/theory/any-randomizer.md).
 
 *Closed form*, for eps_0 <= ln(n / (8 ln(2 / delta)) - 1):
 
@@ -88,7 +88,7 @@ class Feldman2023Numerical(PublishedBound):
     note: ClassVar[str] = (
         f"{_ERRATA}. That it holds for all, also for messages that depend on all earlier "
         "ones, is a result of this library: binary response has the largest privacy "
-        "blanket of all randomizers with the same budget (proof: docs/theory/theorem.md). "
+        "blanket of all randomizers with the same budget (proof: docs/theory/any-randomizer.md). "
         f"{EQUAL_ONLY}"
     )
 
