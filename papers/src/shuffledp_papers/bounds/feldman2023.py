@@ -88,8 +88,8 @@ class Feldman2023Numerical(PublishedBound):
     note: ClassVar[str] = (
         f"{_ERRATA}. That it holds for all, also for messages that depend on all earlier "
         "ones, is a result of this library: binary response has the largest privacy "
-        "blanket of all randomizers with the same budget (proof: docs/theory/any-randomizer.md). "
-        f"{EQUAL_ONLY}"
+        "blanket of all randomizers with the same budget (proof: "
+        f"docs/theory/any-randomizer.md). {EQUAL_ONLY}"
     )
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:

@@ -34,8 +34,8 @@ READING = (
     "Several rounds: Renyi divergences add up as their paper has it; of other bounds, the "
     "profile of one round is composed exactly, as for the certificate.",
     "Epsilons are rounded up to six digits, attacks down. Seconds are processor time "
-    "of one evaluation; MB is resident memory at its peak above that at its beginning. What an "
-    "earlier bound of the same collection has cached costs nothing.",
+    "of one evaluation; MB is resident memory at its peak above that at its beginning. "
+    "What an earlier bound of the same collection has cached costs nothing.",
 )
 
 
