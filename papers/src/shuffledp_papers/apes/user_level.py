@@ -12,7 +12,6 @@ Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Lemma 2, Propos
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from shuffledp.errors import InvalidInputError
 from shuffledp_papers.apes.amplification import ApesNumerical
@@ -45,14 +44,14 @@ class SparsifiedApes(PublishedBound):
     share: float = 0.4
     as_printed: bool = True
 
-    name: ClassVar[str] = "apes-sparsified"
-    title: ClassVar[str] = ApesNumerical.title
-    source: ClassVar[str] = "Liu et al. (2023), Proposition 1"
-    applies_to: ClassVar[str] = "the b largest of d coordinates under Clip-Laplace"
+    name = "apes-sparsified"
+    title = ApesNumerical.title
+    source = "Liu et al. (2023), Proposition 1"
+    applies_to = "the b largest of d coordinates under Clip-Laplace"
     # Its premises are false: b epsilon per report, and Theorem 4 for one coordinate.
-    proven: ClassVar[Status] = Status.UNPROVEN
-    mixed: ClassVar[bool] = True
-    note: ClassVar[str] = (
+    proven = Status.UNPROVEN
+    mixed = True
+    note = (
         "Which coordinates survive depends on the data, so that all d carry information. "
         "The bound per coordinate is not proven, either."
     )

@@ -5,7 +5,6 @@ them often take the first; readers who know the randomizer would take the second
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from shuffledp_papers.bounds.bound import PublishedBound, Setting, Status
 
@@ -20,12 +19,12 @@ class AnyRandomizer(PublishedBound):
 
     bound: PublishedBound
 
-    name: ClassVar[str] = "any-randomizer"
-    title: ClassVar[str] = "A published bound for any randomizer"
-    source: ClassVar[str] = "that of the bound"
-    applies_to: ClassVar[str] = "any randomizer that keeps the budgets"
-    proven: ClassVar[Status] = Status.UNPROVEN
-    note: ClassVar[str] = "What is known of the bound itself holds here, too."
+    name = "any-randomizer"
+    title = "A published bound for any randomizer"
+    source = "that of the bound"
+    applies_to = "any randomizer that keeps the budgets"
+    proven = Status.UNPROVEN
+    note = "What is known of the bound itself holds here, too."
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless the bound speaks of such budgets."""

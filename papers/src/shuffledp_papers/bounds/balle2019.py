@@ -34,7 +34,6 @@ and delta 1e-6 that gives 0.0327, below the 0.0356 that an attack reaches.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.population import Population
@@ -126,12 +125,12 @@ def _of_response(budget: float, epsilon: float, categories: float) -> Losses:
 class Balle2019Hoeffding(PublishedBound):
     """The blanket with Hoeffding's inequality."""
 
-    name: ClassVar[str] = "balle2019-hoeffding"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Balle et al. 2019, arXiv:1903.02837, section 5, Hoeffding"
-    applies_to: ClassVar[str] = _APPLIES
-    proven: ClassVar[Status] = Status.PROVEN
-    note: ClassVar[str] = f"{EQUAL_ONLY} {_LOCAL}"
+    name = "balle2019-hoeffding"
+    title = _TITLE
+    source = "Balle et al. 2019, arXiv:1903.02837, section 5, Hoeffding"
+    applies_to = _APPLIES
+    proven = Status.PROVEN
+    note = f"{EQUAL_ONLY} {_LOCAL}"
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the bound, at most 1; from the local budget on, 0."""
@@ -157,12 +156,12 @@ class Balle2019Hoeffding(PublishedBound):
 class Balle2019Bennett(PublishedBound):
     """The blanket with Bennett's inequality."""
 
-    name: ClassVar[str] = "balle2019-bennett"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Balle et al. 2019, arXiv:1903.02837, section 5, Bennett"
-    applies_to: ClassVar[str] = _APPLIES
-    proven: ClassVar[Status] = Status.PROVEN
-    note: ClassVar[str] = (
+    name = "balle2019-bennett"
+    title = _TITLE
+    source = "Balle et al. 2019, arXiv:1903.02837, section 5, Bennett"
+    applies_to = _APPLIES
+    proven = Status.PROVEN
+    note = (
         f"{EQUAL_ONLY} {_LOCAL} The formula is that of the authors' program as it was "
         "corrected; its first version claimed too much."
     )
@@ -198,12 +197,12 @@ class Balle2019Bennett(PublishedBound):
 class Balle2019Blanket(PublishedBound):
     """The blanket itself, evaluated numerically for one randomizer at one level."""
 
-    name: ClassVar[str] = "balle2019-blanket"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Balle et al. 2019, arXiv:1903.02837, Lemma 5.3, evaluated"
-    applies_to: ClassVar[str] = "one given local randomizer, run by everybody"
-    proven: ClassVar[Status] = Status.PROVEN
-    note: ClassVar[str] = (
+    name = "balle2019-blanket"
+    title = _TITLE
+    source = "Balle et al. 2019, arXiv:1903.02837, Lemma 5.3, evaluated"
+    applies_to = "one given local randomizer, run by everybody"
+    proven = Status.PROVEN
+    note = (
         "The paper bounds this expectation by inequalities; here it is evaluated, or the "
         f"victim's message alone where that shows less. {EQUAL_ONLY}"
     )

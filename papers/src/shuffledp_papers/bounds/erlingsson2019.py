@@ -8,7 +8,6 @@ arXiv:1811.12469, Theorem 7.
 """
 
 import math
-from typing import ClassVar
 
 from shuffledp_papers.bounds.bound import (
     EQUAL_ONLY,
@@ -27,15 +26,15 @@ _LARGEST_DELTA = 0.01
 class Erlingsson2019(PublishedBound):
     """The closed form, for budgets below 1/2."""
 
-    name: ClassVar[str] = "erlingsson2019"
-    title: ClassVar[str] = (
+    name = "erlingsson2019"
+    title = (
         "Amplification by Shuffling: From Local to Central Differential Privacy via "
         "Anonymity"
     )
-    source: ClassVar[str] = "Erlingsson et al. 2019, arXiv:1811.12469, Theorem 7"
-    applies_to: ClassVar[str] = "any local randomizers, chosen one after the other"
-    proven: ClassVar[Status] = Status.PROVEN
-    note: ClassVar[str] = (
+    source = "Erlingsson et al. 2019, arXiv:1811.12469, Theorem 7"
+    applies_to = "any local randomizers, chosen one after the other"
+    proven = Status.PROVEN
+    note = (
         "People are shuffled before they randomize, so that the k-th randomizer belongs "
         f"to a place and not to a person. {EQUAL_ONLY} The value may exceed the local "
         "budget."
@@ -67,12 +66,12 @@ class Erlingsson2019(PublishedBound):
 class Erlingsson2019Formula(PublishedBound):
     """The same formula for any budget, as papers plot it that compare with it."""
 
-    name: ClassVar[str] = "erlingsson2019-formula"
-    title: ClassVar[str] = Erlingsson2019.title
-    source: ClassVar[str] = "after Erlingsson et al. 2019, arXiv:1811.12469, Theorem 7"
-    applies_to: ClassVar[str] = "what other papers compare with, at any budget"
-    proven: ClassVar[Status] = Status.UNPROVEN
-    note: ClassVar[str] = (
+    name = "erlingsson2019-formula"
+    title = Erlingsson2019.title
+    source = "after Erlingsson et al. 2019, arXiv:1811.12469, Theorem 7"
+    applies_to = "what other papers compare with, at any budget"
+    proven = Status.UNPROVEN
+    note = (
         "From a local budget of 1/2 on, with fewer than 1000 people, or from a delta of "
         "1/100 on, the theorem says nothing."
     )

@@ -25,7 +25,6 @@ Renyi and Approximate Differential Privacy", arXiv:2208.04591.
 """
 
 import math
-from typing import ClassVar
 
 from shuffledp_papers.bounds.bound import (
     EQUAL_ONLY,
@@ -51,12 +50,12 @@ _DROPPED = (
 class Feldman2023Closed(PublishedBound):
     """The closed form."""
 
-    name: ClassVar[str] = "feldman2023-closed"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Feldman et al. 2023, arXiv:2208.04591, Theorem 3.2"
-    applies_to: ClassVar[str] = "any local randomizers, chosen one after the other"
-    proven: ClassVar[Status] = Status.UNPROVEN
-    note: ClassVar[str] = (
+    name = "feldman2023-closed"
+    title = _TITLE
+    source = "Feldman et al. 2023, arXiv:2208.04591, Theorem 3.2"
+    applies_to = "any local randomizers, chosen one after the other"
+    proven = Status.UNPROVEN
+    note = (
         f"{_ERRATA}. It rests on the reduction of feldman2023-numerical, which is proven "
         "here for any; the inequalities after it were not checked. No violation is known. "
         f"{EQUAL_ONLY} Small budgets in small crowds make the value exceed the local "
@@ -80,12 +79,12 @@ class Feldman2023Closed(PublishedBound):
 class Feldman2023Numerical(PublishedBound):
     """The reduction for any randomizer, p = 1 / (e^eps_0 + 1)."""
 
-    name: ClassVar[str] = "feldman2023-numerical"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Feldman et al. 2023, arXiv:2208.04591, section 3"
-    applies_to: ClassVar[str] = "any local randomizers, chosen one after the other"
-    proven: ClassVar[Status] = Status.PROVEN
-    note: ClassVar[str] = (
+    name = "feldman2023-numerical"
+    title = _TITLE
+    source = "Feldman et al. 2023, arXiv:2208.04591, section 3"
+    applies_to = "any local randomizers, chosen one after the other"
+    proven = Status.PROVEN
+    note = (
         f"{_ERRATA}. That it holds for all, also for messages that depend on all earlier "
         "ones, is a result of this library: binary response has the largest privacy "
         "blanket of all randomizers with the same budget (proof: "
@@ -100,12 +99,12 @@ class Feldman2023Numerical(PublishedBound):
 class Feldman2023Kary(PublishedBound):
     """The reduction for k-ary response, p = 1 / (e^eps_0 + k - 1)."""
 
-    name: ClassVar[str] = "feldman2023-kary"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Feldman et al. 2023, arXiv:2208.04591, k-ary response"
-    applies_to: ClassVar[str] = "k-ary randomized response"
-    proven: ClassVar[Status] = Status.FALSE
-    note: ClassVar[str] = (
+    name = "feldman2023-kary"
+    title = _TITLE
+    source = "Feldman et al. 2023, arXiv:2208.04591, k-ary response"
+    applies_to = "k-ary randomized response"
+    proven = Status.FALSE
+    note = (
         f"Of the original version, which its authors have corrected. {_DROPPED}: with 10 "
         "categories, 60 people and budget 4, this gives a divergence of 1.3e-12 at epsilon "
         "3.6, and 3.48e-5 is reached. The same formula as the variation ratio. "

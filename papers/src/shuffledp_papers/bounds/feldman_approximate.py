@@ -13,7 +13,6 @@ with the reduction of Feldman, McMillan, Talwar (2023), arXiv:2208.04591, sectio
 """
 
 import math
-from typing import ClassVar
 
 from shuffledp_papers.bounds.bound import (
     EQUAL_ONLY,
@@ -30,14 +29,15 @@ _PURE = Feldman2023Numerical()
 class FeldmanApproximate(PublishedBound):
     """The reduction of 2023, with the failures of all n randomizers added."""
 
-    name: ClassVar[str] = "feldman2023-approximate"
-    title: ClassVar[str] = Feldman2023Numerical.title
-    source: ClassVar[str] = (
-        "Feldman et al. 2023, arXiv:2208.04591, section 3; Feldman et al. 2021, Theorem 3.8"
+    name = "feldman2023-approximate"
+    title = Feldman2023Numerical.title
+    source = (
+        "Feldman et al. 2023, arXiv:2208.04591, section 3; Feldman et al. 2021, "
+        "Theorem 3.8"
     )
-    applies_to: ClassVar[str] = "any local randomizers that keep (eps_0, delta_0)"
-    proven: ClassVar[Status] = Status.UNPROVEN
-    note: ClassVar[str] = (
+    applies_to = "any local randomizers that keep (eps_0, delta_0)"
+    proven = Status.UNPROVEN
+    note = (
         "The reduction holds, by a proof of this library and not by the paper's, which has "
         "errata; the term for failures was not checked here. It grows with "
         f"n delta_0, and is of use where delta_0 is far below delta / n. {EQUAL_ONLY}"

@@ -21,7 +21,6 @@ of the Shuffle Model", arXiv:2105.05180.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
@@ -50,12 +49,12 @@ class Girgis2021Sum(PublishedBound):
         rounds: Number of collections: their Renyi divergences add up.
     """
 
-    name: ClassVar[str] = "girgis2021-sum"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Girgis et al. 2021, arXiv:2105.05180, Theorem 1"
-    applies_to: ClassVar[str] = _APPLIES
-    proven: ClassVar[Status] = Status.PROVEN
-    note: ClassVar[str] = (
+    name = "girgis2021-sum"
+    title = _TITLE
+    source = "Girgis et al. 2021, arXiv:2105.05180, Theorem 1"
+    applies_to = _APPLIES
+    proven = Status.PROVEN
+    note = (
         f"{EQUAL_ONLY} The value may exceed the local budget. Made for many rounds: at "
         "one round other bounds are tighter."
     )
@@ -83,12 +82,12 @@ class Girgis2021Closed(PublishedBound):
         rounds: Number of collections: their Renyi divergences add up.
     """
 
-    name: ClassVar[str] = "girgis2021-closed"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Girgis et al. 2021, arXiv:2105.05180, Theorem 2"
-    applies_to: ClassVar[str] = _APPLIES
-    proven: ClassVar[Status] = Status.PROVEN
-    note: ClassVar[str] = f"{EQUAL_ONLY} The value may exceed the local budget."
+    name = "girgis2021-closed"
+    title = _TITLE
+    source = "Girgis et al. 2021, arXiv:2105.05180, Theorem 2"
+    applies_to = _APPLIES
+    proven = Status.PROVEN
+    note = f"{EQUAL_ONLY} The value may exceed the local budget."
 
     rounds: int = 1
 

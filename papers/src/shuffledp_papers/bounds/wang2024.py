@@ -19,7 +19,6 @@ Shuffling: Unified, Simplified, and Tightened", arXiv:2304.05007, and the author
 """
 
 import math
-from typing import ClassVar
 
 from shuffledp_papers.bounds.bound import (
     EQUAL_ONLY,
@@ -82,18 +81,12 @@ def variation_ratio_delta(
 class Wang2024(PublishedBound):
     """The reduction for equal budgets, with the parameters of the paper's table."""
 
-    name: ClassVar[str] = "wang2024-variation-ratio"
-    title: ClassVar[str] = (
-        "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened"
-    )
-    source: ClassVar[str] = (
-        "Wang et al. 2024, arXiv:2304.05007, variation-ratio reduction"
-    )
-    applies_to: ClassVar[str] = (
-        "any local randomizer; tighter for k-ary response and Laplace noise"
-    )
-    proven: ClassVar[Status] = Status.FALSE
-    note: ClassVar[str] = (
+    name = "wang2024-variation-ratio"
+    title = "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened"
+    source = "Wang et al. 2024, arXiv:2304.05007, variation-ratio reduction"
+    applies_to = "any local randomizer; tighter for k-ary response and Laplace noise"
+    proven = Status.FALSE
+    note = (
         "The victim's third kind of message, that speaks for neither value, shows in "
         "the remaining counts, which the reduction drops: with k-ary response, 30 "
         "people, 100 categories and budget 4 the exact divergence at epsilon 2 is "

@@ -18,7 +18,6 @@ the Shuffle Model", Theorems 1 to 3, Corollaries 1 and 2.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtr
@@ -76,14 +75,14 @@ class EapesTheorem(PublishedBound):
     constant: float = 0.0
     as_printed: bool = True
 
-    name: ClassVar[str] = "eapes"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Chen, Cao, Ge (2023), Theorem 3"
-    applies_to: ClassVar[str] = "any randomizers that keep (eps_i, delta_i)"
-    proven: ClassVar[Status] = Status.ASYMPTOTIC
-    mixed: ClassVar[bool] = True
-    within_budget: ClassVar[bool] = False
-    note: ClassVar[str] = (
+    name = "eapes"
+    title = _TITLE
+    source = "Chen, Cao, Ge (2023), Theorem 3"
+    applies_to = "any randomizers that keep (eps_i, delta_i)"
+    proven = Status.ASYMPTOTIC
+    mixed = True
+    within_budget = False
+    note = (
         "As printed it improves as delta_i grows: it compares two distributions in which a "
         "failure hides the value. A mechanism that reveals it with probability delta_i has "
         "delta >= delta_i at every epsilon. " + _NOTE
@@ -118,16 +117,17 @@ class EapesTheorem(PublishedBound):
 class EapesCorollary(PublishedBound):
     """Corollaries 1 and 2: mu-GDP for purely private randomizers."""
 
-    name: ClassVar[str] = "eapes-pure"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Chen, Cao, Ge (2023), Corollaries 1 and 2"
-    applies_to: ClassVar[str] = (
-        "Laplace noise and binary randomized response (by Theorem 3, any pure randomizer)"
+    name = "eapes-pure"
+    title = _TITLE
+    source = "Chen, Cao, Ge (2023), Corollaries 1 and 2"
+    applies_to = (
+        "Laplace noise and binary randomized response (by Theorem 3, any pure "
+        "randomizer)"
     )
-    proven: ClassVar[Status] = Status.ASYMPTOTIC
-    mixed: ClassVar[bool] = True
-    within_budget: ClassVar[bool] = False
-    note: ClassVar[str] = _NOTE
+    proven = Status.ASYMPTOTIC
+    mixed = True
+    within_budget = False
+    note = _NOTE
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless randomizers are pure."""

@@ -25,7 +25,6 @@ Personalized Privacy", Theorems 1 and 2.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import betainc
@@ -67,15 +66,13 @@ class HypothesisTesting(PublishedBound):
 
     as_printed: bool = True
 
-    name: ClassVar[str] = "hypothesis-testing"
-    title: ClassVar[str] = (
-        "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy"
-    )
-    source: ClassVar[str] = "Liu, Liu, Xiong, Gu, Chen (2024), Theorem 2, eq. (5)"
-    applies_to: ClassVar[str] = "any randomizer of one message whose law is known"
-    proven: ClassVar[Status] = Status.FALSE
-    mixed: ClassVar[bool] = True
-    note: ClassVar[str] = (
+    name = "hypothesis-testing"
+    title = "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy"
+    source = "Liu, Liu, Xiong, Gu, Chen (2024), Theorem 2, eq. (5)"
+    applies_to = "any randomizer of one message whose law is known"
+    proven = Status.FALSE
+    mixed = True
+    note = (
         "A type-I error is no weight of a mixture: no p > 0 works pointwise for Gaussian "
         "noise. Fails for equal budgets (Gaussian; Laplace from 2.5 on), and the most "
         "liberal person is not the worst case: one at 0.5 among 9999 at 2 has delta >= "

@@ -8,7 +8,6 @@ where a bound is not proven, its composition is not, either.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from shuffledp.accounting.rounds.composed_profile import (
     ComposedProfile,
@@ -35,12 +34,12 @@ class ComposedBound(PublishedBound):
     bound: PublishedBound
     rounds: int
 
-    name: ClassVar[str] = "composed"
-    title: ClassVar[str] = "A published bound of several collections"
-    source: ClassVar[str] = "that of the bound"
-    applies_to: ClassVar[str] = "what the bound applies to"
-    proven: ClassVar[Status] = Status.UNPROVEN
-    note: ClassVar[str] = "The composition is as certain as the bound."
+    name = "composed"
+    title = "A published bound of several collections"
+    source = "that of the bound"
+    applies_to = "what the bound applies to"
+    proven = Status.UNPROVEN
+    note = "The composition is as certain as the bound."
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless the bound speaks of one such collection."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from shuffledp.errors import ShuffledpError
 from shuffledp.extension_loading import expecting, load_named
@@ -24,13 +24,13 @@ class OutsideBound(PublishedBound):
     # An attribute of the object: every accountant has a name of its own.
     name: str  # type: ignore[misc]
 
-    title: ClassVar[str] = "A bound from outside"
-    source: ClassVar[str] = "named on the command line"
-    applies_to: ClassVar[str] = "what it answers about"
-    proven: ClassVar[Status] = Status.UNPROVEN
-    note: ClassVar[str] = "Nothing is known of it here."
-    mixed: ClassVar[bool] = True
-    within_budget: ClassVar[bool] = False
+    title = "A bound from outside"
+    source = "named on the command line"
+    applies_to = "what it answers about"
+    proven = Status.UNPROVEN
+    note = "Nothing is known of it here."
+    mixed = True
+    within_budget = False
 
     def check(self, setting: Setting) -> None:
         """Accepts every setting: the accountant decides."""

@@ -40,7 +40,6 @@ github.com/AugmentedShuffleDP/AugmentedShuffleDP.
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -116,9 +115,9 @@ class ShufflerDummies(CountDesign):
 class MurakamiBinomial(CountProtocol):
     """SBin: binomial dummies."""
 
-    name: ClassVar[str] = "Murakami et al. 2025, SBin"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = _SOURCE
+    name = "Murakami et al. 2025, SBin"
+    title = _TITLE
+    source = _SOURCE
 
     def published(self, setting: CountSetting) -> ShufflerDummies:
         """See `CountProtocol`."""
@@ -150,9 +149,9 @@ class MurakamiBinomial(CountProtocol):
 class MurakamiTwoSided(CountProtocol):
     """SAGeo: dummies whose number is geometric to both sides."""
 
-    name: ClassVar[str] = "Murakami et al. 2025, SAGeo"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = _SOURCE
+    name = "Murakami et al. 2025, SAGeo"
+    title = _TITLE
+    source = _SOURCE
 
     def published(self, setting: CountSetting) -> ShufflerDummies:
         """See `CountProtocol`."""
@@ -196,9 +195,9 @@ class MurakamiTwoSided(CountProtocol):
 class MurakamiOneSided(CountProtocol):
     """S1Geo: dummies whose number is geometric."""
 
-    name: ClassVar[str] = "Murakami et al. 2025, S1Geo"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = _SOURCE
+    name = "Murakami et al. 2025, S1Geo"
+    title = _TITLE
+    source = _SOURCE
 
     def published(self, setting: CountSetting) -> ShufflerDummies:
         """See `CountProtocol`."""

@@ -25,7 +25,6 @@ Model", Theorems 1 to 3, Lemma 3, Proposition 1.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from scipy.optimize import brentq
 
@@ -67,18 +66,16 @@ class SegmentedPrivacy(PublishedBound):
     sampling_rate: float = 1.0
     as_printed: bool = True
 
-    name: ClassVar[str] = "segmented"
-    title: ClassVar[str] = (
-        "Segmented Private Data Aggregation in the Multi-message Shuffle Model"
-    )
-    source: ClassVar[str] = "Wang et al. (2025), Theorem 3"
-    applies_to: ClassVar[str] = (
+    name = "segmented"
+    title = "Segmented Private Data Aggregation in the Multi-message Shuffle Model"
+    source = "Wang et al. (2025), Theorem 3"
+    applies_to = (
         "the Poisson randomizer for sets of items, with uniform blanket messages"
     )
-    proven: ClassVar[Status] = Status.FALSE
-    mixed: ClassVar[bool] = True
-    within_budget: ClassVar[bool] = False
-    note: ClassVar[str] = (
+    proven = Status.FALSE
+    mixed = True
+    within_budget = False
+    note = (
         "Holds for lambda = 1. Below, the total number of messages tells whether an item "
         "was sent: n = 5000, d = 128, m = 1 at epsilon 0.5 states 2e-6 where 9e-4 is "
         "exact. For s > 1 group privacy loses a factor of about s in blanket messages."
