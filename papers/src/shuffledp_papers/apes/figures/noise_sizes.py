@@ -25,14 +25,13 @@ _FORMULAS: dict[str, Callable[..., float]] = {
 def run(effort: Effort) -> Result:
     """Computes bounds on a coordinate's noise as printed and corrected, and the noise."""
     rows: list[tuple[Cell, ...]] = []
-    for budget in BUDGETS:
+    for budget in effort.each(BUDGETS):
         cells: list[Cell] = []
         for formula, exact in zip(_FORMULAS.values(), _exact(budget), strict=True):
             # Stated as upper bounds: below the exact size they are refuted.
             stated = formula(CLIP, budget, as_printed=True)
             cells += [stated, stated < exact, formula(CLIP, budget), exact]
         rows.append((budget, *cells))
-        effort.on_share(len(rows) / len(BUDGETS))
     setting: dict[str, Cell] = {"C": CLIP, "noise": "mean square, of one coordinate"}
     columns: list[str] = ["epsilon"]
     for name in _FORMULAS:

@@ -24,7 +24,7 @@ def run(effort: Effort) -> Result:
     """Returns errors of the best analyst, for every number of users."""
     rng = np.random.default_rng(effort.seed)
     rows: list[tuple[Cell, ...]] = []
-    for index, people in enumerate(PEOPLE):
+    for people in effort.each(PEOPLE):
         response = _responses(people)
         drawn = [
             transcripts(adaptive_tables(people, EPSILON, rng=rng))
@@ -43,7 +43,6 @@ def run(effort: Effort) -> Result:
                 max(each.dependence() for each in (response, *drawn)),
             )
         )
-        effort.on_share((index + 1) / len(PEOPLE))
     setting: dict[str, Cell] = {"epsilon": EPSILON, "bits": "drawn evenly"}
     return Result(
         title=_TITLE,

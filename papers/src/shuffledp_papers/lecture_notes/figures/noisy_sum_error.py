@@ -27,7 +27,7 @@ def run(effort: Effort) -> Result:
     """Returns noise, guarantees and errors for every number of users."""
     rng = np.random.default_rng(effort.seed)
     rows: list[tuple[Cell, ...]] = []
-    for index, n in enumerate(PEOPLE):
+    for n in effort.each(PEOPLE):
         share = printed_share(n, EPSILON, DELTA)
         people = Population.from_counts({local_budget(share): n})
         # Every user has the local budget of this p.
@@ -53,7 +53,6 @@ def run(effort: Effort) -> Result:
                 ours / unit,
             )
         )
-        effort.on_share((index + 1) / len(PEOPLE))
     setting: dict[str, Cell] = {
         "epsilon": EPSILON,
         "delta": DELTA,

@@ -34,7 +34,7 @@ def run(effort: Effort) -> Result:
     # Laplace noise on the values, and the library's default of one bit.
     noisy = Mean(0.0, WIDTH, randomizer=Laplace(0.0, WIDTH))
     rows: list[tuple[Cell, ...]] = []
-    for index, budget in enumerate(BUDGETS):
+    for budget in effort.each(BUDGETS):
         people = Population.from_counts({budget: NUM_USERS})
         simulated = []
         for protocol in (noisy, Mean(0.0, WIDTH)):
@@ -59,7 +59,6 @@ def run(effort: Effort) -> Result:
                 printed_rate(NUM_USERS, budget, width=WIDTH),
             )
         )
-        effort.on_share((index + 1) / len(BUDGETS))
     setting: dict[str, Cell] = {"people": NUM_USERS, "m": WIDTH}
     return Result(
         title=_TITLE,

@@ -31,7 +31,7 @@ def run(effort: Effort) -> Result:
     counts = np.array([[NUM_USERS - ones, ones]])
     rows: list[tuple[Cell, ...]] = []
     inside = 0.0
-    for index, budget in enumerate(BUDGETS):
+    for budget in effort.each(BUDGETS):
         errors = np.array(
             [
                 response_estimate(_ones(counts, budget, rng=rng), NUM_USERS, budget)
@@ -53,7 +53,6 @@ def run(effort: Effort) -> Result:
                 central_error(NUM_USERS, budget),
             )
         )
-        effort.on_share((index + 1) / len(BUDGETS))
     # Above 0.4, sinh(eps / 2) is no longer close to eps / 2.
     simulated = [row[1] for row in rows[:4]]
     setting: dict[str, Cell] = {"people": NUM_USERS, "share of ones": SHARE}

@@ -24,7 +24,7 @@ def run(effort: Effort) -> Result:
     """Returns the approval that each mechanism loses to the best candidate."""
     rng = np.random.default_rng(effort.seed)
     rows: list[tuple[Cell, ...]] = []
-    for index, d in enumerate(CANDIDATES):
+    for d in effort.each(CANDIDATES):
         missed = np.array([_missed(d, rng=rng) for _ in range(effort.repetitions)])
         rows.append(
             (
@@ -34,7 +34,6 @@ def run(effort: Effort) -> Result:
                 listed_level(d, EPSILON) if d <= _LISTED else None,
             )
         )
-        effort.on_share((index + 1) / len(CANDIDATES))
     setting: dict[str, Cell] = {"people": NUM_USERS, "epsilon": EPSILON}
     names = ("curator", "local exponential mechanism", "local bit of one candidate")
     return Result(

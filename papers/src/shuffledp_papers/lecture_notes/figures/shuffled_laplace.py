@@ -27,7 +27,7 @@ def run(effort: Effort) -> Result:
     pairs = [(n, DELTA) for n in PEOPLE]
     pairs += [(10_000, delta) for delta in DELTAS if delta != DELTA]
     rows: list[tuple[Cell, ...]] = []
-    for index, (n, delta) in enumerate(pairs):
+    for n, delta in effort.each(pairs):
         # The central epsilon for which the example's noise has this local budget.
         epsilon = BUDGET * math.sqrt(math.log(1.0 / delta) / n)
         people = Population.from_counts({BUDGET: n})
@@ -46,7 +46,6 @@ def run(effort: Effort) -> Result:
                 math.sqrt(math.log(1.0 / delta)),
             )
         )
-        effort.on_share((index + 1) / len(pairs))
     setting: dict[str, Cell] = {"local epsilon": BUDGET}
     # The first rows vary n at one delta.
     populations = rows[: len(PEOPLE)]
