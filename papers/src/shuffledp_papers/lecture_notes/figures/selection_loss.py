@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import column_curves, draw_curves
 from shuffledp_papers.figures.result import Cell, Effort, Result
 from shuffledp_papers.lecture_notes.selection import (
     curators_choice,
@@ -54,21 +54,17 @@ def run(effort: Effort) -> Result:
             "both local ones with a power of it.",
             "Listed: the largest log ratio of naming chances over all pairs of approvals.",
         ),
-        svg=draw(
+        svg=draw_curves(
             _TITLE,
             setting,
-            [
-                Panel(
-                    "",
-                    [
-                        Curve(name, CANDIDATES, [row[index + 1] for row in rows])
-                        for index, name in enumerate(names)
-                    ],
-                    horizontal="candidates",
-                    vertical="missed share of approval",
-                    log="x",
-                )
-            ],
+            column_curves(
+                CANDIDATES,
+                rows,
+                {name: index for index, name in enumerate(names, start=1)},
+            ),
+            horizontal="candidates",
+            vertical="missed share of approval",
+            log="x",
             description="What selection misses against the number of candidates",
         ),
     )

@@ -10,7 +10,7 @@ import math
 from shuffledp.accounting.account import account
 from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import column_curves, draw_curves
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.mean_errors import central_error, laplace_error
@@ -74,34 +74,23 @@ def run(effort: Effort) -> Result:
             "The ratio is sqrt(ln(1 / delta)), whatever n is: the error is of the order "
             "sqrt(ln(1 / delta)) / (n eps).",
         ),
-        svg=draw(
+        svg=draw_curves(
             _TITLE,
             setting | {"delta": DELTA},
-            [
-                Panel(
-                    "",
-                    [
-                        Curve(
-                            "epsilon, certified",
-                            PEOPLE,
-                            [row[3] for row in populations],
-                            ours=True,
-                        ),
-                        Curve(
-                            "epsilon, wanted", PEOPLE, [row[2] for row in populations]
-                        ),
-                        Curve("error", PEOPLE, [row[4] for row in populations]),
-                        Curve(
-                            "error of a curator",
-                            PEOPLE,
-                            [row[5] for row in populations],
-                        ),
-                    ],
-                    horizontal="people",
-                    vertical="central epsilon, standard error",
-                    log="xy",
-                )
-            ],
+            column_curves(
+                PEOPLE,
+                populations,
+                {
+                    "epsilon, certified": 3,
+                    "epsilon, wanted": 2,
+                    "error": 4,
+                    "error of a curator": 5,
+                },
+                ours=("epsilon, certified",),
+            ),
+            horizontal="people",
+            vertical="central epsilon, standard error",
+            log="xy",
             description="Levels and errors of shuffled Laplace noise against people",
         ),
         comparisons=(
