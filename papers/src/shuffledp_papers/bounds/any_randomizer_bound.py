@@ -6,11 +6,11 @@ them often take the first; readers who know the randomizer would take the second
 
 from dataclasses import dataclass, replace
 
-from shuffledp_papers.bounds.bound import PublishedBound, Setting, Status
+from shuffledp_papers.bounds.bound import PublishedBound, Setting
 
 
 @dataclass(frozen=True)
-class AnyRandomizer(PublishedBound):
+class AnyRandomizer(PublishedBound, row="any-randomizer"):
     """A bound that is evaluated with the budgets only.
 
     Attributes:
@@ -18,13 +18,6 @@ class AnyRandomizer(PublishedBound):
     """
 
     bound: PublishedBound
-
-    name = "any-randomizer"
-    title = "A published bound for any randomizer"
-    source = "that of the bound"
-    applies_to = "any randomizer that keeps the budgets"
-    proven = Status.UNPROVEN
-    note = "What is known of the bound itself holds here, too."
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless the bound speaks of such budgets."""

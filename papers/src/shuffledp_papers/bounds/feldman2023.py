@@ -26,41 +26,12 @@ Renyi and Approximate Differential Privacy", arXiv:2208.04591.
 
 import math
 
-from shuffledp_papers.bounds.bound import (
-    EQUAL_ONLY,
-    PublishedBound,
-    Setting,
-    Status,
-    check_pure,
-    require,
-)
+from shuffledp_papers.bounds.bound import PublishedBound, Setting, check_pure, require
 from shuffledp_papers.bounds.equal_clones import reduced_delta
 
-_TITLE = (
-    "Stronger Privacy Amplification by Shuffling for Renyi and Approximate Differential "
-    "Privacy"
-)
-_ERRATA = "The authors' errata restrict the theorems to a class of randomizers"
-_DROPPED = (
-    "The reduction keeps two counts and drops the others, in which the victim's third "
-    "kind of message shows"
-)
 
-
-class Feldman2023Closed(PublishedBound):
+class Feldman2023Closed(PublishedBound, row="feldman2023-closed"):
     """The closed form."""
-
-    name = "feldman2023-closed"
-    title = _TITLE
-    source = "Feldman et al. 2023, arXiv:2208.04591, Theorem 3.2"
-    applies_to = "any local randomizers, chosen one after the other"
-    proven = Status.UNPROVEN
-    note = (
-        f"{_ERRATA}. It rests on the reduction of feldman2023-numerical, which is proven "
-        "here for any; the inequalities after it were not checked. No violation is known. "
-        f"{EQUAL_ONLY} Small budgets in small crowds make the value exceed the local "
-        "budget."
-    )
 
     def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the closed form; eps_0 must be <= ln(n / (8 ln(2 / delta)) - 1)."""
@@ -76,40 +47,16 @@ class Feldman2023Closed(PublishedBound):
         return math.log1p(math.expm1(budget) * (spread + 4.0 / num_users))
 
 
-class Feldman2023Numerical(PublishedBound):
+class Feldman2023Numerical(PublishedBound, row="feldman2023-numerical"):
     """The reduction for any randomizer, p = 1 / (e^eps_0 + 1)."""
-
-    name = "feldman2023-numerical"
-    title = _TITLE
-    source = "Feldman et al. 2023, arXiv:2208.04591, section 3"
-    applies_to = "any local randomizers, chosen one after the other"
-    proven = Status.PROVEN
-    note = (
-        f"{_ERRATA}. That it holds for all, also for messages that depend on all earlier "
-        "ones, is a result of this library: binary response has the largest privacy "
-        "blanket of all randomizers with the same budget (proof: "
-        f"docs/theory/any-randomizer.md). {EQUAL_ONLY}"
-    )
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the divergence of the two pairs of counts."""
         return _delta(setting, epsilon, categories=2.0)
 
 
-class Feldman2023Kary(PublishedBound):
+class Feldman2023Kary(PublishedBound, row="feldman2023-kary"):
     """The reduction for k-ary response, p = 1 / (e^eps_0 + k - 1)."""
-
-    name = "feldman2023-kary"
-    title = _TITLE
-    source = "Feldman et al. 2023, arXiv:2208.04591, k-ary response"
-    applies_to = "k-ary randomized response"
-    proven = Status.FALSE
-    note = (
-        f"Of the original version, which its authors have corrected. {_DROPPED}: with 10 "
-        "categories, 60 people and budget 4, this gives a divergence of 1.3e-12 at epsilon "
-        "3.6, and 3.48e-5 is reached. The same formula as the variation ratio. "
-        f"{EQUAL_ONLY}"
-    )
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless all users run k-ary response."""

@@ -26,15 +26,8 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from shuffledp.errors import CertificationError
-from shuffledp_papers.bounds.bound import (
-    EQUAL_ONLY,
-    PublishedBound,
-    Setting,
-    Status,
-)
+from shuffledp_papers.bounds.bound import PublishedBound, Setting
 
-_TITLE = "On the Renyi Differential Privacy of the Shuffle Model"
-_APPLIES = "any one local randomizer with finitely many messages, run by everybody"
 _LARGEST_ORDER = 2**17
 # Orders are tried in steps of 5 percent, until this many in a row have not helped.
 _PATIENCE = 25
@@ -42,22 +35,12 @@ _STEP = 1.05
 
 
 @dataclass(frozen=True)
-class Girgis2021Sum(PublishedBound):
+class Girgis2021Sum(PublishedBound, row="girgis2021-sum"):
     """Theorem 1: a sum over the moments up to the order.
 
     Attributes:
         rounds: Number of collections: their Renyi divergences add up.
     """
-
-    name = "girgis2021-sum"
-    title = _TITLE
-    source = "Girgis et al. 2021, arXiv:2105.05180, Theorem 1"
-    applies_to = _APPLIES
-    proven = Status.PROVEN
-    note = (
-        f"{EQUAL_ONLY} The value may exceed the local budget. Made for many rounds: at "
-        "one round other bounds are tighter."
-    )
 
     rounds: int = 1
 
@@ -75,19 +58,12 @@ class Girgis2021Sum(PublishedBound):
 
 
 @dataclass(frozen=True)
-class Girgis2021Closed(PublishedBound):
+class Girgis2021Closed(PublishedBound, row="girgis2021-closed"):
     """Theorem 2: a closed form for every order.
 
     Attributes:
         rounds: Number of collections: their Renyi divergences add up.
     """
-
-    name = "girgis2021-closed"
-    title = _TITLE
-    source = "Girgis et al. 2021, arXiv:2105.05180, Theorem 2"
-    applies_to = _APPLIES
-    proven = Status.PROVEN
-    note = f"{EQUAL_ONLY} The value may exceed the local budget."
 
     rounds: int = 1
 

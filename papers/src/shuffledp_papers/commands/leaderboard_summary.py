@@ -6,10 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shuffledp_papers.leaderboard.entry import Leaderboard
-from shuffledp_papers.leaderboard.leaderboard_tables import (
-    sentences,
-    table_of_bounds,
-)
+from shuffledp_papers.leaderboard.leaderboard_tables import sentences, table_of_bounds
 
 # Below this, the papers are left out: the names of bounds have authors and years.
 _WIDE = 120

@@ -34,12 +34,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.types import Floats
-from shuffledp_papers.bounds.bound import (
-    PublishedBound,
-    Setting,
-    Status,
-    require,
-)
+from shuffledp_papers.bounds.bound import PublishedBound, Setting, require
 from shuffledp_papers.bounds.invert import epsilon_at
 from shuffledp_papers.bounds.target_user import others, target_user_budget
 from shuffledp_papers.bounds.two_counts import CloneCount, clone_count
@@ -56,7 +51,7 @@ from shuffledp_papers.hypothesis_testing.type_one_errors import (
 
 
 @dataclass(frozen=True)
-class HypothesisTesting(PublishedBound):
+class HypothesisTesting(PublishedBound, row="hypothesis-testing"):
     """Theorem 2, at the largest right-hand side of (5), its weakest claim.
 
     Attributes:
@@ -65,19 +60,6 @@ class HypothesisTesting(PublishedBound):
     """
 
     as_printed: bool = True
-
-    name = "hypothesis-testing"
-    title = "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy"
-    source = "Liu, Liu, Xiong, Gu, Chen (2024), Theorem 2, eq. (5)"
-    applies_to = "any randomizer of one message whose law is known"
-    proven = Status.FALSE
-    mixed = True
-    note = (
-        "A type-I error is no weight of a mixture: no p > 0 works pointwise for Gaussian "
-        "noise. Fails for equal budgets (Gaussian; Laplace from 2.5 on), and the most "
-        "liberal person is not the worst case: one at 0.5 among 9999 at 2 has delta >= "
-        "1e-2 where 1e-5 is stated. The paper's Table 2 does not follow from the formula."
-    )
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless a mechanism's messages are known."""

@@ -132,10 +132,10 @@ FILES = (
 _ENTERING = (
     "## Entering a bound",
     "",
-    "A bound that a paper states is a file in `shuffledp_papers/bounds/` and a line of "
-    "`published_bounds.py` (see CONTRIBUTING.md). Any other program enters as an "
-    "accountant: a function of a randomizer, people and epsilon that answers with the "
-    "delta of each level. `examples/outside_bound.py` is a template.",
+    "A bound that a paper states is a file in `shuffledp_papers/bounds/`, a row of "
+    "`bounds.toml` and a line of `published_bounds.py` (see CONTRIBUTING.md). Any other "
+    "program enters as an accountant: a function of a randomizer, people and epsilon that "
+    "answers with the delta of each level. `examples/outside_bound.py` is a template.",
     "",
     "```sh",
     "cd examples",

@@ -51,10 +51,7 @@ from shuffledp_papers.multi_message.dummy_counts import (
     GeometricDummies,
 )
 from shuffledp_papers.multi_message.exact_pairs import moved_delta, shifted_pair
-from shuffledp_papers.multi_message.smallest_noise import (
-    smallest_size,
-    smallest_whole,
-)
+from shuffledp_papers.multi_message.smallest_noise import smallest_size, smallest_whole
 
 _TITLE = (
     "Augmented Shuffle Protocols for Accurate and Robust Frequency Estimation under "

@@ -2,11 +2,7 @@
 
 from collections.abc import Callable
 
-from shuffledp_papers.apes.noise_size import (
-    corrected_noise,
-    ideal_noise,
-    squared_noise,
-)
+from shuffledp_papers.apes.noise_size import corrected_noise, ideal_noise, squared_noise
 from shuffledp_papers.apes.wide_clip_laplace import moments
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
