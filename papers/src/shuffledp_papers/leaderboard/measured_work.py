@@ -50,7 +50,7 @@ def _begin() -> float | None:
         ctypes.CDLL(None).malloc_trim(0)
         _RESET.write_text("5")
         return _resident("VmRSS")
-    except (OSError, AttributeError):
+    except (OSError, AttributeError, TypeError):
         return None
 
 
