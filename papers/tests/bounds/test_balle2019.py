@@ -15,6 +15,7 @@ from shuffledp_papers.bounds.balle2019 import (
     losses,
 )
 from shuffledp_papers.bounds.bound import Setting
+from shuffledp_papers.bounds.feldman2023 import Feldman2023Numerical
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
 HOEFFDING, BENNETT, BLANKET = (
@@ -144,7 +145,7 @@ def test_more_people_and_larger_deltas_never_hurt(
         assert epsilon <= bound.epsilon(people, 0.5 * delta) * slack
 
 
-@pytest.mark.parametrize("mechanism", [sdp.OneBit(), sdp.Laplace()])
+@pytest.mark.parametrize("mechanism", [sdp.KRandomizedResponse(3), sdp.Laplace()])
 def test_the_blanket_is_what_the_certificate_says(mechanism: Any) -> None:
     people = setting(1.0, 500, mechanism)
 
@@ -155,6 +156,20 @@ def test_the_blanket_is_what_the_certificate_says(mechanism: Any) -> None:
     # Six digits, rounded up.
     assert epsilon <= certified.epsilon_central <= epsilon * (1.0 + 1e-5)
     assert BLANKET.delta(people, epsilon) == pytest.approx(1e-6, rel=1e-4)
+
+
+def test_the_blanket_of_two_messages_owes_nothing_to_our_own_theorem() -> None:
+    people = setting(1.0, 500, sdp.OneBit())
+
+    epsilon = BLANKET.epsilon(people, 1e-6)
+
+    # An oracle without any blanket: the two counts of clones, which for binary response
+    # are the same divergence.
+    counts = Feldman2023Numerical().epsilon(people, 1e-6)
+    assert epsilon == pytest.approx(counts, rel=1e-8)
+    certified = sdp.account(sdp.OneBit(), people.people, delta=1e-6).levels[0]
+    assert certified.rests_on == "two messages"
+    assert certified.epsilon_central < 0.9 * epsilon
 
 
 def test_bennett_without_the_correction_would_be_wrong() -> None:

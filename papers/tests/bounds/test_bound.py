@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import shuffledp as sdp
-from shuffledp_papers.bounds.bound import Setting, Status, status_in
+from shuffledp_papers.bounds.bound import PublishedBound, Setting, Status, status_in
 from shuffledp_papers.bounds.published_bounds import (
     PUBLISHED,
     published_bound,
@@ -163,3 +163,22 @@ def test_a_status_other_than_proven_stays() -> None:
     for bound in PUBLISHED:
         assert status_in(bound, Setting(alike)) == bound.proven
         assert status_in(bound, Setting(PEOPLE)) != Status.PROVEN or bound.mixed
+
+
+def test_every_published_bound_has_a_row_of_its_own() -> None:
+    rows = {bound.name: type(bound).__name__ for bound in PUBLISHED}
+
+    assert len(rows) == len(PUBLISHED)
+    for bound in PUBLISHED:
+        # Attributes of the class: also of a bound that is not made.
+        assert type(bound).title
+        assert isinstance(type(bound).proven, Status)
+        assert bound.applies_to
+        assert "$" not in bound.note
+
+
+def test_a_bound_without_a_row_is_refused_where_it_is_declared() -> None:
+    with pytest.raises(KeyError, match="no-such-row"):
+
+        class Unlisted(PublishedBound, row="no-such-row"):
+            """A bound that bounds.toml does not know."""

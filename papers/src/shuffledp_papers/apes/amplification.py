@@ -15,51 +15,23 @@ Personalized Private Federated Learning with Shuffle Model", eq. (2), Theorem 4,
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats, Ints
-from shuffledp_papers.apes.clones import (
-    clone_probability,
-    mean_clone_probabilities,
-)
-from shuffledp_papers.bounds.bound import (
-    EQUAL_ONLY,
-    PublishedBound,
-    Setting,
-    Status,
-    check_pure,
-    require,
-)
+from shuffledp_papers.apes.clones import clone_probability, mean_clone_probabilities
+from shuffledp_papers.bounds.bound import PublishedBound, Setting, check_pure, require
 from shuffledp_papers.bounds.invert import epsilon_at
 from shuffledp_papers.bounds.target_user import others, target_user_budget
 from shuffledp_papers.bounds.two_counts import clone_count, divergence
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
-_TITLE = (
-    "Echo of Neighbors: Privacy Amplification for Personalized Private Federated "
-    "Learning with Shuffle Model"
-)
-_AVERAGED = (
-    "Clone probabilities are averaged over budgets that the victim might have had, but "
-    "the victim's own is the same in both worlds: a very liberal victim among conservative "
-    "users is less hidden than stated. With as_printed=False the victim's own p_i1 count. "
-    "Clones depend on the other messages, too, which the two counts omit."
-)
-
 
 @dataclass(frozen=True)
-class UniformShuffle(PublishedBound):
+class UniformShuffle(PublishedBound, row="apes-uniform"):
     """Eq. (2), "UniS": all users are taken to have the largest budget."""
-
-    name: ClassVar[str] = "apes-uniform"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Liu et al. (2023), eq. (2), after Feldman et al. (2021)"
-    applies_to: ClassVar[str] = "any pure randomizer, the same for all users"
-    proven: ClassVar[Status] = Status.PROVEN
-    note: ClassVar[str] = EQUAL_ONLY
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless randomizers are pure."""
@@ -94,7 +66,7 @@ class UniformShuffle(PublishedBound):
 
 
 @dataclass(frozen=True)
-class ApesClosed(PublishedBound):
+class ApesClosed(PublishedBound, row="apes"):
     """Theorem 4 in closed form.
 
     Attributes:
@@ -102,17 +74,6 @@ class ApesClosed(PublishedBound):
     """
 
     as_printed: bool = True
-
-    name: ClassVar[str] = "apes"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Liu et al. (2023), Theorem 4"
-    applies_to: ClassVar[str] = "Clip-Laplace, one coordinate"
-    proven: ClassVar[Status] = Status.FALSE
-    mixed: ClassVar[bool] = True
-    note: ClassVar[str] = (
-        _AVERAGED + " The constant 8 hides this up to budgets of about 30; beyond, it "
-        "fails: 9999 people at 0.05 and a victim at 200."
-    )
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless this is Clip-Laplace with budgets > 0."""
@@ -144,7 +105,7 @@ class ApesClosed(PublishedBound):
 
 
 @dataclass(frozen=True)
-class ApesNumerical(PublishedBound):
+class ApesNumerical(PublishedBound, row="apes-numerical"):
     """The two counts behind Theorem 4, or behind eq. (2), evaluated exactly.
 
     Attributes:
@@ -155,17 +116,6 @@ class ApesNumerical(PublishedBound):
 
     clones: Literal["personal", "uniform"] = "personal"
     as_printed: bool = True
-
-    name: ClassVar[str] = "apes-numerical"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Liu et al. (2023), Lemmas 5 and 6, Table 3"
-    applies_to: ClassVar[str] = "Clip-Laplace, one coordinate"
-    proven: ClassVar[Status] = Status.FALSE
-    mixed: ClassVar[bool] = True
-    note: ClassVar[str] = (
-        _AVERAGED + " 9999 people at 0.05 and a victim at 5 have delta >= 2.2e-5 at "
-        "epsilon 0.0594, where 1e-5 is stated."
-    )
 
     def __post_init__(self) -> None:
         if self.clones not in ("personal", "uniform"):

@@ -12,14 +12,12 @@ Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Lemma 2, Propos
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from shuffledp.errors import InvalidInputError
 from shuffledp_papers.apes.amplification import ApesNumerical
 from shuffledp_papers.bounds.bound import (
     PublishedBound,
     Setting,
-    Status,
     check_delta,
     check_epsilon,
     require,
@@ -27,7 +25,7 @@ from shuffledp_papers.bounds.bound import (
 
 
 @dataclass(frozen=True)
-class SparsifiedApes(PublishedBound):
+class SparsifiedApes(PublishedBound, row="apes-sparsified"):
     """Proposition 1, on top of a bound for one coordinate.
 
     Attributes:
@@ -45,17 +43,7 @@ class SparsifiedApes(PublishedBound):
     share: float = 0.4
     as_printed: bool = True
 
-    name: ClassVar[str] = "apes-sparsified"
-    title: ClassVar[str] = ApesNumerical.title
-    source: ClassVar[str] = "Liu et al. (2023), Proposition 1"
-    applies_to: ClassVar[str] = "the b largest of d coordinates under Clip-Laplace"
     # Its premises are false: b epsilon per report, and Theorem 4 for one coordinate.
-    proven: ClassVar[Status] = Status.UNPROVEN
-    mixed: ClassVar[bool] = True
-    note: ClassVar[str] = (
-        "Which coordinates survive depends on the data, so that all d carry information. "
-        "The bound per coordinate is not proven, either."
-    )
 
     def __post_init__(self) -> None:
         if not 0 < self.selected < self.coordinates:

@@ -5,13 +5,12 @@ them often take the first; readers who know the randomizer would take the second
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
-from shuffledp_papers.bounds.bound import PublishedBound, Setting, Status
+from shuffledp_papers.bounds.bound import PublishedBound, Setting
 
 
 @dataclass(frozen=True)
-class AnyRandomizer(PublishedBound):
+class AnyRandomizer(PublishedBound, row="any-randomizer"):
     """A bound that is evaluated with the budgets only.
 
     Attributes:
@@ -19,13 +18,6 @@ class AnyRandomizer(PublishedBound):
     """
 
     bound: PublishedBound
-
-    name: ClassVar[str] = "any-randomizer"
-    title: ClassVar[str] = "A published bound for any randomizer"
-    source: ClassVar[str] = "that of the bound"
-    applies_to: ClassVar[str] = "any randomizer that keeps the budgets"
-    proven: ClassVar[Status] = Status.UNPROVEN
-    note: ClassVar[str] = "What is known of the bound itself holds here, too."
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless the bound speaks of such budgets."""

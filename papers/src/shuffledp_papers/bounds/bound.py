@@ -4,7 +4,7 @@ Nothing here is a certificate: certified bounds come from `account`.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import partial
 from typing import ClassVar
@@ -15,6 +15,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp_papers.bounds.invert import delta_at, epsilon_at
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
+from shuffledp_papers.toml_tables import read_table
 
 
 class Status(StrEnum):
@@ -77,6 +78,30 @@ class Setting:
         return None if self.mechanism is None else self.mechanism.mechanism
 
 
+@dataclass(frozen=True)
+class BoundRow:
+    """What is known of a bound; the attributes are those of `PublishedBound`."""
+
+    name: str
+    title: str
+    source: str
+    applies_to: str
+    proven: Status
+    note: str
+    mixed: bool = False
+    within_budget: bool = True
+
+
+@dataclass(frozen=True)
+class _BoundsTable:
+    bounds: tuple[BoundRow, ...]
+
+
+_ROWS = {
+    row.name: row for row in read_table(_BoundsTable, "bounds", "bounds.toml").bounds
+}
+
+
 class PublishedBound:
     """One theorem of one paper, as printed.
 
@@ -100,6 +125,13 @@ class PublishedBound:
     mixed: ClassVar[bool] = False
     within_budget: ClassVar[bool] = True
 
+    def __init_subclass__(cls, *, row: str | None = None) -> None:
+        """Takes the attributes of a bound from its row in bounds.toml, named by `row`."""
+        super().__init_subclass__()
+        if row is not None:
+            for field in fields(BoundRow):
+                setattr(cls, field.name, getattr(_ROWS[row], field.name))
+
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless the theorem speaks of this setting.
 
@@ -107,6 +139,11 @@ class PublishedBound:
         """
         # Conditions that depend on epsilon or delta are checked by the formulas.
         check_pure(setting)
+
+    def over(self, rounds: int) -> "PublishedBound | None":
+        """Returns what the paper states of several collections; None if nothing."""
+        del rounds
+        return None
 
     def epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the epsilon that the paper states for this delta.
@@ -145,14 +182,6 @@ class PublishedBound:
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the formula's delta, or else the smallest with at most this epsilon."""
         return delta_at(partial(self.stated_epsilon, setting), epsilon)
-
-
-# How bounds for one common budget treat users who chose smaller ones.
-EQUAL_ONLY = (
-    "Stated for one randomizer that everybody runs; people with smaller budgets are "
-    "counted as if they had the largest, which the theorem itself does not cover: with "
-    "Laplace noise, a few careful people among others exceed it by orders of magnitude."
-)
 
 
 def status_in(bound: PublishedBound, setting: Setting) -> Status:

@@ -8,11 +8,7 @@ from typing import Any
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.statistics.single_message import SingleMessage
-from shuffledp_papers.bounds.bound import (
-    PublishedBound,
-    Setting,
-    status_in,
-)
+from shuffledp_papers.bounds.bound import PublishedBound, Setting, status_in
 from shuffledp_papers.bounds.equal_noise import CollectionQuery, query_of
 from shuffledp_papers.bounds.published_bounds import PUBLISHED, published_bound
 from shuffledp_papers.outside_preconditions import OutsidePreconditions

@@ -28,12 +28,14 @@ class CollectionQuery:
         people: Digest of all levels and counts.
         delta: The delta at which epsilon is queried, or None.
         epsilon: The epsilon at which delta is queried, or None.
+        rounds: Number of collections.
     """
 
     protocol: Identity
     people: str
     delta: float | None
     epsilon: float | None
+    rounds: int = 1
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,10 @@ def check_equal(claim: CollectionQuery, attack: CollectionQuery) -> None:
         raise InvalidInputError(
             "Expected a claim about the people who were attacked, got one about others."
         )
+    if claim.rounds != attack.rounds:
+        raise InvalidInputError(
+            f"Expected a claim about {attack.rounds} rounds, got {claim.rounds}."
+        )
     if (claim.delta, claim.epsilon) != (attack.delta, attack.epsilon):
         raise InvalidInputError(
             f"Expected a claim at delta {attack.delta}, epsilon {attack.epsilon}, got one "
@@ -105,7 +111,11 @@ def check_equal(claim: CollectionQuery, attack: CollectionQuery) -> None:
 
 
 def query_of(
-    setting: Setting, *, delta: float | None = None, epsilon: float | None = None
+    setting: Setting,
+    *,
+    delta: float | None = None,
+    epsilon: float | None = None,
+    rounds: int = 1,
 ) -> CollectionQuery:
     """Returns the query about the collection of a setting.
 
@@ -115,7 +125,7 @@ def query_of(
     if setting.mechanism is None:
         raise InvalidInputError("Expected a setting with a mechanism.")
     identity = SingleMessage(setting.mechanism).identity
-    return CollectionQuery(identity, digest(setting.people), delta, epsilon)
+    return CollectionQuery(identity, digest(setting.people), delta, epsilon, rounds)
 
 
 def stated(
@@ -157,7 +167,11 @@ def band_of(guarantee: Guarantee) -> Band:
         )
     )
     query = CollectionQuery(
-        guarantee.protocol, guarantee.people_digest, guarantee.delta, guarantee.epsilon
+        guarantee.protocol,
+        guarantee.people_digest,
+        guarantee.delta,
+        guarantee.epsilon,
+        guarantee.rounds,
     )
     return Band(query, attack, certified)
 

@@ -8,38 +8,16 @@ arXiv:1811.12469, Theorem 7.
 """
 
 import math
-from typing import ClassVar
 
-from shuffledp_papers.bounds.bound import (
-    EQUAL_ONLY,
-    PublishedBound,
-    Setting,
-    Status,
-    check_pure,
-    require,
-)
+from shuffledp_papers.bounds.bound import PublishedBound, Setting, check_pure, require
 
 _LARGEST_BUDGET = 0.5
 _FEWEST_PEOPLE = 1000
 _LARGEST_DELTA = 0.01
 
 
-class Erlingsson2019(PublishedBound):
+class Erlingsson2019(PublishedBound, row="erlingsson2019"):
     """The closed form, for budgets below 1/2."""
-
-    name: ClassVar[str] = "erlingsson2019"
-    title: ClassVar[str] = (
-        "Amplification by Shuffling: From Local to Central Differential Privacy via "
-        "Anonymity"
-    )
-    source: ClassVar[str] = "Erlingsson et al. 2019, arXiv:1811.12469, Theorem 7"
-    applies_to: ClassVar[str] = "any local randomizers, chosen one after the other"
-    proven: ClassVar[Status] = Status.PROVEN
-    note: ClassVar[str] = (
-        "People are shuffled before they randomize, so that the k-th randomizer belongs "
-        f"to a place and not to a person. {EQUAL_ONLY} The value may exceed the local "
-        "budget."
-    )
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless 0 < eps_0 < 1/2 and n >= 1000."""
@@ -64,18 +42,8 @@ class Erlingsson2019(PublishedBound):
         return delta
 
 
-class Erlingsson2019Formula(PublishedBound):
+class Erlingsson2019Formula(PublishedBound, row="erlingsson2019-formula"):
     """The same formula for any budget, as papers plot it that compare with it."""
-
-    name: ClassVar[str] = "erlingsson2019-formula"
-    title: ClassVar[str] = Erlingsson2019.title
-    source: ClassVar[str] = "after Erlingsson et al. 2019, arXiv:1811.12469, Theorem 7"
-    applies_to: ClassVar[str] = "what other papers compare with, at any budget"
-    proven: ClassVar[Status] = Status.UNPROVEN
-    note: ClassVar[str] = (
-        "From a local budget of 1/2 on, with fewer than 1000 people, or from a delta of "
-        "1/100 on, the theorem says nothing."
-    )
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless randomizers are pure, with a budget > 0."""

@@ -19,41 +19,18 @@ Optimal Analysis of Privacy Amplification by Shuffling", arXiv:2012.12803.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
-from shuffledp_papers.bounds.bound import (
-    EQUAL_ONLY,
-    PublishedBound,
-    Setting,
-    Status,
-    require,
-)
+from shuffledp_papers.bounds.bound import PublishedBound, Setting, require
 from shuffledp_papers.bounds.equal_clones import reduced_delta
-
-_TITLE = (
-    "Hiding Among the Clones: A Simple and Nearly Optimal Analysis of Privacy "
-    "Amplification by Shuffling"
-)
 
 
 @dataclass(frozen=True)
-class Feldman2021Closed(PublishedBound):
+class Feldman2021Closed(PublishedBound, row="feldman2021-closed"):
     """The closed form.
 
     Attributes:
         as_printed: The theorem; otherwise the formula of the authors' program.
     """
-
-    name: ClassVar[str] = "feldman2021-closed"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Feldman et al. 2021, arXiv:2012.12803, Theorem 3.1"
-    applies_to: ClassVar[str] = "any local randomizers, chosen one after the other"
-    proven: ClassVar[Status] = Status.PROVEN
-    note: ClassVar[str] = (
-        f"{EQUAL_ONLY} The authors' program has a larger factor than the theorem: at "
-        "10000 people, budget 1 and delta 1e-6 it says 0.2333 and the theorem 0.2140. "
-        "Small budgets in small crowds make the value exceed the local budget."
-    )
 
     as_printed: bool = True
 
@@ -79,18 +56,8 @@ class Feldman2021Closed(PublishedBound):
         return math.log1p(factor * bracket)
 
 
-class Feldman2021Numerical(PublishedBound):
+class Feldman2021Numerical(PublishedBound, row="feldman2021-numerical"):
     """The reduction, evaluated exactly."""
-
-    name: ClassVar[str] = "feldman2021-numerical"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Feldman et al. 2021, arXiv:2012.12803, Theorem 3.2"
-    applies_to: ClassVar[str] = "any local randomizers, chosen one after the other"
-    proven: ClassVar[Status] = Status.PROVEN
-    note: ClassVar[str] = (
-        f"{EQUAL_ONLY} Evaluated as an exact sum; the authors' program rounds up a "
-        "little more."
-    )
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the divergence of the two pairs of counts."""

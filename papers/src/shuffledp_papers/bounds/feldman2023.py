@@ -13,7 +13,7 @@ Errata of the authors, in later versions of arXiv:2208.04591: the proof of Lemma
 error for p < 1 / (e^eps_0 + 1), which reaches Theorems 3.1, 3.2 and 5.2 and Corollary 4.3;
 the general bounds hold for a restricted class of randomizers. The p of k-ary response is
 that small for k > 2. For any randomizer and p = 1 / (e^eps_0 + 1) the reduction does hold:
-that is a result of this library, with a proof of its own (docs/theory/theorem.md).
+that is a result of this library, with a proof of its own (docs/theory/any-randomizer.md).
 
 *Closed form*, for eps_0 <= ln(n / (8 ln(2 / delta)) - 1):
 
@@ -25,43 +25,13 @@ Renyi and Approximate Differential Privacy", arXiv:2208.04591.
 """
 
 import math
-from typing import ClassVar
 
-from shuffledp_papers.bounds.bound import (
-    EQUAL_ONLY,
-    PublishedBound,
-    Setting,
-    Status,
-    check_pure,
-    require,
-)
+from shuffledp_papers.bounds.bound import PublishedBound, Setting, check_pure, require
 from shuffledp_papers.bounds.equal_clones import reduced_delta
 
-_TITLE = (
-    "Stronger Privacy Amplification by Shuffling for Renyi and Approximate Differential "
-    "Privacy"
-)
-_ERRATA = "The authors' errata restrict the theorems to a class of randomizers"
-_DROPPED = (
-    "The reduction keeps two counts and drops the others, in which the victim's third "
-    "kind of message shows"
-)
 
-
-class Feldman2023Closed(PublishedBound):
+class Feldman2023Closed(PublishedBound, row="feldman2023-closed"):
     """The closed form."""
-
-    name: ClassVar[str] = "feldman2023-closed"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Feldman et al. 2023, arXiv:2208.04591, Theorem 3.2"
-    applies_to: ClassVar[str] = "any local randomizers, chosen one after the other"
-    proven: ClassVar[Status] = Status.UNPROVEN
-    note: ClassVar[str] = (
-        f"{_ERRATA}. It rests on the reduction of feldman2023-numerical, which is proven "
-        "here for any; the inequalities after it were not checked. No violation is known. "
-        f"{EQUAL_ONLY} Small budgets in small crowds make the value exceed the local "
-        "budget."
-    )
 
     def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the closed form; eps_0 must be <= ln(n / (8 ln(2 / delta)) - 1)."""
@@ -77,40 +47,16 @@ class Feldman2023Closed(PublishedBound):
         return math.log1p(math.expm1(budget) * (spread + 4.0 / num_users))
 
 
-class Feldman2023Numerical(PublishedBound):
+class Feldman2023Numerical(PublishedBound, row="feldman2023-numerical"):
     """The reduction for any randomizer, p = 1 / (e^eps_0 + 1)."""
-
-    name: ClassVar[str] = "feldman2023-numerical"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Feldman et al. 2023, arXiv:2208.04591, section 3"
-    applies_to: ClassVar[str] = "any local randomizers, chosen one after the other"
-    proven: ClassVar[Status] = Status.PROVEN
-    note: ClassVar[str] = (
-        f"{_ERRATA}. That it holds for all, also for messages that depend on all earlier "
-        "ones, is a result of this library: binary response has the largest privacy "
-        "blanket of all randomizers with the same budget (proof: docs/theory/theorem.md). "
-        f"{EQUAL_ONLY}"
-    )
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the divergence of the two pairs of counts."""
         return _delta(setting, epsilon, categories=2.0)
 
 
-class Feldman2023Kary(PublishedBound):
+class Feldman2023Kary(PublishedBound, row="feldman2023-kary"):
     """The reduction for k-ary response, p = 1 / (e^eps_0 + k - 1)."""
-
-    name: ClassVar[str] = "feldman2023-kary"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Feldman et al. 2023, arXiv:2208.04591, k-ary response"
-    applies_to: ClassVar[str] = "k-ary randomized response"
-    proven: ClassVar[Status] = Status.FALSE
-    note: ClassVar[str] = (
-        f"Of the original version, which its authors have corrected. {_DROPPED}: with 10 "
-        "categories, 60 people and budget 4, this gives a divergence of 1.3e-12 at epsilon "
-        "3.6, and 3.48e-5 is reached. The same formula as the variation ratio. "
-        f"{EQUAL_ONLY}"
-    )
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless all users run k-ary response."""

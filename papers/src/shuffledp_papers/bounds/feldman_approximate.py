@@ -13,35 +13,15 @@ with the reduction of Feldman, McMillan, Talwar (2023), arXiv:2208.04591, sectio
 """
 
 import math
-from typing import ClassVar
 
-from shuffledp_papers.bounds.bound import (
-    EQUAL_ONLY,
-    PublishedBound,
-    Setting,
-    Status,
-    require,
-)
+from shuffledp_papers.bounds.bound import PublishedBound, Setting, require
 from shuffledp_papers.bounds.feldman2023 import Feldman2023Numerical
 
 _PURE = Feldman2023Numerical()
 
 
-class FeldmanApproximate(PublishedBound):
+class FeldmanApproximate(PublishedBound, row="feldman2023-approximate"):
     """The reduction of 2023, with the failures of all n randomizers added."""
-
-    name: ClassVar[str] = "feldman2023-approximate"
-    title: ClassVar[str] = Feldman2023Numerical.title
-    source: ClassVar[str] = (
-        "Feldman et al. 2023, arXiv:2208.04591, section 3; Feldman et al. 2021, Theorem 3.8"
-    )
-    applies_to: ClassVar[str] = "any local randomizers that keep (eps_0, delta_0)"
-    proven: ClassVar[Status] = Status.UNPROVEN
-    note: ClassVar[str] = (
-        "The reduction holds, by a proof of this library and not by the paper's, which has "
-        "errata; the term for failures was not checked here. It grows with "
-        f"n delta_0, and is of use where delta_0 is far below delta / n. {EQUAL_ONLY}"
-    )
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless randomizers may fail."""

@@ -20,66 +20,64 @@ of the Shuffle Model", arXiv:2105.05180.
 
 import math
 from collections.abc import Callable
-from typing import ClassVar
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from shuffledp.errors import CertificationError
-from shuffledp_papers.bounds.bound import (
-    EQUAL_ONLY,
-    PublishedBound,
-    Setting,
-    Status,
-)
+from shuffledp_papers.bounds.bound import PublishedBound, Setting
 
-_TITLE = "On the Renyi Differential Privacy of the Shuffle Model"
-_APPLIES = "any one local randomizer with finitely many messages, run by everybody"
 _LARGEST_ORDER = 2**17
 # Orders are tried in steps of 5 percent, until this many in a row have not helped.
 _PATIENCE = 25
 _STEP = 1.05
 
 
-class Girgis2021Sum(PublishedBound):
-    """Theorem 1: a sum over the moments up to the order."""
+@dataclass(frozen=True)
+class Girgis2021Sum(PublishedBound, row="girgis2021-sum"):
+    """Theorem 1: a sum over the moments up to the order.
 
-    name: ClassVar[str] = "girgis2021-sum"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Girgis et al. 2021, arXiv:2105.05180, Theorem 1"
-    applies_to: ClassVar[str] = _APPLIES
-    proven: ClassVar[Status] = Status.PROVEN
-    note: ClassVar[str] = (
-        f"{EQUAL_ONLY} The value may exceed the local budget. Made for many rounds: at "
-        "one round other bounds are tighter."
-    )
+    Attributes:
+        rounds: Number of collections: their Renyi divergences add up.
+    """
 
-    def stated_epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns the smallest epsilon over all orders that are tried, at least 0."""
-        return _best_epsilon(sum_log_moment, setting, delta)
+    rounds: int = 1
 
-    def stated_delta(self, setting: Setting, epsilon: float) -> float:
-        """Returns the smallest delta over all orders that are tried, at most 1."""
-        return _best_delta(sum_log_moment, setting, epsilon)
-
-
-class Girgis2021Closed(PublishedBound):
-    """Theorem 2: a closed form for every order."""
-
-    name: ClassVar[str] = "girgis2021-closed"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Girgis et al. 2021, arXiv:2105.05180, Theorem 2"
-    applies_to: ClassVar[str] = _APPLIES
-    proven: ClassVar[Status] = Status.PROVEN
-    note: ClassVar[str] = f"{EQUAL_ONLY} The value may exceed the local budget."
+    def over(self, rounds: int) -> PublishedBound:
+        """Returns the bound of several collections."""
+        return replace(self, rounds=rounds)
 
     def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the smallest epsilon over all orders that are tried, at least 0."""
-        return _best_epsilon(closed_log_moment, setting, delta)
+        return _best_epsilon(sum_log_moment, setting, delta, self.rounds)
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the smallest delta over all orders that are tried, at most 1."""
-        return _best_delta(closed_log_moment, setting, epsilon)
+        return _best_delta(sum_log_moment, setting, epsilon, self.rounds)
+
+
+@dataclass(frozen=True)
+class Girgis2021Closed(PublishedBound, row="girgis2021-closed"):
+    """Theorem 2: a closed form for every order.
+
+    Attributes:
+        rounds: Number of collections: their Renyi divergences add up.
+    """
+
+    rounds: int = 1
+
+    def over(self, rounds: int) -> PublishedBound:
+        """Returns the bound of several collections."""
+        return replace(self, rounds=rounds)
+
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
+        """Returns the smallest epsilon over all orders that are tried, at least 0."""
+        return _best_epsilon(closed_log_moment, setting, delta, self.rounds)
+
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns the smallest delta over all orders that are tried, at most 1."""
+        return _best_delta(closed_log_moment, setting, epsilon, self.rounds)
 
 
 def sum_log_moment(setting: Setting, order: int) -> float:
@@ -113,10 +111,13 @@ def closed_log_moment(setting: Setting, order: int) -> float:
 
 
 def _best_epsilon(
-    log_moment: Callable[[Setting, int], float], setting: Setting, delta: float
+    log_moment: Callable[[Setting, int], float],
+    setting: Setting,
+    delta: float,
+    rounds: int,
 ) -> float:
     def of_order(order: int) -> float:
-        moment = log_moment(setting, order) - math.log(order)
+        moment = rounds * log_moment(setting, order) - math.log(order)
         return (moment - math.log(delta)) / (order - 1) + math.log1p(-1.0 / order)
 
     if setting.largest_budget == 0.0:
@@ -125,10 +126,13 @@ def _best_epsilon(
 
 
 def _best_delta(
-    log_moment: Callable[[Setting, int], float], setting: Setting, epsilon: float
+    log_moment: Callable[[Setting, int], float],
+    setting: Setting,
+    epsilon: float,
+    rounds: int,
 ) -> float:
     def of_order(order: int) -> float:
-        moment = log_moment(setting, order) - math.log(order)
+        moment = rounds * log_moment(setting, order) - math.log(order)
         return moment + (order - 1) * (math.log1p(-1.0 / order) - epsilon)
 
     if setting.largest_budget == 0.0:

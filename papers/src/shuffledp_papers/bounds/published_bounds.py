@@ -13,10 +13,7 @@ from shuffledp_papers.bounds.balle2019 import (
 )
 from shuffledp_papers.bounds.bound import PublishedBound
 from shuffledp_papers.bounds.erlingsson2019 import Erlingsson2019
-from shuffledp_papers.bounds.feldman2021 import (
-    Feldman2021Closed,
-    Feldman2021Numerical,
-)
+from shuffledp_papers.bounds.feldman2021 import Feldman2021Closed, Feldman2021Numerical
 from shuffledp_papers.bounds.feldman2023 import (
     Feldman2023Closed,
     Feldman2023Kary,
@@ -30,9 +27,9 @@ from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
 )
 
-# A new bound is a file of its own and a line of this tuple. `SparsifiedApes` and
-# `SegmentedPrivacy` are left out: they need parameters that a setting does not have, b of d
-# coordinates, or s of d items and blanket messages.
+# A new bound is a file of its own, a row of bounds.toml and a line of this tuple.
+# `SparsifiedApes` and `SegmentedPrivacy` are left out: they need parameters that a setting
+# does not have, b of d coordinates, or s of d items and blanket messages.
 PUBLISHED: tuple[PublishedBound, ...] = (
     Erlingsson2019(),
     Balle2019Hoeffding(),

@@ -19,13 +19,10 @@ Shuffling: Unified, Simplified, and Tightened", arXiv:2304.05007, and the author
 """
 
 import math
-from typing import ClassVar
 
 from shuffledp_papers.bounds.bound import (
-    EQUAL_ONLY,
     PublishedBound,
     Setting,
-    Status,
     check_epsilon,
     require,
 )
@@ -79,27 +76,8 @@ def variation_ratio_delta(
     )
 
 
-class Wang2024(PublishedBound):
+class Wang2024(PublishedBound, row="wang2024-variation-ratio"):
     """The reduction for equal budgets, with the parameters of the paper's table."""
-
-    name: ClassVar[str] = "wang2024-variation-ratio"
-    title: ClassVar[str] = (
-        "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened"
-    )
-    source: ClassVar[str] = (
-        "Wang et al. 2024, arXiv:2304.05007, variation-ratio reduction"
-    )
-    applies_to: ClassVar[str] = (
-        "any local randomizer; tighter for k-ary response and Laplace noise"
-    )
-    proven: ClassVar[Status] = Status.FALSE
-    note: ClassVar[str] = (
-        "The victim's third kind of message, that speaks for neither value, shows in "
-        "the remaining counts, which the reduction drops: with k-ary response, 30 "
-        "people, 100 categories and budget 4 the exact divergence at epsilon 2 is "
-        "1.2126e-3 and this says 8.9002e-4. It holds where beta = (p - 1) / (p + 1), as "
-        f"for two messages. {EQUAL_ONLY}"
-    )
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the divergence of the two pairs of counts."""

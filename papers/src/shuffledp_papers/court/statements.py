@@ -24,12 +24,7 @@ from shuffledp_papers.apes.local import (
     selection_loss,
 )
 from shuffledp_papers.bounds.wang2024 import variation_ratio_delta
-from shuffledp_papers.court.case import (
-    BoundClaim,
-    Certificate,
-    Claim,
-    certificate_of,
-)
+from shuffledp_papers.court.case import BoundClaim, Certificate, Claim, certificate_of
 from shuffledp_papers.court.count_attack import count_divergence
 from shuffledp_papers.court.enumeration import enumerated_divergence
 from shuffledp_papers.court.growing_family import reached_delta, stated_delta

@@ -18,28 +18,15 @@ the Shuffle Model", Theorems 1 to 3, Corollaries 1 and 2.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtr
 
 from shuffledp.errors import InvalidInputError
-from shuffledp_papers.bounds.bound import (
-    PublishedBound,
-    Setting,
-    Status,
-    check_pure,
-    require,
-)
-from shuffledp_papers.bounds.gaussian_profile import (
-    gaussian_delta,
-    gaussian_trade_off,
-)
+from shuffledp_papers.bounds.bound import PublishedBound, Setting, check_pure, require
+from shuffledp_papers.bounds.gaussian_profile import gaussian_delta, gaussian_trade_off
 from shuffledp_papers.bounds.target_user import others
 
-_TITLE = (
-    "Enhancing Privacy in Personalized Differential Privacy under the Shuffle Model"
-)
 _NOTE = (
     "A limit, not a bound: the paper says that there is a constant C, and does not name "
     "it; it is 0 here, as in the paper's figures, and the omitted C / sqrt(n) is as large "
@@ -65,7 +52,7 @@ def gdp_parameter(setting: Setting, *, delta_local: float = 0.0) -> float:
 
 
 @dataclass(frozen=True)
-class EapesTheorem(PublishedBound):
+class EapesTheorem(PublishedBound, row="eapes"):
     """Theorem 3, for approximately private randomizers.
 
     Attributes:
@@ -75,19 +62,6 @@ class EapesTheorem(PublishedBound):
 
     constant: float = 0.0
     as_printed: bool = True
-
-    name: ClassVar[str] = "eapes"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Chen, Cao, Ge (2023), Theorem 3"
-    applies_to: ClassVar[str] = "any randomizers that keep (eps_i, delta_i)"
-    proven: ClassVar[Status] = Status.ASYMPTOTIC
-    mixed: ClassVar[bool] = True
-    within_budget: ClassVar[bool] = False
-    note: ClassVar[str] = (
-        "As printed it improves as delta_i grows: it compares two distributions in which a "
-        "failure hides the value. A mechanism that reveals it with probability delta_i has "
-        "delta >= delta_i at every epsilon. " + _NOTE
-    )
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.constant) and self.constant >= 0.0):
@@ -115,19 +89,8 @@ class EapesTheorem(PublishedBound):
 
 
 @dataclass(frozen=True)
-class EapesCorollary(PublishedBound):
+class EapesCorollary(PublishedBound, row="eapes-pure"):
     """Corollaries 1 and 2: mu-GDP for purely private randomizers."""
-
-    name: ClassVar[str] = "eapes-pure"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = "Chen, Cao, Ge (2023), Corollaries 1 and 2"
-    applies_to: ClassVar[str] = (
-        "Laplace noise and binary randomized response (by Theorem 3, any pure randomizer)"
-    )
-    proven: ClassVar[Status] = Status.ASYMPTOTIC
-    mixed: ClassVar[bool] = True
-    within_budget: ClassVar[bool] = False
-    note: ClassVar[str] = _NOTE
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless randomizers are pure."""

@@ -12,7 +12,8 @@ the messages does better than the best test of P0 against P1.
 
 Errata. T(A, A') = T is printed for T(A, A') >= T, and the sum runs over n - 1 users, for
 any target user. With delta = 0 and one common budget the theorem is right, adaptive
-messages included; for budgets that differ it is false (`slots`, docs/theory/theorem.md).
+messages included; for budgets that differ it is false (`slots`;
+docs/theory/any-randomizer.md).
 
 Source: Chen, Cao, Ge (2023), E-APES, Theorem 1, eq. (10) to (13).
 """

@@ -10,8 +10,8 @@ r_t = e^{eps_t},
     1 / (c_t (1 + r_t)), and otherwise 0,
     c_t = 1 where eps_t >= epsilon, and 2 r_t / (1 + r_t) elsewhere
 
-(docs/theory/theorem.md has the proof). For one common budget above epsilon this is the
-divergence of the two counts of Theorem 1, which is therefore right there. For budgets
+(docs/theory/any-randomizer.md has the proof). For one common budget above epsilon this is
+the divergence of the two counts of Theorem 1, which is therefore right there. For budgets
 that differ Theorem 1 is false: the counts omit the *place* of a message, and at a place
 with a large budget it reveals much more. With one place at 6 among 199 at 0.1 the
 exact divergence at epsilon 1 is 7.2e-4, where 1.4e-12 is stated.

@@ -4,7 +4,7 @@ Every curve has a marker and a dash of its own.
 """
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +139,50 @@ def draw(
     # Matplotlib would read text between dollar signs as formulas.
     figure.suptitle("\n".join(lines_above).replace("$", r"\$"), fontsize=10)
     return svg(figure, description)
+
+
+def draw_curves(
+    title: str,
+    setting: Mapping[str, Cell],
+    curves: Sequence[Curve],
+    *,
+    horizontal: str,
+    vertical: str,
+    log: str = "",
+    description: str,
+) -> str:
+    """Returns a figure of one panel, as SVG; arguments are those of `draw` and `Panel`."""
+    panel = Panel("", curves, horizontal=horizontal, vertical=vertical, log=log)
+    return draw(title, setting, [panel], description=description)
+
+
+def column_curves(
+    at: Sequence[Cell],
+    rows: Sequence[Sequence[Cell]],
+    columns: Mapping[str, int],
+    *,
+    ours: Collection[str] = (),
+    points: Collection[str] = (),
+) -> list[Curve]:
+    """Returns curves of columns of a table.
+
+    Args:
+        at: Position of each row on the horizontal axis.
+        rows: Of the table.
+        columns: {label of the curve: index of its column}.
+        ours: Labels of what this library proves.
+        points: Labels of curves whose points are not joined.
+    """
+    return [
+        Curve(
+            label,
+            at,
+            [row[column] for row in rows],
+            ours=label in ours,
+            joined=label not in points,
+        )
+        for label, column in columns.items()
+    ]
 
 
 def _styles(panels: Sequence[Panel]) -> dict[str, dict[str, Any]]:

@@ -3,9 +3,9 @@
 import csv
 import io
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.version import __version__
@@ -13,6 +13,7 @@ from shuffledp.version import __version__
 # None: not stated, or not applicable. Truth values in a column "x: exceeded" mark the
 # column "x" before it.
 Cell: TypeAlias = str | int | float | bool | None
+T = TypeVar("T")
 # Called with a share of the work that is done, from 0 to 1.
 OnShare: TypeAlias = Callable[[float], None]
 
@@ -166,6 +167,12 @@ class Effort:
     seed: int
     quick: bool
     on_share: OnShare
+
+    def each(self, items: Collection[T]) -> Iterator[T]:
+        """Yields the items, and reports the share that is done after each."""
+        for number, item in enumerate(items, start=1):
+            yield item
+            self.on_share(number / len(items))
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ Personalized Privacy", Theorems 1 and 2.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import betainc
@@ -35,12 +34,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.types import Floats
-from shuffledp_papers.bounds.bound import (
-    PublishedBound,
-    Setting,
-    Status,
-    require,
-)
+from shuffledp_papers.bounds.bound import PublishedBound, Setting, require
 from shuffledp_papers.bounds.invert import epsilon_at
 from shuffledp_papers.bounds.target_user import others, target_user_budget
 from shuffledp_papers.bounds.two_counts import CloneCount, clone_count
@@ -57,7 +51,7 @@ from shuffledp_papers.hypothesis_testing.type_one_errors import (
 
 
 @dataclass(frozen=True)
-class HypothesisTesting(PublishedBound):
+class HypothesisTesting(PublishedBound, row="hypothesis-testing"):
     """Theorem 2, at the largest right-hand side of (5), its weakest claim.
 
     Attributes:
@@ -66,21 +60,6 @@ class HypothesisTesting(PublishedBound):
     """
 
     as_printed: bool = True
-
-    name: ClassVar[str] = "hypothesis-testing"
-    title: ClassVar[str] = (
-        "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy"
-    )
-    source: ClassVar[str] = "Liu, Liu, Xiong, Gu, Chen (2024), Theorem 2, eq. (5)"
-    applies_to: ClassVar[str] = "any randomizer of one message whose law is known"
-    proven: ClassVar[Status] = Status.FALSE
-    mixed: ClassVar[bool] = True
-    note: ClassVar[str] = (
-        "A type-I error is no weight of a mixture: no p > 0 works pointwise for Gaussian "
-        "noise. Fails for equal budgets (Gaussian; Laplace from 2.5 on), and the most "
-        "liberal person is not the worst case: one at 0.5 among 9999 at 2 has delta >= "
-        "1e-2 where 1e-5 is stated. The paper's Table 2 does not follow from the formula."
-    )
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless a mechanism's messages are known."""

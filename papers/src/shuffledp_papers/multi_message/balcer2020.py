@@ -17,7 +17,6 @@ Histograms", ITC 2020, arXiv:1911.06879, section 3.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -82,11 +81,9 @@ class BernoulliMessages(CountDesign):
 class Balcer2020(CountProtocol):
     """The protocol for histograms, each bucket at half of the guarantee."""
 
-    name: ClassVar[str] = "Balcer and Cheu 2020"
-    title: ClassVar[str] = (
-        "Separating Local & Shuffled Differential Privacy via Histograms"
-    )
-    source: ClassVar[str] = "Balcer and Cheu 2020, arXiv:1911.06879, section 3"
+    name = "Balcer and Cheu 2020"
+    title = "Separating Local & Shuffled Differential Privacy via Histograms"
+    source = "Balcer and Cheu 2020, arXiv:1911.06879, section 3"
 
     def published(self, setting: CountSetting) -> BernoulliMessages:
         """See `CountProtocol`."""

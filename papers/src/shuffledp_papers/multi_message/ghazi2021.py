@@ -28,7 +28,6 @@ arXiv:2109.13158.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -94,12 +93,12 @@ class PairedMessages(CountDesign):
 class Ghazi2021(CountProtocol):
     """The protocol for sums of 0 and 1 in every bucket, at half of the guarantee."""
 
-    name: ClassVar[str] = "Ghazi et al. 2021"
-    title: ClassVar[str] = (
+    name = "Ghazi et al. 2021"
+    title = (
         "Differentially Private Aggregation in the Shuffle Model: Almost Central "
         "Accuracy in Almost a Single Message"
     )
-    source: ClassVar[str] = "Ghazi et al. 2021, arXiv:2109.13158"
+    source = "Ghazi et al. 2021, arXiv:2109.13158"
 
     def published(self, setting: CountSetting) -> PairedMessages:
         """See `CountProtocol`."""

@@ -30,7 +30,6 @@ Single Message", CCS 2022, arXiv:2111.06833; program: github.com/hkustDB/SDPFE.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -126,10 +125,8 @@ class Luo2022(CountProtocol):
         as_printed: The formula of mu; otherwise the program's search.
     """
 
-    title: ClassVar[str] = (
-        "Frequency Estimation in the Shuffle Model with Almost a Single Message"
-    )
-    source: ClassVar[str] = "Luo, Wang and Yi 2022, arXiv:2111.06833"
+    title = "Frequency Estimation in the Shuffle Model with Almost a Single Message"
+    source = "Luo, Wang and Yi 2022, arXiv:2111.06833"
 
     def __init__(
         self, *, exponent: float | None = None, as_printed: bool = False

@@ -40,7 +40,6 @@ github.com/AugmentedShuffleDP/AugmentedShuffleDP.
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -52,10 +51,7 @@ from shuffledp_papers.multi_message.dummy_counts import (
     GeometricDummies,
 )
 from shuffledp_papers.multi_message.exact_pairs import moved_delta, shifted_pair
-from shuffledp_papers.multi_message.smallest_noise import (
-    smallest_size,
-    smallest_whole,
-)
+from shuffledp_papers.multi_message.smallest_noise import smallest_size, smallest_whole
 
 _TITLE = (
     "Augmented Shuffle Protocols for Accurate and Robust Frequency Estimation under "
@@ -116,9 +112,9 @@ class ShufflerDummies(CountDesign):
 class MurakamiBinomial(CountProtocol):
     """SBin: binomial dummies."""
 
-    name: ClassVar[str] = "Murakami et al. 2025, SBin"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = _SOURCE
+    name = "Murakami et al. 2025, SBin"
+    title = _TITLE
+    source = _SOURCE
 
     def published(self, setting: CountSetting) -> ShufflerDummies:
         """See `CountProtocol`."""
@@ -150,9 +146,9 @@ class MurakamiBinomial(CountProtocol):
 class MurakamiTwoSided(CountProtocol):
     """SAGeo: dummies whose number is geometric to both sides."""
 
-    name: ClassVar[str] = "Murakami et al. 2025, SAGeo"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = _SOURCE
+    name = "Murakami et al. 2025, SAGeo"
+    title = _TITLE
+    source = _SOURCE
 
     def published(self, setting: CountSetting) -> ShufflerDummies:
         """See `CountProtocol`."""
@@ -196,9 +192,9 @@ class MurakamiTwoSided(CountProtocol):
 class MurakamiOneSided(CountProtocol):
     """S1Geo: dummies whose number is geometric."""
 
-    name: ClassVar[str] = "Murakami et al. 2025, S1Geo"
-    title: ClassVar[str] = _TITLE
-    source: ClassVar[str] = _SOURCE
+    name = "Murakami et al. 2025, S1Geo"
+    title = _TITLE
+    source = _SOURCE
 
     def published(self, setting: CountSetting) -> ShufflerDummies:
         """See `CountProtocol`."""

@@ -25,7 +25,6 @@ Model", Theorems 1 to 3, Lemma 3, Proposition 1.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from scipy.optimize import brentq
 
@@ -33,7 +32,6 @@ from shuffledp.errors import InvalidInputError
 from shuffledp_papers.bounds.bound import (
     PublishedBound,
     Setting,
-    Status,
     check_delta,
     check_epsilon,
     require,
@@ -50,7 +48,7 @@ _MOST_MESSAGES = 1e6
 
 
 @dataclass(frozen=True)
-class SegmentedPrivacy(PublishedBound):
+class SegmentedPrivacy(PublishedBound, row="segmented"):
     """Theorem 3; it uses the sampling rate of a level, not the budgets of a setting.
 
     Attributes:
@@ -66,23 +64,6 @@ class SegmentedPrivacy(PublishedBound):
     items_per_user: int = 1
     sampling_rate: float = 1.0
     as_printed: bool = True
-
-    name: ClassVar[str] = "segmented"
-    title: ClassVar[str] = (
-        "Segmented Private Data Aggregation in the Multi-message Shuffle Model"
-    )
-    source: ClassVar[str] = "Wang et al. (2025), Theorem 3"
-    applies_to: ClassVar[str] = (
-        "the Poisson randomizer for sets of items, with uniform blanket messages"
-    )
-    proven: ClassVar[Status] = Status.FALSE
-    mixed: ClassVar[bool] = True
-    within_budget: ClassVar[bool] = False
-    note: ClassVar[str] = (
-        "Holds for lambda = 1. Below, the total number of messages tells whether an item "
-        "was sent: n = 5000, d = 128, m = 1 at epsilon 0.5 states 2e-6 where 9e-4 is "
-        "exact. For s > 1 group privacy loses a factor of about s in blanket messages."
-    )
 
     def __post_init__(self) -> None:
         whole = isinstance(self.num_items, int) and isinstance(self.items_per_user, int)

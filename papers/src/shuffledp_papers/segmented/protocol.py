@@ -24,10 +24,7 @@ from shuffledp.population import Population
 from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.protocol import Items
 from shuffledp_papers.segmented.best_blanket import best_blanket
-from shuffledp_papers.segmented.privacy import (
-    largest_sampling_rate,
-    smallest_blanket,
-)
+from shuffledp_papers.segmented.privacy import largest_sampling_rate, smallest_blanket
 
 
 def published_rates(

@@ -3,9 +3,7 @@
 from shuffledp.federated.apes_settings import PAPER_SETTINGS
 from shuffledp.types import Floats
 from shuffledp_papers.apes.figures.framework_tables import PUBLISHED, training_under
-from shuffledp_papers.apes.figures.framework_training import (
-    accuracies,
-)
+from shuffledp_papers.apes.figures.framework_training import accuracies
 from shuffledp_papers.apes.figures.training_cells import (
     NAMES,
     OTHER_RATES,

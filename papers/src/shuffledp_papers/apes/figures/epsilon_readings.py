@@ -145,7 +145,7 @@ def run(effort: Effort) -> Result:
         for name in DISTRIBUTIONS
     ]
     epsilons_of: dict[tuple[str, str], list[float]] = {}
-    for index, candidate in enumerate(CANDIDATES):
+    for candidate in effort.each(CANDIDATES):
         for framework in FRAMEWORKS:
             # Proposition 1 composes 2 b coordinates for S-APES.
             times = COMPOSED_BY_S_APES if framework == "s-apes" else COORDINATES
@@ -155,7 +155,6 @@ def run(effort: Effort) -> Result:
                 )
                 for each in settings
             ]
-        effort.on_share((index + 1) / len(CANDIDATES))
     comparisons = _comparisons(epsilons_of)
     # Budgets up to 0.5: the first three distributions.
     constant_slack = epsilons_of["exact counts, delta' 1e-8", "apes"][:3]

@@ -15,12 +15,7 @@ from functools import cache
 import numpy as np
 
 from shuffledp.budget_distributions import draw_budgets
-from shuffledp.datasets.mnist import (
-    LabeledImages,
-    has_qmnist,
-    load_mnist,
-    load_qmnist,
-)
+from shuffledp.datasets.mnist import LabeledImages, has_qmnist, load_mnist, load_qmnist
 from shuffledp.federated.apes_settings import PAPER_SETTINGS, ApesSettings
 from shuffledp.federated.clients import partition
 from shuffledp.federated.framework_catalog import FRAMEWORKS

@@ -44,7 +44,7 @@ def run(effort: Effort) -> Result:
         Population.from_budgets(draw_budgets("apes/uniform2", PEOPLE, rng=rng))
     )
     rows: list[tuple[Cell, ...]] = []
-    for reach in REACHES:
+    for reach in effort.each(REACHES):
         total, epsilon = wide_epsilon(setting, _DELTA, reach=reach)
         # At the value C / 2: at 0 there is no bias.
         mean, variance = moments(0.5, epsilon=_BUDGET, reach=reach)
@@ -61,7 +61,6 @@ def run(effort: Effort) -> Result:
                 math.sqrt(variance),
             )
         )
-        effort.on_share(len(rows) / len(REACHES))
     # Laplace noise: no bias, scale 2 C / eps, no clones among different budgets.
     total, epsilon = wide_epsilon(setting, _DELTA, reach=math.inf)
     rows.append(

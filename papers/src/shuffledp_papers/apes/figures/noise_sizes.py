@@ -2,11 +2,7 @@
 
 from collections.abc import Callable
 
-from shuffledp_papers.apes.noise_size import (
-    corrected_noise,
-    ideal_noise,
-    squared_noise,
-)
+from shuffledp_papers.apes.noise_size import corrected_noise, ideal_noise, squared_noise
 from shuffledp_papers.apes.wide_clip_laplace import moments
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
@@ -25,14 +21,13 @@ _FORMULAS: dict[str, Callable[..., float]] = {
 def run(effort: Effort) -> Result:
     """Computes bounds on a coordinate's noise as printed and corrected, and the noise."""
     rows: list[tuple[Cell, ...]] = []
-    for budget in BUDGETS:
+    for budget in effort.each(BUDGETS):
         cells: list[Cell] = []
         for formula, exact in zip(_FORMULAS.values(), _exact(budget), strict=True):
             # Stated as upper bounds: below the exact size they are refuted.
             stated = formula(CLIP, budget, as_printed=True)
             cells += [stated, stated < exact, formula(CLIP, budget), exact]
         rows.append((budget, *cells))
-        effort.on_share(len(rows) / len(BUDGETS))
     setting: dict[str, Cell] = {"C": CLIP, "noise": "mean square, of one coordinate"}
     columns: list[str] = ["epsilon"]
     for name in _FORMULAS:

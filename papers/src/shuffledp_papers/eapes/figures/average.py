@@ -39,12 +39,9 @@ _COLUMNS = (
 
 def run(effort: Effort) -> Result:
     """Returns errors and guarantees at every setting."""
-    repetitions = effort.repetitions
-    seed = effort.seed
-    on_share = effort.on_share
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(effort.seed)
     rows = []
-    for index, point in enumerate(SETTINGS):
+    for point in effort.each(SETTINGS):
         people = point.people
         laplace = Mean(LOW, HIGH, randomizer=Laplace(LOW, HIGH))
         guarantee = account(laplace, people, delta=DELTA)
@@ -60,7 +57,7 @@ def run(effort: Effort) -> Result:
                     _published(people, values, rng),
                     _one_bit(one_bit, fitted, values, rng),
                 ]
-                for values in _values(repetitions, rng)
+                for values in _values(effort.repetitions, rng)
             ]
         )
         rows.append(
@@ -73,12 +70,11 @@ def run(effort: Effort) -> Result:
                 one_bit,
             )
         )
-        on_share((index + 1) / len(SETTINGS))
     setting: dict[str, Cell] = {
         "people": NUM_USERS,
         "delta": DELTA,
         "sigma": SIGMA,
-        "repetitions": repetitions,
+        "repetitions": effort.repetitions,
     }
     return Result(
         title=_TITLE,

@@ -12,20 +12,23 @@ from scipy.optimize import brentq
 
 from shuffledp_papers.eapes.extreme_pair import extreme_pair
 from shuffledp_papers.eapes.figures.figure_2 import gaussian_curve
+from shuffledp_papers.eapes.figures.trade_off_curves import (
+    ALPHA,
+    trade_off_panels,
+    trade_off_table,
+)
 from shuffledp_papers.eapes.trade_off import (
     TradeOff,
     composed,
     private_trade_off,
     trade_off,
 )
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import draw
 from shuffledp_papers.figures.notes import figure_notes
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 
 TIMES, DELTA = 10, 1e-3
 _FAILS = 0.2
-# The figure has a point at every hundredth, the table at every twentieth.
-_EVERY = 5
 _TITLE = "E-APES Figure 3: composition of trade-off functions"
 
 
@@ -48,7 +51,6 @@ def failing() -> tuple[TradeOff, TradeOff]:
 
 def run(effort: Effort) -> Result:
     """Returns the curves; nothing is drawn at random."""
-    alpha = np.linspace(0.0, 1.0, 101)
     exact = ten_times()
     # The epsilon at which the exact curve has this delta; at the sum of the ten epsilons,
     # sqrt(10), delta is 0.
@@ -57,45 +59,29 @@ def run(effort: Effort) -> Result:
     effort.on_share(1.0)
     best = f"({epsilon:.2f}, {DELTA:g})-private"
     left = {
-        "(1, 0)-private": alone(alpha),
-        f"with a chance of {_FAILS:g} to fail": together(alpha),
+        "(1, 0)-private": alone(ALPHA),
+        f"with a chance of {_FAILS:g} to fail": together(ALPHA),
     }
     right = {
-        "ten mechanisms, exact": exact(alpha),
-        "normal limit, 1-GDP": gaussian_curve(1.0, alpha),
-        best: private_trade_off(alpha, epsilon=float(epsilon), delta=DELTA),
+        "ten mechanisms, exact": exact(ALPHA),
+        "normal limit, 1-GDP": gaussian_curve(1.0, ALPHA),
+        best: private_trade_off(ALPHA, epsilon=float(epsilon), delta=DELTA),
     }
     setting: dict[str, Cell] = {
         "mechanisms": TIMES,
         "epsilon of each": "1 / sqrt(10)",
         "delta": DELTA,
     }
-    panels = [
-        Panel(
-            title,
-            [
-                Curve(name, alpha.tolist(), beta.tolist())
-                for name, beta in curves.items()
-            ],
-            horizontal="type-I error",
-            vertical="least type-II error",
-        )
-        for title, curves in (("a chance to fail", left), ("ten mechanisms", right))
-    ]
-    gap = float(np.max(np.abs(exact(alpha) - gaussian_curve(1.0, alpha))))
-    columns = {**left, **right}
+    curves = {"a chance to fail": left, "ten mechanisms": right}
+    gap = float(np.max(np.abs(exact(ALPHA) - gaussian_curve(1.0, ALPHA))))
+    columns, rows = trade_off_table(curves)
     return Result(
         title=_TITLE,
         setting=setting,
-        columns=("type-I error", *columns),
-        rows=tuple(
-            zip(
-                *(part[::_EVERY].tolist() for part in (alpha, *columns.values())),
-                strict=True,
-            )
-        ),
+        columns=columns,
+        rows=rows,
         notes=figure_notes("eapes", "eapes-fig3", times=TIMES, gap=gap),
-        svg=draw(_TITLE, setting, panels, description=_TITLE),
+        svg=draw(_TITLE, setting, trade_off_panels(curves), description=_TITLE),
         comparisons=(
             Comparison("epsilon of the ten at delta 0.001", "2.89", float(epsilon)),
         ),

@@ -31,20 +31,17 @@ _COLUMNS = (
 
 def run(effort: Effort) -> Result:
     """Returns errors and guarantees at every setting."""
-    repetitions = effort.repetitions
-    seed = effort.seed
-    on_share = effort.on_share
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(effort.seed)
     protocol = Frequency(2)
     bits = (np.arange(NUM_USERS) < DENSITY * NUM_USERS).astype(np.uint8)
     rows: list[tuple[Cell, ...]] = []
-    for index, point in enumerate(SETTINGS):
+    for point in effort.each(SETTINGS):
         people = point.people
         guarantee = account(protocol, people, delta=DELTA)
         # B of Algorithm 3: the expected number of flipped bits.
         ignored = float((people.counts / (1.0 + np.exp(people.epsilons))).sum())
         errors, covered, published = [], 0, []
-        for _ in range(repetitions):
+        for _ in range(effort.repetitions):
             levels = rng.permutation(people.budgets())
             shuffled = shuffle(protocol.randomize(bits, levels, rng=rng), rng=rng)
             estimate = protocol.estimate(shuffled, people)
@@ -65,17 +62,16 @@ def run(effort: Effort) -> Result:
                 simulated[0],
                 float(np.sqrt(np.mean(np.square(errors)))),
                 protocol.predicted_error(people, share=DENSITY),
-                covered / repetitions,
+                covered / effort.repetitions,
                 *simulated[1:],
                 max(level.epsilon_central_lower for level in guarantee.levels),
             )
         )
-        on_share((index + 1) / len(SETTINGS))
     setting: dict[str, Cell] = {
         "people": NUM_USERS,
         "delta": DELTA,
         "density": DENSITY,
-        "repetitions": repetitions,
+        "repetitions": effort.repetitions,
     }
     return Result(
         title=_TITLE,

@@ -52,7 +52,7 @@ def run(effort: Effort) -> Result:
     """Returns attacks and stated epsilons; nothing is drawn at random."""
     setting = ThreeGroups("f_c", 0.54, 0.1)
     rows: list[tuple[Cell, ...]] = []
-    for size in SIZES:
+    for size in effort.each(SIZES):
         distributions = group_distributions(setting, size)
 
         def divergence(
@@ -66,7 +66,6 @@ def run(effort: Effort) -> Result:
         attack = epsilon_at(divergence, DELTA)
         stated = epsilon_of(mu, DELTA)
         rows.append((size, attack, mu, stated, stated < attack))
-        effort.on_share(len(rows) / len(SIZES))
     cells: dict[str, Cell] = {
         "people": NUM_USERS,
         "budgets": "0.1, 0.5, 1",

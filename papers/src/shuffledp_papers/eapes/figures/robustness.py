@@ -43,13 +43,12 @@ def run(effort: Effort) -> Result:
     """Returns bounds for every extreme budget; nothing is drawn at random."""
     rows: list[tuple[Cell, ...]] = []
     delta = 1.0 / PEOPLE
-    for index, extreme in enumerate(EXTREMES):
+    for extreme in effort.each(EXTREMES):
         people = people_with(extreme)
         interval = band(ClipLaplace(), people, delta=delta)
         claims = [_claim(bound, people, interval) for bound in BOUNDS.values()]
         flat = [cell for pair in claims for cell in pair]
         rows.append((extreme, interval.attack, interval.certified, *flat))
-        effort.on_share((index + 1) / len(EXTREMES))
     setting: dict[str, Cell] = {
         "people": PEOPLE,
         "with the extreme budget": FEW,

@@ -36,7 +36,7 @@ _COUNTS, _LIMIT = "stated, Theorem 1: two counts", "stated, Theorem 3 with C = 0
 def run(effort: Effort) -> Result:
     """Returns divergences at every epsilon; nothing is drawn at random."""
     rows: list[tuple[Cell, ...]] = []
-    for index, (name, level_counts) in enumerate(PLACES.items()):
+    for name, level_counts in effort.each(PLACES.items()):
         people = Population.from_counts(level_counts)
         counts = counted_trade_off(people.budgets())
         for epsilon in EPSILONS:
@@ -53,7 +53,6 @@ def run(effort: Effort) -> Result:
             rows.append(
                 (name, epsilon, exact, proven, stated[0], flags[0], stated[1], flags[1])
             )
-        effort.on_share((index + 1) / len(PLACES))
     setting: dict[str, Cell] = {"randomizer": "three-ary response at every place"}
     return Result(
         title=_TITLE,

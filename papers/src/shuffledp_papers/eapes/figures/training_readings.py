@@ -90,7 +90,7 @@ def run(effort: Effort) -> Result:
     components = components_of(images.train_features)
     rows: list[tuple[Cell, ...]] = []
     curves = []
-    for index, reading in enumerate(chosen):
+    for reading in effort.each(chosen):
         train_accuracy, test_accuracy = _trained(
             images, components, reading, epochs=epochs, seed=effort.seed
         )
@@ -114,7 +114,6 @@ def run(effort: Effort) -> Result:
                     [100.0 * share for share in test_accuracy],
                 )
             )
-        effort.on_share((index + 1) / len(chosen))
     setting: dict[str, Cell] = {
         "clients": CLIENTS,
         "epochs": epochs,

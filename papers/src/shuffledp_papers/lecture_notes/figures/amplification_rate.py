@@ -9,10 +9,7 @@ from shuffledp.accounting.account import account
 from shuffledp.population import Population
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
-from shuffledp_papers.bounds.feldman2021 import (
-    Feldman2021Closed,
-    Feldman2021Numerical,
-)
+from shuffledp_papers.bounds.feldman2021 import Feldman2021Closed, Feldman2021Numerical
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp_papers.lecture_notes.figures.exponent import exponent

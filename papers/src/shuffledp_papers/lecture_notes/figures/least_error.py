@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import column_curves, draw_curves
 from shuffledp_papers.figures.result import Cell, Effort, Result
 from shuffledp_papers.lecture_notes.lower_bound import (
     Transcripts,
@@ -24,7 +24,7 @@ def run(effort: Effort) -> Result:
     """Returns errors of the best analyst, for every number of users."""
     rng = np.random.default_rng(effort.seed)
     rows: list[tuple[Cell, ...]] = []
-    for index, people in enumerate(PEOPLE):
+    for people in effort.each(PEOPLE):
         response = _responses(people)
         drawn = [
             transcripts(adaptive_tables(people, EPSILON, rng=rng))
@@ -43,7 +43,6 @@ def run(effort: Effort) -> Result:
                 max(each.dependence() for each in (response, *drawn)),
             )
         )
-        effort.on_share((index + 1) / len(PEOPLE))
     setting: dict[str, Cell] = {"epsilon": EPSILON, "bits": "drawn evenly"}
     return Result(
         title=_TITLE,
@@ -70,34 +69,24 @@ def run(effort: Effort) -> Result:
             f"Adaptive: the best of {effort.repetitions} drawn protocols in which every "
             "randomizer depends on all answers before it.",
         ),
-        svg=draw(
+        svg=draw_curves(
             _TITLE,
             setting,
-            [
-                Panel(
-                    "",
-                    [
-                        Curve(
-                            "least possible", PEOPLE, [r[1] for r in rows], ours=True
-                        ),
-                        Curve(
-                            "responses, best analyst",
-                            PEOPLE,
-                            [row[2] for row in rows],
-                            joined=False,
-                        ),
-                        Curve(
-                            "adaptive protocols, best analyst",
-                            PEOPLE,
-                            [row[3] for row in rows],
-                        ),
-                        Curve("responses, unbiased", PEOPLE, [row[4] for row in rows]),
-                    ],
-                    horizontal="people",
-                    vertical="root mean squared error",
-                    log="y",
-                )
-            ],
+            column_curves(
+                PEOPLE,
+                rows,
+                {
+                    "least possible": 1,
+                    "responses, best analyst": 2,
+                    "adaptive protocols, best analyst": 3,
+                    "responses, unbiased": 4,
+                },
+                ours=("least possible",),
+                points=("responses, best analyst",),
+            ),
+            horizontal="people",
+            vertical="root mean squared error",
+            log="y",
             description="Errors of local protocols against the number of people",
         ),
     )

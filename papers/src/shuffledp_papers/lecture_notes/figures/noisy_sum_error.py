@@ -9,7 +9,7 @@ from shuffledp.accounting.calibration import largest_budgets
 from shuffledp.accounting.promise import Promise
 from shuffledp.population import Population
 from shuffledp.randomizers.one_bit import OneBit
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import column_curves, draw_curves
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp_papers.lecture_notes.noisy_sum import (
     local_budget,
@@ -27,7 +27,7 @@ def run(effort: Effort) -> Result:
     """Returns noise, guarantees and errors for every number of users."""
     rng = np.random.default_rng(effort.seed)
     rows: list[tuple[Cell, ...]] = []
-    for index, n in enumerate(PEOPLE):
+    for n in effort.each(PEOPLE):
         share = printed_share(n, EPSILON, DELTA)
         people = Population.from_counts({local_budget(share): n})
         # Every user has the local budget of this p.
@@ -53,7 +53,6 @@ def run(effort: Effort) -> Result:
                 ours / unit,
             )
         )
-        effort.on_share((index + 1) / len(PEOPLE))
     setting: dict[str, Cell] = {
         "epsilon": EPSILON,
         "delta": DELTA,
@@ -80,30 +79,23 @@ def run(effort: Effort) -> Result:
             f"(n eps^2) with the constant taken for 1; certified is the smallest p that "
             f"is worth {EPSILON:g} after the shuffle.",
         ),
-        svg=draw(
+        svg=draw_curves(
             _TITLE,
             setting,
-            [
-                Panel(
-                    "",
-                    [
-                        Curve("(9.5) as printed", PEOPLE, [row[5] for row in rows]),
-                        Curve("(9.5) with n p / 2", PEOPLE, [row[6] for row in rows]),
-                        Curve(
-                            "sqrt(ln(1/delta)) / (n eps)", PEOPLE, [r[8] for r in rows]
-                        ),
-                        Curve(
-                            "n p / 2, certified p",
-                            PEOPLE,
-                            [row[7] for row in rows],
-                            ours=True,
-                        ),
-                    ],
-                    horizontal="people",
-                    vertical="mean absolute error",
-                    log="xy",
-                )
-            ],
+            column_curves(
+                PEOPLE,
+                rows,
+                {
+                    "(9.5) as printed": 5,
+                    "(9.5) with n p / 2": 6,
+                    "sqrt(ln(1/delta)) / (n eps)": 8,
+                    "n p / 2, certified p": 7,
+                },
+                ours=("n p / 2, certified p",),
+            ),
+            horizontal="people",
+            vertical="mean absolute error",
+            log="xy",
             description="Errors of the noisy sum against the number of people, log-log",
         ),
         comparisons=(

@@ -7,7 +7,7 @@ import numpy as np
 from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.statistics.mean.protocol import Mean
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import column_curves, draw_curves
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.mean_errors import (
@@ -34,7 +34,7 @@ def run(effort: Effort) -> Result:
     # Laplace noise on the values, and the library's default of one bit.
     noisy = Mean(0.0, WIDTH, randomizer=Laplace(0.0, WIDTH))
     rows: list[tuple[Cell, ...]] = []
-    for index, budget in enumerate(BUDGETS):
+    for budget in effort.each(BUDGETS):
         people = Population.from_counts({budget: NUM_USERS})
         simulated = []
         for protocol in (noisy, Mean(0.0, WIDTH)):
@@ -59,7 +59,6 @@ def run(effort: Effort) -> Result:
                 printed_rate(NUM_USERS, budget, width=WIDTH),
             )
         )
-        effort.on_share((index + 1) / len(BUDGETS))
     setting: dict[str, Cell] = {"people": NUM_USERS, "m": WIDTH}
     return Result(
         title=_TITLE,
@@ -81,25 +80,22 @@ def run(effort: Effort) -> Result:
             "12. Bits of Laplace noise are those of the cells of the public grid that "
             "all messages but one in 10^9 fall into.",
         ),
-        svg=draw(
+        svg=draw_curves(
             _TITLE,
             setting,
-            [
-                Panel(
-                    "",
-                    [
-                        Curve("Laplace, simulated", BUDGETS, [r[1] for r in rows]),
-                        Curve("one bit, simulated", BUDGETS, [r[4] for r in rows]),
-                        Curve("m / (sqrt(n) eps)", BUDGETS, [r[7] for r in rows]),
-                        Curve(
-                            "m / sqrt(n eps), printed", BUDGETS, [r[8] for r in rows]
-                        ),
-                    ],
-                    horizontal="epsilon",
-                    vertical="root mean squared error",
-                    log="xy",
-                )
-            ],
+            column_curves(
+                BUDGETS,
+                rows,
+                {
+                    "Laplace, simulated": 1,
+                    "one bit, simulated": 4,
+                    "m / (sqrt(n) eps)": 7,
+                    "m / sqrt(n eps), printed": 8,
+                },
+            ),
+            horizontal="epsilon",
+            vertical="root mean squared error",
+            log="xy",
             description="Errors of a mean of numbers against the budget, log-log",
         ),
         comparisons=(

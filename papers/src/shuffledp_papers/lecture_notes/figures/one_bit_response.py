@@ -22,7 +22,7 @@ def run(effort: Effort) -> Result:
     values = np.arange(NUM_USERS) * np.arange(NUM_USERS) % k
     truth = np.bincount(values, minlength=k) / NUM_USERS
     rows: list[tuple[Cell, ...]] = []
-    for index, budget in enumerate(BUDGETS):
+    for budget in effort.each(BUDGETS):
         table = response_table(k, budget)
         # The mean over values is as close to each of them as any value's distribution.
         one_bit = OneBitReduction(table, table.mean(axis=0), budget)
@@ -52,7 +52,6 @@ def run(effort: Effort) -> Result:
                 float((off / (one_bit.kept_share * table)).max()),
             )
         )
-        effort.on_share((index + 1) / len(BUDGETS))
     setting: dict[str, Cell] = {"people": NUM_USERS, "categories": k}
     return Result(
         title=_TITLE,

@@ -7,7 +7,7 @@ draws the curator's Laplace noise.
 import numpy as np
 
 from shuffledp.randomizers.one_bit import OneBit
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import column_curves, draw_curves
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.mean_errors import (
@@ -31,7 +31,7 @@ def run(effort: Effort) -> Result:
     counts = np.array([[NUM_USERS - ones, ones]])
     rows: list[tuple[Cell, ...]] = []
     inside = 0.0
-    for index, budget in enumerate(BUDGETS):
+    for budget in effort.each(BUDGETS):
         errors = np.array(
             [
                 response_estimate(_ones(counts, budget, rng=rng), NUM_USERS, budget)
@@ -53,7 +53,6 @@ def run(effort: Effort) -> Result:
                 central_error(NUM_USERS, budget),
             )
         )
-        effort.on_share((index + 1) / len(BUDGETS))
     # Above 0.4, sinh(eps / 2) is no longer close to eps / 2.
     simulated = [row[1] for row in rows[:4]]
     setting: dict[str, Cell] = {"people": NUM_USERS, "share of ones": SHARE}
@@ -75,28 +74,25 @@ def run(effort: Effort) -> Result:
             "The printed rate falls with the root of epsilon; the error falls with "
             "epsilon itself, as the variance printed beside it, 1 / (n eps^2), says.",
         ),
-        svg=draw(
+        svg=draw_curves(
             _TITLE,
             setting,
-            [
-                Panel(
-                    "",
-                    [
-                        Curve("exact", BUDGETS, [row[2] for row in rows], ours=True),
-                        Curve("simulated", BUDGETS, [r[1] for r in rows], joined=False),
-                        Curve(
-                            "printed: 1 / sqrt(n eps)", BUDGETS, [r[4] for r in rows]
-                        ),
-                        Curve(
-                            "right: 1 / (sqrt(n) eps)", BUDGETS, [r[3] for r in rows]
-                        ),
-                        Curve("curator, exact", BUDGETS, [row[6] for row in rows]),
-                    ],
-                    horizontal="epsilon",
-                    vertical="root mean squared error",
-                    log="xy",
-                )
-            ],
+            column_curves(
+                BUDGETS,
+                rows,
+                {
+                    "exact": 2,
+                    "simulated": 1,
+                    "printed: 1 / sqrt(n eps)": 4,
+                    "right: 1 / (sqrt(n) eps)": 3,
+                    "curator, exact": 6,
+                },
+                ours=("exact",),
+                points=("simulated",),
+            ),
+            horizontal="epsilon",
+            vertical="root mean squared error",
+            log="xy",
             description="Errors of a mean of bits against the budget, log-log",
         ),
         comparisons=(

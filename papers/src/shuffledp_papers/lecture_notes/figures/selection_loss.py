@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import column_curves, draw_curves
 from shuffledp_papers.figures.result import Cell, Effort, Result
 from shuffledp_papers.lecture_notes.selection import (
     curators_choice,
@@ -24,7 +24,7 @@ def run(effort: Effort) -> Result:
     """Returns the approval that each mechanism loses to the best candidate."""
     rng = np.random.default_rng(effort.seed)
     rows: list[tuple[Cell, ...]] = []
-    for index, d in enumerate(CANDIDATES):
+    for d in effort.each(CANDIDATES):
         missed = np.array([_missed(d, rng=rng) for _ in range(effort.repetitions)])
         rows.append(
             (
@@ -34,7 +34,6 @@ def run(effort: Effort) -> Result:
                 listed_level(d, EPSILON) if d <= _LISTED else None,
             )
         )
-        effort.on_share((index + 1) / len(CANDIDATES))
     setting: dict[str, Cell] = {"people": NUM_USERS, "epsilon": EPSILON}
     names = ("curator", "local exponential mechanism", "local bit of one candidate")
     return Result(
@@ -55,21 +54,17 @@ def run(effort: Effort) -> Result:
             "both local ones with a power of it.",
             "Listed: the largest log ratio of naming chances over all pairs of approvals.",
         ),
-        svg=draw(
+        svg=draw_curves(
             _TITLE,
             setting,
-            [
-                Panel(
-                    "",
-                    [
-                        Curve(name, CANDIDATES, [row[index + 1] for row in rows])
-                        for index, name in enumerate(names)
-                    ],
-                    horizontal="candidates",
-                    vertical="missed share of approval",
-                    log="x",
-                )
-            ],
+            column_curves(
+                CANDIDATES,
+                rows,
+                {name: index for index, name in enumerate(names, start=1)},
+            ),
+            horizontal="candidates",
+            vertical="missed share of approval",
+            log="x",
             description="What selection misses against the number of candidates",
         ),
     )

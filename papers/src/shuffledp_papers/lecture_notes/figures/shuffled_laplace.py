@@ -10,7 +10,7 @@ import math
 from shuffledp.accounting.account import account
 from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import column_curves, draw_curves
 from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.mean_errors import central_error, laplace_error
@@ -27,7 +27,7 @@ def run(effort: Effort) -> Result:
     pairs = [(n, DELTA) for n in PEOPLE]
     pairs += [(10_000, delta) for delta in DELTAS if delta != DELTA]
     rows: list[tuple[Cell, ...]] = []
-    for index, (n, delta) in enumerate(pairs):
+    for n, delta in effort.each(pairs):
         # The central epsilon for which the example's noise has this local budget.
         epsilon = BUDGET * math.sqrt(math.log(1.0 / delta) / n)
         people = Population.from_counts({BUDGET: n})
@@ -46,7 +46,6 @@ def run(effort: Effort) -> Result:
                 math.sqrt(math.log(1.0 / delta)),
             )
         )
-        effort.on_share((index + 1) / len(pairs))
     setting: dict[str, Cell] = {"local epsilon": BUDGET}
     # The first rows vary n at one delta.
     populations = rows[: len(PEOPLE)]
@@ -75,34 +74,23 @@ def run(effort: Effort) -> Result:
             "The ratio is sqrt(ln(1 / delta)), whatever n is: the error is of the order "
             "sqrt(ln(1 / delta)) / (n eps).",
         ),
-        svg=draw(
+        svg=draw_curves(
             _TITLE,
             setting | {"delta": DELTA},
-            [
-                Panel(
-                    "",
-                    [
-                        Curve(
-                            "epsilon, certified",
-                            PEOPLE,
-                            [row[3] for row in populations],
-                            ours=True,
-                        ),
-                        Curve(
-                            "epsilon, wanted", PEOPLE, [row[2] for row in populations]
-                        ),
-                        Curve("error", PEOPLE, [row[4] for row in populations]),
-                        Curve(
-                            "error of a curator",
-                            PEOPLE,
-                            [row[5] for row in populations],
-                        ),
-                    ],
-                    horizontal="people",
-                    vertical="central epsilon, standard error",
-                    log="xy",
-                )
-            ],
+            column_curves(
+                PEOPLE,
+                populations,
+                {
+                    "epsilon, certified": 3,
+                    "epsilon, wanted": 2,
+                    "error": 4,
+                    "error of a curator": 5,
+                },
+                ours=("epsilon, certified",),
+            ),
+            horizontal="people",
+            vertical="central epsilon, standard error",
+            log="xy",
             description="Levels and errors of shuffled Laplace noise against people",
         ),
         comparisons=(

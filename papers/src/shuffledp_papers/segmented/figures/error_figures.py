@@ -50,9 +50,8 @@ def figure(title: str, conditions: Sequence[Condition]) -> Callable[[Effort], Re
     def run(effort: Effort) -> Result:
         rng = np.random.default_rng(effort.seed)
         settings: list[list[ErrorPoint]] = []
-        for index, condition in enumerate(conditions):
+        for condition in effort.each(conditions):
             settings.append(simulate_points(condition, effort.repetitions, rng))
-            effort.on_share((index + 1) / len(conditions))
         cells: dict[str, Cell] = {"targets": "0.5, 1, 2", "delta": "0.01 / n"}
         return Result(
             title=title,

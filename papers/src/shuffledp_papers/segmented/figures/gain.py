@@ -98,7 +98,7 @@ def errors_of(condition: Condition, reading: str, *, seed: int) -> PredictedErro
 def run(effort: Effort) -> Result:
     """Computes errors and gains of every setting under every reading."""
     rows: list[tuple[Cell, ...]] = []
-    for index, condition in enumerate(CONDITIONS):
+    for condition in effort.each(CONDITIONS):
         for reading in READINGS:
             # Synthetic sets all have s items: there is nothing to pad.
             if reading == "dummies" and condition.data != "msnbc":
@@ -114,7 +114,6 @@ def run(effort: Effort) -> Result:
                     errors.gain_over_mm,
                 )
             )
-        effort.on_share((index + 1) / len(CONDITIONS))
     setting: dict[str, Cell] = {"targets": "0.5, 1, 2", "delta": "0.01 / n"}
     return Result(
         title=_TITLE,

@@ -37,7 +37,7 @@ def run(effort: Effort) -> Result:
     families = (kary_family(16), noise_family(cells=4))
     rows: list[tuple[Cell, ...]] = []
     steps = [(family, privacy) for family in families for privacy in _PRIVACIES]
-    for index, (family, privacy) in enumerate(steps):
+    for family, privacy in effort.each(steps):
         best = best_messages(
             family, people, delta=DELTA, privacy=privacy, shares=_shares(family)
         ).blanket
@@ -45,7 +45,6 @@ def run(effort: Effort) -> Result:
             keys = (family.name, blanket, blanket == best, _NAMES[privacy])
             cells = _row(family, people, blanket, privacy, effort.repetitions, rng)
             rows.append((*keys, *cells))
-        effort.on_share((index + 1) / len(steps))
     setting: dict[str, Cell] = {
         "people": NUM_USERS,
         "targets": "0.5, 1, 2 at 25/50/25%",

@@ -19,11 +19,7 @@ from shuffledp_papers.segmented.figures.competitors import (
     subexp_shuffle,
 )
 from shuffledp_papers.segmented.figures.conditions import TARGETS, Condition
-from shuffledp_papers.segmented.figures.error_points import (
-    OURS,
-    PUBLISHED,
-    ErrorPoint,
-)
+from shuffledp_papers.segmented.figures.error_points import OURS, PUBLISHED, ErrorPoint
 from shuffledp_papers.segmented.privacy import smallest_blanket
 from shuffledp_papers.segmented.protocol import published_rates
 

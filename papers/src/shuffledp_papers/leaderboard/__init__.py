@@ -1,0 +1,1 @@
+"""Published bounds beside certificates and attacks on a fixed grid of collections."""
