@@ -1,7 +1,7 @@
 """A program that reproduces the tables of APES: equal clones, on a coarse grid.
 
-The epsilons of Tables 3 and 4 are not Theorem 4 but the two counts behind it, apparently
-evaluated by the program of Feldman, McMillan, Talwar (2021): C ~ Binomial(n - 1, p),
+The epsilons of Tables 3 and 4 are not Theorem 4 but the two counts behind it, evaluated by
+the program of Feldman, McMillan, Talwar (2021): C ~ Binomial(n - 1, p),
 p = S / (n - 1), whose values are taken in blocks of 100, from the mean to both ends; and 10
 halvings between 0 and the closed form find epsilon. With
 
@@ -10,8 +10,10 @@ halvings between 0 and the closed form find epsilon. With
 k = 7850 coordinates, or 2 b = 3140 for S-APES, and advanced composition this gives the
 printed epsilons, to 2 percent. `shuffledp reproduce apes-candidates` tries others.
 
-Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Tables 3 and 4. The
-program is inferred from the printed numbers; the paper does not describe it.
+Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Tables 3 and 4. The paper
+does not describe the program. The first author's, github.com/yixuanLL/EoN, has the blocks,
+the halvings and the averaged p_ij, and a normal distribution for C; delta_c and what is
+left of 3.6e-5 are inferred from the printed numbers.
 """
 
 import math
