@@ -46,6 +46,17 @@ def test_the_coarse_grid_rounds_up_a_little(
     assert coarse <= 1.10 * exact
 
 
+def test_a_normal_number_of_clones_is_wider_than_a_binomial_one() -> None:
+    # Its variance is S and not S (1 - p); epsilon is that of fewer clones.
+    binomial = Clones(10_000, 5_500.0, 1.0)
+    normal = replace(binomial, normal=True)
+
+    coarse, wide = (program_epsilon(each, delta=1e-8) for each in (binomial, normal))
+
+    assert wide == pytest.approx(coarse, rel=0.03)
+    assert wide != coarse
+
+
 def test_what_is_left_for_advanced_composition() -> None:
     # tanh(1/4) = 0.2449187, tanh(1/2) = 0.4621172.
     assert table_slack(7850, 0.5) == pytest.approx(3.6e-5 - 1.92261e-5, rel=1e-5)
@@ -93,4 +104,6 @@ def test_one_way_gives_what_table_4_prints_and_the_others_do_not() -> None:
     assert other.why
     assert "17 of 18" in result.notes[0]
     assert max(found, exact) < 0.02
+    # The first author's program has a normal number of clones.
+    assert away["APES", candidates.CANDIDATES[0].name] < 0.004
     assert min(others) > 0.1

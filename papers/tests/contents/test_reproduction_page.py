@@ -47,6 +47,7 @@ def test_numbers_decide_where_the_state_is_open(
     [
         {},
         {"state": State.DIFFERS},
+        {"state": State.TRIED},
         {"state": State.IMPOSSIBLE},
         {"state": State.REFUTED},
     ],

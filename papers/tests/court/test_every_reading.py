@@ -26,16 +26,16 @@ from shuffledp_papers.segmented.privacy import SegmentedPrivacy
 CASES = {case.name: case for case in all_cases()}
 
 
-@pytest.mark.parametrize("half", [1.0, 0.5])
+@pytest.mark.parametrize(("half", "own_half"), [(1.0, 1.0), (0.5, 1.0), (0.5, 0.5)])
 def test_no_reading_of_the_counts_of_theorem_1_says_what_the_messages_say(
-    half: float,
+    half: float, own_half: float
 ) -> None:
     budgets, counts = np.array([0.1, 6.0]), np.array([199, 1])
     stated = []
     # The budget of D_0, and the place that the sum omits; the proof halves the chances.
     for own, omitted in itertools.product(range(2), repeat=2):
         lie = probabilities(budgets[own])[0]
-        first = np.array([1.0 - lie, lie, 0.0])
+        first = np.array([own_half * (1.0 - lie), own_half * lie, 1.0 - own_half])
         pairs = half * np.array([probabilities(b)[:2] for b in budgets])
         others = np.column_stack([pairs, 1.0 - pairs.sum(axis=1)])
         left = counts - np.eye(2, dtype=int)[omitted]

@@ -1,6 +1,7 @@
 """Table 2 and the figures of Liu et al. (2024), claims and attacks at equal noise."""
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.bounds.equal_noise import ClaimComparison, band, stated
 from shuffledp_papers.bounds.feldman2023 import Feldman2023Numerical
 from shuffledp_papers.bounds.feldman_approximate import FeldmanApproximate
+from shuffledp_papers.bounds.invert import epsilon_at
 from shuffledp_papers.bounds.two_counts import clone_count
 from shuffledp_papers.figures.result import Effort, Result
 from shuffledp_papers.hypothesis_testing.figures import (
@@ -67,7 +69,7 @@ def test_rows_of_earlier_bounds_are_found_again_with_what_was_changed() -> None:
 
 
 def test_what_is_too_small_for_the_picture_is_named_in_a_note() -> None:
-    cells = [0.5] * (len(table_2.BOUNDS) * 4 + 2)
+    cells = [0.5] * (len(table_2.BOUNDS) * 4 + 3)
     rows = [(0.01, 1e-3, 0.1, *cells), (0.03, 1e-50, 0.1, *cells)]
     rows += [(0.05, 1e-90, 0.1, 1e-41, *cells[1:])]
 
@@ -100,25 +102,42 @@ def test_failures_are_added_to_the_pure_reduction() -> None:
     ) == pytest.approx(1e-5, rel=1e-9)
 
 
-def test_the_printed_row_would_take_less_noise_than_is_stated() -> None:
+def test_the_printed_row_is_that_of_a_variance_taken_for_a_deviation() -> None:
     levels = SETTING.people.epsilons
-    narrow = 2.04
-    tail = 5e-11
-    clone_probabilities = gaussian_clone_probabilities(
-        narrow / levels, narrow / 2.0, tail=tail
-    )
+    # 2 ln(1.25 / delta) 0.1^2 / eps^2, for values 0.1 apart, on the scale of [0, 1].
+    deviations = 2.0 * math.log(1.25e10) * 0.1**2 / levels**2 / 0.1
+    tail, own = 5e-11, 2.0 * math.log(1.25e10) * 0.1 / 4.0
+    clone_probabilities = gaussian_clone_probabilities(deviations, own, tail=tail)
     clones = clone_count(
         np.minimum(2.0 * clone_probabilities, 1.0), SETTING.people.counts
     )
-    tests = _Tests(clones, gaussian_target_error(narrow / 2.0, tail=tail), 1e-10, True)
+    tests = _Tests(clones, gaussian_target_error(own, tail=tail), 1e-10, True)
 
     for epsilon, printed in zip(
         table_2.EPSILONS, table_2.PRINTED[table_2.OWN], strict=True
     ):
         # A digit is printed, of numbers over 22 orders of magnitude.
-        assert 0.5 < tests.delta(epsilon) / float(printed) < 1.5
+        found = table_2.at_the_programs_noise(SETTING, epsilon)
+        assert found == pytest.approx(float(printed), rel=0.25)
+        # Quantiles up to 1.99993 in place of 2.
+        assert tests.delta(epsilon) == pytest.approx(found, rel=0.05)
         stated_noise = HypothesisTesting().delta(SETTING, epsilon)
         assert stated_noise < 1e-3 * float(printed)
+
+
+@pytest.mark.parametrize(("low", "high", "times"), [(0.05, 1.0, 6.2), (0.5, 2.0, 2.2)])
+def test_the_printed_factor_is_near_at_the_noise_of_the_program(
+    low: float, high: float, times: float
+) -> None:
+    budgets = low + (high - low) * (np.arange(1_000) + 0.5) / 1_000
+    setting = Setting(sdp.Population.from_budgets(budgets), NOISE, None, 1e-10)
+
+    own, other = (
+        epsilon_at(partial(variant, setting), 1e-5)
+        for variant in (table_2.at_the_programs_noise, table_2.narrower)
+    )
+
+    assert other / own == pytest.approx(times, rel=0.05)
 
 
 # The attack and the claim of Theorem 2, at classical noise.

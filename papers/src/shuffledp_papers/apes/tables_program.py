@@ -1,17 +1,20 @@
 """A program that reproduces the tables of APES: equal clones, on a coarse grid.
 
-The epsilons of Tables 3 and 4 are not Theorem 4 but the two counts behind it, apparently
-evaluated by the program of Feldman, McMillan, Talwar (2021): C ~ Binomial(n - 1, p),
-p = S / (n - 1), whose values are taken in blocks of 100, from the mean to both ends; and 10
-halvings between 0 and the closed form find epsilon. With
+The epsilons of Tables 3 and 4 are not Theorem 4 but the two counts behind it, evaluated by
+the program of Feldman, McMillan, Talwar (2021): C ~ Binomial(n - 1, p), p = S / (n - 1), or
+a normal number of mean and variance S, whose values are taken in blocks of 100, from the
+mean to both ends; and 10 halvings between 0 and the closed form find epsilon. With
 
     delta_s = 1e-8,   delta_c = tanh(e / 2) delta_s,   delta' = 3.6e-5 - k delta_c,
 
 k = 7850 coordinates, or 2 b = 3140 for S-APES, and advanced composition this gives the
-printed epsilons, to 2 percent. `shuffledp reproduce apes-candidates` tries others.
+printed epsilons: of APES to 0.4 percent, of S-APES to 1.5 percent. `shuffledp reproduce
+apes-candidates` tries others.
 
-Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Tables 3 and 4. The
-program is inferred from the printed numbers; the paper does not describe it.
+Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Tables 3 and 4. The paper
+does not describe the program. The first author's, github.com/yixuanLL/EoN, has the blocks,
+the halvings and the averaged p_ij, and a normal distribution of variance S for C; delta_c
+and what is left of 3.6e-5 are inferred from the printed numbers.
 """
 
 import math
@@ -19,6 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
 from shuffledp.accounting.sums.binomial import binomial_weight
 from shuffledp_papers.apes.user_level import composed_epsilon
@@ -42,11 +46,14 @@ class Clones:
         people: n >= 2, the target user included.
         sum_of_probabilities: S, the expected number of clones; in (0, n - 1).
         budget: The target user's local budget, > 0.
+        normal: Whether C is taken for a normal number of variance S, and Theorem 4 for
+            the closed form, as the first author's program does for personal budgets.
     """
 
     people: int
     sum_of_probabilities: float
     budget: float
+    normal: bool = False
 
     def __post_init__(self) -> None:
         require(self.people >= 2, "at least 2 people", f"{self.people}")
@@ -120,18 +127,22 @@ def _closed_form(clones: Clones, delta: float) -> float:
         raise OutsidePreconditions(
             f"Expected a population of at least 16 ln(4 / delta), got {expected_clones:g}."
         )
+    if clones.normal:
+        return math.log1p(math.tanh(clones.budget / 2.0) * bracket)
     decay = math.exp(-clones.budget)
     return math.log1p((1.0 - decay) / (1.0 + decay / (1.0 + bracket)) * bracket)
 
 
 def _delta(clones: Clones, epsilon: float, limit: float, block: int) -> float:
     """Returns the program's divergence; more than the limit if it is not below it."""
-    others = clones.people - 1
-    probability, mean = (
-        clones.sum_of_probabilities / others,
-        clones.sum_of_probabilities,
-    )
-    weights = binomial_weight(np.arange(others + 1.0), others, probability)
+    others, mean = clones.people - 1, clones.sum_of_probabilities
+    if clones.normal:
+        # The first number of a block is left out, as in the program.
+        ends = (np.arange(others + 1.0) - mean + 0.5) / math.sqrt(mean)
+        below = ndtr(ends)
+        weights = np.diff(below, prepend=below[0])
+    else:
+        weights = binomial_weight(np.arange(others + 1.0), others, mean / others)
     other = math.exp(-clones.budget) / (1.0 + math.exp(-clones.budget))
     total = used = 0.0
     for low, high in _blocks(math.ceil(mean), others, block):
@@ -141,7 +152,7 @@ def _delta(clones: Clones, epsilon: float, limit: float, block: int) -> float:
         # The remaining probability counts in full, once it is below the total so far.
         if 1.0 - used < total:
             return total + 1.0 - used
-        mass = float(weights[low : high + 1].sum())
+        mass = float(weights[low + clones.normal : high + 1].sum())
         # The divergence falls with the number of clones: the lowest one is the safe side.
         lowest = CloneCount(low, np.ones(1))
         total += mass * divergence(

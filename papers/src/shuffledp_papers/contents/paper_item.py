@@ -14,7 +14,8 @@ class State(StrEnum):
         DIFFERS: The numbers differ; `why` gives the reason, or that it is unknown.
         REFUTED: A claim check shows that it is false under every reading.
         HOLDS: It is right, with the errata named, and tested.
-        TRIED: It runs in this library; there is nothing of the paper to compare with.
+        TRIED: It runs in this library; there is nothing of the paper to compare with, and
+            `why` names what is missing.
         IMPOSSIBLE: It cannot be done; `why` gives the reason.
     """
 
@@ -53,7 +54,8 @@ class PaperItem:
         # The page derives a missing state from the numbers of a result.
         if self.state is None and not self.result:
             raise InvalidInputError(f"Expected a state or a result of {self.place}.")
-        if self.state in (State.DIFFERS, State.IMPOSSIBLE) and not self.why:
+        unexplained = State.DIFFERS, State.TRIED, State.IMPOSSIBLE
+        if self.state in unexplained and not self.why:
             raise InvalidInputError(f"Expected why {self.place} is {self.state}.")
         if self.state is State.REFUTED and not (self.cases or self.why):
             raise InvalidInputError(f"Expected what refutes {self.place}.")

@@ -15,7 +15,8 @@ mu-GDP states falls exponentially in n, and Theorem 3 adds
 
 of the order n^(-1/2): every C fails from some n on, of the order C^6.
 
-Source of the statement: Chen, Cao, Ge (2023), Theorem 3 and Corollary 1.
+Source of the statement: Chen, Cao, Ge (2023), section 4.2, with Theorem 3. Corollary 1 is
+about the output of Algorithm 2, the mean alone, which this does not contradict.
 """
 
 import math
@@ -26,7 +27,7 @@ _OWN, _OTHERS = 0.5, 2.0
 
 
 def stated_delta(epsilon: float, num_users: float, constant: float) -> float:
-    """Returns the delta that Corollary 1 states with the constant C.
+    """Returns the delta of mu-GDP with the error term of the constant C.
 
     Args:
         epsilon: > 0.
@@ -57,7 +58,7 @@ def reached_delta(epsilon: float, num_users: float) -> float:
 
 
 def needed_constant(epsilon: float, num_users: float) -> float:
-    """Returns the smallest C for which Corollary 1 is not contradicted.
+    """Returns the smallest C that the family does not contradict.
 
     >>> [round(needed_constant(0.45, n), 3) for n in (1e3, 1e6, 1e9, 1e12)]
     [0.012, 0.039, 0.122, 0.385]

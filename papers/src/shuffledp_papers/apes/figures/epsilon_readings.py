@@ -73,7 +73,7 @@ def by_program(setting: Setting, framework: str) -> float:
     if framework != "unis":
         probabilities, counts = echoes(setting)
         total = float(probabilities @ counts)
-    clones = Clones(setting.num_users, total, largest)
+    clones = Clones(setting.num_users, total, largest, normal=framework != "unis")
     return program_epsilon(clones, delta=DELTA_SHUFFLE)
 
 

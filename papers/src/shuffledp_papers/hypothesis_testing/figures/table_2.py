@@ -3,10 +3,15 @@
 Classical Gaussian noise, sqrt(2 ln(1.25 / delta)) / epsilon with delta = 1e-10 (the paper
 prints no formula of its noise), budgets U(0.5, 2), 10,000 users. The printed rows are
 compared with their formulas, and with attack and certificate at the same noise.
+
+The first author's program, github.com/yixuanLL/HPS, shows how the rows come about: the
+square of that deviation, for values 0.1 apart, is taken for the deviation; the sum in the
+mu of Chen, Cao, Ge is of 2 / (1 + e^eps_i); and counts are rounded down to hundreds.
 """
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -50,7 +55,9 @@ BOUNDS: Mapping[str, PublishedBound] = {
     FELDMAN: FeldmanApproximate(),
 }
 _NOISE = Gaussian(delta_local=1e-10, calibration="classical")
-# The step to which the authors' program of [12] rounds counts down, by its example.
+# The distance of two values in the first author's program.
+_DISTANCE = 0.1
+# The step to which the program rounds counts down, as that of the authors of [12].
 _STEP = 100
 # Smaller deltas are in the table, and not in the figure.
 _FLOOR = 1e-40
@@ -58,13 +65,13 @@ _FLOOR = 1e-40
 _CLAIMS = 3
 _TITLE = "Liu et al. (2024), Table 2: delta at fixed central epsilons"
 _WHY = {
-    OWN: "the printed row does not follow from Theorem 2 at noise that keeps the local "
-    "budgets, 6.82 / epsilon or, calibrated exactly, 5.87 / epsilon; noise of 2.04 / "
-    "epsilon would give about these numbers",
+    OWN: "the printed row is that of Theorem 2 at deviations of 4.65 / epsilon^2, as in "
+    "the first author's program; local budgets are kept at 6.82 / epsilon or, calibrated "
+    "exactly, 5.87 / epsilon",
     EAPES: "the printed row is that of Chen, Cao, Ge (2024); E-APES of 2023 has it if mu "
-    "is divided by sqrt(2)",
+    "is divided by sqrt(2), as in the first author's program",
     FELDMAN: "found again with counts rounded down to multiples of 100, the step in the "
-    "example of its authors' program; the paper does not say how it was computed",
+    "first author's program",
 }
 
 
@@ -89,7 +96,8 @@ def run(effort: Effort) -> Result:
                 compared = Comparison(label, printed, claim.number)
                 why = "" if compared.agrees else _WHY[name]
                 comparisons.append(Comparison(label, printed, claim.number, why=why))
-        cells += [variant(setting, epsilon) for variant in (narrower, in_steps)]
+        variants = (narrower, in_steps, at_the_programs_noise)
+        cells += [variant(setting, epsilon) for variant in variants]
         rows.append(tuple(cells))
         effort.on_share(len(rows) / len(EPSILONS))
     comparisons += _explained(rows)
@@ -109,6 +117,7 @@ def run(effort: Effort) -> Result:
             *(column for name in BOUNDS for column in _columns(name)),
             f"{EAPES}, mu / sqrt(2)",
             f"{FELDMAN}, in steps of {_STEP}",
+            f"{OWN}, at the program's noise",
         ),
         rows=tuple(rows),
         notes=(*_NOTES, *outside_notes(rows)),
@@ -124,8 +133,8 @@ _NOTES = (
     "The printed row of Liu et al. is above the certificate up to epsilon 0.05, and true "
     "there, though not by its theorem. No attack refutes the theorem or a printed number.",
     "The second printed row is that of Chen, Cao, Ge (2024, AAAI); the formula beside it "
-    "is E-APES (2023). This row and that of Feldman et al. are found again with the two "
-    "changes of the last columns.",
+    "is E-APES (2023). All rows are found again with the changes of the last columns: "
+    "they are in the first author's program, github.com/yixuanLL/HPS.",
 )
 
 
@@ -134,6 +143,24 @@ def narrower(setting: Setting, epsilon: float) -> float:
     # With it the row that is printed for the paper of 2024 results.
     mu = gdp_parameter(setting, delta_local=_NOISE.delta_local)
     return gaussian_delta(mu / math.sqrt(2.0), epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class _ProgramNoise(Gaussian):
+    """Noise whose deviation is the square of the classical one, for values 0.1 apart."""
+
+    def deviations(self, epsilons: Floats) -> Floats:
+        # On the scale of [-1, 1], which is 2 and not 0.1 wide.
+        squared = 2.0 * math.log(1.25 / self.delta_local) * (_DISTANCE / epsilons) ** 2
+        deviations: Floats = squared * (2.0 / _DISTANCE)
+        return deviations
+
+
+def at_the_programs_noise(setting: Setting, epsilon: float) -> float:
+    """Returns the delta of Theorem 2 at the noise of the first author's program."""
+    noise = _ProgramNoise(delta_local=_NOISE.delta_local)
+    narrow = Setting(setting.people, noise, None, noise.delta_local)
+    return HypothesisTesting().stated_delta(narrow, epsilon)
 
 
 def in_steps(setting: Setting, epsilon: float) -> float:
@@ -183,13 +210,17 @@ def _columns(name: str) -> tuple[str, ...]:
 
 
 def _explained(rows: list[tuple[Cell, ...]]) -> list[Comparison]:
-    """Returns comparisons of the earlier bounds' rows with changed formulas."""
-    changed = {f"{EAPES}, mu / sqrt(2)": EAPES, f"{FELDMAN}, in steps": FELDMAN}
+    """Returns comparisons of the printed rows with changed formulas."""
+    changed = {
+        f"{EAPES}, mu / sqrt(2)": EAPES,
+        f"{FELDMAN}, in steps": FELDMAN,
+        f"{OWN}, at the program's noise": OWN,
+    }
     comparisons = []
     for index, (label, name) in enumerate(changed.items()):
         for row, printed in zip(rows, PRINTED[name], strict=True):
             # Most are printed with one digit; 5.75e-5, apparently, as 5e-5.
-            value = number(row[len(row) - 2 + index], missing=math.nan)
+            value = number(row[len(row) - len(changed) + index], missing=math.nan)
             comparisons.append(
                 Comparison(f"{label}, at epsilon {row[0]}", printed, value, within=0.16)
             )
