@@ -171,6 +171,33 @@ def test_caution_that_nobody_took_is_refused(slack: float, honest: Record) -> No
     assert "numerical caution" in problem
 
 
+@pytest.mark.parametrize(
+    "weakened",
+    [{"epsilon_coalition": 7.5}, {"epsilon_coalition": None}, {"delta_coalition": 0.5}],
+)
+def test_less_against_the_coalition_is_said_to_be_weaker(
+    weakened: Record, honest: Record
+) -> None:
+    record = copy.deepcopy(honest)
+    record["levels"][0] |= weakened
+
+    verification = sdp.verify(record)
+
+    assert verification.holds
+    (line,) = verification.weaker
+    assert line.startswith("level 1.0: against shuffler and analyst together it says")
+    assert line.endswith("and epsilon 1.0 at delta 0.0 is proven")
+
+
+@pytest.mark.parametrize("part", ["slack", "delta_coalition"])
+def test_a_delta_above_1_is_no_statement(part: str, honest: Record) -> None:
+    record = copy.deepcopy(honest)
+    record["levels"][0][part] = 1e308
+
+    with pytest.raises(sdp.DataError, match=f"`{part}` to be a part, from 0 to 1"):
+        sdp.verify(record)
+
+
 def test_a_weaker_statement_holds_and_is_said_to_be_weaker(honest: Record) -> None:
     record = copy.deepcopy(honest)
     record["levels"][0]["epsilon_central"] = 2.0

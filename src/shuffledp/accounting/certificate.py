@@ -130,9 +130,10 @@ def _level(record: object, requested: str, given: float) -> LevelGuarantee:
     needed |= {f"{solved}_central", f"{solved}_central_lower"}
     needed |= {"epsilon_coalition", "delta_coalition"}
     _check_keys(needed - set(entry), set(entry) - needed - {"quantile"}, " in a level")
-    slack, choice = _number(entry, "slack"), _number(entry, chosen)
-    if slack > 1.0:
-        raise _unfit("`slack` to be a part, from 0 to 1")
+    choice = _number(entry, chosen)
+    for part in ("slack", "delta_coalition", "delta_central", "delta_central_lower"):
+        if part in entry and _number(entry, part) > 1.0:
+            raise _unfit(f"`{part}` to be a part, from 0 to 1")
     coalition = entry["epsilon_coalition"]
     return LevelGuarantee(
         epsilon_coalition=(
@@ -144,7 +145,7 @@ def _level(record: object, requested: str, given: float) -> LevelGuarantee:
         count=_whole(entry, "count"),
         hides_among=_whole(entry, "hides_among"),
         rests_on=_rests_on(entry["rests_on"]),
-        slack=slack,
+        slack=_number(entry, "slack"),
         quantile=None if entry.get("quantile") is None else _text(entry, "quantile"),
         **{
             # Levels state what was solved for, and their statement what was given.

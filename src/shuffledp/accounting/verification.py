@@ -190,8 +190,8 @@ def _compared_levels(claim: LevelGuarantee, computed: LevelGuarantee) -> list[st
         )
     if not _coalition_holds(claim, computed):
         problems.append(
-            f"{name}: against shuffler and analyst together, epsilon "
-            f"{claim.epsilon_coalition!r} at delta {claim.delta_coalition!r} is not proven"
+            f"{name}: against shuffler and analyst together, {_coalition(claim)} is "
+            "not proven"
         )
     # A larger certified number claims less, and a larger attacked one claims more.
     for what in ("epsilon_central", "delta_central"):
@@ -223,6 +223,11 @@ def _weaker(claim: LevelGuarantee, computed: LevelGuarantee) -> list[str]:
             weaker.append(
                 f"{name}: it says {lower} {claimed!r}, and attacks show {attacked!r}"
             )
+    if _coalition(claim) != _coalition(computed) and _coalition_holds(claim, computed):
+        weaker.append(
+            f"{name}: against shuffler and analyst together it says "
+            f"{_coalition(claim)}, and {_coalition(computed)} is proven"
+        )
     return weaker
 
 
@@ -237,6 +242,12 @@ def _coalition_holds(claim: LevelGuarantee, computed: LevelGuarantee) -> bool:
         float(claim.epsilon_coalition) >= computed.epsilon_coalition
         and float(claim.delta_coalition) >= computed.delta_coalition
     )
+
+
+def _coalition(level: LevelGuarantee) -> str:
+    if level.epsilon_coalition is None:
+        return "no guarantee"
+    return f"epsilon {level.epsilon_coalition!r} at delta {level.delta_coalition!r}"
 
 
 def _numbers(level: LevelGuarantee) -> tuple[float, float]:
