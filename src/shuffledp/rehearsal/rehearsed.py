@@ -75,7 +75,6 @@ class Rehearsed:
         import polars as pl
 
         summary = self.summary
-        numbers = ("estimate", "standard_error", "low", "high", "truth")
         columns = {summary.words.row: [row.name for row in summary.rows]}
         frame = pl.DataFrame(columns, schema={summary.words.row: pl.String})
         # Of a stated type: a column of unknown truths alone would have none.
@@ -83,7 +82,7 @@ class Rehearsed:
             pl.Series(
                 name, [getattr(row, name) for row in summary.rows], dtype=pl.Float64
             ).fill_nan(None)
-            for name in numbers
+            for name in summary.numbers
         )
         # All rows of a statistic have the same details.
         return frame.with_columns(
@@ -168,7 +167,8 @@ class Rehearsed:
                 name = f"{name[: _LONGEST_NAME - 1]}…"
             truth = "-" if row.truth is None else written(row.truth)
             interval = f"{written(row.low)} to {written(row.high)}"
-            return name, written(row.estimate), interval, truth
+            beside = () if row.consistent is None else (written(row.consistent),)
+            return name, written(row.estimate), *beside, interval, truth
 
         title = f"of {summary.num_users:,} people, rehearsed"
         if len(summary.sections) == 1:
@@ -178,6 +178,7 @@ class Rehearsed:
             (
                 section.words.row,
                 "estimate",
+                *(("consistent",) if section.has_consistent else ()),
                 f"{plain(100 * summary.confidence)}% interval",
                 "truth",
             ),

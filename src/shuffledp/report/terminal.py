@@ -99,6 +99,8 @@ def _section_table(section: SummarySection, summary: Summary, *, named: bool) ->
     )
     table.add_column(section.words.row)
     table.add_column("estimate", justify="right", style="bold")
+    if section.has_consistent:
+        table.add_column("consistent", justify="right")
     bars = section.words.display.has_bar_column
     if not bars:
         table.add_column("standard error", justify="right")
@@ -121,6 +123,7 @@ def _add_rows(table: Table, section: SummarySection) -> None:
         table.add_row(
             Text(printable(row.name)),
             text(row.estimate),
+            *([] if row.consistent is None else [text(row.consistent)]),
             *error,
             # The unit of an interval stands once.
             f"{text(row.low).removesuffix(display.suffix)} to {text(row.high)}",

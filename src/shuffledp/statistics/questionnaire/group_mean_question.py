@@ -22,7 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
 from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.projection import project_within
 from shuffledp.arguments import expect_instance, expect_list
 from shuffledp.arrays import as_whole, float_array
 from shuffledp.errors import InvalidInputError
@@ -105,6 +107,42 @@ class GroupMeanEstimate(QuestionEstimate):
             np.array([-math.inf, math.inf]),
         )
         return interval
+
+    def consistent(self) -> "ConsistentGroupMeans":
+        """Returns means limited to the range of numbers, and possible numbers of people.
+
+        They are biased: see `ConsistentEstimate`. Groups are not negative, and have at most
+        all people together. A mean that is NaN stays so.
+        """
+        groups, n = self.people, float(self.num_users)
+        people = ConsistentEstimate(
+            groups, project_within(groups.value, n), 0.0, n, groups.labels
+        )
+        means = np.clip(self.value, self.low, self.high)
+        return ConsistentGroupMeans(
+            self, means, self.low, self.high, self.labels, people
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ConsistentGroupMeans(ConsistentEstimate):
+    """Possible means by group, nearest to those that were estimated.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> question = sdp.GroupMeanQuestion("pay", ("east", "west"), 0, 1, digits=1)
+    >>> noise = (sdp.PoissonNoise(50.0),)
+    >>> asked = sdp.Questionnaire((question,), noise, (1.0,), (1.0,), honest=2_000)
+    >>> rows, rng = np.repeat([[0, 1.0], [1, 0.0]], 1_000, axis=0), np.random.default_rng(1)
+    >>> tally = asked.draw_tally({"pay": rows}, np.full(2_000, 1.0), rng=rng)
+    >>> found = asked.estimate(tally, sdp.Population.from_counts({1.0: 2_000}))["pay"]
+    >>> found.value.round(3).tolist(), found.consistent().value.round(3).tolist()
+    ([1.005, -0.002], [1.0, 0.0])
+
+    Attributes:
+        people: Possible numbers of people of each group.
+    """
+
+    people: ConsistentEstimate
 
 
 @dataclass(frozen=True)

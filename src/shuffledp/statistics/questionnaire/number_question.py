@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
 from shuffledp.arguments import expect_instance
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
@@ -30,6 +31,31 @@ from shuffledp.statistics.questionnaire.question import (
 from shuffledp.types import Floats, Ints
 
 MOST_DIGITS = 24
+
+
+@dataclass(frozen=True, eq=False)
+class NumberEstimate(QuestionEstimate):
+    """The unbiased mean of a number.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> error = {"standard_error": np.array([0.1]), "excess_kurtosis": np.zeros(1)}
+    >>> terms = {"num_users": 100, "low": 0.0, "high": 1.0}
+    >>> raw = sdp.NumberEstimate(("mean",), np.array([1.03]), **error, **terms)
+    >>> raw.consistent().value.tolist()
+    [1.0]
+
+    Attributes:
+        low: Smallest possible number.
+        high: Largest possible number.
+    """
+
+    low: float
+    high: float
+
+    def consistent(self) -> ConsistentEstimate:
+        """Returns the mean, limited to the range of numbers: see `ConsistentEstimate`."""
+        nearest = np.clip(self.value, self.low, self.high)
+        return ConsistentEstimate(self, nearest, self.low, self.high, self.labels)
 
 
 @dataclass(frozen=True)
@@ -122,7 +148,7 @@ class NumberQuestion:
         rounded = np.minimum(below.astype(np.int64) + above, self._steps)
         return rounded[:, None] >> self._places & 1
 
-    def estimate(self, counts: QuestionCounts) -> QuestionEstimate:
+    def estimate(self, counts: QuestionCounts) -> NumberEstimate:
         """Returns the mean of the numbers."""
         expect_instance(counts, QuestionCounts)
         n, half = counts.num_users, value_range(self.low, self.high)
@@ -142,10 +168,12 @@ class NumberQuestion:
             raise InvalidInputError(
                 f"Expected a range of {self.name} well below the largest number."
             )
-        return QuestionEstimate(
+        return NumberEstimate(
             scaled.labels,
             value,
             error,
             scaled.excess_kurtosis * (variance / total) ** 2,
             n,
+            self.low,
+            self.high,
         )

@@ -30,6 +30,7 @@ from shuffledp.statistics.questionnaire.rehearsed.questionnaire_summary import (
 )
 from shuffledp.statistics.rehearsal_stage import Rehearsal, Stage
 from shuffledp.statistics.request import Request
+from shuffledp.statistics.shared_parameters import CONSISTENT
 from shuffledp.statistics.summary import Summary
 from shuffledp.types import Floats
 
@@ -57,6 +58,7 @@ class QuestionnaireStatistic:
             "FILE",
         ),
         MAX_MESSAGES,
+        CONSISTENT,
     )
 
     def rehearsal(self, request: Request) -> Rehearsal:
@@ -114,6 +116,7 @@ def _rehearse(
         stage=stage.noting(rows.notes + notes),
         source=request.table_source.name,
         max_messages=request.option("max_messages"),
+        consistent=request.option("consistent", False),
     )
 
 

@@ -84,6 +84,15 @@ class AnswerColumns(Protocol):
         """
         ...
 
+    def consistent(self, estimate: Any, answers: NDArray[Any]) -> Any:
+        """Returns possible numbers, for `sections` in place of the estimates.
+
+        Args:
+            estimate: Of the question.
+            answers: As of `sections`: they tell whether everybody answered.
+        """
+        ...
+
     def sections(
         self, estimate: Any, answers: NDArray[Any], confidence: float
     ) -> tuple[SummarySection, ...]:

@@ -7,6 +7,7 @@ import numpy as np
 from shuffledp.labels import SHARES, Display, StatisticLabels
 from shuffledp.statistics.charts import BarChart, CurveChart, QuantileMark
 from shuffledp.statistics.questionnaire.distribution_estimate import (
+    ConsistentDistribution,
     DistributionEstimate,
 )
 from shuffledp.statistics.questionnaire.distribution_question import (
@@ -50,6 +51,13 @@ class DistributionColumns:
         (column,) = self.columns
         low, high = self.question.edges[0], self.question.edges[-1]
         return cells.numbers(column, low, high)
+
+    def consistent(
+        self, estimate: DistributionEstimate, answers: Floats
+    ) -> ConsistentDistribution:
+        """Returns possible numbers: see `AnswerColumns`."""
+        del answers
+        return estimate.consistent()
 
     def sections(
         self, estimate: DistributionEstimate, answers: Floats, confidence: float

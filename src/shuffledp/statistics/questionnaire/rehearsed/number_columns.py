@@ -2,9 +2,13 @@
 
 from dataclasses import dataclass
 
+from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
 from shuffledp.labels import Display, StatisticLabels
 from shuffledp.statistics.charts import IntervalChart
-from shuffledp.statistics.questionnaire.number_question import NumberQuestion
+from shuffledp.statistics.questionnaire.number_question import (
+    NumberEstimate,
+    NumberQuestion,
+)
 from shuffledp.statistics.questionnaire.question import QuestionEstimate
 from shuffledp.statistics.questionnaire.rehearsed.answer_columns import (
     AnswerCells,
@@ -37,6 +41,13 @@ class NumberColumns:
         """Returns numbers, shape (n,)."""
         (column,) = self.columns
         return cells.numbers(column, self.question.low, self.question.high)
+
+    def consistent(
+        self, estimate: NumberEstimate, answers: Floats
+    ) -> ConsistentEstimate:
+        """Returns possible numbers: see `AnswerColumns`."""
+        del answers
+        return estimate.consistent()
 
     def sections(
         self, estimate: QuestionEstimate, answers: Floats, confidence: float
