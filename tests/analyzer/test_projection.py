@@ -30,7 +30,9 @@ def norm_sub(values: Array, total: float) -> Array:
 
 def quadratic(values: Array, *conditions: LinearConstraint) -> Array:
     """Returns the nearest point that keeps linear conditions, by SciPy."""
-    solved = minimize(
+    # Its types know no conditions on a plain function.
+    solve: Any = minimize
+    solved = solve(
         lambda x: ((x - values) ** 2).sum(),
         np.full(values.size, 1.0 / values.size),
         jac=lambda x: 2.0 * (x - values),
