@@ -88,11 +88,11 @@ if TYPE_CHECKING:
     from shuffledp.statistics.questionnaire.distribution_question import (
         DistributionQuestion,
     )
-    from shuffledp.statistics.questionnaire.group_mean_question import (
+    from shuffledp.statistics.questionnaire.group_mean_estimate import (
         ConsistentGroupMeans,
         GroupMeanEstimate,
-        GroupMeanQuestion,
     )
+    from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
     from shuffledp.statistics.questionnaire.number_question import (
         NumberEstimate,
         NumberQuestion,

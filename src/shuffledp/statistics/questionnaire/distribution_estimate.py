@@ -1,5 +1,6 @@
 """Estimated distribution of a number: bins, distribution function, ranges, quantiles."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,10 +19,17 @@ from shuffledp.statistics.questionnaire.question import (
 )
 from shuffledp.types import Floats
 
+# Standard errors from 0 at which a number of people may be divided by.
+_FAR = 5.0
+
 
 @dataclass(frozen=True, eq=False)
 class DistributionEstimate(QuestionEstimate):
-    """Numbers of people per bin, which add up to all people.
+    """Numbers of people per bin, which add up to all people who answered.
+
+    Where people may skip, so that the number of those who answered is estimated, shares are
+    ratios: their errors are by the delta method, and infinite where nobody may have
+    answered.
 
     >>> import numpy as np, shuffledp as sdp
     >>> question = sdp.DistributionQuestion("age", (0, 20, 40, 60, 80), fan_out=2)
@@ -39,8 +47,9 @@ class DistributionEstimate(QuestionEstimate):
         edges: Ends of bins, shape (bins + 1,).
         counts: That it was estimated from.
         matrices: Least-squares coefficients of each level's counts, each of shape
-            (bins, nodes).
-        shares: Coefficients of the known number of all people, shape (bins,).
+            (bins, nodes); a last row is that of people who skipped.
+        shares: Coefficients of the known number of all people, shape (bins,), and perhaps
+            of those who skipped.
     """
 
     edges: Floats
@@ -50,7 +59,12 @@ class DistributionEstimate(QuestionEstimate):
 
     @classmethod
     def of(
-        cls, counts: QuestionCounts, edges: Floats, fan_out: int
+        cls,
+        counts: QuestionCounts,
+        edges: Floats,
+        fan_out: int,
+        *,
+        with_skips: bool = False,
     ) -> "DistributionEstimate":
         """Returns the estimate from counts of all levels of a tree.
 
@@ -58,28 +72,75 @@ class DistributionEstimate(QuestionEstimate):
             counts: A group for each level, the bins last.
             edges: Ends of bins.
             fan_out: Children of a node.
+            with_skips: Whether a last bin counts people who skipped.
         """
         expect_instance(counts, QuestionCounts)
         variances = tuple(group.noise_variance for group in counts.groups)
         # Without noise on any level, all levels say the same.
         if min(variances) <= 0.0:
             variances = (1.0,) * len(variances)
-        matrices, shares = consistent_bins(edges.size - 1, fan_out, variances)
+        matrices, shares = consistent_bins(
+            edges.size - 1 + with_skips, fan_out, variances
+        )
         labels = tuple(
             f"{low:g} to {high:g}"
             for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
         )
-        bins = counts.combine(labels, matrices, counts.num_users * shares)
+        own = slice(0, edges.size - 1)
+        bins = counts.combine(
+            labels,
+            tuple(matrix[own] for matrix in matrices),
+            counts.num_users * shares[own],
+        )
         return cls(
             **vars(bins), edges=edges, counts=counts, matrices=matrices, shares=shares
         )
 
     def distribution(self) -> QuestionEstimate:
-        """Returns the share of people below each inner edge, shape (bins - 1,)."""
-        n = self.num_users
+        """Returns the share of people below each inner edge, shape (bins - 1,).
+
+        It is the share of those who answered.
+        """
+        n, inner = self.num_users, self.edges.size - 2
         labels = tuple(f"below {edge:g}" for edge in self.edges[1:-1].tolist())
-        below = tuple(np.cumsum(matrix, axis=0)[:-1] / n for matrix in self.matrices)
-        return self.counts.combine(labels, below, np.cumsum(self.shares)[:-1])
+        below = tuple(np.cumsum(m, axis=0)[:inner] / n for m in self.matrices)
+        constant = np.cumsum(self.shares)[:inner]
+        shares = self.counts.combine(labels, below, constant)
+        if not self.with_skips:
+            return shares
+        answered, error = self.answered.value[0], self.answered.standard_error[0]
+        part = max(answered, 1.0) / n
+        ratios = shares.value / part
+        # The linear part of below / answered, at the estimated ratios: with -skips for the
+        # number of those who answered, but for a constant.
+        linear = self.counts.combine(
+            labels,
+            tuple(
+                (low + np.outer(ratios, matrix[-1]) / n) / part
+                for low, matrix in zip(below, self.matrices, strict=True)
+            ),
+        )
+        # Far from 0, ratios are about normal.
+        known = answered > _FAR * error
+        return QuestionEstimate(
+            labels,
+            ratios,
+            np.where(known, linear.standard_error, math.inf),
+            np.where(known, linear.excess_kurtosis, 0.0),
+            n,
+        )
+
+    @property
+    def with_skips(self) -> bool:
+        """Whether people may have skipped the question."""
+        return self.shares.size == self.edges.size
+
+    @property
+    def answered(self) -> QuestionEstimate:
+        """The number of people who answered, shape (1,): without skips all, exactly."""
+        rows = tuple(-m[-1:] * self.with_skips for m in self.matrices)
+        skipped = self.num_users * float(self.shares[-1]) * self.with_skips
+        return self.counts.combine(("answered",), rows, self.num_users - skipped)
 
     def between(self, low: float, high: float) -> QuestionEstimate:
         """Returns the number of people between two edges.
@@ -103,7 +164,8 @@ class DistributionEstimate(QuestionEstimate):
         over edges, and biased: see `ConsistentEstimate`. So are the bins that it leaves.
         """
         n, below = self.num_users, project_monotone(self.distribution().value)
-        bins = n * np.diff(below, prepend=0.0, append=1.0)
+        answered = float(np.clip(self.answered.value[0], 0.0, n))
+        bins = answered * np.diff(below, prepend=0.0, append=1.0)
         return ConsistentDistribution(self, bins, 0.0, float(n), self.labels, below)
 
     def quantiles(self, shares: ArrayLike) -> Floats:
@@ -180,6 +242,18 @@ class ConsistentDistribution(ConsistentEstimate):
         """Returns the share of people below each inner edge, shape (bins - 1,)."""
         unbiased = self.raw.distribution()
         return ConsistentEstimate(unbiased, self.below, 0.0, 1.0, unbiased.labels)
+
+    @property
+    def answered(self) -> ConsistentEstimate:
+        """The number of people who answered, shape (1,)."""
+        unbiased = self.raw.answered
+        return ConsistentEstimate(
+            unbiased,
+            np.array([self.value.sum()]),
+            self.lowest,
+            self.highest,
+            unbiased.labels,
+        )
 
     def between(self, low: float, high: float) -> ConsistentEstimate:
         """Returns the number of people between two edges: see `DistributionEstimate`."""

@@ -182,8 +182,8 @@ def _needed(
             refuse_missing([rows.frame[column] for column in numbers], rows)
         except MissingValueError as error:
             raise MissingValueError(
-                f"{error} A number cannot be skipped; ranges can: ask a choice of them, "
-                "or a group mean."
+                f"{error} A number can be left out if its question says so, with "
+                "skippable = true."
             ) from error
     target = [] if request.level is None else [request.level]
     return rows.frame.select([*numbers, *target])

@@ -6,11 +6,11 @@ import numpy as np
 
 from shuffledp.labels import SHARES, Display, StatisticLabels
 from shuffledp.statistics.charts import BarChart, IntervalChart
-from shuffledp.statistics.questionnaire.group_mean_question import (
+from shuffledp.statistics.questionnaire.group_mean_estimate import (
     ConsistentGroupMeans,
     GroupMeanEstimate,
-    GroupMeanQuestion,
 )
+from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
 from shuffledp.statistics.questionnaire.rehearsed.answer_columns import (
     AnswerCells,
     answer_rows,

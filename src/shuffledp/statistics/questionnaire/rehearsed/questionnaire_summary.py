@@ -34,10 +34,7 @@ _UNBIASED = (
     "Unbiased whatever targets depend on: all people send all answers, with noise that is "
     "enough for the smallest target."
 )
-_SKIPS = (
-    "A question that is left out is as protected as an answer: nothing is sent in its "
-    "place, and noise hides which."
-)
+_SKIPS = "A question that is left out is as protected as an answer: noise hides which."
 _COMPLETE = (
     "Consistent shares add up to 1 where everybody of this table answered; reports do not "
     "tell: a collection in which questions are left out has sums of at most 1."
