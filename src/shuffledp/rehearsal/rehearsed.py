@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.display_text import number_format, printable
+from shuffledp.display_text import number_format, printable, printable_names
 from shuffledp.errors import DataError
 from shuffledp.file_writing import check_folder, check_new, write_file
 from shuffledp.format_number import plain
@@ -161,10 +161,9 @@ class Rehearsed:
         summary, rows = self.summary, listed_rows(section)
         written = number_format(section.words.display, [row.spread for row in rows])
 
-        def texts(row: EstimateRow) -> tuple[str, ...]:
-            name = printable(row.name)
-            if len(name) > _LONGEST_NAME:
-                name = f"{name[: _LONGEST_NAME - 1]}…"
+        names = printable_names([row.name for row in rows], _LONGEST_NAME)
+
+        def texts(name: str, row: EstimateRow) -> tuple[str, ...]:
             truth = "-" if row.truth is None else written(row.truth)
             interval = f"{written(row.low)} to {written(row.high)}"
             beside = () if row.consistent is None else (written(row.consistent),)
@@ -182,7 +181,7 @@ class Rehearsed:
                 f"{plain(100 * summary.confidence)}% interval",
                 "truth",
             ),
-            tuple(map(texts, rows)),
+            tuple(map(texts, names, rows)),
             warnings,
             (section.coverage(summary.confidence), *sentences),
         )

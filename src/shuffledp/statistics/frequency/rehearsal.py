@@ -85,7 +85,11 @@ class FrequencyStatistic:
                 )
             # A category that is named "NA" is a value, and not a missing one.
             table = request.table(names if isinstance(names, tuple) else ())
-            values, occurring = categories_of(table[request.value or ""], names)
+            values, occurring = categories_of(
+                table[request.value or ""],
+                names,
+                table.orders.get(request.value or "", ()),
+            )
             # Given names are meant as they are; those of a column may be typing errors.
             warnings = spelling_warnings(
                 occurring if names is None else (), "Categories"
