@@ -1,12 +1,10 @@
 """Nearest possible numbers: against optimization, step by step, and by hand."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy.optimize import LinearConstraint, minimize
 
 import shuffledp as sdp
@@ -14,7 +12,15 @@ from shuffledp.analyzer.projection import project, project_monotone, project_wit
 from shuffledp.statistics.questionnaire.agreeing_tables import agreeing_tables
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
-NUMBERS = arrays(np.float64, st.integers(1, 8), elements=st.floats(-5.0, 5.0))
+
+
+def cases() -> Iterator[tuple[Array, float]]:
+    """Yields points and totals of all sizes, with ties and zeros among them."""
+    rng = np.random.default_rng(6)
+    for size in range(1, 9):
+        for total in rng.uniform(0.1, 4.0, 25).tolist():
+            yield rng.uniform(-5.0, 5.0, size), total
+            yield rng.integers(-2, 3, size).astype(float), total
 
 
 def norm_sub(values: Array, total: float) -> Array:
@@ -43,29 +49,27 @@ def quadratic(values: Array, *conditions: LinearConstraint) -> Array:
     return np.asarray(solved.x)
 
 
-@given(values=NUMBERS, total=st.floats(0.1, 4.0))
-def test_projection_onto_the_simplex_is_norm_sub(values: Array, total: float) -> None:
-    # Norm-Sub never raises what is negative; where positive numbers add up to less than
-    # the total, the nearest point may.
-    values = np.append(values, total)
+def test_projection_onto_the_simplex_is_norm_sub() -> None:
+    for free, total in cases():
+        # Norm-Sub never raises what is negative; where positive numbers add up to less
+        # than the total, the nearest point may.
+        values = np.append(free, total)
 
-    np.testing.assert_allclose(
-        project(values, total), norm_sub(values, total), atol=1e-9
-    )
+        np.testing.assert_allclose(
+            project(values, total), norm_sub(values, total), atol=1e-9
+        )
 
 
-@given(values=NUMBERS, total=st.floats(0.1, 4.0))
-def test_projections_stay_where_they_are_and_keep_the_sum(
-    values: Array, total: float
-) -> None:
-    for nearest in (project(values, total), project_within(values, total)):
-        assert nearest.min() >= 0.0
-        assert nearest.sum() <= total * (1.0 + 1e-12) + 1e-12
-    np.testing.assert_allclose(project(values, total).sum(), total, atol=1e-9)
-    once = project_within(values, total)
-    np.testing.assert_allclose(project_within(once, total), once, atol=1e-12)
-    rising = project_monotone(values)
-    np.testing.assert_allclose(project_monotone(rising), rising, atol=1e-12)
+def test_projections_stay_where_they_are_and_keep_the_sum() -> None:
+    for values, total in cases():
+        once = project_within(values, total)
+        for nearest in (project(values, total), once):
+            assert nearest.min() >= 0.0
+            assert nearest.sum() <= total * (1.0 + 1e-12) + 1e-12
+        np.testing.assert_allclose(project(values, total).sum(), total, atol=1e-9)
+        np.testing.assert_allclose(project_within(once, total), once, atol=1e-12)
+        rising = project_monotone(values)
+        np.testing.assert_allclose(project_monotone(rising), rising, atol=1e-12)
 
 
 def test_rows_are_projected_by_themselves() -> None:

@@ -35,8 +35,8 @@ def read_statistic(text: str) -> Certifiable:
     17
     >>> read_statistic("mean(low=0, high=10, mechanism=laplace(low=0, high=10))").high
     10.0
-    >>> str(read_statistic("rappor(bits=32)").identity)[:26]
-    'message, rappor, agnostic,'
+    >>> str(read_statistic("laplace(low=0, high=4)").identity)
+    'message by laplace (cells 4096, high 4, low 0), agnostic'
 
     Args:
         text: NAME(PARAMETER=VALUE, ...), of a statistic or a mechanism; or a path that ends
