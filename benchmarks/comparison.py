@@ -18,9 +18,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
+from comparison_peers import installed, multi_freq, opendp_shares, pure
 from machine import describe
 
 import shuffledp as sdp
@@ -70,6 +70,8 @@ def surveys() -> None:
     local = f"{LEVEL:g} to anyone who sees a message"
     epsilons = ", ".join(f"{epsilon:.4f}" for epsilon in certified(mixed))
     curator = f"{central:.4f}, if the curator is trusted"
+    grr = partial(multi_freq, categories=NUM_CATEGORIES, epsilon=LEVEL)
+    de = partial(pure, categories=NUM_CATEGORIES, epsilon=LEVEL)
     peers = (
         Peer(
             "shuffledp",
@@ -86,15 +88,21 @@ def surveys() -> None:
             "certified",
             partial(ours, mixed),
         ),
-        Peer("multi-freq-ldpy", "`GRR_Client`", "no one", local, multi_freq),
-        Peer("pure-ldp", "`DEClient`", "no one", local, pure),
+        Peer(
+            "multi-freq-ldpy",
+            "`GRR_Client`",
+            "no one",
+            local,
+            grr,
+        ),
+        Peer("pure-ldp", "`DEClient`", "no one", local, de),
         Peer("opendp", "`make_randomized_response`", "no one", local, opendp_local),
         Peer(
             "opendp",
             "`make_count_by_categories`, Laplace noise",
             "the curator",
             curator,
-            partial(opendp_central, central),
+            partial(opendp_shares, categories=NUM_CATEGORIES, epsilon=central),
         ),
         Peer(
             "pipeline-dp",
@@ -139,11 +147,11 @@ def accountants() -> None:
         except OutsidePreconditions:
             continue
         print(f"| {bound.source} | {bound.proven} | {stated} | |")
-    try:
-        named = f"dp-accounting {version('dp-accounting')}"
-    except PackageNotFoundError:
+    known = installed("dp-accounting")
+    if known is None:
         print("| dp-accounting | not installed | | |")
         return
+    named = f"dp-accounting {known}"
     losses = importlib.import_module("dp_accounting.pld.privacy_loss_distribution")
     random = NUM_CATEGORIES / (np.exp(LEVEL) + NUM_CATEGORIES - 1)
     lone = losses.from_randomized_response(float(random), NUM_CATEGORIES)
@@ -161,14 +169,12 @@ def certified(people: sdp.Population) -> list[float]:
 
 def row(peer: Peer) -> str:
     """Runs a peer, and returns its line of the table."""
-    try:
-        # Not the version that was installed from this folder at some time.
-        known = (
-            sdp.__version__ if peer.package == "shuffledp" else version(peer.package)
-        )
-        named = f"{peer.package} {known}"
-    except PackageNotFoundError:
+    # Not the version that was installed from this folder at some time.
+    own = peer.package == "shuffledp"
+    known = sdp.__version__ if own else installed(peer.package)
+    if known is None:
         return f"| {peer.package} | {peer.what} | {peer.seen_by} | not installed | | |"
+    named = f"{peer.package} {known}"
     rng = np.random.default_rng(1)
     weights = 1.0 / np.arange(1, NUM_CATEGORIES + 1)
     squares, begun = [], time.process_time()
@@ -193,23 +199,6 @@ def ours(people: sdp.Population, values: Ints) -> Floats:
     return frequency.estimate(sdp.shuffle(reports, rng=rng), people).value
 
 
-def multi_freq(values: Ints) -> Floats:
-    """Arcolezi et al. (2022), arXiv:2205.02648."""
-    module = importlib.import_module("multi_freq_ldpy.pure_frequency_oracles.GRR")
-    reports = [module.GRR_Client(int(v), NUM_CATEGORIES, LEVEL) for v in values]
-    return np.asarray(module.GRR_Aggregator_MI(reports, NUM_CATEGORIES, LEVEL))
-
-
-def pure(values: Ints) -> Floats:
-    """Cormode, Maddock, Maple (2021); its categories begin at 1."""
-    module = importlib.import_module("pure_ldp.frequency_oracles")
-    client = module.DEClient(epsilon=LEVEL, d=NUM_CATEGORIES)
-    server = module.DEServer(epsilon=LEVEL, d=NUM_CATEGORIES)
-    for value in values:
-        server.aggregate(client.privatise(int(value) + 1))
-    return np.array([server.estimate(label + 1) for label in LABELS]) / NUM_USERS
-
-
 def opendp_local(values: Ints) -> Floats:
     """OpenDP's randomized response, with an estimator, which it lacks."""
     opendp = importlib.import_module("opendp.prelude")
@@ -219,21 +208,6 @@ def opendp_local(values: Ints) -> Floats:
     messages = np.bincount([device(int(v)) for v in values], minlength=NUM_CATEGORIES)
     other = (1.0 - keep) / (NUM_CATEGORIES - 1)
     return (messages / NUM_USERS - other) / (keep - other)
-
-
-def opendp_central(epsilon: float, values: Ints) -> Floats:
-    """OpenDP's histogram: replacing a value is one removal and one addition."""
-    opendp = importlib.import_module("opendp.prelude")
-    opendp.enable_features("contrib")
-    counts = opendp.t.make_count_by_categories(
-        opendp.vector_domain(opendp.atom_domain(T=int)),
-        opendp.symmetric_distance(),
-        categories=list(LABELS),
-        null_category=False,
-    )
-    noisy = counts >> opendp.m.then_laplace(scale=2.0 / epsilon)
-    assert noisy.map(2) <= 1.000001 * epsilon
-    return np.array(noisy(values.tolist())) / NUM_USERS
 
 
 def pipeline(epsilon: float, values: Ints) -> Floats:

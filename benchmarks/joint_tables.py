@@ -23,7 +23,7 @@ from machine import describe
 
 import shuffledp as sdp
 from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
-from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanEstimate
+from shuffledp.statistics.questionnaire.group_mean_estimate import GroupMeanEstimate
 from shuffledp.statistics.questionnaire.questionnaire_plan import QuestionnairePlan
 from shuffledp.types import Floats
 

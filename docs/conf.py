@@ -15,7 +15,10 @@ project_copyright = author
 release = version = __version__
 
 # Numbers that another page includes.
-exclude_patterns = ["reference/comparison-numbers.md"]
+exclude_patterns = [
+    "reference/comparison-numbers.md",
+    "reference/comparison-real-data.md",
+]
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 # Anchors of headings, as they are used between pages: `theorem.md#absent-people`.
 myst_heading_anchors = 4

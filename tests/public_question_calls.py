@@ -84,16 +84,30 @@ def questions() -> dict[str, Call]:
             f"{name}.estimate": call(adapted.estimate, counts=found),
         }
         estimate = adapted.estimate(found)
-        kind = type(estimate).__name__
-        calls |= {
-            **again(kind, estimate),
-            f"{kind}.interval": call(estimate.interval, confidence=0.9),
-        }
-        if "margin" in dir(estimate):
-            calls[f"{kind}.margin"] = call(partial(margin, estimate), name="sex")
-        for method, terms in ESTIMATES.items():
-            if method in dir(estimate):
-                calls[f"{kind}.{method}"] = Call(getattr(estimate, method), terms)
+        calls |= estimates(estimate)
+        if isinstance(
+            estimate, sdp.ChoiceEstimate | sdp.TableEstimate | sdp.PairsEstimate
+        ):
+            calls[f"{type(estimate).__name__}.consistent"] = call(
+                estimate.consistent, complete=False
+            )
+        if "consistent" in dir(estimate):
+            calls |= estimates(estimate.consistent())
+    return calls
+
+
+def estimates(estimate: Any) -> dict[str, Call]:
+    """Returns the calls of an estimate of a question, raw or consistent."""
+    kind = type(estimate).__name__
+    calls = {
+        **again(kind, estimate),
+        f"{kind}.interval": call(estimate.interval, confidence=0.9),
+    }
+    if "margin" in dir(estimate):
+        calls[f"{kind}.margin"] = call(partial(margin, estimate), name="sex")
+    for method, terms in ESTIMATES.items():
+        if method in dir(estimate):
+            calls[f"{kind}.{method}"] = Call(getattr(estimate, method), terms)
     return calls
 
 

@@ -48,3 +48,17 @@ def test_headings_that_are_wider_than_their_cells_are_broken() -> None:
         "  for      people  certified  certified  certified  certified",
         "  0.5         400   0.499962   0.499962   0.499962   0.499962",
     ]
+
+
+def test_letters_of_two_columns_count_twice() -> None:
+    table = TextTable(
+        "T", ("w", "n"), (("日本", "1"), ("🚲", "2"), ("e\u0301", "3"), ("abcd", "4"))
+    )
+    lines = as_text(table).splitlines()[2:]
+    # Two columns for each of the first letters, none for the mark on the e.
+    assert lines == [
+        "  日本  1",
+        "  🚲    2",
+        "  e\u0301     3",
+        "  abcd  4",
+    ]

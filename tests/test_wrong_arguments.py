@@ -22,6 +22,7 @@ CASES = [(name, key) for name, known in CALLS.items() for key in known.arguments
 OWN = ("covers", "certified", "kept")
 OWN_NAMES = {
     "DistributionEstimate.of",
+    "GroupMeanEstimate.of",
     "KeyedRandom.permutation",
     "Mean.count",
     "MeanEstimate.in_units",

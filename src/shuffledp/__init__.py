@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.promise import Calibration, Promise
     from shuffledp.accounting.statement import LevelGuarantee, Statement
     from shuffledp.accounting.verification import Verification
+    from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
     from shuffledp.analyzer.frequency import FrequencyEstimate
     from shuffledp.analyzer.items import ItemsEstimate
     from shuffledp.analyzer.mean import MeanEstimate
@@ -76,22 +77,34 @@ if TYPE_CHECKING:
     from shuffledp.statistics.items.protocol import Items
     from shuffledp.statistics.mean.mean_plan import plan_mean
     from shuffledp.statistics.mean.protocol import Mean
-    from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion
+    from shuffledp.statistics.questionnaire.choice_question import (
+        ChoiceEstimate,
+        ChoiceQuestion,
+    )
     from shuffledp.statistics.questionnaire.distribution_estimate import (
+        ConsistentDistribution,
         DistributionEstimate,
     )
     from shuffledp.statistics.questionnaire.distribution_question import (
         DistributionQuestion,
     )
-    from shuffledp.statistics.questionnaire.group_mean_question import (
+    from shuffledp.statistics.questionnaire.group_mean_estimate import (
+        ConsistentGroupMeans,
         GroupMeanEstimate,
-        GroupMeanQuestion,
     )
-    from shuffledp.statistics.questionnaire.number_question import NumberQuestion
-    from shuffledp.statistics.questionnaire.pairs_question import PairsQuestion
+    from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
+    from shuffledp.statistics.questionnaire.number_question import (
+        NumberEstimate,
+        NumberQuestion,
+    )
+    from shuffledp.statistics.questionnaire.pairs_question import (
+        PairsEstimate,
+        PairsQuestion,
+    )
     from shuffledp.statistics.questionnaire.protocol import Questionnaire
     from shuffledp.statistics.questionnaire.questionnaire_plan import plan_questionnaire
     from shuffledp.statistics.questionnaire.table_question import (
+        ConsistentTable,
         TableEstimate,
         TableQuestion,
     )
@@ -114,9 +127,14 @@ __all__ = [
     "BinarySum",
     "Calibration",
     "CertificationError",
+    "ChoiceEstimate",
     "ChoiceQuestion",
     "ClipLaplace",
     "ConformanceError",
+    "ConsistentDistribution",
+    "ConsistentEstimate",
+    "ConsistentGroupMeans",
+    "ConsistentTable",
     "CountGroup",
     "Counts",
     "CountsEstimate",
@@ -149,8 +167,10 @@ __all__ = [
     "MeanEstimate",
     "MissingExtraError",
     "MissingValueError",
+    "NumberEstimate",
     "NumberQuestion",
     "OneBit",
+    "PairsEstimate",
     "PairsQuestion",
     "PoissonNoise",
     "Population",

@@ -1,10 +1,14 @@
 """Formatting of a statistic's numbers and names for display."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 from shuffledp.label_checks import hidden_characters
 from shuffledp.labels import Display
+
+# Letters of a name in tables and pictures.
+_LONGEST = 40
 
 
 def percent(share: float, digits: int) -> str:
@@ -75,6 +79,40 @@ def printable(name: str) -> str:
     >>> printable("a\\x1b[31mb"), printable("x" * 60)[-4:]
     ('a\ufffd[31mb', 'xxx…')
     """
+    (short,) = printable_names([name])
+    return short
+
+
+def printable_names(names: Sequence[str], longest: int = _LONGEST) -> list[str]:
+    """Returns names for display: see `printable`; different ones look different.
+
+    Of long names whose beginnings are alike, as much of the end is shown as tells them
+    apart.
+
+    >>> printable_names(["short", "a longer name"], longest=8)
+    ['short', 'a longe…']
+    >>> printable_names(["a matter of time", "a matter of tide"], longest=12)
+    ['a matter …me', 'a matter …de']
+
+    Args:
+        names: Of rows.
+        longest: Letters of a name, at least 3.
+    """
+    shown = [_visible(name) for name in names]
+    short = [n if len(n) <= longest else f"{n[: longest - 1]}…" for n in shown]
+    for length in range(1, longest - 1):
+        times = Counter(short)
+        if len(times) == len(set(shown)):
+            break
+        short = [
+            cut
+            if len(name) <= longest or times[cut] == 1
+            else f"{name[: longest - length - 1]}…{name[-length:]}"
+            for name, cut in zip(shown, short, strict=True)
+        ]
+    return short
+
+
+def _visible(name: str) -> str:
     hidden = set(hidden_characters(name))
-    text = "".join("\ufffd" if index in hidden else c for index, c in enumerate(name))
-    return text if len(text) <= 40 else text[:39] + "…"
+    return "".join("\ufffd" if index in hidden else c for index, c in enumerate(name))

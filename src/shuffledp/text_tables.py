@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from unicodedata import combining, east_asian_width
 
 WIDTH = 80
 _GAP = 2
@@ -68,7 +69,16 @@ def _lines(view: TextTable) -> list[str]:
 
 
 def _widths(table: Sequence[tuple[str, ...]]) -> list[int]:
-    return [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [max(map(_columns, column)) for column in zip(*table, strict=True)]
+
+
+def _columns(text: str) -> int:
+    """Returns how many columns of a terminal a text fills."""
+    # East Asian letters and most emoji fill two; marks on a letter fill none.
+    return sum(
+        0 if combining(letter) else 1 + (east_asian_width(letter) in "WF")
+        for letter in text
+    )
 
 
 def _narrow_headings(
@@ -88,7 +98,11 @@ def _narrow_headings(
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     first, *others = zip(row, widths, strict=True)
-    cells = [first[0].ljust(first[1]), *(text.rjust(width) for text, width in others)]
+    # Not `ljust`, which counts letters.
+    cells = [
+        first[0] + " " * (first[1] - _columns(first[0])),
+        *(" " * (width - _columns(text)) + text for text, width in others),
+    ]
     gap = " " * _GAP
     return f"{gap}{gap.join(cells)}".rstrip()
 

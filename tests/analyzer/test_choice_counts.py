@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from shuffledp.analyzer.choice_counts import ChoiceCounts, count_choices, project
+from shuffledp.analyzer.choice_counts import ChoiceCounts, count_choices
+from shuffledp.analyzer.projection import project
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population
 from shuffledp.randomizers.kary_response import KRandomizedResponse

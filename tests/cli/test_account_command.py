@@ -1,11 +1,14 @@
 """`shuffledp account`: keys, files of budgets, and what it refuses."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from command_line import Command
+
+import shuffledp as sdp
 
 THREE_LEVELS = "0.5:2500,1.0:5000,2.0:2500"
 
@@ -185,3 +188,65 @@ def test_a_certificate_and_a_picture_are_not_one_file(
     assert outcome.code == 2
     assert "a file of its own" in outcome.err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_statistic_is_certified_as_in_python(command: Command) -> None:
+    outcome = command(
+        "account",
+        "--statistic",
+        "frequency(num_categories=3, mode=stratified)",
+        "--levels",
+        "1:300",
+        "--delta",
+        "1e-3",
+        "--json",
+    )
+
+    population = sdp.Population.from_counts({1.0: 300})
+    protocol = sdp.Frequency(3, "stratified")
+    expected = sdp.account(protocol, population, delta=1e-3).to_dict()
+    assert outcome.json() == json.loads(json.dumps(expected))
+
+
+@pytest.mark.slow
+def test_statistics_of_the_same_people_are_certified_together(
+    command: Command, tmp_path: Path
+) -> None:
+    together, more = tmp_path / "together.json", tmp_path / "more.json"
+    people = ["--levels", "1:300", "--delta", "1e-3"]
+    two = ["--statistic", "sum", "--statistic", "frequency(num_categories=3)"]
+    nested = ["--statistic", str(together), "--statistic", "sum"]
+
+    assert command("account", *two, *people, "--certificate", str(together)).code == 0
+    assert command("account", *nested, *people, "--certificate", str(more)).code == 0
+
+    population = sdp.Population.from_counts({1.0: 300})
+    expected = sdp.account([sdp.BinarySum(), sdp.Frequency(3)], population, delta=1e-3)
+    assert json.loads(together.read_text()) == json.loads(
+        json.dumps(expected.to_dict())
+    )
+    assert command("verify", str(together)).code == 0
+    # A certificate of several protocols adds its parts.
+    parts = json.loads(more.read_text())["protocol"]["parameters"]["parts"]
+    assert [part["statistic"] for part in parts] == ["sum", "frequency", "sum"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--statistic", "sum", "--categories", "4"],
+        ["--statistic", "sum", "--mode", "agnostic"],
+        ["--statistic", "sum", "--mechanism", "one-bit"],
+        ["--statistic", "sum", "--method", "all"],
+        ["--statistic", "sum("],
+        ["--statistic", "absent.json"],
+    ],
+    ids=" ".join,
+)
+def test_statistics_that_contradict_other_options_are_refused(
+    command: Command, arguments: list[str]
+) -> None:
+    outcome = command("account", *arguments, "--levels", "1:300", "--delta", "1e-3")
+
+    assert outcome.code == 2
+    assert len(outcome.err.strip().splitlines()) == 1

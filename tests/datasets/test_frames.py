@@ -141,7 +141,7 @@ def test_infinite_and_huge_numbers_of_pandas_stay_what_they_are() -> None:
 
 def test_times_are_neither_categories_nor_numbers() -> None:
     table = pandas().DataFrame(
-        {"v": pandas().to_datetime(["2026-01-01", "2026-01-02"])}
+        {"v": pandas().to_datetime(["2026-01-01 08:00", "2026-01-02"], format="mixed")}
     )
 
     column = read_columns(Frame(table), ["v"])["v"]

@@ -91,7 +91,7 @@ def test_numbers_cannot_be_left_out_but_people_can(
 ) -> None:
     holes = {**people, "age": [None, None, *people["age"][2:]]}
 
-    with pytest.raises(MissingValueError, match=r"rows 0 and 1 .* cannot be skipped"):
+    with pytest.raises(MissingValueError, match=r"rows 0 and 1 .* skippable = true"):
         sdp.rehearse(holes, questions=QUESTIONS, targets="target")
     rest = sdp.rehearse(
         holes, questions=QUESTIONS, targets="target", missing="drop", seed=3

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.analyzer.projection import project
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population, check_budgets
 from shuffledp.randomizers.kary_response import KRandomizedResponse
@@ -113,20 +114,6 @@ class ChoiceCounts:
         order = np.argsort(counts - real, kind="stable")
         counts[order[: spare - int(counts.sum())]] += 1
         return Population(self.choices, counts + 1)
-
-
-def project(values: Floats, total: float) -> Floats:
-    """Returns the nearest point of the simplex {x >= 0, sum x = total}, as `values`.
-
-    >>> project(np.array([5.0, -1.0, 2.0]), 6.0)
-    array([4.5, 0. , 1.5])
-    """
-    # x = max(values - t, 0), with t chosen by sorting so that the sum is `total`.
-    ordered = np.sort(values)[::-1]
-    excess = (np.cumsum(ordered) - total) / np.arange(1.0, values.size + 1.0)
-    last = int(np.flatnonzero(ordered >= excess)[-1])
-    nearest: Floats = np.maximum(values - excess[last], 0.0)
-    return nearest
 
 
 def count_choices(

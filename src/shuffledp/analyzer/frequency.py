@@ -29,7 +29,9 @@ from typing import Literal
 
 import numpy as np
 
+from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
 from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.projection import project
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.types import Floats, Ints, Mode
@@ -54,7 +56,7 @@ class FrequencyEstimate:
     Attributes:
         value: Unbiased estimates, shape (k,). They add up to 1 for k-ary response and
             subset selection, and nearly so for others; a rare category may come out
-            below 0: cutting it off there would bias the others.
+            below 0: cutting it off there would bias the others. See `consistent`.
         standard_error: About the shares of the people who took part: only the devices'
             noise counts. Shape (k,).
         num_users: People in the collection.
@@ -100,6 +102,13 @@ class FrequencyEstimate:
         error = self.standard_error if of_people else self.population_error
         wide = reach(confidence) * error
         return np.stack([self.value - wide, self.value + wide], axis=1)
+
+    def consistent(self) -> ConsistentEstimate:
+        """Returns the nearest shares that are not negative and add up to 1.
+
+        They are nearer to the truth, and biased: see `ConsistentEstimate`.
+        """
+        return ConsistentEstimate(self, project(self.value, 1.0), 0.0, 1.0, ())
 
 
 def agnostic_frequencies(

@@ -7,19 +7,21 @@ from typing import Any
 import click
 
 from shuffledp.accounting.account import account
+from shuffledp.accounting.exposure import Certifiable
 from shuffledp.accounting.privacy_profile import privacy_profile
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.mechanism import (
     circumstance_options,
-    mechanism_options,
     num_absent,
     people_options,
+    protocol_options,
     read_people,
 )
 from shuffledp.cli.number_types import NUMBER, Share
 from shuffledp.cli.shared_options import force_option, json_option, spark_option
 from shuffledp.cli.waiting import working
+from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require, require_feature
 from shuffledp.file_writing import check_new, write_file
@@ -31,7 +33,7 @@ from shuffledp.statistics.single_message import SingleMessage
 
 
 @click.command("account")
-@mechanism_options
+@protocol_options
 @people_options
 @click.option(
     "--report-levels",
@@ -71,7 +73,7 @@ from shuffledp.statistics.single_message import SingleMessage
 @spark_option
 @json_option
 def account_command(
-    protocol: SingleMessage,
+    protocol: Certifiable | LocalRandomizer,
     levels: str | None,
     budgets: str | None,
     column: str | None,
@@ -100,6 +102,8 @@ def account_command(
       shuffledp account --mechanism laplace --levels 1:10000 --delta 1e-6 --rounds 10
       shuffledp account --mechanism clip-laplace --levels 0.5:5000,1:5000 --delta 1e-6 \\
         --coordinates 7850 --absent 10%
+      shuffledp account --statistic "frequency(num_categories=17)" \\
+        --statistic "mean(low=0, high=10)" --levels 1:5000,2:5000 --delta 1e-6
       shuffledp account --categories 2 --levels 1:10000 --delta 1e-6 --method all
       shuffledp account --mechanism clip-laplace --levels 0.5:5000,1:5000 \\
         --delta 3.6e-5 --s-apes 1570/7850
@@ -120,6 +124,11 @@ def account_command(
         )
     papers: Any = None
     if method is not None or selection is not None:
+        if not isinstance(protocol, SingleMessage):
+            raise InvalidInputError(
+                "Expected --method and --s-apes with --mechanism: papers speak of one "
+                "message."
+            )
         option = "--s-apes" if method is None else "--method"
         papers = require_feature("account-claims", what=option)
     # Before the certificate is computed: files that exist, unknown endings, no matplotlib.

@@ -107,8 +107,8 @@ def estimate_command(
     \b
     All answers to a questionnaire, in one report and with one certificate? Questions are in
     a TOML file, answers in columns of the questions' names; an empty cell is a question
-    that was left out, which numbers cannot be. Several answers of a cell are divided by
-    semicolons. A level is a central epsilon here, too.
+    that was left out, which a number can be with skippable = true. Several answers of a
+    cell are divided by semicolons. A level is a central epsilon here, too.
       shuffledp estimate city.csv --statistic questionnaire --questions city.toml \\
         --level epsilon
       shuffledp estimate city.csv --statistic questionnaire --questions city.toml \\

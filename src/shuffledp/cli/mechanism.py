@@ -6,8 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from shuffledp.accounting.joint.protocol_composition import (
+    ProtocolComposition,
+    one_protocol,
+)
 from shuffledp.cli import parse
 from shuffledp.cli.number_types import WHOLE, Share
 from shuffledp.cli.shared_options import absent_option
@@ -18,6 +23,7 @@ from shuffledp.population import Population
 from shuffledp.randomizers.catalog import MECHANISMS, build
 from shuffledp.randomizers.mechanism_text import MechanismText, read_mechanism
 from shuffledp.statistics.single_message import SingleMessage
+from shuffledp.statistics.statistic_text import read_statistic
 from shuffledp.types import Mode
 
 
@@ -70,6 +76,16 @@ _MODE = click.option(
     default="agnostic",
     show_default=True,
     help="Do levels travel apart from messages, or with them?",
+)
+_STATISTIC = click.option(
+    "--statistic",
+    "statistics",
+    multiple=True,
+    metavar="NAME(PARAMETER=VALUE,...)",
+    help="In place of --mechanism: a statistic with the parameters of its class in Python, "
+    'such as "frequency(num_categories=17)" or "mean(low=0, high=10, '
+    'mechanism=laplace)"; a mechanism; or FILE.json, the protocol of a certificate. Given '
+    "several times: all of them with the same people, certified together.",
 )
 _CIRCUMSTANCES = (
     absent_option,
@@ -125,6 +141,38 @@ def mechanism_options(command: Command) -> Command:
         command(protocol=protocol, **given)
 
     return _with((_MECHANISM, _CATEGORIES, _MODE), with_protocol)
+
+
+def protocol_options(command: Command) -> Command:
+    """Adds --statistic beside options for one mechanism; arrives as `protocol`."""
+    single = mechanism_options(command)
+
+    @functools.wraps(command)
+    def with_protocol(*, statistics: tuple[str, ...], **given: Any) -> None:
+        if not statistics:
+            single(**given)
+            return
+        context = click.get_current_context()
+        for name in ("mechanism", "categories", "mode"):
+            if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+                raise InvalidInputError(
+                    f"Expected --statistic without --{name}, which is one of its "
+                    'parameters: "frequency(num_categories=4, mode=stratified)".'
+                )
+            given.pop(name)
+        parts: list[Any] = []
+        for protocol in map(read_statistic, statistics):
+            # A certificate may be about several protocols itself.
+            if isinstance(protocol, ProtocolComposition):
+                parts += protocol.parts
+            else:
+                parts.append(protocol)
+        # One that is listed once is that statistic, as in Python.
+        command(protocol=one_protocol(parts), **given)
+
+    # The options of one mechanism were added to the command that `single` runs.
+    with_protocol.__click_params__ = single.__click_params__  # type: ignore[attr-defined]
+    return _STATISTIC(with_protocol)
 
 
 def categories_option(command: Command) -> Command:

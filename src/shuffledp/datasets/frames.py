@@ -107,9 +107,13 @@ def _of_pandas(column: "nw.Series[Any]") -> pl.Series:
         return pl.Series(column.name, numbers)
     values = zip(column.to_list(), holes, strict=True)
     try:
-        return pl.Series(
+        texts = pl.Series(
             column.name, [None if hole else value for value, hole in values]
         )
+        # Ordered categories of texts keep their order.
+        if isinstance(column.dtype, nw.Enum) and texts.dtype == pl.String:
+            return texts.cast(pl.Enum(column.dtype.categories))
+        return texts
     except (TypeError, pl.exceptions.PolarsError) as error:
         raise DataError(
             f"Expected values of one kind in column {column.name!r}, such as texts only."

@@ -7,6 +7,7 @@ of them.
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from datetime import time
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -31,12 +32,17 @@ def cleaned(
     """Returns a column with null for missing values, and texts without outer white space.
 
     Args:
-        column: Texts, numbers, dates, ...
+        column: Texts, numbers, dates, ...; times that are all midnight become dates.
         missing: Texts that mean a missing value: `BLANK`, or `WRITTEN` in a file.
         known: Texts that are values, such as a category named "NA".
     """
     if column.dtype.is_float():
         return column.fill_nan(None)
+    if isinstance(column.dtype, pl.Datetime):
+        # pandas has no type for dates: they are times of midnight.
+        dates = column.dt.replace_time_zone(None).dt.date()
+        midnight = column.dt.time() == pl.Series([time()])
+        return dates if midnight.all() else column
     if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
         return column
     text = column.cast(pl.String).str.strip_chars()

@@ -4,8 +4,8 @@ A column is a Polars series. White space around its texts does not count, and ev
 conversion refuses missing values (see `missing`), with the numbers of their rows.
 """
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -39,10 +39,12 @@ class Table:
         frame: The columns, without missing values.
         notes: Sentences on the reading, for reports of the results: guesses about the
             format, and people who were left out.
+        orders: Ordered categories of columns that have them, by column.
     """
 
     frame: pl.DataFrame
     notes: tuple[str, ...] = ()
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __getitem__(self, column: str) -> pl.Series:
         """Returns one column."""
@@ -74,15 +76,21 @@ def read_columns(
         MissingValueError: If a value is missing, and that is refused; see `missing`.
     """
     check_missing(missing)
-    rows = cleaned_rows(rows_of(source, columns), known)
+    written = rows_of(source, columns)
+    orders = {
+        column.name: tuple(text.strip() for text in column.dtype.categories)
+        for column in written.frame
+        if isinstance(column.dtype, pl.Enum)
+    }
+    rows = cleaned_rows(written, known)
     if missing == "refuse":
         refuse_missing(rows.frame.get_columns(), rows)
-        return Table(rows.frame, rows.notes)
+        return Table(rows.frame, rows.notes, orders)
     complete = rows.frame.drop_nulls()
     if complete.height == 0:
         raise DataError(f"Expected a person with a value in every column of {source}.")
     notes = rows.notes + exclusion_notes(rows.frame, complete.height)
-    return Table(complete, notes)
+    return Table(complete, notes, orders)
 
 
 def budgets_of(column: pl.Series) -> Floats:
@@ -124,7 +132,9 @@ def holds_truths(column: pl.Series) -> bool:
 
 
 def categories_of(
-    column: pl.Series, categories: int | tuple[str, ...] | None
+    column: pl.Series,
+    categories: int | tuple[str, ...] | None,
+    order: tuple[str, ...] = (),
 ) -> tuple[Ints, tuple[str, ...]]:
     """Returns each person's category by number, and the names of the categories.
 
@@ -132,6 +142,7 @@ def categories_of(
         column: One value per person.
         categories: Number of categories, if values are whole numbers from 0; their names;
             or None for the distinct values of the column, sorted.
+        order: Of distinct values, if the column has one; others follow, sorted.
 
     Raises:
         MissingValueError: If a person has no value.
@@ -141,13 +152,16 @@ def categories_of(
     if not (column.dtype.is_numeric() or isinstance(column.dtype, _NAMING_TYPES)):
         raise DataError(
             f"Expected texts, numbers or dates in column {column.name!r}, not lists "
-            "or times."
+            "or times of day."
         )
     if isinstance(categories, int):
         return _numbered(column, categories), tuple(map(str, range(categories)))
     text = column.cast(pl.String)
     if categories is None:
-        categories = tuple(text.unique().sort().to_list())
+        occurring = text.unique().sort().to_list()
+        ranks = {name: rank for rank, name in enumerate(order)}
+        occurring.sort(key=lambda name: ranks.get(name, len(ranks)))
+        categories = tuple(occurring)
         if not 2 <= len(categories) <= MAX_TABLE_CATEGORIES:
             raise DataError(
                 f"Expected 2 to {MAX_TABLE_CATEGORIES:,} different values in column "

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.display_text import number_format, printable
+from shuffledp.display_text import number_format, printable, printable_names
 from shuffledp.errors import DataError
 from shuffledp.file_writing import check_folder, check_new, write_file
 from shuffledp.format_number import plain
@@ -75,7 +75,6 @@ class Rehearsed:
         import polars as pl
 
         summary = self.summary
-        numbers = ("estimate", "standard_error", "low", "high", "truth")
         columns = {summary.words.row: [row.name for row in summary.rows]}
         frame = pl.DataFrame(columns, schema={summary.words.row: pl.String})
         # Of a stated type: a column of unknown truths alone would have none.
@@ -83,7 +82,7 @@ class Rehearsed:
             pl.Series(
                 name, [getattr(row, name) for row in summary.rows], dtype=pl.Float64
             ).fill_nan(None)
-            for name in numbers
+            for name in summary.numbers
         )
         # All rows of a statistic have the same details.
         return frame.with_columns(
@@ -162,13 +161,13 @@ class Rehearsed:
         summary, rows = self.summary, listed_rows(section)
         written = number_format(section.words.display, [row.spread for row in rows])
 
-        def texts(row: EstimateRow) -> tuple[str, ...]:
-            name = printable(row.name)
-            if len(name) > _LONGEST_NAME:
-                name = f"{name[: _LONGEST_NAME - 1]}…"
+        names = printable_names([row.name for row in rows], _LONGEST_NAME)
+
+        def texts(name: str, row: EstimateRow) -> tuple[str, ...]:
             truth = "-" if row.truth is None else written(row.truth)
             interval = f"{written(row.low)} to {written(row.high)}"
-            return name, written(row.estimate), interval, truth
+            beside = () if row.consistent is None else (written(row.consistent),)
+            return name, written(row.estimate), *beside, interval, truth
 
         title = f"of {summary.num_users:,} people, rehearsed"
         if len(summary.sections) == 1:
@@ -178,10 +177,11 @@ class Rehearsed:
             (
                 section.words.row,
                 "estimate",
+                *(("consistent",) if section.has_consistent else ()),
                 f"{plain(100 * summary.confidence)}% interval",
                 "truth",
             ),
-            tuple(map(texts, rows)),
+            tuple(map(texts, names, rows)),
             warnings,
             (section.coverage(summary.confidence), *sentences),
         )

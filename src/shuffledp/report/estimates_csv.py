@@ -10,7 +10,7 @@ def estimates_csv(summary: Summary) -> str:
     """Returns all rows of a summary as CSV with a header."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    names = ["estimate", "standard_error", "low", "high", "truth"]
+    names = summary.numbers
     # All rows of a statistic have the same details.
     details = list(summary.rows[0].details)
     writer.writerow([summary.words.row, *names, *details])

@@ -7,7 +7,7 @@ from rich.text import Text
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.level_table import level_table, solved
 from shuffledp.accounting.statement import Statement
-from shuffledp.display_text import number_format, printable
+from shuffledp.display_text import number_format, printable, printable_names
 from shuffledp.format_number import plain
 from shuffledp.report.listed_rows import MAX_ROWS, listed_rows
 from shuffledp.statistics.estimate_row import EstimateRow
@@ -99,6 +99,8 @@ def _section_table(section: SummarySection, summary: Summary, *, named: bool) ->
     )
     table.add_column(section.words.row)
     table.add_column("estimate", justify="right", style="bold")
+    if section.has_consistent:
+        table.add_column("consistent", justify="right")
     bars = section.words.display.has_bar_column
     if not bars:
         table.add_column("standard error", justify="right")
@@ -115,12 +117,14 @@ def _add_rows(table: Table, section: SummarySection) -> None:
     text = number_format(display, [row.spread for row in rows])
     # All estimates may be 0 or less: bars then have length 0.
     longest = max(max(row.estimate for row in rows), 1e-12)
-    for row in rows:
+    names = printable_names([row.name for row in rows])
+    for name, row in zip(names, rows, strict=True):
         error = [] if display.has_bar_column else [text(row.standard_error)]
         bar = [Text(_bar(row.estimate / longest), style="cyan")]
         table.add_row(
-            Text(printable(row.name)),
+            Text(name),
             text(row.estimate),
+            *([] if row.consistent is None else [text(row.consistent)]),
             *error,
             # The unit of an interval stands once.
             f"{text(row.low).removesuffix(display.suffix)} to {text(row.high)}",

@@ -19,6 +19,8 @@ class EstimateRow:
         truth: The true number, or None where a rehearsal does not know it, either.
         listed: Whether reports list it; if not, it is in the JSON and CSV only.
         details: Further columns of the JSON and CSV.
+        consistent: The possible number that is nearest to the estimate, biased; None if it
+            was not asked for.
     """
 
     name: str
@@ -29,6 +31,7 @@ class EstimateRow:
     truth: float | None
     listed: bool = True
     details: Mapping[str, Any] = field(default_factory=dict)
+    consistent: float | None = None
 
     @property
     def covered(self) -> bool:

@@ -20,6 +20,13 @@ ANSWERS = Parameter(
     option="category",
 )
 
+CONSISTENT = Parameter(
+    "consistent",
+    "flag",
+    "Beside every unbiased estimate the nearest number that is possible: none is below 0, "
+    "shares of all add up to 1, distributions never fall; nearer to the truth, and biased",
+)
+
 
 def mechanism_parameter(choices: tuple[str, ...]) -> Parameter:
     """Returns the parameter that says which mechanism the devices run, and how."""

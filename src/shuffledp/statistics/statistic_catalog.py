@@ -81,6 +81,18 @@ def statistic_named(name: str) -> "Statistic":
     return statistic
 
 
+def protocol_class(name: str) -> Any:
+    """Returns the class of a statistic's protocol.
+
+    >>> protocol_class("frequency").__name__
+    'Frequency'
+
+    Args:
+        name: One of `STATISTICS`.
+    """
+    return _module(_PROTOCOLS[name]).PROTOCOL
+
+
 def survey_named(name: object) -> "type[Survey]":
     """Returns the survey of a statistic, as services use it.
 

@@ -66,6 +66,17 @@ class Summary:
         return SummarySection(self.words, self.rows, IntervalChart())
 
     @property
+    def has_consistent(self) -> bool:
+        """Whether possible numbers stand beside the estimates."""
+        return self._whole.has_consistent
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The numbers of a row, as files name them."""
+        beside = ("consistent",) if self.has_consistent else ()
+        return ("estimate", *beside, "standard_error", "low", "high", "truth")
+
+    @property
     def num_covered(self) -> int:
         """The number of known truths inside their interval."""
         return self._whole.num_covered
@@ -108,6 +119,11 @@ class Summary:
         return {
             self.words.row: row.name,
             "estimate": finite_or_none(row.estimate),
+            **(
+                {}
+                if row.consistent is None
+                else {"consistent": finite_or_none(row.consistent)}
+            ),
             "standard_error": finite_or_none(row.standard_error),
             "interval": [finite_or_none(row.low), finite_or_none(row.high)],
             "truth": row.truth,

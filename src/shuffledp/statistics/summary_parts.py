@@ -1,7 +1,7 @@
 """Builders of summaries, rows and sentences, for all statistics."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,6 +19,11 @@ from shuffledp.types import Floats, Mode
 TWO_ERRORS = (
     "Two errors are told apart: about the participants, only the devices' noise is one; "
     "about the population that they were drawn from at random, who took part is one, too."
+)
+CONSISTENT_NOTE = (
+    "Consistent numbers are the possible ones that are nearest to the estimates: nearer to "
+    "the truth in the mean, and biased; rare answers come out too frequent. Intervals are "
+    "about the unbiased estimates."
 )
 
 
@@ -124,6 +129,19 @@ def estimate_rows(
             known,
             strict=True,
         )
+    ]
+
+
+def with_consistent(rows: Sequence[EstimateRow], values: Floats) -> list[EstimateRow]:
+    """Returns rows with possible numbers beside the estimates.
+
+    Args:
+        rows: Of estimates.
+        values: A possible number for each, shape (rows,).
+    """
+    return [
+        replace(row, consistent=value)
+        for row, value in zip(rows, values.tolist(), strict=True)
     ]
 
 

@@ -26,6 +26,11 @@ class SummarySection:
     chart: Chart | None
 
     @property
+    def has_consistent(self) -> bool:
+        """Whether possible numbers stand beside the estimates."""
+        return any(row.consistent is not None for row in self.rows)
+
+    @property
     def num_covered(self) -> int:
         """The number of known truths inside their interval."""
         return sum(row.covered for row in self.rows if row.truth is not None)

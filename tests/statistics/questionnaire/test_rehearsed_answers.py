@@ -41,7 +41,9 @@ def columns(question: Question, *named: str) -> AnswerColumns:
     return found
 
 
-def sections(question: Question, *named: str) -> tuple[SummarySection, ...]:
+def sections(
+    question: Question, *named: str, consistent: bool = False
+) -> tuple[SummarySection, ...]:
     """Returns what is shown of the answers of everybody in PEOPLE, a thousand times."""
     answered = columns(question, *named)
     answers = np.concatenate([answered.read(cells())] * 1_000)
@@ -53,6 +55,8 @@ def sections(question: Question, *named: str) -> tuple[SummarySection, ...]:
     )
     people = sdp.Population.from_counts({1.0: n})
     estimate = asked.estimate(tally, people)[question.name]
+    if consistent:
+        estimate = answered.consistent(estimate, answers)
     return answered.sections(estimate, answers, 0.999)
 
 
@@ -75,6 +79,21 @@ QUESTIONS: dict[str, tuple[Question, tuple[str, ...]]] = {
         ("sex", "pay"),
     ),
 }
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+def test_possible_numbers_are_shown_as_estimates_are(kind: str) -> None:
+    question, named = QUESTIONS[kind]
+
+    raw = sections(question, *named)
+    possible = sections(question, *named, consistent=True)
+
+    for section, nearest in zip(raw, possible, strict=True):
+        names = [row.name for row in section.rows]
+        assert [row.name for row in nearest.rows] == names
+        shares = nearest.words.display.factor == 100.0
+        for row in nearest.rows:
+            assert not shares or -1e-9 <= row.estimate <= 1.0 + 1e-9
 
 
 @pytest.mark.parametrize("kind", QUESTIONS)

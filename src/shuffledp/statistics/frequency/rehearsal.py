@@ -26,13 +26,19 @@ from shuffledp.statistics.parts import Parts
 from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.rehearsed_collection import Collection, collect
 from shuffledp.statistics.request import Request
-from shuffledp.statistics.shared_parameters import CATEGORIES, mechanism_parameter
+from shuffledp.statistics.shared_parameters import (
+    CATEGORIES,
+    CONSISTENT,
+    mechanism_parameter,
+)
 from shuffledp.statistics.summary import Summary
 from shuffledp.statistics.summary_parts import (
+    CONSISTENT_NOTE,
     Circumstances,
     build_summary,
     estimate_rows,
     off_by_share,
+    with_consistent,
 )
 from shuffledp.types import Floats, Ints
 
@@ -49,6 +55,7 @@ class FrequencyStatistic:
     parameters = (
         mechanism_parameter(_ORACLES),
         CATEGORIES,
+        CONSISTENT,
         Parameter(
             "dataset",
             "text",
@@ -78,7 +85,11 @@ class FrequencyStatistic:
                 )
             # A category that is named "NA" is a value, and not a missing one.
             table = request.table(names if isinstance(names, tuple) else ())
-            values, occurring = categories_of(table[request.value or ""], names)
+            values, occurring = categories_of(
+                table[request.value or ""],
+                names,
+                table.orders.get(request.value or "", ()),
+            )
             # Given names are meant as they are; those of a column may be typing errors.
             warnings = spelling_warnings(
                 occurring if names is None else (), "Categories"
@@ -103,20 +114,31 @@ class FrequencyStatistic:
         protocol = _protocol(request, len(names))
         # Refused before the collection: memory grows with people times categories.
         _check_bits(protocol.randomizer, levels.size)
-        return rehearse_frequency(stage, values, names, levels, source, protocol)
+        return rehearse_frequency(
+            stage,
+            values,
+            names,
+            levels,
+            source,
+            protocol,
+            consistent=request.option("consistent", False),
+        )
 
     def parts(self, request: Request, texts: Callable[[], tuple[str, ...]]) -> Parts:
         """Returns how parts of a column of categories are rehearsed."""
         named = request.option("categories")
         request.need_columns()
         given = None if named is None else category_names(named)
+        consistent = request.option("consistent", False)
         if given is None:
             # Of the whole column: a machine sees only its part.
             occurring = texts()
-            parts = frequency_parts(_protocol(request, len(occurring)), occurring)
+            parts = frequency_parts(
+                _protocol(request, len(occurring)), occurring, consistent=consistent
+            )
             return replace(parts, warnings=spelling_warnings(occurring, "Categories"))
         count = given if isinstance(given, int) else len(given)
-        return frequency_parts(_protocol(request, count), given)
+        return frequency_parts(_protocol(request, count), given, consistent=consistent)
 
     def parts_of(self, protocol: Any, names: tuple[str, ...] | None) -> Parts:
         """Returns the same for a given protocol."""
@@ -127,13 +149,17 @@ STATISTIC = FrequencyStatistic()
 
 
 def frequency_parts(
-    protocol: Frequency, categories: int | tuple[str, ...] | None = None
+    protocol: Frequency,
+    categories: int | tuple[str, ...] | None = None,
+    *,
+    consistent: bool = False,
 ) -> Parts:
     """Returns how categories are rehearsed on parts of the people.
 
     Args:
         protocol: The protocol that is run.
         categories: Their names; by default values are whole numbers from 0.
+        consistent: Whether possible shares stand beside the estimates.
 
     Raises:
         InvalidInputError: If these are not as many as the protocol's.
@@ -148,7 +174,7 @@ def frequency_parts(
         protocol,
         # A number of categories is passed on as such: values are then read as numbers.
         FrequencyTruth(protocol, given),
-        partial(summarize_frequency, names=names),
+        partial(summarize_frequency, names=names, consistent=consistent),
         known=() if isinstance(given, int) else given,
     )
 
@@ -160,6 +186,8 @@ def rehearse_frequency(
     levels: Floats,
     source: str,
     protocol: Frequency,
+    *,
+    consistent: bool = False,
 ) -> Summary:
     """Rehearses frequencies of categories, and returns their summary.
 
@@ -170,6 +198,7 @@ def rehearse_frequency(
         levels: Each person's local budget in nats, shape (n,).
         source: Where values come from, as text.
         protocol: The protocol that is run.
+        consistent: Whether possible shares stand beside the estimates.
     """
     collection = collect_frequency(
         values,
@@ -179,7 +208,9 @@ def rehearse_frequency(
         rng=stage.rng,
         on_step=stage.on_step,
     )
-    return summarize_frequency(collection, stage.circumstances(source), names=names)
+    return summarize_frequency(
+        collection, stage.circumstances(source), names=names, consistent=consistent
+    )
 
 
 def summarize_frequency(
@@ -187,8 +218,16 @@ def summarize_frequency(
     circumstances: Circumstances,
     *,
     names: tuple[str, ...],
+    consistent: bool = False,
 ) -> Summary:
-    """Returns the summary of a collection of categories with these names."""
+    """Returns the summary of a collection of categories with these names.
+
+    Args:
+        collection: From beginning to end.
+        circumstances: Of the summary.
+        names: Of the k categories.
+        consistent: Whether possible shares stand beside the estimates.
+    """
     estimate, bias = collection.estimate, collection.dependence
     rows = estimate_rows(
         names,
@@ -198,6 +237,8 @@ def summarize_frequency(
         estimate.interval(circumstances.confidence),
         collection.truth,
     )
+    if consistent:
+        rows = with_consistent(rows, estimate.consistent().value)
     return build_summary(
         WORDS,
         circumstances,
@@ -205,6 +246,7 @@ def summarize_frequency(
         mode=estimate.mode,
         guarantee=collection.guarantee,
         manipulation=collection.manipulation,
+        caveats=(CONSISTENT_NOTE,) if consistent else (),
         dependence=bias,
         off_by="" if bias is None else off_by_share(bias, names),
     )

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
+from shuffledp.analyzer.projection import project, project_within
 from shuffledp.arguments import expect_instance, expect_list
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_label, check_labels
@@ -16,6 +18,50 @@ from shuffledp.statistics.questionnaire.question import (
     QuestionEstimate,
 )
 from shuffledp.types import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceEstimate(QuestionEstimate):
+    """Unbiased numbers of people who picked each option.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> errors = {"standard_error": np.full(3, 9.0), "excess_kurtosis": np.zeros(3)}
+    >>> value, options = np.array([70.0, 42.0, -8.0]), ("bus", "car", "tram")
+    >>> raw = sdp.ChoiceEstimate(options, value, **errors, num_users=100, most=1)
+    >>> raw.consistent().value.tolist()
+    [64.0, 36.0, 0.0]
+
+    Attributes:
+        most: How many options a person may pick.
+    """
+
+    most: int
+
+    def consistent(self, *, complete: bool = False) -> ConsistentEstimate:
+        """Returns the nearest numbers of people that are possible.
+
+        They are nearer to the truth, and biased: see `ConsistentEstimate`. Of one option
+        per person, they add up to at most all people; of several, each is at most all.
+
+        Args:
+            complete: Whether everybody answered: then numbers of one option per person add
+                up to all people. Not seen in the reports, which hide who left it out.
+
+        Raises:
+            InvalidInputError: If people may pick several options, and `complete` is set.
+        """
+        n = float(self.num_users)
+        expect_instance(complete, bool)
+        if complete and self.most > 1:
+            raise InvalidInputError(
+                "Expected complete only where people pick one option: of several, the "
+                "numbers have no known sum."
+            )
+        if self.most > 1:
+            nearest = np.clip(self.value, 0.0, n)
+        else:
+            nearest = (project if complete else project_within)(self.value, n)
+        return ConsistentEstimate(self, nearest, 0.0, n, self.labels)
 
 
 @dataclass(frozen=True)
@@ -90,7 +136,8 @@ class ChoiceQuestion:
             raise InvalidInputError("Expected different options in a row.")
         return buckets.astype(np.int64)
 
-    def estimate(self, counts: QuestionCounts) -> QuestionEstimate:
+    def estimate(self, counts: QuestionCounts) -> ChoiceEstimate:
         """Returns the number of people who picked each option."""
         expect_instance(counts, QuestionCounts)
-        return counts.each_bucket(self.options)
+        picked = counts.each_bucket(self.options)
+        return ChoiceEstimate(**vars(picked), most=self.most)

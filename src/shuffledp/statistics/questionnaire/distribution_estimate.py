@@ -1,11 +1,14 @@
 """Estimated distribution of a number: bins, distribution function, ranges, quantiles."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
 from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.projection import project_monotone
 from shuffledp.arguments import expect_instance
 from shuffledp.arrays import as_number, float_array
 from shuffledp.errors import InvalidInputError
@@ -16,10 +19,17 @@ from shuffledp.statistics.questionnaire.question import (
 )
 from shuffledp.types import Floats
 
+# Standard errors from 0 at which a number of people may be divided by.
+_FAR = 5.0
+
 
 @dataclass(frozen=True, eq=False)
 class DistributionEstimate(QuestionEstimate):
-    """Numbers of people per bin, which add up to all people.
+    """Numbers of people per bin, which add up to all people who answered.
+
+    Where people may skip, so that the number of those who answered is estimated, shares are
+    ratios: their errors are by the delta method, and infinite where nobody may have
+    answered.
 
     >>> import numpy as np, shuffledp as sdp
     >>> question = sdp.DistributionQuestion("age", (0, 20, 40, 60, 80), fan_out=2)
@@ -37,8 +47,9 @@ class DistributionEstimate(QuestionEstimate):
         edges: Ends of bins, shape (bins + 1,).
         counts: That it was estimated from.
         matrices: Least-squares coefficients of each level's counts, each of shape
-            (bins, nodes).
-        shares: Coefficients of the known number of all people, shape (bins,).
+            (bins, nodes); a last row is that of people who skipped.
+        shares: Coefficients of the known number of all people, shape (bins,), and perhaps
+            of those who skipped.
     """
 
     edges: Floats
@@ -48,7 +59,12 @@ class DistributionEstimate(QuestionEstimate):
 
     @classmethod
     def of(
-        cls, counts: QuestionCounts, edges: Floats, fan_out: int
+        cls,
+        counts: QuestionCounts,
+        edges: Floats,
+        fan_out: int,
+        *,
+        with_skips: bool = False,
     ) -> "DistributionEstimate":
         """Returns the estimate from counts of all levels of a tree.
 
@@ -56,36 +72,75 @@ class DistributionEstimate(QuestionEstimate):
             counts: A group for each level, the bins last.
             edges: Ends of bins.
             fan_out: Children of a node.
+            with_skips: Whether a last bin counts people who skipped.
         """
         expect_instance(counts, QuestionCounts)
         variances = tuple(group.noise_variance for group in counts.groups)
         # Without noise on any level, all levels say the same.
         if min(variances) <= 0.0:
             variances = (1.0,) * len(variances)
-        matrices, shares = consistent_bins(edges.size - 1, fan_out, variances)
+        matrices, shares = consistent_bins(
+            edges.size - 1 + with_skips, fan_out, variances
+        )
         labels = tuple(
             f"{low:g} to {high:g}"
             for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
         )
-        bins = counts.combine(labels, matrices, counts.num_users * shares)
+        own = slice(0, edges.size - 1)
+        bins = counts.combine(
+            labels,
+            tuple(matrix[own] for matrix in matrices),
+            counts.num_users * shares[own],
+        )
         return cls(
-            bins.labels,
-            bins.value,
-            bins.standard_error,
-            bins.excess_kurtosis,
-            bins.num_users,
-            edges,
-            counts,
-            matrices,
-            shares,
+            **vars(bins), edges=edges, counts=counts, matrices=matrices, shares=shares
         )
 
     def distribution(self) -> QuestionEstimate:
-        """Returns the share of people below each inner edge, shape (bins - 1,)."""
-        n = self.num_users
+        """Returns the share of people below each inner edge, shape (bins - 1,).
+
+        It is the share of those who answered.
+        """
+        n, inner = self.num_users, self.edges.size - 2
         labels = tuple(f"below {edge:g}" for edge in self.edges[1:-1].tolist())
-        below = tuple(np.cumsum(matrix, axis=0)[:-1] / n for matrix in self.matrices)
-        return self.counts.combine(labels, below, np.cumsum(self.shares)[:-1])
+        below = tuple(np.cumsum(m, axis=0)[:inner] / n for m in self.matrices)
+        constant = np.cumsum(self.shares)[:inner]
+        shares = self.counts.combine(labels, below, constant)
+        if not self.with_skips:
+            return shares
+        answered, error = self.answered.value[0], self.answered.standard_error[0]
+        part = max(answered, 1.0) / n
+        ratios = shares.value / part
+        # The linear part of below / answered, at the estimated ratios: with -skips for the
+        # number of those who answered, but for a constant.
+        linear = self.counts.combine(
+            labels,
+            tuple(
+                (low + np.outer(ratios, matrix[-1]) / n) / part
+                for low, matrix in zip(below, self.matrices, strict=True)
+            ),
+        )
+        # Far from 0, ratios are about normal.
+        known = answered > _FAR * error
+        return QuestionEstimate(
+            labels,
+            ratios,
+            np.where(known, linear.standard_error, math.inf),
+            np.where(known, linear.excess_kurtosis, 0.0),
+            n,
+        )
+
+    @property
+    def with_skips(self) -> bool:
+        """Whether people may have skipped the question."""
+        return self.shares.size == self.edges.size
+
+    @property
+    def answered(self) -> QuestionEstimate:
+        """The number of people who answered, shape (1,): without skips all, exactly."""
+        rows = tuple(-m[-1:] * self.with_skips for m in self.matrices)
+        skipped = self.num_users * float(self.shares[-1]) * self.with_skips
+        return self.counts.combine(("answered",), rows, self.num_users - skipped)
 
     def between(self, low: float, high: float) -> QuestionEstimate:
         """Returns the number of people between two edges.
@@ -97,16 +152,21 @@ class DistributionEstimate(QuestionEstimate):
         Raises:
             InvalidInputError: If they are not edges in this order.
         """
-        low, high = as_number(low, "low"), as_number(high, "high")
-        first, last = (np.flatnonzero(self.edges == edge) for edge in (low, high))
-        if first.size != 1 or last.size != 1 or first[0] >= last[0]:
-            raise InvalidInputError(
-                f"Expected two edges in ascending order, got {low:g} and {high:g}."
-            )
-        inside = slice(int(first[0]), int(last[0]))
+        inside = _bins_between(self.edges, low, high)
         rows = tuple(m[inside].sum(axis=0, keepdims=True) for m in self.matrices)
         constant = self.num_users * float(self.shares[inside].sum())
         return self.counts.combine((f"{low:g} to {high:g}",), rows, constant)
+
+    def consistent(self) -> "ConsistentDistribution":
+        """Returns the nearest distribution function that is possible, and its bins.
+
+        It never falls, and is in [0, 1]. It is nearer to the true one, in the mean square
+        over edges, and biased: see `ConsistentEstimate`. So are the bins that it leaves.
+        """
+        n, below = self.num_users, project_monotone(self.distribution().value)
+        answered = float(np.clip(self.answered.value[0], 0.0, n))
+        bins = answered * np.diff(below, prepend=0.0, append=1.0)
+        return ConsistentDistribution(self, bins, 0.0, float(n), self.labels, below)
 
     def quantiles(self, shares: ArrayLike) -> Floats:
         """Returns numbers below which given shares of people are, shape as `shares`.
@@ -152,6 +212,84 @@ class DistributionEstimate(QuestionEstimate):
             first_edge, last_edge = max(reached - 1, 0), min(last + 1, low.size - 1)
             intervals[index] = self.edges[first_edge], self.edges[last_edge]
         return intervals
+
+
+@dataclass(frozen=True, eq=False)
+class ConsistentDistribution(ConsistentEstimate):
+    """The possible distribution that is nearest to an unbiased one.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> question = sdp.DistributionQuestion("age", (0, 20, 40, 60, 80), fan_out=2)
+    >>> noise = (sdp.PoissonNoise(100.0), sdp.PoissonNoise(100.0))
+    >>> asked = sdp.Questionnaire((question,), noise, (1.0,), (1.0,), honest=8_000)
+    >>> ages, rng = np.repeat([10.0, 50.0], 4_000), np.random.default_rng(2)
+    >>> tally = asked.draw_tally({"age": ages}, np.full(8_000, 1.0), rng=rng)
+    >>> found = asked.estimate(tally, sdp.Population.from_counts({1.0: 8_000}))["age"]
+    >>> found.distribution().value.round(4).tolist()
+    [0.4993, 0.4989, 0.9997]
+    >>> found.consistent().distribution().value.round(4).tolist()
+    [0.4991, 0.4991, 0.9997]
+
+    Attributes:
+        raw: The unbiased distribution.
+        below: Share of people below each inner edge, shape (bins - 1,).
+    """
+
+    raw: DistributionEstimate
+    below: Floats
+
+    def distribution(self) -> ConsistentEstimate:
+        """Returns the share of people below each inner edge, shape (bins - 1,)."""
+        unbiased = self.raw.distribution()
+        return ConsistentEstimate(unbiased, self.below, 0.0, 1.0, unbiased.labels)
+
+    @property
+    def answered(self) -> ConsistentEstimate:
+        """The number of people who answered, shape (1,)."""
+        unbiased = self.raw.answered
+        return ConsistentEstimate(
+            unbiased,
+            np.array([self.value.sum()]),
+            self.lowest,
+            self.highest,
+            unbiased.labels,
+        )
+
+    def between(self, low: float, high: float) -> ConsistentEstimate:
+        """Returns the number of people between two edges: see `DistributionEstimate`."""
+        unbiased = self.raw.between(low, high)
+        bins = self.value[_bins_between(self.raw.edges, low, high)]
+        total = np.array([bins.sum()])
+        return ConsistentEstimate(
+            unbiased, total, self.lowest, self.highest, unbiased.labels
+        )
+
+    def quantiles(self, shares: ArrayLike) -> Floats:
+        """Returns numbers below which given shares of people are, shape as `shares`.
+
+        Args:
+            shares: In (0, 1), shape (q,).
+
+        Raises:
+            InvalidInputError: If a share is out of range.
+        """
+        function = np.concatenate([[0.0], self.below, [1.0]])
+        numbers: Floats = np.interp(_shares_of(shares), function, self.raw.edges)
+        return numbers
+
+    def quantile_intervals(self, shares: ArrayLike, confidence: float = 0.95) -> Floats:
+        """Returns the intervals of the unbiased estimate: see `DistributionEstimate`."""
+        return self.raw.quantile_intervals(shares, confidence)
+
+
+def _bins_between(edges: Floats, low: float, high: float) -> slice:
+    low, high = as_number(low, "low"), as_number(high, "high")
+    first, last = (np.flatnonzero(edges == edge) for edge in (low, high))
+    if first.size != 1 or last.size != 1 or first[0] >= last[0]:
+        raise InvalidInputError(
+            f"Expected two edges in ascending order, got {low:g} and {high:g}."
+        )
+    return slice(int(first[0]), int(last[0]))
 
 
 def _shares_of(shares: ArrayLike) -> Floats:

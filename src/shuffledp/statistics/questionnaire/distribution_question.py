@@ -1,11 +1,12 @@
 """A question for a number: its distribution, from a tree of intervals."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.arguments import expect_instance
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_label
@@ -19,6 +20,7 @@ from shuffledp.statistics.questionnaire.interval_tree import (
     level_sizes,
     mean_distribution_variance,
 )
+from shuffledp.statistics.questionnaire.meaning import LATER
 from shuffledp.statistics.questionnaire.question import (
     AnswerGroup,
     QuestionCounts,
@@ -51,11 +53,15 @@ class DistributionQuestion:
             end, and the last bin its upper end, too.
         fan_out: Intervals that one of the level above holds, from 2 to 1,024; None: a
             planner chooses the one of the smallest error.
+        skippable: Whether people may leave it out. A last bin then holds those who do: they
+            send as many messages as others. The distribution is that of those who answered,
+            whose number is estimated, too.
     """
 
     name: str
     edges: tuple[float, ...]
     fan_out: int | None = None
+    skippable: bool = field(default=False, metadata={LATER: True})
 
     def __post_init__(self) -> None:
         check_label(self.name, "a question's name")
@@ -71,11 +77,17 @@ class DistributionQuestion:
         object.__setattr__(self, "edges", tuple(edges.tolist()))
         if self.fan_out is not None:
             whole_number(self.fan_out, "as the fan-out", least=2, most=MOST_BINS)
+        expect_instance(self.skippable, bool)
 
     @property
     def num_bins(self) -> int:
-        """B, the number of bins."""
+        """B, the number of bins, without one for people who leave it out."""
         return len(self.edges) - 1
+
+    @property
+    def _leaves(self) -> int:
+        """The number of bins of the tree."""
+        return self.num_bins + self.skippable
 
     @property
     def _fan(self) -> int:
@@ -87,7 +99,7 @@ class DistributionQuestion:
 
     @property
     def _sizes(self) -> tuple[int, ...]:
-        return level_sizes(self.num_bins, self._fan)
+        return level_sizes(self._leaves, self._fan)
 
     @property
     def groups(self) -> tuple[AnswerGroup, ...]:
@@ -102,9 +114,9 @@ class DistributionQuestion:
 
     def _distribution_variance(self, fan_out: int) -> float:
         """Returns the mean variance below an edge if precisions add up to 1."""
-        levels = len(level_sizes(self.num_bins, fan_out))
+        levels = len(level_sizes(self._leaves, fan_out))
         variances = tuple((1.0 / level_precisions(levels)).tolist())
-        return mean_distribution_variance(self.num_bins, fan_out, variances)
+        return mean_distribution_variance(self._leaves, fan_out, variances)
 
     def adapted(self, num_users: int, *, noise: float) -> "DistributionQuestion":
         """Returns the question with the fan-out of the smallest error.
@@ -115,7 +127,7 @@ class DistributionQuestion:
         del num_users, noise
         if self.fan_out is not None:
             return self
-        fans = [fan for fan in _FAN_OUTS if fan < self.num_bins] or [2]
+        fans = [fan for fan in _FAN_OUTS if fan < self._leaves] or [2]
         variances = [self._distribution_variance(fan) for fan in fans]
         # More intervals per level, and fewer messages, are worth a little more error.
         good = min(variances) * _AS_GOOD
@@ -126,7 +138,8 @@ class DistributionQuestion:
         """Returns the interval of each level that holds each number, shape (n, levels).
 
         Args:
-            answers: Numbers between the first and the last edge, shape (n,).
+            answers: Numbers between the first and the last edge, shape (n,); NaN for none,
+                if it is skippable.
             rng: Not used: nothing is rounded.
 
         Raises:
@@ -135,17 +148,22 @@ class DistributionQuestion:
         del rng
         numbers = float_array(answers, "numbers")
         low, high = self.edges[0], self.edges[-1]
+        skipped = np.isnan(numbers) & self.skippable
+        numbers = np.where(skipped, low, numbers)
         if not np.all((numbers >= low) & (numbers <= high)):
             raise InvalidInputError(f"Expected numbers in [{low:g}, {high:g}].")
         bins = np.searchsorted(np.array(self.edges), numbers, side="right") - 1
         bins = np.minimum(bins, self.num_bins - 1)
+        bins = np.where(skipped, self.num_bins, bins)
         levels = len(self._sizes)
         widths = self._fan ** np.arange(levels)[::-1]
         return bins[:, None] // widths
 
     def estimate(self, counts: QuestionCounts) -> DistributionEstimate:
         """Returns numbers of people per bin, the distribution function and quantiles."""
-        return DistributionEstimate.of(counts, np.array(self.edges), self._fan)
+        return DistributionEstimate.of(
+            counts, np.array(self.edges), self._fan, with_skips=self.skippable
+        )
 
 
 def equal_bins(low: float, high: float, bins: int) -> tuple[float, ...]:

@@ -11,6 +11,9 @@ import numpy as np
 
 from shuffledp.errors import InvalidInputError
 
+# In the metadata of a field: its default is not written down.
+LATER = "later"
+
 
 def meaning_of(questions: Sequence[object]) -> str:
     """Returns the SHA-256 of all terms of questions, in their order, as 64 hex digits.
@@ -36,7 +39,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | list | tuple):
         return [_plain(each) for each in value]
     if is_dataclass(value):
-        terms = {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+        terms = {
+            each.name: _plain(getattr(value, each.name))
+            for each in fields(value)
+            # Terms that a kind of question got later: digests of questions without them
+            # stay what they were.
+            if not (
+                each.metadata.get(LATER) and getattr(value, each.name) == each.default
+            )
+        }
         return {"kind": type(value).__name__, "terms": terms}
     raise InvalidInputError(
         f"Expected questions as dataclasses of plain values, got {type(value).__name__}."

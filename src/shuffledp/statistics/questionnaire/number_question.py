@@ -11,17 +11,20 @@ sum over j of 4^j (2 V_j) / (2^J - 1)^2.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
 from shuffledp.arguments import expect_instance
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_label
 from shuffledp.randomizers.checks import value_range, whole_number
 from shuffledp.randomness import Rng, bernoulli_draws, check_rng
+from shuffledp.statistics.questionnaire.group_mean_estimate import GroupMeanEstimate
+from shuffledp.statistics.questionnaire.meaning import LATER
 from shuffledp.statistics.questionnaire.question import (
     AnswerGroup,
     QuestionCounts,
@@ -32,6 +35,31 @@ from shuffledp.types import Floats, Ints
 MOST_DIGITS = 24
 
 
+@dataclass(frozen=True, eq=False)
+class NumberEstimate(QuestionEstimate):
+    """The unbiased mean of a number.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> error = {"standard_error": np.array([0.1]), "excess_kurtosis": np.zeros(1)}
+    >>> terms = {"num_users": 100, "low": 0.0, "high": 1.0}
+    >>> raw = sdp.NumberEstimate(("mean",), np.array([1.03]), **error, **terms)
+    >>> raw.consistent().value.tolist()
+    [1.0]
+
+    Attributes:
+        low: Smallest possible number.
+        high: Largest possible number.
+    """
+
+    low: float
+    high: float
+
+    def consistent(self) -> ConsistentEstimate:
+        """Returns the mean, limited to the range of numbers: see `ConsistentEstimate`."""
+        nearest = np.clip(self.value, self.low, self.high)
+        return ConsistentEstimate(self, nearest, self.low, self.high, self.labels)
+
+
 @dataclass(frozen=True)
 class NumberQuestion:
     """A question for a number, to estimate its mean.
@@ -40,6 +68,9 @@ class NumberQuestion:
     >>> question = sdp.NumberQuestion("age", 0, 100, digits=2)
     >>> question.encode([0.0, 100.0], rng=np.random.default_rng(1)).tolist()
     [[0, 0], [1, 1]]
+    >>> question = sdp.NumberQuestion("age", 0, 100, digits=2, skippable=True)
+    >>> question.encode([100.0, np.nan], rng=np.random.default_rng(1)).tolist()
+    [[1, 1], [2, 2]]
 
     Attributes:
         name: Of the question.
@@ -48,24 +79,32 @@ class NumberQuestion:
         digits: J, binary digits to which a number is rounded, from 1 to 24. Rounding adds
             at most (high - low) / (2^J - 1) / 2 to the standard deviation of one number.
             None: a planner chooses as many as the number of people is worth.
+        skippable: Whether people may leave it out. Every digit then has a third bucket, for
+            those who do: they send as many messages as others. The estimate is the mean of
+            those who answered, a `GroupMeanEstimate` of one group; its `people` is their
+            number, which is estimated, too.
     """
 
     name: str
     low: float
     high: float
     digits: int | None = None
+    skippable: bool = field(default=False, metadata={LATER: True})
 
     def __post_init__(self) -> None:
         check_label(self.name, "a question's name")
         value_range(self.low, self.high)
         if self.digits is not None:
             whole_number(self.digits, "binary digits", least=1, most=MOST_DIGITS)
+        expect_instance(self.skippable, bool)
 
     @property
     def groups(self) -> tuple[AnswerGroup, ...]:
-        """Two buckets for each digit, the most significant one first."""
+        """Two buckets for each digit, the most significant one first; three with skips."""
+        buckets = 3 if self.skippable else 2
         return tuple(
-            AnswerGroup(2, 1, 0.5 * weight**2) for weight in self._weights.tolist()
+            AnswerGroup(buckets, 1, 0.5 * weight**2)
+            for weight in self._weights.tolist()
         )
 
     @property
@@ -102,13 +141,15 @@ class NumberQuestion:
         """Returns the digits of numbers that are rounded at random, shape (n, digits).
 
         Args:
-            answers: Numbers in [low, high], shape (n,).
+            answers: Numbers in [low, high], shape (n,); NaN for none, if it is skippable.
             rng: See `Question.encode`.
 
         Raises:
             InvalidInputError: If a number is out of range.
         """
         numbers = float_array(answers, "numbers")
+        skipped = np.isnan(numbers) & self.skippable
+        numbers = np.where(skipped, self.low, numbers)
         if not np.all((numbers >= self.low) & (numbers <= self.high)):
             raise InvalidInputError(
                 f"Expected numbers in [{self.low:g}, {self.high:g}]."
@@ -120,11 +161,21 @@ class NumberQuestion:
         below = np.clip(np.floor(scaled), 0.0, self._steps)
         above = bernoulli_draws(np.clip(scaled - below, 0.0, 1.0), rng=rng)
         rounded = np.minimum(below.astype(np.int64) + above, self._steps)
-        return rounded[:, None] >> self._places & 1
+        digits: Ints = rounded[:, None] >> self._places & 1
+        return np.where(skipped[:, None], 2, digits)
 
-    def estimate(self, counts: QuestionCounts) -> QuestionEstimate:
-        """Returns the mean of the numbers."""
+    def estimate(self, counts: QuestionCounts) -> NumberEstimate | GroupMeanEstimate:
+        """Returns the mean of the numbers, of those who answered."""
         expect_instance(counts, QuestionCounts)
+        if self.skippable:
+            return GroupMeanEstimate.of(
+                counts,
+                ("mean",),
+                self._weights,
+                self.low,
+                self.high,
+                with_skips=True,
+            )
         n, half = counts.num_users, value_range(self.low, self.high)
         coefficients = tuple(
             weight / n * np.array([[-1.0, 1.0]]) for weight in self._weights.tolist()
@@ -142,10 +193,12 @@ class NumberQuestion:
             raise InvalidInputError(
                 f"Expected a range of {self.name} well below the largest number."
             )
-        return QuestionEstimate(
+        return NumberEstimate(
             scaled.labels,
             value,
             error,
             scaled.excess_kurtosis * (variance / total) ** 2,
             n,
+            self.low,
+            self.high,
         )

@@ -16,9 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
+from shuffledp.analyzer.projection import project_within
 from shuffledp.arguments import expect_instance
 from shuffledp.label_checks import check_label
 from shuffledp.randomness import Rng
+from shuffledp.statistics.questionnaire.agreeing_tables import agreeing_tables
 from shuffledp.statistics.questionnaire.attributes import (
     Attributes,
     cells_of,
@@ -34,6 +37,54 @@ from shuffledp.statistics.questionnaire.table_question import cell_labels
 from shuffledp.types import Ints
 
 MOST_ATTRIBUTES = 16
+
+
+@dataclass(frozen=True, eq=False)
+class PairsEstimate(QuestionEstimate):
+    """Unbiased numbers of people in the cells of the tables of all pairs.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> attributes = {name: ("yes", "no") for name in ("car", "bike", "dog")}
+    >>> labels, value = tuple("abcdefghijkl"), np.tile([50.0, 30.0, 26.0, -6.0], 3)
+    >>> errors = {"standard_error": np.full(12, 9.0), "excess_kurtosis": np.zeros(12)}
+    >>> terms = {"num_users": 100, "attributes": attributes}
+    >>> raw = sdp.PairsEstimate(labels, value, **errors, **terms)
+    >>> tables = raw.consistent(complete=True).value.reshape(3, 2, 2)
+    >>> tables[0].sum(axis=1).round(3).tolist()  # Cars, in the table with bikes.
+    [75.333, 24.667]
+    >>> tables[1].sum(axis=1).round(3).tolist()  # Cars, in the table with dogs.
+    [75.333, 24.667]
+
+    Attributes:
+        attributes: Categories of each attribute.
+    """
+
+    attributes: Attributes
+
+    def consistent(self, *, complete: bool = False) -> ConsistentEstimate:
+        """Returns the nearest numbers of people that are possible.
+
+        They are nearer to the truth, and biased: see `ConsistentEstimate`. None is
+        negative, and each table adds up to at most all people.
+
+        Args:
+            complete: Whether everybody answered for all attributes: then each table adds up
+                to all people, and tables agree on the margins that they share, to a
+                billionth of the people. Where people left some out, margins of two tables
+                are about different people. Not seen in the reports, which hide it.
+        """
+        n = float(self.num_users)
+        expect_instance(complete, bool)
+        sizes = tuple(len(categories) for categories in self.attributes.values())
+        pairs = list(itertools.combinations(sizes, 2))
+        ends = np.cumsum([math.prod(pair) for pair in pairs])
+        parts = np.split(self.value, ends[:-1])
+        if complete:
+            tables = [part.reshape(p) for part, p in zip(parts, pairs, strict=True)]
+            nearest = [table.ravel() for table in agreeing_tables(tables, sizes, n)]
+        else:
+            nearest = [project_within(part, n) for part in parts]
+        return ConsistentEstimate(self, np.concatenate(nearest), 0.0, n, self.labels)
 
 
 @dataclass(frozen=True)
@@ -98,7 +149,7 @@ class PairsQuestion:
             first += math.prod(pair)
         return np.stack(columns, axis=1)
 
-    def estimate(self, counts: QuestionCounts) -> QuestionEstimate:
+    def estimate(self, counts: QuestionCounts) -> PairsEstimate:
         """Returns the number of people in each cell of each pair, in the pairs' order."""
         expect_instance(counts, QuestionCounts)
         labels = tuple(
@@ -107,4 +158,5 @@ class PairsQuestion:
             for label in cell_labels(dict(pair))
         )
         every_bucket = sparse.eye_array(len(labels), format="csr")
-        return counts.combine(labels, (every_bucket,))
+        cells = counts.combine(labels, (every_bucket,))
+        return PairsEstimate(**vars(cells), attributes=self.attributes)

@@ -30,6 +30,7 @@ from shuffledp.statistics.questionnaire.rehearsed.questionnaire_summary import (
 )
 from shuffledp.statistics.rehearsal_stage import Rehearsal, Stage
 from shuffledp.statistics.request import Request
+from shuffledp.statistics.shared_parameters import CONSISTENT
 from shuffledp.statistics.summary import Summary
 from shuffledp.types import Floats
 
@@ -57,6 +58,7 @@ class QuestionnaireStatistic:
             "FILE",
         ),
         MAX_MESSAGES,
+        CONSISTENT,
     )
 
     def rehearsal(self, request: Request) -> Rehearsal:
@@ -114,6 +116,7 @@ def _rehearse(
         stage=stage.noting(rows.notes + notes),
         source=request.table_source.name,
         max_messages=request.option("max_messages"),
+        consistent=request.option("consistent", False),
     )
 
 
@@ -179,8 +182,8 @@ def _needed(
             refuse_missing([rows.frame[column] for column in numbers], rows)
         except MissingValueError as error:
             raise MissingValueError(
-                f"{error} A number cannot be skipped; ranges can: ask a choice of them, "
-                "or a group mean."
+                f"{error} A number can be left out if its question says so, with "
+                "skippable = true."
             ) from error
     target = [] if request.level is None else [request.level]
     return rows.frame.select([*numbers, *target])

@@ -3,11 +3,14 @@
 import itertools
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
+from shuffledp.analyzer.projection import project, project_within
 from shuffledp.arguments import expect_instance
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_label
@@ -61,23 +64,60 @@ class TableEstimate(QuestionEstimate):
         Raises:
             InvalidInputError: If names are repeated or unknown.
         """
-        own = tuple(self.attributes)
-        known = all(isinstance(name, str) and name in own for name in names)
-        if not names or not known or len(set(names)) < len(names):
-            raise InvalidInputError(f"Expected different names of {', '.join(own)}.")
-        sizes = tuple(len(categories) for categories in self.attributes.values())
-        kept_axes = tuple(own.index(name) for name in names)
-        positions = np.unravel_index(np.arange(math.prod(sizes)), sizes)
-        cells = np.ravel_multi_index(
-            tuple(positions[axis] for axis in kept_axes),
-            tuple(sizes[axis] for axis in kept_axes),
-        )
-        labels = cell_labels({name: self.attributes[name] for name in names})
-        ones = np.ones(len(cells))
-        matrix = sparse.csr_array(
-            (ones, (cells, np.arange(len(cells)))), shape=(len(labels), len(cells))
-        )
+        labels, matrix = margin_of(self.attributes, names)
         return self.counts.combine(labels, (matrix,))
+
+    def consistent(self, *, complete: bool = False) -> "ConsistentTable":
+        """Returns the nearest numbers of people that are possible.
+
+        They are nearer to the truth, and biased: see `ConsistentEstimate`. None is
+        negative, and all together are at most all people. Margins add them up, so that
+        they agree with each other.
+
+        Args:
+            complete: Whether everybody answered for all attributes: then cells add up to
+                all people. Not seen in the reports, which hide who left it out.
+        """
+        n = float(self.num_users)
+        nearest = project if expect_instance(complete, bool) else project_within
+        return ConsistentTable(self, nearest(self.value, n), 0.0, n, self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class ConsistentTable(ConsistentEstimate):
+    """The possible table that is nearest to an unbiased one.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> question = sdp.TableQuestion("who", {"sex": ("f", "m"), "age": ("young", "old")})
+    >>> noise = (sdp.PoissonNoise(50.0),)
+    >>> asked = sdp.Questionnaire((question,), noise, (1.0,), (1.0,), honest=1_000)
+    >>> rows, rng = np.repeat([[0, 0], [1, 1]], 500, axis=0), np.random.default_rng(1)
+    >>> tally = asked.draw_tally({"who": rows}, np.full(1_000, 1.0), rng=rng)
+    >>> found = asked.estimate(tally, sdp.Population.from_counts({1.0: 1_000}))["who"]
+    >>> table = found.consistent(complete=True)
+    >>> table.value.round(1).tolist(), table.margin("sex").value.round(1).tolist()
+    ([497.0, 0.0, 5.0, 498.0], [497.0, 503.0])
+
+    Attributes:
+        raw: The unbiased table.
+    """
+
+    raw: TableEstimate
+
+    def margin(self, *names: str) -> ConsistentEstimate:
+        """Returns sums of the cells, beside the unbiased margin.
+
+        Args:
+            names: As of `TableEstimate.margin`.
+
+        Raises:
+            InvalidInputError: If names are repeated or unknown.
+        """
+        labels, matrix = margin_of(self.raw.attributes, names)
+        unbiased = self.raw.margin(*names)
+        return ConsistentEstimate(
+            unbiased, matrix @ self.value, self.lowest, self.highest, labels
+        )
 
 
 @dataclass(frozen=True)
@@ -136,17 +176,8 @@ class TableQuestion:
     def estimate(self, counts: QuestionCounts) -> TableEstimate:
         """Returns the number of people in each cell."""
         expect_instance(counts, QuestionCounts)
-        labels = cell_labels(self.attributes)
-        cells = counts.each_bucket(labels)
-        return TableEstimate(
-            cells.labels,
-            cells.value,
-            cells.standard_error,
-            cells.excess_kurtosis,
-            cells.num_users,
-            self.attributes,
-            counts,
-        )
+        cells = counts.each_bucket(cell_labels(self.attributes))
+        return TableEstimate(**vars(cells), attributes=self.attributes, counts=counts)
 
 
 def cell_labels(attributes: Attributes) -> tuple[str, ...]:
@@ -158,3 +189,34 @@ def cell_labels(attributes: Attributes) -> tuple[str, ...]:
         )
         for categories in itertools.product(*attributes.values())
     )
+
+
+def margin_of(
+    attributes: Attributes, names: tuple[str, ...]
+) -> tuple[tuple[str, ...], Any]:
+    """Returns the labels of a margin, and the matrix that adds up cells to it.
+
+    Args:
+        attributes: Of the table; the last varies fastest.
+        names: Of attributes that the margin keeps.
+
+    Raises:
+        InvalidInputError: If there are none, or they are repeated or unknown.
+    """
+    own = tuple(attributes)
+    known = all(isinstance(name, str) and name in own for name in names)
+    if not names or not known or len(set(names)) < len(names):
+        raise InvalidInputError(f"Expected different names of {', '.join(own)}.")
+    sizes = tuple(len(categories) for categories in attributes.values())
+    kept_axes = tuple(own.index(name) for name in names)
+    positions = np.unravel_index(np.arange(math.prod(sizes)), sizes)
+    cells = np.ravel_multi_index(
+        tuple(positions[axis] for axis in kept_axes),
+        tuple(sizes[axis] for axis in kept_axes),
+    )
+    labels = cell_labels({name: attributes[name] for name in names})
+    matrix = sparse.csr_array(
+        (np.ones(cells.size), (cells, np.arange(cells.size))),
+        shape=(len(labels), cells.size),
+    )
+    return labels, matrix

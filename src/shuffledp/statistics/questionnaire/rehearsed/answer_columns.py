@@ -13,6 +13,7 @@ from shuffledp.datasets.missing import rows_phrase
 from shuffledp.datasets.table import numbers_of
 from shuffledp.datasets.table_files import Rows
 from shuffledp.errors import InvalidInputError
+from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.statistics.estimate_row import EstimateRow
 from shuffledp.statistics.questionnaire.question import QuestionEstimate
 from shuffledp.statistics.summary_section import SummarySection
@@ -84,6 +85,15 @@ class AnswerColumns(Protocol):
         """
         ...
 
+    def consistent(self, estimate: Any, answers: NDArray[Any]) -> Any:
+        """Returns possible numbers, for `sections` in place of the estimates.
+
+        Args:
+            estimate: Of the question.
+            answers: As of `sections`: they tell whether everybody answered.
+        """
+        ...
+
     def sections(
         self, estimate: Any, answers: NDArray[Any], confidence: float
     ) -> tuple[SummarySection, ...]:
@@ -134,6 +144,29 @@ def answer_rows(
         details = {"question": question, "quantity": quantity, "error": row.error}
         rows.append(replace(row, details=details))
     return tuple(rows)
+
+
+def answered_section(
+    question: str, people: Any, answers: Floats, confidence: float
+) -> SummarySection:
+    """Returns the share of people who answered a number.
+
+    Args:
+        question: The name of the question.
+        people: Estimate of the number of those who answered.
+        answers: Of all people, NaN for none, shape (n,).
+        confidence: Of intervals, in (0, 1).
+    """
+    rows = answer_rows(
+        question,
+        "share",
+        ["answered"],
+        shares_of(people, confidence),
+        [float(np.mean(~np.isnan(answers)))],
+    )
+    title = f"{question}: people who answered"
+    words = StatisticLabels(question, title, title, "people", "people", SHARES)
+    return SummarySection(words, rows, None)
 
 
 def shares_of(

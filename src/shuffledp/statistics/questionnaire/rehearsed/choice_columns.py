@@ -4,9 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
 from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.statistics.charts import BarChart
-from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion
+from shuffledp.statistics.questionnaire.choice_question import (
+    ChoiceEstimate,
+    ChoiceQuestion,
+)
 from shuffledp.statistics.questionnaire.question import QuestionEstimate
 from shuffledp.statistics.questionnaire.rehearsed.answer_columns import (
     AnswerCells,
@@ -44,6 +48,12 @@ class ChoiceColumns:
         """Returns positions of options, shape (n, most)."""
         (column,) = self.columns
         return cells.positions(column, self.question.options, self.question.most)
+
+    def consistent(self, estimate: ChoiceEstimate, answers: Ints) -> ConsistentEstimate:
+        """Returns possible numbers: see `AnswerColumns`."""
+        question = self.question
+        answered = question.most == 1 and np.all(answers < len(question.options))
+        return estimate.consistent(complete=bool(answered))
 
     def sections(
         self, estimate: QuestionEstimate, answers: Ints, confidence: float

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp.errors import DataError
 from shuffledp.labels import SHARES, Display, StatisticLabels
 from shuffledp.statistics.charts import BarChart, CurveChart, QuantileMark
 from shuffledp.statistics.questionnaire.distribution_estimate import (
+    ConsistentDistribution,
     DistributionEstimate,
 )
 from shuffledp.statistics.questionnaire.distribution_question import (
@@ -15,6 +17,7 @@ from shuffledp.statistics.questionnaire.distribution_question import (
 from shuffledp.statistics.questionnaire.rehearsed.answer_columns import (
     AnswerCells,
     answer_rows,
+    answered_section,
     shares_of,
 )
 from shuffledp.statistics.summary_section import SummarySection
@@ -37,8 +40,12 @@ class DistributionColumns:
 
     question: DistributionQuestion
     columns: tuple[str, ...]
-    can_skip = False
     texts = ()
+
+    @property
+    def can_skip(self) -> bool:
+        """Whether the question may be left out."""
+        return self.question.skippable
 
     @staticmethod
     def usual_columns(question: DistributionQuestion) -> tuple[str, ...]:
@@ -51,10 +58,23 @@ class DistributionColumns:
         low, high = self.question.edges[0], self.question.edges[-1]
         return cells.numbers(column, low, high)
 
+    def consistent(
+        self, estimate: DistributionEstimate, answers: Floats
+    ) -> ConsistentDistribution:
+        """Returns possible numbers: see `AnswerColumns`."""
+        del answers
+        return estimate.consistent()
+
     def sections(
         self, estimate: DistributionEstimate, answers: Floats, confidence: float
     ) -> tuple[SummarySection, ...]:
-        """Returns the distribution function, quantiles, and people in each range."""
+        """Returns the distribution function, quantiles, and people in each range.
+
+        Of those who answered, and how many did if some may not.
+        """
+        everybody, answers = answers, answers[~np.isnan(answers)]
+        if not answers.size:
+            raise DataError(f"Expected an answer to {self.question.name!r:.60}.")
         quantiles = self._quantiles(estimate, answers, confidence)
         marks = tuple(
             QuantileMark(share, row.estimate, row.low, row.high)
@@ -63,7 +83,16 @@ class DistributionColumns:
         return (
             self._function(estimate, answers, confidence, marks),
             quantiles,
-            self._ranges(estimate, answers, confidence),
+            self._ranges(estimate, everybody, confidence),
+            *(
+                (
+                    answered_section(
+                        self.question.name, estimate.answered, everybody, confidence
+                    ),
+                )
+                if self.question.skippable
+                else ()
+            ),
         )
 
     def _function(
@@ -120,7 +149,7 @@ class DistributionColumns:
         self, estimate: DistributionEstimate, answers: Floats, confidence: float
     ) -> SummarySection:
         name, edges = self.question.name, np.array(self.question.edges)
-        counts = np.histogram(answers, edges)[0]
+        counts = np.histogram(answers[~np.isnan(answers)], edges)[0]
         rows = answer_rows(
             name,
             "share",

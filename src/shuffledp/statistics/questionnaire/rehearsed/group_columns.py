@@ -6,10 +6,11 @@ import numpy as np
 
 from shuffledp.labels import SHARES, Display, StatisticLabels
 from shuffledp.statistics.charts import BarChart, IntervalChart
-from shuffledp.statistics.questionnaire.group_mean_question import (
+from shuffledp.statistics.questionnaire.group_mean_estimate import (
+    ConsistentGroupMeans,
     GroupMeanEstimate,
-    GroupMeanQuestion,
 )
+from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
 from shuffledp.statistics.questionnaire.rehearsed.answer_columns import (
     AnswerCells,
     answer_rows,
@@ -52,6 +53,13 @@ class GroupColumns:
         unknown = np.isnan(numbers)
         position = np.where(unknown, len(groups), position)
         return np.stack([position, np.where(unknown, low, numbers)], axis=1)
+
+    def consistent(
+        self, estimate: GroupMeanEstimate, answers: Floats
+    ) -> ConsistentGroupMeans:
+        """Returns possible numbers: see `AnswerColumns`."""
+        del answers
+        return estimate.consistent()
 
     def sections(
         self, estimate: GroupMeanEstimate, answers: Floats, confidence: float

@@ -1,6 +1,7 @@
 """A questionnaire planned and run on known answers, and its summary."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from shuffledp.statistics.questionnaire.questionnaire_plan import (
 from shuffledp.statistics.questionnaire.rehearsed.answer_columns import AnswerColumns
 from shuffledp.statistics.rehearsal_stage import Stage
 from shuffledp.statistics.summary import Summary
+from shuffledp.statistics.summary_parts import CONSISTENT_NOTE, with_consistent
+from shuffledp.statistics.summary_section import SummarySection
 from shuffledp.tally import Tally
 from shuffledp.types import Floats
 
@@ -31,9 +34,10 @@ _UNBIASED = (
     "Unbiased whatever targets depend on: all people send all answers, with noise that is "
     "enough for the smallest target."
 )
-_SKIPS = (
-    "A question that is left out is as protected as an answer: nothing is sent in its "
-    "place, and noise hides which."
+_SKIPS = "A question that is left out is as protected as an answer: noise hides which."
+_COMPLETE = (
+    "Consistent shares add up to 1 where everybody of this table answered; reports do not "
+    "tell: a collection in which questions are left out has sums of at most 1."
 )
 
 
@@ -47,6 +51,7 @@ def rehearse_questionnaire(
     stage: Stage,
     source: str,
     max_messages: int | None = None,
+    consistent: bool = False,
 ) -> Summary:
     """Plans for these targets, randomizes, shuffles, estimates, and sums up.
 
@@ -59,6 +64,7 @@ def rehearse_questionnaire(
         stage: Settings.
         source: Origin of the answers, as a phrase.
         max_messages: Messages of a person in the mean; None for the usual limit.
+        consistent: Whether possible numbers stand beside the estimates.
 
     Raises:
         InvalidInputError: If a target is not above 0, or see `run_plan`.
@@ -73,7 +79,16 @@ def rehearse_questionnaire(
         max_messages=max_messages,
         on_step=stage.on_step,
     )
-    return run_plan(words, plan, answered, answers, targets, stage=stage, source=source)
+    return run_plan(
+        words,
+        plan,
+        answered,
+        answers,
+        targets,
+        stage=stage,
+        source=source,
+        consistent=consistent,
+    )
 
 
 def run_plan(
@@ -85,6 +100,7 @@ def run_plan(
     *,
     stage: Stage,
     source: str,
+    consistent: bool = False,
 ) -> Summary:
     """Randomizes, shuffles, estimates, and sums up, as a plan says.
 
@@ -96,6 +112,7 @@ def run_plan(
         targets: Central epsilon of each person, shape (n,).
         stage: Settings.
         source: Origin of the answers, as a phrase.
+        consistent: Whether possible numbers stand beside the estimates.
 
     Raises:
         InvalidInputError: If all messages together are too many for one process.
@@ -107,8 +124,8 @@ def run_plan(
     sections = tuple(
         section
         for name, estimate in estimates.items()
-        for section in answered[name].sections(
-            estimate, answers[name], stage.confidence
+        for section in _sections(
+            answered[name], estimate, answers[name], stage.confidence, consistent
         )
     )
     circumstances = stage.circumstances(source)
@@ -123,11 +140,43 @@ def run_plan(
         unbiased_if=_UNBIASED,
         guarantee=plan.guarantee,
         manipulation=_manipulation(plan, people),
-        caveats=(_SKIPS, _sent(plan), *circumstances.caveats),
+        caveats=(
+            _SKIPS,
+            _sent(plan),
+            *((CONSISTENT_NOTE, _COMPLETE) if consistent else ()),
+            *circumstances.caveats,
+        ),
         warnings=circumstances.warnings,
         parts=sections,
         plan=plan,
         estimates=estimates,
+    )
+
+
+def _sections(
+    answered: AnswerColumns,
+    estimate: Any,
+    answers: NDArray[Any],
+    confidence: float,
+    consistent: bool,
+) -> tuple[SummarySection, ...]:
+    """Returns the sections of a question, with possible numbers if they are wanted."""
+    sections = answered.sections(estimate, answers, confidence)
+    if not consistent:
+        return sections
+    possible = answered.sections(
+        answered.consistent(estimate, answers), answers, confidence
+    )
+    return tuple(
+        replace(
+            section,
+            rows=tuple(
+                with_consistent(
+                    section.rows, np.array([row.estimate for row in nearest.rows])
+                )
+            ),
+        )
+        for section, nearest in zip(sections, possible, strict=True)
     )
 
 

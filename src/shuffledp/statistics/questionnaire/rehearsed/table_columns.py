@@ -7,16 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
 from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.statistics.charts import BarChart, Chart, HeatChart, HeatTable
-from shuffledp.statistics.questionnaire.pairs_question import PairsQuestion
+from shuffledp.statistics.questionnaire.pairs_question import (
+    PairsEstimate,
+    PairsQuestion,
+)
 from shuffledp.statistics.questionnaire.question import QuestionEstimate
 from shuffledp.statistics.questionnaire.rehearsed.answer_columns import (
     AnswerCells,
     answer_rows,
     shares_of,
 )
-from shuffledp.statistics.questionnaire.table_question import TableQuestion
+from shuffledp.statistics.questionnaire.table_question import (
+    TableEstimate,
+    TableQuestion,
+)
 from shuffledp.statistics.summary_section import SummarySection
 from shuffledp.types import Floats, Ints
 
@@ -64,6 +71,13 @@ class TableColumns:
             )
         ]
         return np.stack(parts, axis=1)
+
+    def consistent(
+        self, estimate: TableEstimate | PairsEstimate, answers: Ints
+    ) -> ConsistentEstimate:
+        """Returns possible numbers: see `AnswerColumns`."""
+        sizes = [len(texts) for texts in self.question.attributes.values()]
+        return estimate.consistent(complete=bool(np.all(answers < np.array(sizes))))
 
     def sections(
         self, estimate: QuestionEstimate, answers: Ints, confidence: float
