@@ -34,6 +34,7 @@ CATALOGS = {
 OTHER_MEANINGS_OF_STATISTICS = {
     "accounting/assumptions.py": "items are what a bound rests on",
     "accounting/items/items_exposure.py": "items are what a bound rests on",
+    "accounting/counts/rate_statement.py": "items are what a bound rests on",
     "accounting/statement.py": "items are what a bound rests on",
     "accounting/items/items_parameters.py": "accounting imports no statistic, and states "
     "the record of the noise that it chose",

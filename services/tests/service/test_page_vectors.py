@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from starlette.responses import JSONResponse
 
-from shuffledp.accounting.items.report_truncation import cut_probability
+from shuffledp.accounting.counts.report_truncation import cut_probability
 from shuffledp.randomizers.items import stop_and_go
 from shuffledp.randomizers.set_response import drawn_blanket_probability
 from shuffledp.randomness import KeyedRandom

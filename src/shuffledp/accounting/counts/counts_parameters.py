@@ -11,12 +11,9 @@ from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_exposure import CountsExposure
 from shuffledp.accounting.counts.geometric_noise import GeometricNoise
 from shuffledp.accounting.counts.noise_truncation import LARGEST_CAP, cut_bound
+from shuffledp.accounting.counts.sending_rates import check_probability, positions_of
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 from shuffledp.accounting.exposure import Exposure
-from shuffledp.accounting.items.items_parameters import (
-    check_probability,
-    positions_of,
-)
 from shuffledp.arguments import expect_instance, expect_list
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError

@@ -25,16 +25,14 @@ from shuffledp.accounting.calibration_search import positive_targets
 from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import CountsParameters
 from shuffledp.accounting.counts.counts_profile import CountsProfile
-from shuffledp.accounting.epsilon_solver import round_down
-from shuffledp.accounting.items.draw_rounding import drift
-from shuffledp.accounting.items.estimated_delta import (
+from shuffledp.accounting.counts.draw_rounding import drift
+from shuffledp.accounting.counts.estimated_delta import (
     estimated_delta,
     estimated_mean,
     estimated_send_probability,
 )
-from shuffledp.accounting.items.item_pair import LARGEST_MEAN
-from shuffledp.accounting.items.items_bounds import ItemsBounds
-from shuffledp.accounting.items.rate_rows import (
+from shuffledp.accounting.counts.poisson_pair import LARGEST_MEAN
+from shuffledp.accounting.counts.rate_rows import (
     COIN_ERROR,
     MARGIN,
     check_rates,
@@ -42,7 +40,9 @@ from shuffledp.accounting.items.rate_rows import (
     find_rows,
     prove_rows,
 )
-from shuffledp.accounting.items.report_truncation import CUT_SHARE, cut_probability
+from shuffledp.accounting.counts.report_bounds import ReportBounds
+from shuffledp.accounting.counts.report_truncation import CUT_SHARE, cut_probability
+from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.errors import InvalidInputError
 
 # Newton steps that correct estimates where buckets have different noise.
@@ -297,4 +297,4 @@ def _certified_delta(
     )
     profile = CountsProfile(changes, changes, delta)
     ideal_cut = min(cut + 2.0 * profile.missing, 1.0)
-    return ItemsBounds(profile, ideal_cut, coin_error + profile.drift).upper(target)
+    return ReportBounds(profile, ideal_cut, coin_error + profile.drift).upper(target)

@@ -12,17 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shuffledp.accounting.calibration_search import positive_targets
-from shuffledp.accounting.epsilon_solver import round_down
-from shuffledp.accounting.items.draw_rounding import drift
-from shuffledp.accounting.items.estimated_delta import (
+from shuffledp.accounting.counts.draw_rounding import drift
+from shuffledp.accounting.counts.estimated_delta import (
     estimated_mean,
     estimated_send_probability,
 )
-from shuffledp.accounting.items.item_pair import LARGEST_MEAN
-from shuffledp.accounting.items.items_bounds import ItemsBounds
-from shuffledp.accounting.items.items_parameters import ItemsParameters, check_sizes
-from shuffledp.accounting.items.items_profile import ItemsProfile
-from shuffledp.accounting.items.rate_rows import (
+from shuffledp.accounting.counts.poisson_pair import LARGEST_MEAN
+from shuffledp.accounting.counts.rate_rows import (
     COIN_ERROR,
     MARGIN,
     check_rates,
@@ -31,7 +27,11 @@ from shuffledp.accounting.items.rate_rows import (
     prove_rows,
     row_below,
 )
-from shuffledp.accounting.items.report_truncation import CUT_SHARE, cut_probability
+from shuffledp.accounting.counts.report_bounds import ReportBounds
+from shuffledp.accounting.counts.report_truncation import CUT_SHARE, cut_probability
+from shuffledp.accounting.epsilon_solver import round_down
+from shuffledp.accounting.items.items_parameters import ItemsParameters, check_sizes
+from shuffledp.accounting.items.items_profile import items_profile
 from shuffledp.errors import InvalidInputError
 
 
@@ -194,5 +194,5 @@ def _certified_delta(
     coin_error: float,
 ) -> float:
     """Returns a proven upper bound of the divergence at a target."""
-    ideal = ItemsProfile(noise / num_items, rate, set_size, num_items, delta)
-    return ItemsBounds(ideal, cut, coin_error).upper(target)
+    ideal = items_profile(noise / num_items, rate, set_size, num_items, delta)
+    return ReportBounds(ideal, cut, coin_error).upper(target)

@@ -9,7 +9,7 @@ import numpy as np
 from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import CountGroup, CountsParameters
 from shuffledp.accounting.counts.poisson_table import PoissonTable, make_poisson_table
-from shuffledp.accounting.items.report_truncation import smallest_report
+from shuffledp.accounting.counts.report_truncation import smallest_report
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.statistics.choices import Choices

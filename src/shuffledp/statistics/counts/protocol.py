@@ -15,8 +15,8 @@ from shuffledp.accounting.counts.counts_parameters import (
     CountsParameters,
     read_groups,
 )
+from shuffledp.accounting.counts.sending_rates import positions_of
 from shuffledp.accounting.exposure import Exposure
-from shuffledp.accounting.items.items_parameters import positions_of
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.manipulation import check_liars
 from shuffledp.arguments import expect_instance, expect_list

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from shuffledp.accounting.counts.report_truncation import smallest_report
 from shuffledp.accounting.items.expected_error import items_mean_squared_error
 from shuffledp.accounting.items.items_parameters import ItemsParameters
 from shuffledp.accounting.items.noise_table import NoiseTable, make_noise_table
-from shuffledp.accounting.items.report_truncation import smallest_report
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.statistics.items.items_framework import ItemsFramework

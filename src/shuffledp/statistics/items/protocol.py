@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.accounting.counts.sending_rates import positions_of
 from shuffledp.accounting.exposure import Exposure
-from shuffledp.accounting.items.items_parameters import ItemsParameters, positions_of
+from shuffledp.accounting.items.items_parameters import ItemsParameters
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.items import ItemsChannel, ItemsEstimate
 from shuffledp.arguments import expect_instance

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.counts.counts_parameters import CountGroup, Noise
+from shuffledp.accounting.counts.sending_rates import positions_of
 from shuffledp.accounting.exposure import Exposure
-from shuffledp.accounting.items.items_parameters import positions_of
 from shuffledp.arguments import expect_instance, expect_list, expect_mapping
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity

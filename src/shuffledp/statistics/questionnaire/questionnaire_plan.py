@@ -10,8 +10,8 @@ import numpy as np
 from shuffledp.accounting.account import account
 from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.counts.counts_parameters import Noise
+from shuffledp.accounting.counts.rate_statement import check_delta
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items.items_calibration import check_delta
 from shuffledp.accounting.items.report_sizing import keeps_targets
 from shuffledp.arguments import expect_callable, expect_instance, expect_mapping
 from shuffledp.arrays import as_number
