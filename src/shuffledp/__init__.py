@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.promise import Calibration, Promise
     from shuffledp.accounting.statement import LevelGuarantee, Statement
     from shuffledp.accounting.verification import Verification
+    from shuffledp.analyzer.counts import CountsEstimate
     from shuffledp.analyzer.frequency import FrequencyEstimate
     from shuffledp.analyzer.items import ItemsEstimate
     from shuffledp.analyzer.mean import MeanEstimate
@@ -68,7 +69,6 @@ if TYPE_CHECKING:
     from shuffledp.rehearsal.rehearsed import Rehearsed
     from shuffledp.reports import Reports, ShuffledReports
     from shuffledp.shuffler.shuffle import shuffle
-    from shuffledp.statistics.counts.counts_channel import CountsEstimate
     from shuffledp.statistics.counts.protocol import Counts
     from shuffledp.statistics.frequency.frequency_plan import plan_frequency
     from shuffledp.statistics.frequency.protocol import Frequency

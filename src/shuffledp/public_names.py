@@ -9,7 +9,7 @@ MODULES = {
     "ConformanceError": "errors",
     "CountGroup": "accounting.counts.counts_parameters",
     "Counts": "statistics.counts.protocol",
-    "CountsEstimate": "statistics.counts.counts_channel",
+    "CountsEstimate": "analyzer.counts",
     "DataError": "errors",
     "DeclaredRatios": "randomizers.declared_ratios",
     "DensityRandomizer": "randomizers.from_density",

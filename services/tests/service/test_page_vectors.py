@@ -16,8 +16,8 @@ import pytest
 from starlette.responses import JSONResponse
 
 from shuffledp.accounting.counts.report_truncation import cut_probability
-from shuffledp.randomizers.items import stop_and_go
 from shuffledp.randomizers.set_response import drawn_blanket_probability
+from shuffledp.randomizers.stop_and_go import stop_and_go
 from shuffledp.randomness import KeyedRandom
 from shuffledp.statistics.counts.form_encoding import FormEncoding
 from shuffledp.statistics.counts.survey import QUESTIONS

@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from shuffledp.accounting.calibration_search import positive_targets
 from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import CountsParameters
-from shuffledp.accounting.counts.counts_profile import CountsProfile
 from shuffledp.accounting.counts.draw_rounding import drift
 from shuffledp.accounting.counts.estimated_delta import (
     estimated_delta,
@@ -35,12 +34,12 @@ from shuffledp.accounting.counts.poisson_pair import LARGEST_MEAN
 from shuffledp.accounting.counts.rate_rows import (
     COIN_ERROR,
     MARGIN,
+    certified_delta,
     check_rates,
     check_rows,
     find_rows,
     prove_rows,
 )
-from shuffledp.accounting.counts.report_bounds import ReportBounds
 from shuffledp.accounting.counts.report_truncation import CUT_SHARE, cut_probability
 from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.errors import InvalidInputError
@@ -286,15 +285,10 @@ def _certified_delta(
     cut: float,
     coin_error: float,
 ) -> float:
-    """Returns a proven upper bound of the divergence at a target."""
     answers: dict[float, int] = {}
     # Answers into buckets of equal noise are changed alike, whatever their question.
     for mean, (_, most) in zip(_means(groups, noise), groups, strict=True):
         answers[mean] = answers.get(mean, 0) + most
-    changes = tuple(
-        PoissonNoise(mean).certified(rate, buckets=2, moved=True, times=times)
-        for mean, times in answers.items()
+    return certified_delta(
+        answers, rate, target, delta=delta, cut=cut, coin_error=coin_error
     )
-    profile = CountsProfile(changes, changes, delta)
-    ideal_cut = min(cut + 2.0 * profile.missing, 1.0)
-    return ReportBounds(profile, ideal_cut, coin_error + profile.drift).upper(target)

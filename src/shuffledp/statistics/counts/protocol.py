@@ -18,16 +18,20 @@ from shuffledp.accounting.counts.counts_parameters import (
 from shuffledp.accounting.counts.sending_rates import positions_of
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.analyzer.choice_counts import ChoiceCounts
-from shuffledp.analyzer.manipulation import check_liars
+from shuffledp.analyzer.counts import CountsChannel, CountsEstimate
 from shuffledp.arguments import expect_instance, expect_list
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, parameters_of
 from shuffledp.population import Population
 from shuffledp.randomizers.bucket_messages import BucketMessages
+from shuffledp.randomizers.message_counts import (
+    check_message_counts,
+    count_kinds,
+    count_messages,
+)
 from shuffledp.randomness import Rng
 from shuffledp.reports import Arrangement, Reports, ShuffledReports
-from shuffledp.statistics.counts.counts_channel import CountsChannel, CountsEstimate
 from shuffledp.statistics.counts.noise_draws import bucket_messages, draw_noise
 from shuffledp.statistics.tallying import Seen, check_generator, checked, tally_of
 from shuffledp.tally import Tally
@@ -141,14 +145,12 @@ class Counts:
         ) -> NDArray[np.int64]:
             # Without levels and cohorts, all reports are one pile.
             del groups, num_groups
-            if size is not None and messages.shape[1:] != (size,):
-                raise InvalidInputError(f"Expected reports of {size} messages.")
-            # Where sizes vary there are no dummies: they would tell what was not sent.
-            most = dummy if size is not None else dummy - 1
-            if messages.size and not 0 <= messages.min() <= messages.max() <= most:
-                raise InvalidInputError(f"Expected messages in [0, {most}].")
-            counts = np.bincount(messages.ravel(), minlength=dummy + 1)[:dummy]
-            return counts[None, :].astype(np.int64)
+            if size is not None:
+                counts = count_messages(messages, dummy=dummy, report_size=size)
+            else:
+                # There are no dummies: they would tell what was not sent.
+                counts = count_kinds(messages, most=dummy - 1)
+            return counts[None, :]
 
         return tally_of(
             shuffled, self.identity, count=count, arrangement=self._arrangement
@@ -224,8 +226,10 @@ class Counts:
             )
         # A tally may come from another process: its counts are not trusted.
         counts = tally.counts[0, 0].reshape(-1, 2)
-        if counts.min() < 0:
-            raise InvalidInputError("Expected counts of messages, each at least 0.")
+        size = self.randomizer.report_size
+        check_message_counts(
+            counts, math.inf if size is None else size, tally.num_users
+        )
         estimates, first = [], 0
         for group in self.groups:
             group_counts = counts[first : first + group.buckets]
@@ -247,13 +251,14 @@ class Counts:
             people: How many people chose each target, as published.
             num_liars: How many of them send any messages they like.
         """
-        channels = [self.channel(group, people) for group in self.groups]
-        check_liars(num_liars, people.num_users)
         size = self.randomizer.report_size
-        span = num_liars * (math.inf if size is None else 2.0 * size)
+        span = math.inf if size is None else 2.0 * size
         return tuple(
-            np.full(group.buckets, span * channel.num_users / channel.signal)
-            for group, channel in zip(self.groups, channels, strict=True)
+            np.full(
+                group.buckets,
+                self.channel(group, people).manipulation(span, num_liars),
+            )
+            for group in self.groups
         )
 
     def predicted_errors(

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.counts.counts_parameters import MAX_GROUPS
 from shuffledp.accounting.counts.poisson_table import poisson_means
+from shuffledp.analyzer.counts import CountsEstimate
 from shuffledp.asked_number import AskedNumber
 from shuffledp.asked_question import AskedQuestion, FormQuestion
 from shuffledp.errors import InvalidInputError
@@ -17,7 +18,6 @@ from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
 from shuffledp.statistics.counts.answer_shares import AnswerShares
-from shuffledp.statistics.counts.counts_channel import CountsEstimate
 from shuffledp.statistics.counts.counts_plan_rule import CountsPlanRule, CountsTerms
 from shuffledp.statistics.counts.form_encoding import FormEncoding, FormGroup
 from shuffledp.statistics.counts.form_estimates import (

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.accounting.counts.counts_parameters import CountGroup, Noise
 from shuffledp.accounting.counts.sending_rates import positions_of
 from shuffledp.accounting.exposure import Exposure
+from shuffledp.analyzer.counts import CountsEstimate
 from shuffledp.arguments import expect_instance, expect_list, expect_mapping
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.population import Population
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
-from shuffledp.statistics.counts.counts_channel import CountsEstimate
 from shuffledp.statistics.counts.protocol import Counts
 from shuffledp.statistics.questionnaire.group_counts import question_counts
 from shuffledp.statistics.questionnaire.meaning import meaning_of

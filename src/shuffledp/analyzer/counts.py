@@ -9,9 +9,12 @@ It is unbiased if targets and answers are independent. With f_b = (people in b) 
 means over people,
 
     variance_b = (n / D)^2 (n f_b mean lambda (1 - lambda)
-                            + n f_b (1 - f_b) var(lambda) n / (n - 1) + Var[noise]).
+                            + n f_b (1 - f_b) var(lambda) n / (n - 1) + Var[noise]
+                            + f_b^2 Var[D]).
 
-The terms: which answers are sent, who happened to choose which target, and noise.
+The terms: which answers are sent, who happened to choose which target, noise, and an
+estimate of D where the numbers n_k are not known but estimated, without bias and from
+messages of their own (delta method).
 """
 
 from dataclasses import dataclass
@@ -21,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.manipulation import check_liars
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.types import Floats
@@ -87,11 +91,13 @@ class CountsChannel:
     """Distribution of one group's counts, given the people in each bucket.
 
     Attributes:
-        people: People of each target, shape (targets,).
+        people: People of each target, exact or estimated, shape (targets,).
         rates: lambda of each target, shape (targets,).
         noise_mean: Of + minus - of a bucket.
         noise_variance: Of + minus - of a bucket.
         noise_cumulant: Its fourth cumulant.
+        covariance: Of estimated numbers of people, shape (targets, targets); None if
+            they are exact.
     """
 
     people: Floats
@@ -99,13 +105,14 @@ class CountsChannel:
     noise_mean: float
     noise_variance: float
     noise_cumulant: float
+    covariance: Floats | None = None
 
     def __post_init__(self) -> None:
         # Written this way round, it refuses NaN, too.
         if not self.signal > 1e-9 * self.num_users:
             raise InvalidInputError(
-                "Expected sampling rates above 0 at targets that people chose: messages "
-                "are nothing but noise."
+                "Expected sampling rates above 0 at targets that people chose: there is "
+                "nothing but noise in their messages."
             )
 
     @property
@@ -142,8 +149,21 @@ class CountsChannel:
         sampling, spread = self.answer_variances
         variance = scale**2 * self.noise_variance + sampling * f
         variance += spread * f * (1.0 - f)
+        if self.covariance is not None:
+            of_signal = float(self.rates @ self.covariance @ self.rates)
+            variance += scale**2 * f**2 * of_signal
         errors: Floats = np.sqrt(variance)
         return errors
+
+    def manipulation(self, messages: float, num_liars: int) -> float:
+        """Returns by how much dishonest people can move a count, in people.
+
+        Args:
+            messages: By which a report may move the difference of a bucket.
+            num_liars: Number of dishonest people.
+        """
+        check_liars(num_liars, round(self.num_users))
+        return num_liars * messages * self.num_users / self.signal
 
     @property
     def answer_variances(self) -> tuple[float, float]:
@@ -155,6 +175,8 @@ class CountsChannel:
         n = self.num_users
         weight, scale = self.people / n, n / self.signal
         mean = float(weight @ self.rates)
-        sampling = float(weight @ (self.rates * (1.0 - self.rates)))
-        spread = float(weight @ (self.rates - mean) ** 2) * n / max(n - 1.0, 1.0)
+        # Estimated numbers of people may be negative, but no variance is.
+        sampling = max(float(weight @ (self.rates * (1.0 - self.rates))), 0.0)
+        spread = max(float(weight @ (self.rates - mean) ** 2), 0.0)
+        spread *= n / max(n - 1.0, 1.0)
         return scale**2 * n * sampling, scale**2 * n * spread
