@@ -3,7 +3,7 @@
 //     node --test services/tests/service/page.test.mjs
 //
 // Draws come from the operating system, so that nothing can be fixed: each of the
-// eleven chi-square tests fails by chance once in 10^7 runs.
+// thirteen chi-square tests fails by chance once in 10^7 runs.
 
 import assert from "node:assert/strict";
 import { createPrivateKey, sign } from "node:crypto";
@@ -669,6 +669,25 @@ test("noise of several questions is Poisson in each, and cut where a report ends
   assert.deepEqual([...seen].sort(), [0, 2, 4, 6, 8]);
 });
 
+const NOISE = JSON.parse(await readFile(new URL("../../../spec/vectors/noise.json", import.meta.url), "utf8"));
+
+for (const { name, groups, report_size: size, draws, largest, cells, law } of NOISE) {
+  test(`${name}: noise has the law that Python draws from`, () => {
+    const buckets = cells[0].length;
+    const places = new Map(cells.map((cell, place) => [String(cell), place]));
+
+    const counts = tally(cells.length, draws, () => {
+      const cell = new Array(buckets).fill(0);
+      for (const message of randomizeAnswers([], groups, size, 1, new Rng())) {
+        if (message < 2 * buckets) cell[message / 2] += 1;
+      }
+      return places.get(String(cell));
+    });
+
+    assert.ok(chiSquare(counts, law) < largest);
+  });
+}
+
 for (const { form, device_secret: secret, questions, answers } of ENCODINGS) {
   test(`${form}: answers lie in the buckets that Python finds`, async () => {
     assert.ok(isForm(questions));
@@ -948,7 +967,7 @@ async function sourceFiles() {
 }
 
 test("only a mechanism's own file names it, and none names a statistic", async () => {
-  const names = ["kary-response", "subset-selection", "hadamard-response", "one-bit", "grid-response", "poisson-items"];
+  const names = ["kary-response", "subset-selection", "hadamard-response", "one-bit", "grid-response", "poisson-items", "noisy-counts"];
   const statistics = ["frequency", "mean", "sum", "items", "strings"];
   for (const name of await sourceFiles()) {
     const code = await readFile(new URL(name, FOLDER), "utf8");
