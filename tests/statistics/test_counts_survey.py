@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting.account import account
+from shuffledp.accounting.counts.counts_parameters import CountGroup
+from shuffledp.accounting.counts.geometric_noise import GeometricNoise
 from shuffledp.asked_question import AskedQuestion
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.identity import Identity
@@ -128,6 +130,21 @@ def test_a_plan_of_something_else_is_none(plan: Identity) -> None:
     ):
         with pytest.raises(InvalidInputError, match="Expected a plan"):
             SURVEY.answering(OFFER, other)
+
+
+def test_geometric_noise_is_refused_with_the_way_to_it(plan: Identity) -> None:
+    counts = Counts.from_record(plan.record)
+    groups = tuple(
+        CountGroup(group.buckets, group.most, GeometricNoise(0.5, 20.0))
+        for group in counts.groups
+    )
+
+    for size in (None, 300):
+        other = Counts(groups, counts.targets, counts.rates, counts.honest, size)
+        with pytest.raises(
+            InvalidInputError, match=r"how much was answered.*plan counts"
+        ):
+            SURVEY.answering(OFFER, other.identity)
 
 
 def test_too_few_people_have_no_plan() -> None:

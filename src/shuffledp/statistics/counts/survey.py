@@ -147,12 +147,15 @@ class CountsSurvey:
         refusal = InvalidInputError("Expected a plan for these questions and targets.")
         counts = planned_protocol(Counts, plan, refusal)
         groups = tuple((group.buckets, group.most) for group in counts.groups)
-        is_poisson = poisson_means(counts.parameters) is not None
-        if (groups, counts.targets) != (self._groups, offer.choices) or not is_poisson:
+        if (groups, counts.targets) != (self._groups, offer.choices):
             raise refusal
-        # A size that varies would tell the shuffler how much was answered.
-        if counts.report_size is None:
-            raise refusal
+        # docs/theory/plans.md says why.
+        if counts.report_size is None or poisson_means(counts.parameters) is None:
+            raise InvalidInputError(
+                "Expected a plan with Poisson noise and a report size: a size that varies "
+                "would tell the shuffler how much was answered. Geometric noise is for "
+                "`Counts` outside of services, from `shuffledp plan counts`."
+            )
         return AnswersRun(counts, self.choosing(offer).protocol, self.questions)
 
     @property
