@@ -1,6 +1,5 @@
 """Surveys of several questions at once: targets are collected first, then answers."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -215,23 +214,12 @@ class AnswersRun(PlannedRun):
         self, tally: Tally, chosen: Tally | None, num_liars: int
     ) -> Floats:
         """See `AnswerRun`."""
-        people = self._counts(chosen).scaled_to(tally.num_users)
-        # By group, the shift of each bucket's count: the same for all its buckets.
-        by_group: Sequence[Floats] = self.protocol.manipulation(people, num_liars)
-        first = 0
-        shifts: list[Floats] = []
         _, entries = self._estimates(tally, chosen)
-        for groups, entry in zip(self._entries, entries, strict=True):
-            own = by_group[first : first + len(groups)]
-            first += len(groups)
-            if entry.people is None:
-                continue
-            if entry.weights is None:
-                shifts += own
-                continue
-            # All messages of a report may lie where they count most.
-            parts = [w * s[0] for w, s in zip(entry.weights, own, strict=True)]
-            shifts.append(np.max(parts, axis=0))
+        shifts = [
+            each.people.manipulation(self.messages_per_report, num_liars)
+            for each in entries
+            if each.people is not None
+        ]
         return np.concatenate(shifts) / tally.num_users
 
     @property

@@ -36,4 +36,6 @@ def question_counts(
             )
         )
     sampling, spread = channel.answer_variances
-    return QuestionCounts(tuple(own), counts_estimate.num_users, sampling, spread)
+    return QuestionCounts(
+        tuple(own), counts_estimate.num_users, sampling, spread, scale
+    )

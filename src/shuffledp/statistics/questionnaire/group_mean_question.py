@@ -34,6 +34,7 @@ from shuffledp.statistics.questionnaire.question import (
     AnswerGroup,
     QuestionCounts,
     QuestionEstimate,
+    liars_messages,
 )
 from shuffledp.types import Floats, Ints
 
@@ -65,6 +66,7 @@ class GroupMeanEstimate(QuestionEstimate):
         count_variance: Of N, only noise, shape (groups,).
         low: Smallest possible number.
         high: Largest possible number.
+        sum_shift: By how much one message moves T at most, shape (groups,).
     """
 
     people: QuestionEstimate
@@ -73,6 +75,31 @@ class GroupMeanEstimate(QuestionEstimate):
     count_variance: Floats
     low: float
     high: float
+    sum_shift: Floats
+
+    def manipulation(self, report_size: float, num_liars: int = 1) -> Floats:
+        """Returns how far means may be from those without dishonest people, (groups,).
+
+        It is infinite where these people could make up the whole group. Arguments and
+        errors are those of `QuestionEstimate.manipulation`.
+        """
+        messages = liars_messages(report_size, num_liars, self.num_users)
+        number, total = self.people.value, self.scaled_sum
+        moved = self.people.manipulation(report_size, num_liars)
+        left = number - moved
+        known = left > 0.0
+        safe = np.where(known, left, 1.0)
+        ratio = total / np.where(known, number, 1.0)
+        # (T + a) / (N + b) is furthest from T / N at an end of both.
+        furthest = np.zeros(total.size)
+        for end in (
+            total - messages * self.sum_shift,
+            total + messages * self.sum_shift,
+        ):
+            for divisor in (safe, np.where(known, number + moved, 1.0)):
+                furthest = np.maximum(furthest, np.abs(end / divisor - ratio))
+        half = value_range(self.low, self.high)
+        return np.where(known, half * furthest, math.inf)
 
     def interval(self, confidence: float = 0.95) -> Floats:
         """Returns the ends of Fieller's confidence intervals of means, (groups, 2).
@@ -199,7 +226,8 @@ class GroupMeanQuestion:
         sums = [sparse.kron(each, [[-weight, weight]]) for weight in weights.tolist()]
         heads = [sparse.kron(each, [[share, share]]) for share in shares.tolist()]
         people = counts.combine(labels, tuple(heads))
-        total = counts.combine(labels, tuple(sums)).value
+        sum_estimate = counts.combine(labels, tuple(sums))
+        total = sum_estimate.value
         present = people.value > 0.0
         number = np.where(present, people.value, 1.0)
         ratio = np.where(present, np.clip(total / number, -1.0, 1.0), 0.0)
@@ -230,4 +258,7 @@ class GroupMeanQuestion:
             count_variance,
             self.low,
             self.high,
+            sum_estimate.message_shift,
+            # Of a ratio there is none: see `manipulation`.
+            message_shift=np.full(len(labels), math.inf),
         )

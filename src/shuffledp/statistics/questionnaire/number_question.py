@@ -148,4 +148,5 @@ class NumberQuestion:
             error,
             scaled.excess_kurtosis * (variance / total) ** 2,
             n,
+            message_shift=half * scaled.message_shift,
         )

@@ -146,6 +146,7 @@ class TableQuestion:
             cells.num_users,
             self.attributes,
             counts,
+            message_shift=cells.message_shift,
         )
 
 
