@@ -289,6 +289,8 @@ test("a plan for several questions is followed if it keeps the rule, and no othe
       Object.assign(groups[2], { noise: { geometric: { mean: spelled(200.5) } } }),
     "noise of more people than answer": (_, terms) =>
       Object.assign(terms, { honest: spelled(999) }),
+    "answers to randomize before": (_, terms) =>
+      Object.assign(terms, { local_epsilon: spelled(4.5) }),
     "noise of nobody": (_, terms) => Object.assign(terms, { honest: spelled(0) }),
     "noise of parts of people": (_, terms) => Object.assign(terms, { honest: spelled(0.5) }),
     "a smaller report": (_, terms) => Object.assign(terms, { report_size: spelled(18) }),

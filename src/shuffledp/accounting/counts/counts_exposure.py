@@ -55,6 +55,7 @@ class CountsExposure:
         honest: How many honest people together add the noise.
         report_size: Messages per report, dummies included; None if sizes vary.
         cap: Noise messages of a report, of which more are cut; None if nothing is cut.
+        local_epsilon: Of all answers of a person, if devices randomize them; else None.
     """
 
     groups: tuple[tuple[int, int, CountNoise], ...]
@@ -63,6 +64,7 @@ class CountsExposure:
     honest: int
     report_size: int | None
     cap: int | None = None
+    local_epsilon: float | None = None
 
     def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
         """See `Exposure`."""
@@ -115,6 +117,7 @@ class CountsExposure:
             bounds_of=lambda rate: self.bounds(rate, query),
             sent="answers",
             rests_on="counts",
+            local_epsilon=self.local_epsilon,
         )
 
     def part_losses(
@@ -143,6 +146,8 @@ class CountsExposure:
             rate,
             delta=query.delta or LEAST_DELTA,
             times=self._times(query),
+            # Randomized before: what is known of the answers themselves is no attack.
+            is_attacked=self.local_epsilon is None,
         )
 
     def _with_draws(

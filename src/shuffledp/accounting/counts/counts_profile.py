@@ -63,6 +63,7 @@ class CountsProfile:
         *,
         delta: float,
         times: int,
+        is_attacked: bool = True,
     ) -> "CountsProfile":
         """Returns the profile of a person who sends each answer with this probability.
 
@@ -71,6 +72,7 @@ class CountsProfile:
             rate: In [0, 1].
             delta: About the size of the divergence that is asked for.
             times: In how many collections the same people take part.
+            is_attacked: Whether to bound the profile from below, too.
         """
         certified: list[BucketChange] = []
         attacked: list[BucketChange] = []
@@ -82,7 +84,7 @@ class CountsProfile:
                 (certified, most, noise.certified),
                 (attacked, fewer, noise.attacked),
             ):
-                if number:
+                if number and (is_attacked or changes is certified):
                     change = of(rate, buckets=buckets, moved=moved, times=number)
                     changes.append(replace(change, times=change.times * times))
         return cls(tuple(certified), tuple(attacked), delta)

@@ -104,6 +104,8 @@ class PoissonTable:
                 "Expected a plan for the rule's questions and targets."
             )
         noise = poisson_means(plan)
+        if plan.local_epsilon is not None:
+            raise InvalidInputError("Expected a plan without a local epsilon.")
         if noise is None or plan.cap is None:
             raise InvalidInputError(
                 "Expected a plan with Poisson noise, and reports of one size."

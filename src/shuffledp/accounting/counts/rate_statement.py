@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.counts.report_bounds import ReportBounds
+from shuffledp.accounting.epsilon_solver import round_up
 from shuffledp.accounting.rounds.part_losses import Kinds, PartLosses
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.arrays import as_number
@@ -33,6 +34,7 @@ def certify_rates(
     bounds_of: BoundsOf,
     sent: Literal["answers", "items"],
     rests_on: Literal["counts", "items"],
+    local_epsilon: float | None = None,
 ) -> Statement:
     """Answers a query.
 
@@ -44,6 +46,7 @@ def certify_rates(
         bounds_of: Returns both ends for people of a rate.
         sent: A word for answers.
         rests_on: The kind of bound.
+        local_epsilon: Of a person's answers in one collection, if devices randomize them.
 
     Raises:
         InvalidInputError: If delta is too small, reports are, or too many answers may
@@ -59,6 +62,10 @@ def certify_rates(
         )
     answers: dict[float, tuple[tuple[float, float], tuple[float, float]]] = {}
     levels = []
+    times = query.rounds * query.coordinates
+    # A person's own report may show answers: at rate 1 it holds all of them. If they were
+    # randomized before, it says no more than that.
+    coalition = None if local_epsilon is None else round_up(times * local_epsilon)
     for name, index in query.named.items():
         rate, target = rates[index], float(people.epsilons[index])
         if rate not in answers:
@@ -75,8 +82,7 @@ def certify_rates(
                 epsilon_central_lower=epsilons[1],
                 delta_central=deltas[0],
                 delta_central_lower=deltas[1],
-                # A person's own report may show answers: at rate 1 it holds all of them.
-                epsilon_coalition=None,
+                epsilon_coalition=coalition,
                 rests_on=rests_on,
                 quantile=name if isinstance(name, str) else None,
             )

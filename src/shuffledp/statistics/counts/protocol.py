@@ -32,7 +32,12 @@ from shuffledp.randomizers.message_counts import (
 )
 from shuffledp.randomness import Rng
 from shuffledp.reports import Arrangement, Reports, ShuffledReports
-from shuffledp.statistics.counts.noise_draws import bucket_messages, draw_noise
+from shuffledp.statistics.counts.drawn_counts import draw_counts
+from shuffledp.statistics.counts.local_floor import (
+    keep_and_flip,
+    randomized_answers,
+)
+from shuffledp.statistics.counts.noise_draws import bucket_messages
 from shuffledp.statistics.tallying import Seen, check_generator, checked, tally_of
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints
@@ -58,12 +63,12 @@ class Counts:
         groups: Buckets of each question, and their noise.
         targets: Central epsilons that people may choose from, strictly increasing.
         rates: Probability to send an answer, of each target, in [0, 1].
-        honest: How many people together add the noise: the least number that is sure
-            to take part honestly.
-        report_size: Messages of a report where noise is Poisson or geometric: answers,
-            noise, of which what does not fit is cut, and dummies; by default sizes vary
-            with the noise. Slots fix the size themselves.
+        honest: People who are sure to take part honestly; they add the noise.
+        report_size: Messages of a report, noise that does not fit being cut; None where
+            sizes vary with Poisson or geometric noise, or slots fix them.
         meaning: Of the buckets: a text that reports and guarantees carry, or None.
+        local_epsilon: What shuffler and analyst together learn at most; groups then have
+            one answer, which devices randomize first. None: they may learn everything.
     """
 
     groups: tuple[CountGroup, ...]
@@ -72,6 +77,7 @@ class Counts:
     honest: int
     report_size: int | None = None
     meaning: str | None = None
+    local_epsilon: float | None = None
 
     def __post_init__(self) -> None:
         known = self.parameters
@@ -83,15 +89,20 @@ class Counts:
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Counts":
         """Returns the protocol with this identity's record."""
-        names, optional = ("groups", "targets", "rates"), ("report_size", "meaning")
-        terms = parameters_of(record, *names, "honest", optional=optional)
+        names, more = (
+            ("groups", "targets", "rates", "honest"),
+            ("report_size", "meaning"),
+        )
+        terms = parameters_of(record, *names, optional=(*more, "local_epsilon"))
         return cls(read_groups(terms.pop("groups")), **terms)
 
     @property
     def parameters(self) -> CountsParameters:
         """The public parameters that devices need and that are certified."""
-        terms = (self.targets, self.rates, self.honest, self.report_size, self.meaning)
-        return CountsParameters(self.groups, *terms)
+        optional = (self.report_size, self.meaning, self.local_epsilon)
+        return CountsParameters(
+            self.groups, self.targets, self.rates, self.honest, *optional
+        )
 
     @cached_property
     def randomizer(self) -> BucketMessages:
@@ -128,6 +139,9 @@ class Counts:
             InvalidInputError: If shapes differ, or buckets are out of range or repeated.
         """
         rates = np.array(self.rates)[positions_of(targets, self.targets)]
+        if self.local_epsilon is not None:
+            answers = self.randomizer.check_answers(answers)
+            answers = randomized_answers(self.parameters, answers, rng=rng)
         messages = self.randomizer.randomize(answers, rates, rng=rng)
         # All messages of all people are mixed; targets were reported apart from them.
         return Reports(self.identity, messages, None, self._arrangement)
@@ -143,8 +157,7 @@ class Counts:
         def count(
             messages: NDArray[Any], groups: Ints | None, num_groups: int
         ) -> NDArray[np.int64]:
-            # Without levels and cohorts, all reports are one pile.
-            del groups, num_groups
+            del groups, num_groups  # All reports are one pile.
             if size is not None:
                 counts = count_messages(messages, dummy=dummy, report_size=size)
             else:
@@ -183,24 +196,9 @@ class Counts:
         expect_instance(people, Population)
         rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
         listed = expect_list(holders, "groups of holders", size=len(self.groups))
-        drawn = []
-        for group, given in zip(self.groups, listed, strict=True):
-            answers = np.asarray(given)
-            if answers.shape != (people.num_levels, group.buckets) or answers.min() < 0:
-                raise InvalidInputError(
-                    "Expected numbers of people by target and bucket, of shape "
-                    f"({people.num_levels}, {group.buckets})."
-                )
-            if np.any(answers > people.counts[:, None]):
-                raise InvalidInputError("Expected no more holders than people.")
-            counts = draw_noise(
-                group, num_users=people.num_users, honest=self.honest, rng=rng
-            )
-            counts[:, 0] += rng.binomial(answers, rates[:, None]).sum(axis=0)
-            drawn.append(counts.ravel())
+        counts = draw_counts(self.parameters, listed, people, rates, rng=rng)
         users = np.array([[people.num_users]], dtype=np.int64)
-        counts = np.concatenate(drawn)[None, None, :]
-        return Tally(self.identity, np.zeros(0), users, counts)
+        return Tally(self.identity, np.zeros(0), users, counts[None, None, :])
 
     def estimate(self, seen: Seen, people: Population | ChoiceCounts) -> CountsEstimate:
         """Estimates the number of people in each bucket.
@@ -215,10 +213,8 @@ class Counts:
         """
         tally = checked(seen, self.identity, self.tally)
         if tally.counts.shape != (1, 1, self.randomizer.dummy) or tally.levels.size:
-            raise InvalidInputError(
-                f"Expected a tally of {self.randomizer.num_buckets} buckets, without "
-                "targets."
-            )
+            d = self.randomizer.num_buckets
+            raise InvalidInputError(f"Expected a tally of {d} buckets without targets.")
         expect_instance(people, Population, ChoiceCounts)
         if people.num_users != tally.num_users:
             raise InvalidInputError(
@@ -226,16 +222,14 @@ class Counts:
             )
         # A tally may come from another process: its counts are not trusted.
         counts = tally.counts[0, 0].reshape(-1, 2)
-        size = self.randomizer.report_size
-        check_message_counts(
-            counts, math.inf if size is None else size, tally.num_users
-        )
+        size = self.randomizer.report_size or math.inf
+        check_message_counts(counts, size, tally.num_users)
         estimates, first = [], 0
         for group in self.groups:
             group_counts = counts[first : first + group.buckets]
             first += group.buckets
             channel = self.channel(group, people)
-            estimates.append(channel.estimate(group_counts[:, 0] - group_counts[:, 1]))
+            estimates.append(channel.estimate(group_counts @ [1, -1]))
         values, errors, excess = zip(*estimates, strict=True)
         return CountsEstimate(values, errors, excess, people.num_users, self.identity)
 
@@ -253,12 +247,10 @@ class Counts:
         """
         size = self.randomizer.report_size
         span = math.inf if size is None else 2.0 * size
+        channels = [self.channel(group, people) for group in self.groups]
         return tuple(
-            np.full(
-                group.buckets,
-                self.channel(group, people).manipulation(span, num_liars),
-            )
-            for group in self.groups
+            np.full(group.buckets, channel.manipulation(span, num_liars))
+            for group, channel in zip(self.groups, channels, strict=True)
         )
 
     def predicted_errors(
@@ -293,12 +285,15 @@ class Counts:
         rates = np.array(self.rates)[positions_of(counted.choices, self.targets)]
         expect_instance(group, CountGroup)
         factor, noise = counted.num_users / self.honest, group.noise
+        keep, flip = keep_and_flip(self.parameters, group.buckets)
         return CountsChannel(
             people=counted.value,
             rates=rates,
             noise_mean=noise.mean * factor if isinstance(noise, PoissonNoise) else 0.0,
             noise_variance=noise.variance * factor,
             noise_cumulant=noise.fourth_cumulant * factor,
+            keep=keep,
+            flip=flip,
         )
 
 

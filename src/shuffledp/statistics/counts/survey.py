@@ -148,6 +148,9 @@ class CountsSurvey:
         groups = tuple((group.buckets, group.most) for group in counts.groups)
         if (groups, counts.targets) != (self._groups, offer.choices):
             raise refusal
+        # The participants' page sends answers as they are.
+        if counts.local_epsilon is not None:
+            raise refusal
         # docs/theory/plans.md says why.
         if counts.report_size is None or poisson_means(counts.parameters) is None:
             raise InvalidInputError(
