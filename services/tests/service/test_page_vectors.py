@@ -1,4 +1,4 @@
-"""What the participant's page and Python agree on: three of the files in spec/vectors.
+"""What the participant's page and Python agree on: four of the files in spec/vectors.
 
 `page.test.mjs` checks the same files with the page's own scripts.
 """
