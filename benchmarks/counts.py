@@ -2,12 +2,13 @@
 
     python benchmarks/counts.py [--collections 2000]
     python benchmarks/counts.py --speed
+    python benchmarks/counts.py --floor
     python benchmarks/counts.py --map [--picture docs/pictures/counts-map.svg]
 
 Every row is planned at equal certified guarantees, then drawn as often as asked. With
 `--map`, the best noise of up to 16 messages per person, and its ratio to the curator, for
 many numbers of people and buckets. With `--speed`, seconds of a plan, of the certificate of
-its best slots, and of a tally.
+its best slots, and of a tally. With `--floor`, errors beside a local epsilon.
 """
 
 import argparse
@@ -53,6 +54,7 @@ _SPEED: tuple[tuple[int, int, float, int], ...] = (
     (10**5, 40, 0.25, 10**7),
 )
 _EPSILONS = (0.1, 1.0)
+_FLOORS = (None, 12.0, 10.0, 8.0, 6.0)
 _PEOPLE = tuple(10**power for power in range(3, 10))
 _BUCKETS = (2, 8, 128, 1_024, 10**4, 10**5)
 
@@ -62,11 +64,15 @@ def main() -> None:
     parser.add_argument("--collections", type=int, default=2_000)
     parser.add_argument("--map", action="store_true")
     parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--floor", action="store_true")
     parser.add_argument("--picture", type=Path, help="Where to draw the map.")
     given = parser.parse_args()
     print(describe())
     if given.speed:
         _print_speed()
+        return
+    if given.floor:
+        _print_floors()
         return
     if given.map:
         _print_map(given.picture)
@@ -94,6 +100,22 @@ def main() -> None:
                 f"{level.epsilon_central_lower:g} | {seconds:.1f}",
                 flush=True,
             )
+
+
+def _print_floors() -> None:
+    """Prints errors of a count beside floors against shuffler and analyst together."""
+    people, buckets = Population.from_counts({1.0: 100_000}), 128
+    plan = plan_counts(Wish(targets={1.0: 100_000}), buckets=buckets, max_messages=9)
+    shares = [np.full(buckets, 1.0 / buckets)]
+    print(f"{buckets} buckets, {people.num_users:,} people, {plan.best.name}")
+    for floor in _FLOORS:
+        counts = replace(plan.best.protocol, local_epsilon=floor)
+        (errors,) = counts.predicted_errors(people, shares)
+        level = account(counts, people, delta=1e-6).levels[0]
+        print(
+            f"local {floor} | error {errors[0]:.2f} | central {level.epsilon_central:g} | "
+            f"together {level.epsilon_coalition}"
+        )
 
 
 def _simulated(

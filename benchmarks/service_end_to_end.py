@@ -6,14 +6,19 @@ A million simulated people by default, who answer one question with one message;
 questions with a report of several messages, after they chose targets. Both services run as
 processes of their own, started as an operator starts them, on SQLite; devices randomize and
 seal in further processes, with randomness of the operating system, 4,000 reports per
-upload. Every token is checked, every commit durable, every batch signed, every message
-opened. Memory and processor time of the services are those that the operating system
-reports at their end. The printed load is that of other processes at the beginning.
+upload. Every token is checked, every commit durable, every batch signed, every
+message opened. Memory and processor time of the services, and of the devices together, are
+those that the operating system reports at their end; a service's start is not counted. Per
+person are processor time, bytes uploaded, and bytes in the shuffler's database before its
+last batch leaves. Of fewer people, the last lines are what a million would take if
+processor time and bytes grow with the number of people; memory does not. The printed load
+is that of other processes at the beginning.
 """
 
 import asyncio
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -27,6 +32,7 @@ from typing import Any
 import httpx
 import numpy as np
 from machine import describe
+from processes import sample
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 sys.path.append(str(Path(__file__).parents[1] / "services" / "tests"))
@@ -37,7 +43,7 @@ from service_parties import LEVELS, Parties, answers, parties, question
 
 from shuffledp.randomness import SystemRandom
 from shuffledp.statistics.frequency.survey import FrequencySurvey
-from shuffledp_services.device.simulated_devices import Delivery, send
+from shuffledp_services.device.simulated_devices import Delivery, TaskSnapshot, send
 from shuffledp_services.device.uploads import SimulatedPeople
 from shuffledp_services.operator.shuffler_commands import operate_with
 from shuffledp_services.operator.task_signatures import signature_file
@@ -46,8 +52,11 @@ from shuffledp_services.storage.roster_files import roster_filename
 from shuffledp_services.wire.command import Action
 from shuffledp_services.wire.parties import Role, agreement
 from shuffledp_services.wire.question import Question
+from shuffledp_services.wire.step import Step
+from shuffledp_services.wire.upload_format import report_size
 
 PER_UPLOAD = 4_000
+MILLION = 10**6
 CATEGORIES = tuple("abcdefghijklmnop")
 
 
@@ -56,7 +65,7 @@ class Service:
 
     def __init__(self, folder: Path, party: str, port: int, *more: str) -> None:
         self.url = f"http://127.0.0.1:{port}"
-        self.busy = self.peak = 0.0
+        self.busy = self.peak = self.started = 0.0
         command = [sys.executable, "-m", "shuffledp", "serve", party, str(folder)]
         command += ["--database", f"sqlite:///{folder / 'database'}"]
         command += ["--port", str(port), *more]
@@ -64,8 +73,12 @@ class Service:
         self._process = subprocess.Popen(command, env=environment)
 
     def wait(self) -> None:
-        """Waits until the service answers."""
+        """Waits until the service answers, and records the time of its start."""
         ask_until(f"{self.url}/health")
+        seconds: dict[int, float] = {}
+        for _ in sample(self._process.pid, seconds):
+            pass
+        self.started = sum(seconds.values())
 
     def stop(self) -> None:
         """Ends the service, and records its processor seconds and memory in MB."""
@@ -76,7 +89,7 @@ class Service:
         self._process.send_signal(signal.SIGTERM)
         _, status, used = os.wait4(self._process.pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(status)
-        self.busy = used.ru_utime + used.ru_stime
+        self.busy = max(used.ru_utime + used.ru_stime - self.started, 0.0)
 
 
 def ask_until(url: str) -> dict[str, Any]:
@@ -90,6 +103,26 @@ def ask_until(url: str) -> dict[str, Any]:
         except httpx.TransportError:
             pass
         time.sleep(0.05)
+
+
+def devices_busy() -> float:
+    """Returns processor seconds of this process and of those it waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def stored_bytes(folder: Path) -> int:
+    """Returns the bytes of a service's database, its log of writes included."""
+    return sum(path.stat().st_size for path in folder.glob("database*"))
+
+
+def uploaded_bytes(who: Parties, url: str, people: int) -> int:
+    """Returns the bytes of all reports of all steps, while the last one is open."""
+    address = f"{url}/tasks/{who.task.identity}"
+    document = httpx.get(address, timeout=60, trust_env=False).json()
+    last = TaskSnapshot.read(document, who.task.digest).step
+    steps = [Step(who.task, 1, stage) for stage in who.task.stages[:-1]]
+    return people * sum(report_size(step) for step in [*steps, last])
 
 
 def folders(who: Parties, folder: Path) -> tuple[Path, Path]:
@@ -174,9 +207,12 @@ def main() -> None:
             else rng.integers(0, len(CATEGORIES), people)
         )
         who_answers = SimulatedPeople(values, levels, tokens)
-        begun = time.perf_counter()
+        before, begun = devices_busy(), time.perf_counter()
         delivery = asyncio.run(collected(who, who_answers, shuffler.url))
-        sent = time.perf_counter()
+        sent, devices = time.perf_counter(), devices_busy() - before
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        uploaded = uploaded_bytes(who, shuffler.url, people)
+        stored = stored_bytes(own)
         asyncio.run(operate_with(who.task, who.shuffler, shuffler.url, Action.CLOSE))
         closed = time.perf_counter()
         result = ask_until(f"{analyst.url}/tasks/{who.task.identity}/epochs/1")
@@ -192,8 +228,22 @@ def main() -> None:
         ("all", over - begun),
     ):
         print(f"{what:<26}{seconds:>8.1f} s{people / seconds:>12,.0f} per second")
-    for name, service in (("shuffler", shuffler), ("analyst", analyst)):
-        print(f"{name:<26}{service.busy:>8.1f} s busy{service.peak:>7.0f} MB at most")
+    print(f"{'':<26}{'busy s':>10}{'ms a person':>14}{'MB at most':>14}")
+    busy = {
+        "devices": (devices, peak),
+        "shuffler": (shuffler.busy, shuffler.peak),
+        "analyst": (analyst.busy, analyst.peak),
+    }
+    for name, (seconds, memory) in busy.items():
+        each = 1e3 * seconds / people
+        print(f"{name:<26}{seconds:>10.1f}{each:>14.2f}{memory:>14.0f}")
+    print(f"{'bytes a person, uploaded':<26}{uploaded / people:>10,.0f}")
+    print(f"{'bytes a person, stored':<26}{stored / people:>10,.0f}")
+    if people < MILLION:
+        for name, (seconds, _) in busy.items():
+            print(f"a million, {name:<15}{MILLION * seconds / people:>10,.0f} s busy")
+        gigabytes = MILLION * stored / people / 1e9
+        print(f"{'a million, stored':<26}{gigabytes:>10.1f} GB")
 
 
 if __name__ == "__main__":

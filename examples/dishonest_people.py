@@ -79,7 +79,7 @@ def main() -> None:
     )
     items = framework.plan(chosen).protocol
     one, many = (float(items.manipulation(PEOPLE, m)[0]) for m in (1, LIARS))
-    error = float(items.channel(PEOPLE).standard_errors(np.array([SHARE]))[0])
+    error = float(items.predicted_errors(PEOPLE, np.full(20, SHARE))[0])
     name = f"item of 20, {items.randomizer.report_size} messages"
     print(row(name, (one, many), error, left(items)))
 

@@ -160,11 +160,13 @@ def items() -> dict[str, Call]:
     return {
         **calls,
         **constructor(framework),
-        "Items.channel": call(protocol.channel, people=ASKERS),
         "Items.draw_tally": call(
             protocol.draw_tally, holders=[[10, 0, 0]], people=ASKERS, rng=rng()
         ),
         "Items.holders": call(protocol.holders, sets=sets, targets=TARGETS),
+        "Items.predicted_errors": call(
+            protocol.predicted_errors, people=ASKERS, shares=shares
+        ),
         "Items.predicted_mse": call(
             protocol.predicted_mse, people=ASKERS, shares=shares, about="participants"
         ),

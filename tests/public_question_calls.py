@@ -103,6 +103,10 @@ def estimates(estimate: Any) -> dict[str, Call]:
         **again(kind, estimate),
         f"{kind}.interval": call(estimate.interval, confidence=0.9),
     }
+    if "manipulation" in dir(estimate):
+        calls[f"{kind}.manipulation"] = call(
+            estimate.manipulation, report_size=9, num_liars=2
+        )
     if "margin" in dir(estimate):
         calls[f"{kind}.margin"] = call(partial(margin, estimate), name="sex")
     for method, terms in ESTIMATES.items():
@@ -119,6 +123,7 @@ ESTIMATES: dict[str, dict[str, Any]] = {
     "between": {"low": 0.0, "high": 2.0},
     "quantiles": {"shares": [0.5]},
     "quantile_intervals": {"shares": [0.5], "confidence": 0.9},
+    "quantile_ends": {"shares": [0.5], "report_size": 9, "num_liars": 2},
     "false_probability": {"num_people": 5.0},
 }
 
@@ -140,5 +145,10 @@ def questionnaires() -> dict[str, Call]:
         ),
         "Questionnaire.estimates_of": call(
             protocol.estimates_of, counts_estimate=found, people=ASKERS
+        ),
+        "Questionnaire.manipulation": call(
+            protocol.manipulation,
+            estimates=protocol.estimates_of(found, ASKERS),
+            num_liars=2,
         ),
     }

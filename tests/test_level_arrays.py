@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shuffledp as sdp
-from shuffledp.accounting.items.items_parameters import positions_of
+from shuffledp.accounting.counts.sending_rates import positions_of
 from shuffledp.arrays import level_array
 
 MEANT = [0.1, 0.2, 0.7, 1.0, 3.3]

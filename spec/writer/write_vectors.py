@@ -3,8 +3,9 @@
     python spec/writer/write_vectors.py
 
 Keys, tokens and ephemeral keys are constants: test keys, which protect nothing. Not written
-here are messages.json, coins.json and encodings.json: they hold what the participants' page
-drew and sealed, and `services/tests/service/test_page_vectors.py` checks them.
+here are messages.json, coins.json and encodings.json, which hold what the participants'
+page drew and sealed, and noise.json, a distribution in closed form:
+`services/tests/service/test_page_vectors.py` checks them.
 """
 
 import json

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.statement import LevelGuarantee, Statement
     from shuffledp.accounting.verification import Verification
     from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
+    from shuffledp.analyzer.counts import CountsEstimate
     from shuffledp.analyzer.frequency import FrequencyEstimate
     from shuffledp.analyzer.items import ItemsEstimate
     from shuffledp.analyzer.mean import MeanEstimate
@@ -69,7 +70,6 @@ if TYPE_CHECKING:
     from shuffledp.rehearsal.rehearsed import Rehearsed
     from shuffledp.reports import Reports, ShuffledReports
     from shuffledp.shuffler.shuffle import shuffle
-    from shuffledp.statistics.counts.counts_channel import CountsEstimate
     from shuffledp.statistics.counts.protocol import Counts
     from shuffledp.statistics.frequency.frequency_plan import plan_frequency
     from shuffledp.statistics.frequency.protocol import Frequency

@@ -14,7 +14,7 @@ MODULES = {
     "ConsistentTable": "statistics.questionnaire.table_question",
     "CountGroup": "accounting.counts.counts_parameters",
     "Counts": "statistics.counts.protocol",
-    "CountsEstimate": "statistics.counts.counts_channel",
+    "CountsEstimate": "analyzer.counts",
     "DataError": "errors",
     "DeclaredRatios": "randomizers.declared_ratios",
     "DensityRandomizer": "randomizers.from_density",

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting.account import account
+from shuffledp.accounting.counts.count_noise import PoissonNoise
+from shuffledp.accounting.counts.counts_parameters import CountGroup
+from shuffledp.accounting.counts.geometric_noise import GeometricNoise
 from shuffledp.asked_question import AskedQuestion
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.identity import Identity
@@ -128,6 +131,36 @@ def test_a_plan_of_something_else_is_none(plan: Identity) -> None:
     ):
         with pytest.raises(InvalidInputError, match="Expected a plan"):
             SURVEY.answering(OFFER, other)
+
+
+def test_geometric_noise_is_refused_with_the_way_to_it(plan: Identity) -> None:
+    counts = Counts.from_record(plan.record)
+    groups = tuple(
+        CountGroup(group.buckets, group.most, GeometricNoise(0.5, 20.0))
+        for group in counts.groups
+    )
+
+    for size in (None, 300):
+        other = Counts(groups, counts.targets, counts.rates, counts.honest, size)
+        with pytest.raises(
+            InvalidInputError, match=r"how much was answered.*plan counts"
+        ):
+            SURVEY.answering(OFFER, other.identity)
+
+
+def test_a_plan_that_randomizes_answers_before_is_none() -> None:
+    survey = CountsSurvey(QUESTIONS[1:])
+    terms = (
+        (CountGroup(2, 1, PoissonNoise(50.0)),),
+        OFFER.choices,
+        (1.0, 1.0),
+        100,
+        30,
+    )
+
+    assert survey.answering(OFFER, Counts(*terms).identity).messages_per_report == 30
+    with pytest.raises(InvalidInputError, match="Expected a plan"):
+        survey.answering(OFFER, Counts(*terms, local_epsilon=4.0).identity)
 
 
 def test_too_few_people_have_no_plan() -> None:

@@ -90,8 +90,8 @@ def test_noisy_numbers_of_people_are_part_of_the_error() -> None:
     same = ChoiceCounts(exact.choices, exact.value, noisy.covariance, exact.num_users)
     shares = np.full(12, 0.25)
 
-    certain = protocol.channel(exact).standard_errors(shares)
-    uncertain = protocol.channel(same).standard_errors(shares)
+    certain = protocol.predicted_errors(exact, shares)
+    uncertain = protocol.predicted_errors(same, shares)
 
     assert noisy.covariance is not None
     rates = np.array(protocol.rates)
@@ -187,7 +187,7 @@ def test_a_cap_is_no_bias() -> None:
         ]
     )
 
-    error = protocol.channel(people).standard_errors(np.array([1.0, 0.0, 0.0, 0.0]))
+    error = protocol.predicted_errors(people, [1.0, 0.0, 0.0, 0.0])
     np.testing.assert_allclose(values.std(axis=0), error, rtol=0.1)
     off = values.mean(axis=0) - [1.0, 0.0, 0.0, 0.0]
     assert np.all(np.abs(off) < 4.0 * error / np.sqrt(1000))

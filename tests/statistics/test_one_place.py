@@ -34,6 +34,7 @@ CATALOGS = {
 OTHER_MEANINGS_OF_STATISTICS = {
     "accounting/assumptions.py": "items are what a bound rests on",
     "accounting/items/items_exposure.py": "items are what a bound rests on",
+    "accounting/counts/rate_statement.py": "items are what a bound rests on",
     "accounting/statement.py": "items are what a bound rests on",
     "accounting/items/items_parameters.py": "accounting imports no statistic, and states "
     "the record of the noise that it chose",
@@ -68,6 +69,7 @@ PARTS_OF_OTHERS = {
     "statistics/strings/protocol.py": "the one mechanism of a protocol",
     "statistics/strings/rappor_devices.py": "the one mechanism of a protocol",
     "statistics/choices.py": "the one mechanism of a protocol",
+    "statistics/counts/local_floor.py": "answers are randomized by one mechanism",
     # These tell classes apart, so that a test shares no code with the mechanism.
     "testing/message_distribution.py": "an oracle of each mechanism",
     "testing/message_sender.py": "an oracle of reports of bits",

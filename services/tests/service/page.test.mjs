@@ -3,7 +3,7 @@
 //     node --test services/tests/service/page.test.mjs
 //
 // Draws come from the operating system, so that nothing can be fixed: each of the
-// eleven chi-square tests fails by chance once in 10^7 runs.
+// thirteen chi-square tests fails by chance once in 10^7 runs.
 
 import assert from "node:assert/strict";
 import { createPrivateKey, sign } from "node:crypto";
@@ -289,6 +289,8 @@ test("a plan for several questions is followed if it keeps the rule, and no othe
       Object.assign(groups[2], { noise: { geometric: { mean: spelled(200.5) } } }),
     "noise of more people than answer": (_, terms) =>
       Object.assign(terms, { honest: spelled(999) }),
+    "answers to randomize before": (_, terms) =>
+      Object.assign(terms, { local_epsilon: spelled(4.5) }),
     "noise of nobody": (_, terms) => Object.assign(terms, { honest: spelled(0) }),
     "noise of parts of people": (_, terms) => Object.assign(terms, { honest: spelled(0.5) }),
     "a smaller report": (_, terms) => Object.assign(terms, { report_size: spelled(18) }),
@@ -669,6 +671,42 @@ test("noise of several questions is Poisson in each, and cut where a report ends
   assert.deepEqual([...seen].sort(), [0, 2, 4, 6, 8]);
 });
 
+const NOISE = JSON.parse(await readFile(new URL("../../../spec/vectors/noise.json", import.meta.url), "utf8"));
+
+/** Words of the operating system, drawn many at once: millions of draws take a while. */
+function manyWords() {
+  const stock = new Uint32Array(2 ** 14);
+  let next = stock.length;
+  return (words) => {
+    if (next + words.length > stock.length) {
+      crypto.getRandomValues(stock);
+      next = 0;
+    }
+    words.set(stock.subarray(next, next + words.length));
+    next += words.length;
+    return words;
+  };
+}
+
+for (const { name, groups, report_size: size, draws, largest, cells, law } of NOISE) {
+  test(`${name}: noise has the law that Python draws from`, () => {
+    const buckets = cells[0].length;
+    const places = new Map(cells.map((cell, place) => [String(cell), place]));
+
+    const rng = new Rng(manyWords());
+
+    const counts = tally(cells.length, draws, () => {
+      const cell = new Array(buckets).fill(0);
+      for (const message of randomizeAnswers([], groups, size, 1, rng)) {
+        if (message < 2 * buckets) cell[message / 2] += 1;
+      }
+      return places.get(String(cell));
+    });
+
+    assert.ok(chiSquare(counts, law) < largest);
+  });
+}
+
 for (const { form, device_secret: secret, questions, answers } of ENCODINGS) {
   test(`${form}: answers lie in the buckets that Python finds`, async () => {
     assert.ok(isForm(questions));
@@ -948,7 +986,7 @@ async function sourceFiles() {
 }
 
 test("only a mechanism's own file names it, and none names a statistic", async () => {
-  const names = ["kary-response", "subset-selection", "hadamard-response", "one-bit", "grid-response", "poisson-items"];
+  const names = ["kary-response", "subset-selection", "hadamard-response", "one-bit", "grid-response", "poisson-items", "noisy-counts"];
   const statistics = ["frequency", "mean", "sum", "items", "strings"];
   for (const name of await sourceFiles()) {
     const code = await readFile(new URL(name, FOLDER), "utf8");

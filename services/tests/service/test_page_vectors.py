@@ -1,8 +1,9 @@
-"""What the participant's page and Python agree on: three of the files in spec/vectors.
+"""What the participant's page and Python agree on: four of the files in spec/vectors.
 
 `page.test.mjs` checks the same files with the page's own scripts.
 """
 
+import itertools
 import json
 import math
 import shutil
@@ -11,13 +12,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from starlette.responses import JSONResponse
 
-from shuffledp.accounting.items.report_truncation import cut_probability
-from shuffledp.randomizers.items import stop_and_go
+from shuffledp.accounting.counts.report_truncation import cut_probability
+from shuffledp.randomizers.bucket_messages import BucketGroup, BucketMessages
+from shuffledp.randomizers.jump_table import JumpTable
 from shuffledp.randomizers.set_response import drawn_blanket_probability
+from shuffledp.randomizers.stop_and_go import stop_and_go
 from shuffledp.randomness import KeyedRandom
 from shuffledp.statistics.counts.form_encoding import FormEncoding
 from shuffledp.statistics.counts.survey import QUESTIONS
@@ -50,6 +54,9 @@ COINS: list[dict[str, Any]] = json.loads(
 )
 ENCODINGS: list[dict[str, Any]] = json.loads(
     (VECTOR_FILES / "encodings.json").read_text(encoding="utf-8")
+)
+NOISE: list[dict[str, Any]] = json.loads(
+    (VECTOR_FILES / "noise.json").read_text(encoding="utf-8")
 )
 PAGE = Path(participant.__file__).parent / "page"
 
@@ -183,6 +190,67 @@ def test_answers_of_forms_lie_in_the_buckets_of_the_page(entry: dict[str, Any]) 
             own = buckets[first:last]
             by_group.append([each for each in own if each < group.buckets])
         assert by_group == answer["buckets"]
+
+
+every_noise = pytest.mark.parametrize("entry", NOISE, ids=[e["name"] for e in NOISE])
+
+
+@every_noise
+def test_the_law_of_noise_is_poisson_in_each_group_until_a_report_is_full(
+    entry: dict[str, Any],
+) -> None:
+    cap = entry["report_size"] - sum(group["most"] for group in entry["groups"])
+
+    with mp.workdps(50):
+        for cell, stated in zip(entry["cells"], entry["law"], strict=True):
+            room, exact, counts = cap, mp.mpf(1), iter(cell)
+            for group in entry["groups"]:
+                own = list(itertools.islice(counts, group["buckets"]))
+                number, mean = sum(own), mp.mpf(group["mean"])
+                masses = [
+                    mp.exp(-mean) * mean**j / mp.factorial(j) for j in range(room + 1)
+                ]
+                # What does not fit is not drawn: the last number takes the whole tail.
+                fits = number < room
+                exact *= masses[number] if fits else 1 - mp.fsum(masses[:room])
+                exact *= mp.factorial(number) / mp.mpf(group["buckets"]) ** number
+                exact /= mp.fprod(mp.factorial(count) for count in own)
+                room -= number
+            assert stated == pytest.approx(float(exact), rel=1e-15, abs=0.0)
+    # All cells, none of them too rare for a chi-square test.
+    assert math.fsum(entry["law"]) == pytest.approx(1.0, abs=1e-14)
+    assert entry["draws"] * min(entry["law"]) > 5.0
+
+
+@every_noise
+@pytest.mark.slow
+def test_devices_draw_noise_by_the_law_of_the_page(entry: dict[str, Any]) -> None:
+    groups = tuple(
+        BucketGroup(each["buckets"], each["most"], one_message(each["mean"]))
+        for each in entry["groups"]
+    )
+    most = sum(group.most for group in groups)
+    devices = BucketMessages(groups, entry["report_size"] - most)
+    nothing = [group.buckets for group in groups for _ in range(group.most)]
+    answers = np.tile(nothing, (entry["draws"], 1))
+
+    reports = devices.randomize(
+        answers, np.ones(entry["draws"]), rng=np.random.default_rng(3)
+    )
+
+    rows = np.stack(
+        [(reports == 2 * b).sum(axis=1) for b in range(devices.num_buckets)], axis=1
+    )
+    cells, counts = np.unique(rows, axis=0, return_counts=True)
+    # A false alarm in 10^7 seeds, as in the page's own test.
+    assert cells.tolist() == sorted(entry["cells"])
+    expected = entry["draws"] * np.array(entry["law"])
+    assert float(np.sum((counts - expected) ** 2 / expected)) < entry["largest"]
+
+
+def one_message(mean: float) -> JumpTable:
+    ones = np.ones(1, np.int64)
+    return JumpTable(plus=ones, minus=0 * ones, weights=np.ones(1), mean=mean)
 
 
 def test_sealing_adds_what_the_page_expects() -> None:

@@ -10,85 +10,21 @@ Messages of bucket b, counted over all groups, are 2 b (+) and 2 b + 1 (-), and 
 dummy.
 """
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import whole_number
-from shuffledp.randomizers.items import stop_and_go
+from shuffledp.randomizers.jump_table import JumpTable
+from shuffledp.randomizers.tally import batches
 from shuffledp.randomness import Rng, bernoulli_draws, check_rng, stream_of
 from shuffledp.types import Floats, Ints
 
 # The most jumps of a report without slots.
 MOST_JUMPS = 4096
-
-
-@dataclass(frozen=True, eq=False)
-class JumpTable:
-    """How one person draws the noise of a group of buckets.
-
-    Attributes:
-        plus: Messages + of a jump of each kind, shape (kinds,).
-        minus: Messages - of each, shape (kinds,).
-        weights: Relative probabilities of the kinds, above 0, shape (kinds,).
-        mean: Jumps of a person in the mean where there are no slots, at least 0;
-            otherwise the probability that a slot is a jump.
-        slots: Per person; 0 if the number of jumps is Poisson.
-        width: Messages of a slot.
-    """
-
-    plus: Ints
-    minus: Ints
-    weights: Floats
-    mean: float
-    slots: int = 0
-    width: int = 0
-
-    def kinds(self, size: int, *, rng: Rng) -> NDArray[np.int64]:
-        """Draws the kinds of jumps, shape (size,)."""
-        # Whether a jump is of this kind or of a later one, from the rarer side.
-        later = np.append(np.cumsum(self.weights[::-1])[::-1], 0.0)
-        kinds = np.full(size, self.weights.size - 1, dtype=np.int64)
-        remaining = np.arange(size)
-        for kind in range(self.weights.size - 1):
-            if not remaining.size:
-                break
-            stop = self.weights[kind] / later[kind]
-            own = stream_of(rng, remaining)
-            if stop <= 0.5:
-                is_of_kind = bernoulli_draws(np.full(remaining.size, stop), rng=own)
-            else:
-                go = later[kind + 1] / later[kind]
-                is_of_kind = ~bernoulli_draws(np.full(remaining.size, go), rng=own)
-            kinds[remaining[is_of_kind]] = kind
-            remaining = remaining[~is_of_kind]
-        return kinds
-
-    def jumpers(self, num_people: int, *, rng: Rng) -> Iterator[NDArray[np.int64]]:
-        """Yields who has a first jump, a second one, and so on, in ascending order."""
-        everyone = np.arange(num_people)
-        if self.slots:
-            for _ in range(self.slots):
-                jumps = bernoulli_draws(np.full(num_people, self.mean), rng=rng)
-                yield everyone[jumps]
-            return
-        # Beyond the most and the mean, what is left is below 1e-20 of what is before.
-        last = MOST_JUMPS + int(self.mean) + 80
-        stop, go = stop_and_go(self.mean / np.arange(1.0, last + 1.0))
-        more = everyone
-        for j in range(MOST_JUMPS):
-            own = stream_of(rng, more)
-            if go[j] <= 0.5:
-                goes = bernoulli_draws(np.full(more.size, go[j]), rng=own)
-            else:
-                goes = ~bernoulli_draws(np.full(more.size, stop[j]), rng=own)
-            more = more[goes]
-            if not more.size:
-                return
-            yield more
+MAX_BUCKETS = 2**31 - 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +42,7 @@ class BucketGroup:
     jumps: JumpTable
 
     def __post_init__(self) -> None:
-        d = whole_number(self.buckets, "buckets", least=1, most=2**24)
+        d = whole_number(self.buckets, "buckets", least=1, most=MAX_BUCKETS)
         whole_number(self.most, "answers", least=1, most=d)
 
 
@@ -188,7 +124,7 @@ class BucketMessages:
                 raise InvalidInputError("Expected different buckets in a group.")
         return array
 
-    def randomize(self, answers: Ints, rates: Floats, *, rng: Rng) -> NDArray[np.int32]:
+    def randomize(self, answers: Ints, rates: Floats, *, rng: Rng) -> Ints:
         """Draws one report per person, in the order of `answers`.
 
         Args:
@@ -202,9 +138,36 @@ class BucketMessages:
         """
         check_rng(rng)
         array = self.check_answers(answers)
-        n, first, offset = array.shape[0], 0, 0
+        n = array.shape[0]
         if rates.shape != (n,) or not np.all((rates >= 0.0) & (rates <= 1.0)):
             raise InvalidInputError(f"Expected {n} sampling rates from 0 to 1.")
+        # Draws take more memory than reports: they are made for some people at a time.
+        parts = [
+            self._randomize(array[some], rates[some], rng=stream_of(rng, some))
+            for some in batches(n, width=self.most + sum(self._drawn))
+        ]
+        return parts[0] if len(parts) == 1 else self._stacked(parts)
+
+    @property
+    def _drawn(self) -> list[int]:
+        """About the jumps of a person in each group."""
+        tables = [group.jumps for group in self.groups]
+        return [each.slots or math.ceil(each.mean) for each in tables]
+
+    def _stacked(self, parts: list[Ints]) -> Ints:
+        width = max(part.shape[1] for part in parts)
+        stacked = np.full(
+            (sum(map(len, parts)), width), self.filler, dtype=parts[0].dtype
+        )
+        first = 0
+        for part in parts:
+            stacked[first : first + len(part), : part.shape[1]] = part
+            first += len(part)
+        return stacked
+
+    def _randomize(self, array: Ints, rates: Floats, *, rng: Rng) -> Ints:
+        n, first, offset = array.shape[0], 0, 0
+        most_jumps = MOST_JUMPS if self.cap is None else self.cap
         sent, rows, codes = [], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for group in self.groups:
             own = array[:, first : first + group.most].astype(np.int64)
@@ -213,7 +176,7 @@ class BucketMessages:
             sends = bernoulli_draws(sending, rng=rng) & (own < group.buckets)
             sent.append(np.where(sends, 2 * (offset + own), self.filler))
             # Each person has at most one jump of a round: streams are not repeated.
-            for people in group.jumps.jumpers(n, rng=rng):
+            for people in group.jumps.jumpers(n, most=most_jumps, rng=rng):
                 theirs = stream_of(rng, people)
                 kinds = group.jumps.kinds(people.size, rng=theirs)
                 buckets = offset + theirs.integers(0, group.buckets, size=people.size)
@@ -226,9 +189,7 @@ class BucketMessages:
         return _filled(messages, noise, np.concatenate(codes), self)
 
 
-def _filled(
-    sent: Ints, rows: Ints, codes: Ints, messages: BucketMessages
-) -> NDArray[np.int32]:
+def _filled(sent: Ints, rows: Ints, codes: Ints, messages: BucketMessages) -> Ints:
     """Returns reports with these noise messages behind the answers."""
     order = np.argsort(rows, kind="stable")
     rows, codes = rows[order], codes[order]
@@ -238,7 +199,8 @@ def _filled(
     width = messages.report_size
     if width is None:
         width = messages.most + int(counts.max(initial=0))
-    reports = np.full((sent.shape[0], width), messages.filler, dtype=np.int32)
+    kind = np.int32 if messages.dummy < 2**31 else np.int64
+    reports = np.full((sent.shape[0], width), messages.filler, dtype=kind)
     reports[:, : messages.most] = sent
     fits = columns < width
     reports[rows[fits], columns[fits]] = codes[fits]

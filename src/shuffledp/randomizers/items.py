@@ -28,9 +28,11 @@ from numpy.typing import NDArray
 
 from shuffledp.arrays import as_number, float_array
 from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.bucket_messages import BucketGroup, BucketMessages
 from shuffledp.randomizers.checks import whole_number
-from shuffledp.randomizers.tally import batches
-from shuffledp.randomness import Rng, bernoulli_draws, check_rng, stream_of
+from shuffledp.randomizers.jump_table import JumpTable
+from shuffledp.randomizers.stop_and_go import stop_and_go
+from shuffledp.randomness import Rng, check_rng
 from shuffledp.types import Floats, Ints
 
 Noise: TypeAlias = Literal["poisson", "bernoulli"]
@@ -132,30 +134,24 @@ class ItemsRandomizer:
             raise InvalidInputError("Expected as many sampling rates as sets.")
         if not np.all((probabilities >= 0.0) & (probabilities <= 1.0)):
             raise InvalidInputError("Expected sampling rates from 0 to 1.")
-        d, s = self.num_items, self.set_size
-        # Filled with dummies: the number of messages reveals nothing.
-        reports = np.full((item_sets.shape[0], self.report_size), d, dtype=np.int32)
-        # Bernoulli draws are exact; with Poisson noise their probabilities are off by
-        # 7e-16 (m + 1) of themselves at most, which certificates account for.
-        stop, go = self._stop_and_go()
-        for people in batches(item_sets.shape[0], width=s):
-            # A view: messages put into `rows` are in `reports`.
-            rows, own = reports[people], stream_of(rng, people)
-            rate = np.broadcast_to(probabilities[people, None], (rows.shape[0], s))
-            sent = bernoulli_draws(rate, rng=own)
-            rows[:, :s] = np.where(sent, item_sets[people], d)
-            more = np.arange(rows.shape[0])
-            # A Bernoulli draw of probability P(N = j) / P(N >= j) decides whether N is
-            # j, or more.
-            for j in range(self.cap):
-                theirs = stream_of(own, more)
-                goes = _bernoulli_sum_of(stop[j], go[j], more.size, rng=theirs)
-                more = more[goes]
-                if not more.size:
-                    break
-                drawn = stream_of(own, more).integers(0, d, size=more.size)
-                rows[more, s + j] = drawn
-        return reports
+        # All messages of noise add to an item: 2 b stands for item b, and 2 d for none.
+        items = self.messages.randomize(item_sets, probabilities, rng=rng) // 2
+        return items.astype(np.int32)
+
+    @property
+    def messages(self) -> BucketMessages:
+        """A group of buckets, one for each item, whose noise is the blanket messages."""
+        slots = math.ceil(self.blanket) if self.noise == "bernoulli" else 0
+        jumps = JumpTable(
+            plus=np.ones(1, np.int64),
+            minus=np.zeros(1, np.int64),
+            weights=np.ones(1),
+            mean=float(self.blanket) / slots if slots else float(self.blanket),
+            slots=slots,
+            width=1,
+        )
+        group = BucketGroup(self.num_items, self.set_size, jumps)
+        return BucketMessages((group,), self.report_size - self.set_size)
 
     def _stop_and_go(self) -> tuple[Floats, Floats]:
         """Returns the probabilities that N stops at j or goes on, for j < cap at least."""
@@ -171,19 +167,18 @@ class ItemsRandomizer:
 
     def check_sets(self, sets: Ints) -> Ints:
         """Returns the sets as an array; raises InvalidInputError unless these are sets."""
-        array = np.asarray(sets)
         d, s = self.num_items, self.set_size
-        if array.ndim != 2 or array.shape[1] != s or array.dtype.kind not in "iu":
-            raise InvalidInputError(f"Expected sets as rows of {s} whole numbers.")
-        if not array.shape[0]:
-            raise InvalidInputError("Expected at least one person's set.")
         maximum = d if self.noise == "poisson" else d - 1
-        if array.min() < 0 or array.max() > maximum:
-            none = f", or {d} for no item" if maximum == d else ""
-            raise InvalidInputError(f"Expected items in [0, {d}){none}.")
-        ordered = np.sort(array, axis=1)
-        if np.any((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] < d)):
-            raise InvalidInputError("Expected different items in every set.")
+        none = f", or {d} for no item" if maximum == d else ""
+        refusal = InvalidInputError(
+            f"Expected sets as rows of {s} different items in [0, {d}){none}."
+        )
+        try:
+            array = self.messages.check_answers(sets)
+        except InvalidInputError as error:
+            raise refusal from error
+        if array.max() > maximum:
+            raise refusal
         return array
 
 
@@ -224,29 +219,3 @@ def poisson_cap(blanket: float, probability: float, *, noise: Noise = "poisson")
         if sufficient.size:
             return int(sufficient[0])
         low += last
-
-
-def stop_and_go(ratios: Floats) -> tuple[Floats, Floats]:
-    """Returns P(N = j) / P(N >= j) and P(N > j) / P(N >= j), each to some 14 digits.
-
-    Args:
-        ratios: P(N = j + 1) / P(N = j) for j = 0, 1, ..., until the remaining terms are 0.
-    """
-    # tails[j] = P(N >= j) / P(N = j), a sum of positive terms: nothing cancels.
-    tails = np.ones(ratios.size + 1)
-    with np.errstate(over="ignore"):
-        for j in range(ratios.size - 1, -1, -1):
-            tails[j] = 1.0 + ratios[j] * tails[j + 1]
-    finite = np.isfinite(tails[:-1])
-    go = np.ones(ratios.size)
-    go[finite] = ratios[finite] * (tails[1:][finite] / tails[:-1][finite])
-    return 1.0 / tails[:-1], go
-
-
-def _bernoulli_sum_of(
-    stop: float, go: float, size: int, *, rng: Rng
-) -> NDArray[np.bool_]:
-    """Draws who goes on, from the rarer side, whose probability keeps its digits."""
-    if go <= 0.5:
-        return bernoulli_draws(np.full(size, go), rng=rng)
-    return ~bernoulli_draws(np.full(size, stop), rng=rng)

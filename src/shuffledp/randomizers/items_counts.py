@@ -89,42 +89,6 @@ def draw_counts(
     return drawn
 
 
-def count_items(
-    messages: Ints, *, num_items: int, report_size: int
-) -> NDArray[np.int64]:
-    """Counts the messages that name each item, dummies left out, shape (num_items,).
-
-    Args:
-        messages: Unvalidated, shape (n, report_size).
-        num_items: d; message d is a dummy.
-        report_size: Messages of a report.
-
-    Raises:
-        InvalidInputError: If there are others, or reports have another size.
-    """
-    if messages.ndim != 2 or messages.shape[1] != report_size:
-        raise InvalidInputError(f"Expected reports of {report_size} messages.")
-    if messages.size and not 0 <= messages.min() <= messages.max() <= num_items:
-        raise InvalidInputError(f"Expected messages in [0, {num_items}].")
-    # Entry d counts dummies and is dropped.
-    counts = np.bincount(messages.ravel(), minlength=num_items + 1)[:num_items]
-    return counts.astype(np.int64)
-
-
-def check_message_counts(counts: Ints, report_size: int, num_users: int) -> None:
-    """Raises InvalidInputError unless these people can have sent these messages.
-
-    Args:
-        counts: Messages that name each item, shape (d,).
-        report_size: Messages of a report, dummies included.
-        num_users: Number of reports.
-    """
-    if counts.min() < 0 or int(counts.sum()) > report_size * num_users:
-        raise InvalidInputError(
-            f"Expected from 0 to {report_size} messages of every person."
-        )
-
-
 def check_target_holders(holders: Ints, people: Population, num_items: int) -> None:
     """Raises InvalidInputError unless these are people of each target by item.
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.accounting.counts.sending_rates import positions_of
 from shuffledp.accounting.exposure import Exposure, SingleMessages
-from shuffledp.accounting.items.items_parameters import positions_of
 from shuffledp.analyzer.choice_counts import ChoiceCounts, count_choices
 from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError

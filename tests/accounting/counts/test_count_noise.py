@@ -161,11 +161,12 @@ def test_more_people_than_needed_hide_no_less(surplus: float) -> None:
     bounds = profile(noise, 0.8, moved=False)
 
     assert noise.surplus == surplus
-    for epsilon in (0.0, 0.3, 1.0):
+    for epsilon in (0.0, 0.3, 0.7, 1.0):
         exact = max(
             exact_divergence(more, law, epsilon), exact_divergence(law, more, epsilon)
         )
-        assert 0.0 < bounds.lower(epsilon) <= exact <= bounds.upper(epsilon)
+        assert bounds.lower(epsilon) <= exact <= bounds.upper(epsilon)
+    assert bounds.lower(0.7) > 0.0
 
 
 def test_fewer_people_than_needed_are_refused() -> None:

@@ -14,14 +14,14 @@ from oracles.bucket_counts import (
 from scipy import stats
 
 from shuffledp.accounting.counts.counts_profile import CountsProfile
+from shuffledp.accounting.counts.report_bounds import ReportBounds
 from shuffledp.accounting.counts.slot_noise import SlotNoise
-from shuffledp.accounting.items.items_bounds import ItemsBounds
 from shuffledp.errors import CertificationError
 
 EPSILONS = (0.0, 0.3, 1.0, 2.0, 4.0)
 
 
-def bounds(noise: SlotNoise, rate: float, *, buckets: int) -> ItemsBounds:
+def bounds(noise: SlotNoise, rate: float, *, buckets: int) -> ReportBounds:
     """Bounds with what transforms and Chernoff's bound cost, without devices' draws."""
     d, moved = buckets, buckets > 1
     profile = CountsProfile(
@@ -29,7 +29,7 @@ def bounds(noise: SlotNoise, rate: float, *, buckets: int) -> ItemsBounds:
         (noise.attacked(rate, buckets=d, moved=moved, times=1),),
         1e-6,
     )
-    return ItemsBounds(profile, 2.0 * profile.missing, profile.drift)
+    return ReportBounds(profile, 2.0 * profile.missing, profile.drift)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_attack_needs_no_more_than_is_certified(times: int) -> None:
         (noise.attacked(0.9, buckets=9, moved=True, times=times),),
         1e-6,
     )
-    both = ItemsBounds(profile, 2.0 * profile.missing, profile.drift)
+    both = ReportBounds(profile, 2.0 * profile.missing, profile.drift)
 
     for epsilon in (0.0, 0.5, 1.0, 3.0):
         assert 0.0 <= both.lower(epsilon) < both.upper(epsilon) < 1.0

@@ -9,14 +9,14 @@ from scipy import stats
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.certificate import read_certificate
-from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items.items_parameters import ItemsParameters
-from shuffledp.accounting.items.items_profile import ItemsProfile
-from shuffledp.accounting.items.report_sizing import keeps_targets, sized
-from shuffledp.accounting.items.report_truncation import (
+from shuffledp.accounting.counts.report_truncation import (
     cut_probability,
     smallest_report,
 )
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.items.items_parameters import ItemsParameters
+from shuffledp.accounting.items.items_profile import items_profile
+from shuffledp.accounting.items.report_sizing import keeps_targets, sized
 from shuffledp.accounting.verification import recompute
 from shuffledp.errors import (
     CertificationError,
@@ -75,7 +75,7 @@ def test_certified_epsilon_keeps_delta_with_cut_and_coins(size: int) -> None:
     # The bounds by hand: coins are off by 7e-16 (m + 1) of their chances, each.
     tau = 5000 * (size - 4) * 7e-16 * 2.0167
     for level, chance in zip(guarantee.levels, RATES, strict=True):
-        profile = ItemsProfile(5000 * 1.0167 / 128, chance, 4, 128, DELTA)
+        profile = items_profile(5000 * 1.0167 / 128, chance, 4, 128, DELTA)
         upper, lower = level.epsilon_central, level.epsilon_central_lower
         cut = cut_probability(1.0167, size - 4, 5000)
         above = profile.upper(upper - 2.1 * tau) + (1.0 + math.exp(upper)) * cut

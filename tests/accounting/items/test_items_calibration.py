@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from covering import covering
 
-from shuffledp.accounting.items.draw_rounding import drift
+from shuffledp.accounting.counts.draw_rounding import drift
+from shuffledp.accounting.counts.report_truncation import smallest_report
 from shuffledp.accounting.items.expected_error import items_mean_squared_error
 from shuffledp.accounting.items.items_calibration import (
     largest_send_probability,
     smallest_blanket,
 )
-from shuffledp.accounting.items.items_profile import ItemsProfile
+from shuffledp.accounting.items.items_profile import items_profile
 from shuffledp.accounting.items.optimized_items import optimize_items
 from shuffledp.accounting.items.report_sizing import keeps_targets
-from shuffledp.accounting.items.report_truncation import smallest_report
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.population import Population
 
@@ -42,8 +42,8 @@ def test_smallest_blanket_is_the_known_one(n: int, s: int, epsilon: float) -> No
 
     assert m == pytest.approx(KNOWN[n, s, epsilon], rel=0.01)
     # Never below the exact one, and an attack shows that 0.5 % less is not enough.
-    assert ItemsProfile(n * m / 128, 1.0, s, 128, delta).upper(epsilon) <= delta
-    assert ItemsProfile(0.995 * n * m / 128, 1.0, s, 128, delta).lower(epsilon) > delta
+    assert items_profile(n * m / 128, 1.0, s, 128, delta).upper(epsilon) <= delta
+    assert items_profile(0.995 * n * m / 128, 1.0, s, 128, delta).lower(epsilon) > delta
 
 
 @covering(
@@ -63,10 +63,10 @@ def test_largest_chance_keeps_the_target_and_hardly_more_would(
         blanket=blanket,
     )
 
-    assert ItemsProfile(mean, chance, set_size, 128, delta).upper(epsilon) <= delta
+    assert items_profile(mean, chance, set_size, 128, delta).upper(epsilon) <= delta
     if chance < 1.0:
         more = min(1.01 * chance, 1.0)
-        assert ItemsProfile(mean, more, set_size, 128, delta).lower(epsilon) > delta
+        assert items_profile(mean, more, set_size, 128, delta).lower(epsilon) > delta
 
 
 def test_blanket_and_chance_invert_each_other() -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shuffledp.accounting.items.estimated_delta import estimated_delta
-from shuffledp.accounting.items.items_profile import ItemsProfile
-from shuffledp.accounting.items.report_truncation import cut_probability
+from shuffledp.accounting.counts.estimated_delta import estimated_delta
+from shuffledp.accounting.counts.report_truncation import cut_probability
+from shuffledp.accounting.items.items_profile import items_profile
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats
 
@@ -68,7 +68,7 @@ def test_bounds_enclose_every_replacement(
     # Two people with m = 1.2; beyond 20 blanket messages there is less than 1e-11.
     totals = stats.poisson.pmf(np.arange(21), 2.4)
     size = max(len(first), len(second))
-    profile = ItemsProfile(2.4 / num_items, send_probability, size, num_items, 1e-3)
+    profile = items_profile(2.4 / num_items, send_probability, size, num_items, 1e-3)
 
     exact = enumerated(
         first,
@@ -103,7 +103,7 @@ def test_reports_of_limited_size_are_paid_for() -> None:
     one = stats.poisson.pmf(np.arange(4), 1.2)
     one[3] += stats.poisson.sf(3, 1.2)
     totals = np.convolve(one, one)
-    profile = ItemsProfile(2.4 / 4, 1.0, 2, 4, 1e-3)
+    profile = items_profile(2.4 / 4, 1.0, 2, 4, 1e-3)
     cut = cut_probability(1.2, 3, 2)
 
     exact = enumerated([0, 1], [2, 3], num_items=4, totals=totals, send_probability=1.0)
@@ -131,7 +131,7 @@ def test_composition_agrees_with_another_library(
         logs = [
             dict(enumerate(np.log(table).ravel().tolist())) for table in (there, here)
         ]
-    profile = ItemsProfile(mean, send_probability, 4, 128, 1e-6)
+    profile = items_profile(mean, send_probability, 4, 128, 1e-6)
 
     above, below = (
         pld.from_two_probability_mass_functions(
@@ -160,7 +160,7 @@ def test_bounds_and_estimate_lie_together(
 ) -> None:
     deviation = send_probability * math.sqrt(2.0 * times / mean)
     epsilon = 3.0 * deviation
-    profile = ItemsProfile(mean, send_probability, times, 1000, 1e-5)
+    profile = items_profile(mean, send_probability, times, 1000, 1e-5)
 
     lower, upper = profile.lower(epsilon), profile.upper(epsilon)
     about = estimated_delta(mean, send_probability, times, epsilon)
@@ -172,9 +172,9 @@ def test_bounds_and_estimate_lie_together(
 
 def test_several_collections_are_as_many_items() -> None:
     # Disjoint sets of 2, replaced by others in each of 3 collections.
-    together = ItemsProfile(14.0, 0.4, 2, 128, 1e-6, times=3)
-    apart = ItemsProfile(14.0, 0.4, 6, 128, 1e-6)
-    once = ItemsProfile(14.0, 0.4, 2, 128, 1e-6)
+    together = items_profile(14.0, 0.4, 2, 128, 1e-6, times=3)
+    apart = items_profile(14.0, 0.4, 6, 128, 1e-6)
+    once = items_profile(14.0, 0.4, 2, 128, 1e-6)
 
     for epsilon in (0.5, 1.5):
         assert together.upper(epsilon) == apart.upper(epsilon)
@@ -182,7 +182,7 @@ def test_several_collections_are_as_many_items() -> None:
 
 
 def test_replacing_all_items_shows_nothing_of_full_sets() -> None:
-    profile = ItemsProfile(10.0, 1.0, 4, 4, 1e-6)
+    profile = items_profile(10.0, 1.0, 4, 4, 1e-6)
 
     # Sets may have fewer items, for which the certified bound holds.
     assert profile.lower(0.1) == 0.0
@@ -192,4 +192,4 @@ def test_replacing_all_items_shows_nothing_of_full_sets() -> None:
 @pytest.mark.parametrize("mean", [0.0, 1e-12, 2e9, math.nan])
 def test_means_out_of_range_are_refused(mean: float) -> None:
     with pytest.raises(InvalidInputError, match="blanket messages per item"):
-        ItemsProfile(mean, 1.0, 4, 128, 1e-6)
+        items_profile(mean, 1.0, 4, 128, 1e-6)

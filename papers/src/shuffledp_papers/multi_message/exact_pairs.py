@@ -26,9 +26,9 @@ import numpy as np
 from scipy.special import betainc
 
 from shuffledp.accounting.counts.bucket_pair import BucketChange, BucketPair
-from shuffledp.accounting.counts.counts_exposure import LEAST_DELTA
 from shuffledp.accounting.counts.counts_profile import CountsProfile
-from shuffledp.accounting.items.items_bounds import ItemsBounds
+from shuffledp.accounting.counts.rate_statement import LEAST_DELTA
+from shuffledp.accounting.counts.report_bounds import ReportBounds
 from shuffledp.accounting.sums.binomial import (
     binomial_weight,
     deviation,
@@ -73,7 +73,7 @@ def moved_delta(pair: BucketPair, epsilon: float) -> float:
     """Returns a proven bound of delta of a message that moves to another bucket."""
     change = (BucketChange(pair, moved=True, times=1),)
     profile = CountsProfile(change, change, LEAST_DELTA)
-    bounds = ItemsBounds(profile, min(2.0 * profile.missing, 1.0), profile.drift)
+    bounds = ReportBounds(profile, min(2.0 * profile.missing, 1.0), profile.drift)
     return bounds.upper(epsilon)
 
 

@@ -24,6 +24,7 @@ from functools import cached_property
 
 import numpy as np
 
+from shuffledp.accounting.counts.poisson_pair import PoissonPair
 from shuffledp.types import Floats
 
 ULP = 2.3e-16
@@ -144,16 +145,32 @@ class BucketChange:
         moved: Whether the message moves to another bucket; otherwise it appears or
             disappears.
         times: How many such changes, at least 1.
+        proven: An upper bound of one change that pays for all its errors, in the place of
+            that of the atoms; None if there is none.
     """
 
     pair: BucketPair
     moved: bool
     times: int
+    proven: PoissonPair | None = None
 
     @property
     def buckets(self) -> int:
         """How many buckets are different."""
         return self.times * (2 if self.moved else 1)
+
+    @property
+    def missing(self) -> float:
+        """Bound of the mass by which all changes' atoms may be wrong together."""
+        return 0.0 if self.proven is not None else self.buckets * self.pair.missing
+
+    @property
+    def drift(self) -> float:
+        """All changes' masses together are right up to a factor of e^{+-drift}."""
+        if self.proven is not None:
+            return 0.0
+        # With the sums that a spread over nodes takes.
+        return self.buckets * (self.pair.drift + (self.pair.without.size + 50.0) * ULP)
 
 
 @dataclass(frozen=True, eq=False)

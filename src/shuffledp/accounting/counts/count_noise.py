@@ -5,7 +5,7 @@ messages, of which an estimate subtracts the mean, or `GeometricNoise`; buckets 
 `SlotNoise` are dependent.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -13,13 +13,17 @@ import numpy as np
 
 from shuffledp.accounting.counts.bucket_pair import ULP, BucketChange, BucketPair
 from shuffledp.accounting.counts.jump_rates import JumpRates
-from shuffledp.accounting.items.item_pair import (
+from shuffledp.accounting.counts.poisson_pair import (
     LARGEST_MEAN,
     SMALLEST_MEAN,
+    PoissonPair,
     poisson_window,
 )
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
+
+# Relative rounding of a mean that was computed from others.
+_ROUNDING = 8e-16
 
 
 class CountNoise(Protocol):
@@ -121,9 +125,20 @@ class PoissonNoise:
         self, rate: float, *, buckets: int, moved: bool, times: int
     ) -> BucketChange:
         """See `CountNoise`."""
-        return BucketChange(self._pair.thinned(rate), moved, times)
+        del buckets
+        # Rounded downward: more noise is post-processing.
+        proven = PoissonPair(self.mean * (1.0 - _ROUNDING), rate) if moved else None
+        return BucketChange(self._pair.thinned(rate), moved, times, proven)
 
-    attacked = certified
+    def attacked(
+        self, rate: float, *, buckets: int, moved: bool, times: int
+    ) -> BucketChange:
+        """See `CountNoise`."""
+        del buckets
+        # An adversary may tell counts beyond the window apart from those inside: what is
+        # missing there takes nothing from a lower bound.
+        pair = replace(self._pair.thinned(rate), missing=0.0)
+        return BucketChange(pair, moved, times)
 
     @cached_property
     def _pair(self) -> BucketPair:

@@ -2,7 +2,7 @@
 
 People send a message into each of their buckets with a probability that their target
 sets, and their part of the noise. `counts_profile` bounds the effect of changed answers
-for noise as it is distributed; what devices draw differs a little, which `ItemsBounds`
+for noise as it is distributed; what devices draw differs a little, which `ReportBounds`
 pays for:
 
 *Sizes that devices never draw*, and more noise than a report may hold: with at most the
@@ -17,32 +17,31 @@ Whether there is a jump is drawn as `draw_rounding` says for a Poisson number, o
 slot.
 """
 
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass
 
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.assumptions import ORDER
-from shuffledp.accounting.counts.bucket_pair import ULP, BucketChange
+from shuffledp.accounting.counts.bucket_pair import ULP
 from shuffledp.accounting.counts.count_noise import CountNoise
 from shuffledp.accounting.counts.counts_profile import CountsProfile
+from shuffledp.accounting.counts.draw_rounding import drift
 from shuffledp.accounting.counts.noise_truncation import cut_bound
-from shuffledp.accounting.items.draw_rounding import drift
-from shuffledp.accounting.items.items_bounds import ItemsBounds
-from shuffledp.accounting.items.report_truncation import cut_probability
-from shuffledp.accounting.rounds.part_losses import PartLosses
-from shuffledp.accounting.statement import LevelGuarantee, Statement
-from shuffledp.errors import InvalidInputError
+from shuffledp.accounting.counts.rate_statement import (
+    LEAST_DELTA,
+    certify_rates,
+    losses_of_rates,
+)
+from shuffledp.accounting.counts.report_bounds import ReportBounds
+from shuffledp.accounting.counts.report_truncation import cut_probability
+from shuffledp.accounting.rounds.part_losses import Kinds, PartLosses
+from shuffledp.accounting.statement import Statement
 from shuffledp.population import Population
 
-LEAST_DELTA = 1e-30
 # The most jumps of a person's report where sizes vary: nobody draws as many.
 MOST_JUMPS = 4096
 
-_MOST_CHANGES = 10_000
 # Collections whose jumps are more than twice as many as in the mean, and 200 more.
 _MANY_JUMPS = 1e-28
-# Certified and attacked epsilon, and the same two ends of delta.
-_Answer: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +55,7 @@ class CountsExposure:
         honest: How many honest people together add the noise.
         report_size: Messages per report, dummies included; None if sizes vary.
         cap: Noise messages of a report, of which more are cut; None if nothing is cut.
+        local_epsilon: Of all answers of a person, if devices randomize them; else None.
     """
 
     groups: tuple[tuple[int, int, CountNoise], ...]
@@ -64,6 +64,7 @@ class CountsExposure:
     honest: int
     report_size: int | None
     cap: int | None = None
+    local_epsilon: float | None = None
 
     def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
         """See `Exposure`."""
@@ -107,96 +108,53 @@ class CountsExposure:
         )
 
     def certify(self, query: AccountingQuery) -> Statement:
-        """Answers the query.
-
-        Raises:
-            InvalidInputError: If delta is too small, or too many answers may change.
-            CertificationError: If no finite epsilon holds, or none can be proven.
-        """
-        times = query.rounds * query.coordinates
-        changes = times * sum(most for _, most, _ in self.groups)
-        if query.delta is not None and query.delta < LEAST_DELTA:
-            raise InvalidInputError(
-                f"Expected {LEAST_DELTA:g} <= delta < 1, got {query.delta:g}."
-            )
-        if changes > _MOST_CHANGES:
-            raise InvalidInputError(
-                f"Expected at most {_MOST_CHANGES:,} answers of a person in all rounds "
-                f"together, got {changes:,}."
-            )
-        answers: dict[float, _Answer] = {}
-        levels = []
-        for name, index in query.named.items():
-            rate = self.rates[index]
-            # What is certified depends on the rate alone: it is searched for once.
-            if rate not in answers:
-                answers[rate] = self.bounds(rate, query).answer(
-                    query, guess=float(self.people.epsilons[index])
-                )
-            levels.append(self._level(answers[rate], index, name, query))
-        return Statement("one report", query.delta, query.epsilon, tuple(levels))
-
-    def _level(
-        self, answer: _Answer, index: int, name: str | int, query: AccountingQuery
-    ) -> LevelGuarantee:
-        epsilons, deltas = answer
-        return LevelGuarantee(
-            epsilon_local=None,
-            target=float(self.people.epsilons[index]),
-            count=int(query.counts[index]),
-            hides_among=self._honest(query),
-            epsilon_central=epsilons[0],
-            epsilon_central_lower=epsilons[1],
-            delta_central=deltas[0],
-            delta_central_lower=deltas[1],
-            # A person's own report may show the answers: at rate 1 it holds all of them.
-            epsilon_coalition=None,
+        """Answers the query; errors are those of `certify_rates`."""
+        return certify_rates(
+            query,
+            people=self.people,
+            rates=self.rates,
+            changes=self._times(query) * sum(most for _, most, _ in self.groups),
+            bounds_of=lambda rate: self.bounds(rate, query),
+            sent="answers",
             rests_on="counts",
-            quantile=name if isinstance(name, str) else None,
+            local_epsilon=self.local_epsilon,
         )
 
     def part_losses(
         self, query: AccountingQuery, *, delta: float
     ) -> dict[int, PartLosses]:
         """See `ComposableExposure`."""
-        near = replace(query, delta=max(delta, LEAST_DELTA), epsilon=None)
-        losses: dict[float, PartLosses] = {}
-        for rate in {self.rates[index] for index in query.positions}:
-            profile = self._profile(rate, near)
-            losses[rate] = self._with_draws(profile, near).part_losses(profile.kinds)
-        return {index: losses[self.rates[index]] for index in query.positions}
 
-    def bounds(self, rate: float, query: AccountingQuery) -> ItemsBounds:
+        def losses_of(rate: float, near: AccountingQuery) -> tuple[ReportBounds, Kinds]:
+            profile = self._profile(rate, near)
+            return self._with_draws(profile, near), profile.kinds
+
+        return losses_of_rates(
+            query, delta=delta, rates=self.rates, losses_of=losses_of
+        )
+
+    def bounds(self, rate: float, query: AccountingQuery) -> ReportBounds:
         """Returns both ends for people who send each message with this probability."""
         return self._with_draws(self._profile(rate, query), query)
 
     def _profile(self, rate: float, query: AccountingQuery) -> CountsProfile:
         """Returns the profile for noise as it is distributed."""
-        times = query.rounds * query.coordinates
         factor = self._honest(query) / self.honest
-        certified: list[BucketChange] = []
-        attacked: list[BucketChange] = []
-        for buckets, most, noise in self.groups if rate > 0.0 else ():
-            honest, moved = noise.scaled(factor), buckets > 1
-            # Fewer than `most` other buckets may exist to move to.
-            fewer = min(most, buckets - most) if moved else 1
-            for changes, number, of in (
-                (certified, most, honest.certified),
-                (attacked, fewer, honest.attacked),
-            ):
-                if number:
-                    change = of(rate, buckets=buckets, moved=moved, times=number)
-                    repeated = change.times * times
-                    changes.append(BucketChange(change.pair, change.moved, repeated))
-        return CountsProfile(
-            tuple(certified), tuple(attacked), query.delta or LEAST_DELTA
+        return CountsProfile.of_groups(
+            # Scaled where something is sent: fewer people may not be enough for a proof.
+            ((d, most, noise.scaled(factor)) for d, most, noise in self.groups),
+            rate,
+            delta=query.delta or LEAST_DELTA,
+            times=self._times(query),
+            # Randomized before: what is known of the answers themselves is no attack.
+            is_attacked=self.local_epsilon is None,
         )
 
     def _with_draws(
         self, profile: CountsProfile, query: AccountingQuery
-    ) -> ItemsBounds:
+    ) -> ReportBounds:
         """Returns both ends for messages as devices draw them."""
-        return ItemsBounds(
+        return ReportBounds(
             profile,
             min(self._cut(query) + 2.0 * profile.missing, 1.0),
             self._drift(query) + profile.drift,
@@ -205,6 +163,9 @@ class CountsExposure:
     def _honest(self, query: AccountingQuery) -> int:
         """Returns how many people surely add noise, the target user included."""
         return self.people.num_users - query.absent
+
+    def _times(self, query: AccountingQuery) -> int:
+        return query.rounds * query.coordinates
 
     def _cut(self, query: AccountingQuery) -> float:
         """Returns a bound of the probability of draws that no device makes."""
@@ -220,7 +181,7 @@ class CountsExposure:
         if self.cap is not None:
             # A report holds fewer messages than the most jumps of a person.
             total += honest * cut_bound(self.groups, honest=self.honest, cap=self.cap)
-        return min(total * query.rounds * query.coordinates, 1.0)
+        return min(total * self._times(query), 1.0)
 
     def _drift(self, query: AccountingQuery) -> float:
         """Returns the drift of all honest draws in all collections."""
@@ -232,7 +193,7 @@ class CountsExposure:
             if self.report_size is None or self.cap is not None:
                 cap = min(_usual_jumps(mean / honest, honest), MOST_JUMPS)
                 total += drift(mean / honest, cap, honest)
-        return total * query.rounds * query.coordinates
+        return total * self._times(query)
 
 
 def _usual_jumps(mean: float, honest: int) -> int:

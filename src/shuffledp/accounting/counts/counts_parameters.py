@@ -7,21 +7,18 @@ from typing import TypeAlias
 import numpy as np
 
 from shuffledp.accounting.accounting_query import check_whole
-from shuffledp.accounting.counts.count_noise import PoissonNoise
+from shuffledp.accounting.counts.count_noise import PoissonNoise, number_between
 from shuffledp.accounting.counts.counts_exposure import CountsExposure
 from shuffledp.accounting.counts.geometric_noise import GeometricNoise
 from shuffledp.accounting.counts.noise_truncation import LARGEST_CAP, cut_bound
+from shuffledp.accounting.counts.sending_rates import check_probability, positions_of
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 from shuffledp.accounting.exposure import Exposure
-from shuffledp.accounting.items.items_parameters import (
-    check_probability,
-    positions_of,
-)
 from shuffledp.arguments import expect_instance, expect_list
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
-from shuffledp.population import Population, check_budgets
+from shuffledp.population import MAX_BUDGET, Population, check_budgets
 
 MAX_BUCKETS = 2**24
 MAX_GROUPS = 256
@@ -101,6 +98,8 @@ class CountsParameters:
             noise, or slots fix them.
         meaning: Of the buckets, as a text for the identity: reports of other questions
             with equally many buckets are refused. None if nothing is said.
+        local_epsilon: Of all answers of a person together, which devices then randomize
+            before they are counted, each with an equal part; None if they do not.
     """
 
     groups: tuple[CountGroup, ...]
@@ -109,6 +108,7 @@ class CountsParameters:
     honest: int
     size: int | None = None
     meaning: str | None = None
+    local_epsilon: float | None = None
 
     def __post_init__(self) -> None:
         # Tuples, so that equal parameters are equal.
@@ -154,6 +154,16 @@ class CountsParameters:
         if self.size is not None:
             self._check_size(self.size)
             object.__setattr__(self, "size", int(self.size))
+        if self.local_epsilon is not None:
+            if any(group.most > 1 for group in self.groups):
+                raise InvalidInputError(
+                    "Expected groups of one answer with a local epsilon: several answers "
+                    "may coincide once they are randomized."
+                )
+            local = number_between(
+                "local epsilon", self.local_epsilon, 1e-6, MAX_BUDGET
+            )
+            object.__setattr__(self, "local_epsilon", local)
 
     @property
     def identity(self) -> Identity:
@@ -169,6 +179,8 @@ class CountsParameters:
             parameters["report_size"] = self.size
         if self.meaning is not None:
             parameters["meaning"] = self.meaning
+        if self.local_epsilon is not None:
+            parameters["local_epsilon"] = self.local_epsilon
         return Identity.of("counts", "noisy-counts", parameters, "agnostic")
 
     @property
@@ -216,6 +228,7 @@ class CountsParameters:
                 honest=self.honest,
                 report_size=self.report_size,
                 cap=self.cap,
+                local_epsilon=self.local_epsilon,
             ),
         )
 

@@ -4,21 +4,22 @@ An adversary sees the counts of all buckets. Other users' messages, and noise be
 of the honest people who are relied upon, do not depend on the target user and are added
 on top: post-processing. In a group whose users contribute to at most s buckets, at most
 s messages move; pairs of buckets that change are independent of each other, of other
-groups and of other rounds, so that the s-fold composition bounds every change (see
-`items_profile`). A group of one bucket has no other to move to: its message appears or
-disappears, and the profile is the larger of both directions, which is that of some pair
-and composes (Zhu, Dong and Wang 2022, arXiv:2106.08567, Proposition 7).
+groups and of other rounds, so that the s-fold composition bounds every change (as
+`items/items_profile` says). A group of one bucket has no other to move to: its message
+appears or disappears, and the profile is the larger of both directions, which is that of
+some pair and composes (Zhu, Dong and Wang 2022, arXiv:2106.08567, Proposition 7).
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 
 from shuffledp.accounting.counts.bucket_pair import ULP, BucketChange, BucketPair
 from shuffledp.accounting.counts.bucket_scores import BucketScores, bucket_scores
+from shuffledp.accounting.counts.count_noise import CountNoise
 from shuffledp.accounting.rounds.composition import Composed, composed
 from shuffledp.accounting.rounds.loss_distribution import (
     LossDistribution,
@@ -31,8 +32,9 @@ from shuffledp.errors import CertificationError
 # A composed loss beyond which probability is charged whole: this part of delta in all.
 _NEGLIGIBLE = 1e-4
 _SMALLEST = 1e-45
-# Chords between nodes of a loss distribution are cut into this many parts.
-_PARTS = 3
+# Chords between nodes of a loss distribution are cut into this many parts, unless Poisson
+# noise has a larger mean.
+_PARTS, _SMOOTH = 3, 2e4
 # Pairs with more atoms than this are spread over nodes, so many per standard deviation.
 _MANY_ATOMS = 10_000
 _FINENESS = 500
@@ -53,6 +55,40 @@ class CountsProfile:
     attacked: tuple[BucketChange, ...]
     delta: float
 
+    @classmethod
+    def of_groups(
+        cls,
+        groups: Iterable[tuple[int, int, CountNoise]],
+        rate: float,
+        *,
+        delta: float,
+        times: int,
+        is_attacked: bool = True,
+    ) -> "CountsProfile":
+        """Returns the profile of a person who sends each answer with this probability.
+
+        Args:
+            groups: Buckets, the most of a person, and the noise of each group.
+            rate: In [0, 1].
+            delta: About the size of the divergence that is asked for.
+            times: In how many collections the same people take part.
+            is_attacked: Whether to bound the profile from below, too.
+        """
+        certified: list[BucketChange] = []
+        attacked: list[BucketChange] = []
+        for buckets, most, noise in groups if rate > 0.0 else ():
+            moved = buckets > 1
+            # Fewer than `most` other buckets may exist to move to.
+            fewer = min(most, buckets - most) if moved else 1
+            for changes, number, of in (
+                (certified, most, noise.certified),
+                (attacked, fewer, noise.attacked),
+            ):
+                if number and (is_attacked or changes is certified):
+                    change = of(rate, buckets=buckets, moved=moved, times=number)
+                    changes.append(replace(change, times=change.times * times))
+        return cls(tuple(certified), tuple(attacked), delta)
+
     @property
     def is_constant(self) -> bool:
         """Whether nothing depends on the user."""
@@ -60,24 +96,13 @@ class CountsProfile:
 
     @property
     def missing(self) -> float:
-        """Bound of the mass by which the distributions of all buckets may be wrong."""
-        return max(
-            math.fsum(change.buckets * change.pair.missing for change in changes)
-            for changes in (self.certified, self.attacked)
-        )
+        """Bound of the mass by which certified pairs of all buckets may be wrong."""
+        return math.fsum(change.missing for change in self.certified)
 
     @property
     def drift(self) -> float:
-        """Masses of all buckets together are right up to a factor of e^{+-drift}."""
-        # With the sums that a spread over nodes takes.
-        return max(
-            math.fsum(
-                change.buckets
-                * (change.pair.drift + (change.pair.without.size + 50.0) * ULP)
-                for change in changes
-            )
-            for changes in (self.certified, self.attacked)
-        )
+        """Certified masses together are right up to a factor of e^{+-drift}."""
+        return math.fsum(change.drift for change in self.certified)
 
     def upper(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
@@ -85,18 +110,28 @@ class CountsProfile:
             return 0.0
         only = _only(self.certified)
         if only is not None:
-            return _upper(only.pair, epsilon, moved=only.moved)
+            return _upper(only, epsilon)
         return self._composed.delta(epsilon)
 
     def lower(self, epsilon: float) -> float:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
         if not self.attacked:
             return 0.0
+        missing = math.fsum(change.missing for change in self.attacked)
+        drift = math.fsum(change.drift for change in self.attacked)
+        # A lower bound for masses at epsilon + 2 drift holds for the true ones at epsilon,
+        # up to a factor of e^-drift.
+        later = math.nextafter(epsilon + 2.0 * drift, math.inf)
         only = _only(self.attacked)
         if only is not None:
-            value, error = only.pair.delta(epsilon, moved=only.moved)
-            return max(value - error, 0.0)
-        return self._scores.lower(epsilon)
+            value, error = only.pair.delta(later, moved=only.moved)
+            value -= error
+        else:
+            value = self._scores.lower(later)
+        # What is missing is paid for as in the upper bound, where ratios of 1 count, too.
+        if missing > 0.0:
+            value -= 2.0 * (1.0 + math.exp(min(later, 700.0))) * missing
+        return max(math.exp(-drift) * (1.0 - 4.0 * ULP) * value, 0.0)
 
     @cached_property
     def kinds(self) -> Kinds:
@@ -122,15 +157,21 @@ def _only(changes: Sequence[BucketChange]) -> BucketChange | None:
     return None if others or first.times > 1 else first
 
 
-def _upper(pair: BucketPair, epsilon: float, *, moved: bool) -> float:
-    value, error = pair.delta(epsilon, moved=moved)
+def _upper(change: BucketChange, epsilon: float) -> float:
+    if change.proven is not None:
+        return change.proven.upper(epsilon)
+    value, error = change.pair.delta(epsilon, moved=change.moved)
     return min(value + error, 1.0)
 
 
 def _losses(change: BucketChange, negligible: float) -> LossDistribution:
-    upper = partial(_upper, _fewer_atoms(change.pair), moved=change.moved)
+    if change.proven is None:
+        change = replace(change, pair=_fewer_atoms(change.pair))
+    upper = partial(_upper, change)
     try:
         losses = loss_distribution(upper, ceiling=float("inf"), negligible=negligible)
+        if change.proven is not None and change.proven.mean > _SMOOTH:
+            return losses
         # Few counts make a profile of corners, which so few chords do not follow.
         nodes = losses.losses[losses.losses >= 0.0]
         steps = np.diff(nodes, append=nodes[-1]) / _PARTS

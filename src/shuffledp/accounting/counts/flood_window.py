@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from shuffledp.accounting.items.item_pair import PoissonWindow, poisson_window
+from shuffledp.accounting.counts.poisson_pair import PoissonWindow, poisson_window
 from shuffledp.types import Floats
 
 LARGEST_FLOOD = 1e5

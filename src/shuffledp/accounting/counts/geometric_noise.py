@@ -38,7 +38,7 @@ from shuffledp.accounting.counts.flood_window import (
     flood_window,
 )
 from shuffledp.accounting.counts.jump_rates import JumpRates, logarithmic_rates
-from shuffledp.accounting.items.item_pair import SMALLEST_MEAN
+from shuffledp.accounting.counts.poisson_pair import SMALLEST_MEAN
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.types import Floats

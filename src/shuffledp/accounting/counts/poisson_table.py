@@ -24,25 +24,24 @@ from dataclasses import dataclass
 from shuffledp.accounting.calibration_search import positive_targets
 from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import CountsParameters
-from shuffledp.accounting.counts.counts_profile import CountsProfile
-from shuffledp.accounting.epsilon_solver import round_down
-from shuffledp.accounting.items.draw_rounding import drift
-from shuffledp.accounting.items.estimated_delta import (
+from shuffledp.accounting.counts.draw_rounding import drift
+from shuffledp.accounting.counts.estimated_delta import (
     estimated_delta,
     estimated_mean,
     estimated_send_probability,
 )
-from shuffledp.accounting.items.item_pair import LARGEST_MEAN
-from shuffledp.accounting.items.items_bounds import ItemsBounds
-from shuffledp.accounting.items.rate_rows import (
+from shuffledp.accounting.counts.poisson_pair import LARGEST_MEAN
+from shuffledp.accounting.counts.rate_rows import (
     COIN_ERROR,
     MARGIN,
+    certified_delta,
     check_rates,
     check_rows,
     find_rows,
     prove_rows,
 )
-from shuffledp.accounting.items.report_truncation import CUT_SHARE, cut_probability
+from shuffledp.accounting.counts.report_truncation import CUT_SHARE, cut_probability
+from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.errors import InvalidInputError
 
 # Newton steps that correct estimates where buckets have different noise.
@@ -105,6 +104,8 @@ class PoissonTable:
                 "Expected a plan for the rule's questions and targets."
             )
         noise = poisson_means(plan)
+        if plan.local_epsilon is not None:
+            raise InvalidInputError("Expected a plan without a local epsilon.")
         if noise is None or plan.cap is None:
             raise InvalidInputError(
                 "Expected a plan with Poisson noise, and reports of one size."
@@ -286,15 +287,10 @@ def _certified_delta(
     cut: float,
     coin_error: float,
 ) -> float:
-    """Returns a proven upper bound of the divergence at a target."""
     answers: dict[float, int] = {}
     # Answers into buckets of equal noise are changed alike, whatever their question.
     for mean, (_, most) in zip(_means(groups, noise), groups, strict=True):
         answers[mean] = answers.get(mean, 0) + most
-    changes = tuple(
-        PoissonNoise(mean).certified(rate, buckets=2, moved=True, times=times)
-        for mean, times in answers.items()
+    return certified_delta(
+        answers, rate, target, delta=delta, cut=cut, coin_error=coin_error
     )
-    profile = CountsProfile(changes, changes, delta)
-    ideal_cut = min(cut + 2.0 * profile.missing, 1.0)
-    return ItemsBounds(profile, ideal_cut, coin_error + profile.drift).upper(target)

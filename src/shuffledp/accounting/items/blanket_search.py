@@ -10,19 +10,19 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from shuffledp.accounting.epsilon_solver import round_down
-from shuffledp.accounting.items.estimated_delta import (
+from shuffledp.accounting.counts.estimated_delta import (
     estimated_mean,
     estimated_send_probability,
 )
+from shuffledp.accounting.counts.poisson_pair import LARGEST_MEAN, SMALLEST_MEAN
+from shuffledp.accounting.counts.report_truncation import CUT_SHARE, smallest_report
+from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.accounting.items.expected_error import items_mean_squared_error
-from shuffledp.accounting.items.item_pair import LARGEST_MEAN, SMALLEST_MEAN
 from shuffledp.accounting.items.items_calibration import (
     largest_send_probability,
     smallest_blanket,
 )
 from shuffledp.accounting.items.items_exposure import blanket_mean
-from shuffledp.accounting.items.report_truncation import CUT_SHARE, smallest_report
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.population import Population
 

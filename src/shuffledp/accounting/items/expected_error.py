@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shuffledp.accounting.items.items_parameters import check_probability
+from shuffledp.accounting.counts.sending_rates import check_probability
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 

@@ -1,6 +1,6 @@
 """The least blanket, or the largest probability to send, that keeps a central epsilon.
 
-The rounding of devices' Bernoulli draws is part of every bound (`items_bounds`).
+The rounding of devices' Bernoulli draws is part of every bound (`report_bounds`).
 Searches start at an estimate; their results were evaluated with the certified bound,
 and keep the target.
 """
@@ -10,20 +10,21 @@ from collections.abc import Callable
 
 from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.calibration_search import positive_targets
-from shuffledp.accounting.epsilon_solver import round_down, round_up
-from shuffledp.accounting.items.draw_rounding import drift
-from shuffledp.accounting.items.estimated_delta import (
+from shuffledp.accounting.counts.draw_rounding import drift
+from shuffledp.accounting.counts.estimated_delta import (
     estimated_mean,
     estimated_send_probability,
 )
-from shuffledp.accounting.items.item_pair import LARGEST_MEAN, SMALLEST_MEAN
-from shuffledp.accounting.items.items_bounds import ItemsBounds
-from shuffledp.accounting.items.items_exposure import LEAST_DELTA, blanket_mean
-from shuffledp.accounting.items.items_parameters import check_probability, check_sizes
-from shuffledp.accounting.items.items_profile import ItemsProfile
-from shuffledp.accounting.items.report_truncation import CUT_SHARE, smallest_report
-from shuffledp.arrays import as_number
-from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.accounting.counts.poisson_pair import LARGEST_MEAN, SMALLEST_MEAN
+from shuffledp.accounting.counts.rate_statement import check_delta
+from shuffledp.accounting.counts.report_bounds import ReportBounds
+from shuffledp.accounting.counts.report_truncation import CUT_SHARE, smallest_report
+from shuffledp.accounting.counts.sending_rates import check_probability
+from shuffledp.accounting.epsilon_solver import round_down, round_up
+from shuffledp.accounting.items.items_exposure import blanket_mean
+from shuffledp.accounting.items.items_parameters import check_sizes
+from shuffledp.accounting.items.items_profile import items_profile
+from shuffledp.errors import CertificationError
 
 # A search ends when delta is kept and missed by less than this part.
 _CLOSE = 1e-3
@@ -73,9 +74,9 @@ def smallest_blanket(
                 f"{target:g}."
             )
         size = smallest_report(m, set_size, honest=honest, epsilon=target, delta=delta)
-        ideal = ItemsProfile(mean, probability, set_size, num_items, delta)
+        ideal = items_profile(mean, probability, set_size, num_items, delta)
         off = drift(m, size - set_size, honest)
-        return ItemsBounds(ideal, 0.0, off).uncut(target)
+        return ReportBounds(ideal, 0.0, off).uncut(target)
 
     # The rest is set aside for blanket messages that do not fit into reports.
     goal = (1.0 - CUT_SHARE) * delta
@@ -126,22 +127,14 @@ def largest_send_probability(
     off = drift(blanket, report_size - set_size, honest)
 
     def delta_of(probability: float) -> float:
-        ideal = ItemsProfile(mean, probability, set_size, num_items, delta)
-        return ItemsBounds(ideal, 0.0, off).uncut(target)
+        ideal = items_profile(mean, probability, set_size, num_items, delta)
+        return ReportBounds(ideal, 0.0, off).uncut(target)
 
     goal = (1.0 - CUT_SHARE) * delta
     if delta_of(1.0) <= goal:
         return 1.0
     start = estimated_send_probability(mean, set_size, target, goal)
     return _search(delta_of, goal, start, rising=True)
-
-
-def check_delta(delta: float) -> None:
-    """Raises InvalidInputError unless sets can be certified at this delta."""
-    if not LEAST_DELTA <= as_number(delta, "delta") < 1.0:
-        raise InvalidInputError(
-            f"Expected {LEAST_DELTA:g} <= delta < 1, got {delta:g}."
-        )
 
 
 def _search(

@@ -2,30 +2,31 @@
 
 Users send each of their at most s items with a probability set by their target, Poisson(m)
 blanket messages, and dummies up to `report_size` messages, which only the analyst can
-tell from items. `items_profile` bounds the effect of s replaced items; `items_bounds` adds
+tell from items. `items_profile` bounds the effect of s replaced items; `report_bounds` adds
 the cost of truncated reports and of rounded draws.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.assumptions import ORDER, UNLINKED, counted
-from shuffledp.accounting.items.draw_rounding import coin_error, drift
-from shuffledp.accounting.items.estimated_delta import estimated_delta
-from shuffledp.accounting.items.items_bounds import ItemsBounds
-from shuffledp.accounting.items.items_profile import ItemsProfile
-from shuffledp.accounting.items.report_truncation import cut_probability
-from shuffledp.accounting.rounds.part_losses import PartLosses
-from shuffledp.accounting.statement import LevelGuarantee, Statement
+from shuffledp.accounting.counts.counts_profile import CountsProfile
+from shuffledp.accounting.counts.draw_rounding import coin_error, drift
+from shuffledp.accounting.counts.estimated_delta import estimated_delta
+from shuffledp.accounting.counts.rate_statement import (
+    LEAST_DELTA,
+    certify_rates,
+    losses_of_rates,
+)
+from shuffledp.accounting.counts.report_bounds import ReportBounds
+from shuffledp.accounting.counts.report_truncation import cut_probability
+from shuffledp.accounting.items.items_profile import items_profile
+from shuffledp.accounting.rounds.part_losses import Kinds, PartLosses
+from shuffledp.accounting.statement import Statement
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-
-LEAST_DELTA = 1e-30
-
-# Items replaced in all collections together.
-_MOST_REPLACED = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,70 +84,31 @@ class ItemsAmongPoisson:
         )
 
     def certify(self, query: AccountingQuery) -> Statement:
-        """Answers the question.
-
-        Raises:
-            InvalidInputError: If delta is too small, reports are, or too many items may
-                be replaced in all collections together.
-            CertificationError: If no finite epsilon holds, or none can be proven.
-        """
-        replaced = self._times(query) * self.set_size
-        if query.delta is not None and query.delta < LEAST_DELTA:
-            raise InvalidInputError(
-                f"Expected {LEAST_DELTA:g} <= delta < 1, got {query.delta:g}."
-            )
-        if replaced > max(_MOST_REPLACED, self.set_size):
-            raise InvalidInputError(
-                f"Expected at most {_MOST_REPLACED:,} items of a person in all rounds "
-                f"together, got {replaced:,}."
-            )
-        bounds: dict[float, ItemsBounds] = {}
-        levels = []
-        for name, index in query.named.items():
-            probability = self.rates[index]
-            if probability not in bounds:
-                bounds[probability] = self._bounds(probability, query)
-            entry = self._level(bounds[probability], index, name, query)
-            levels.append(entry)
-        return Statement("one report", query.delta, query.epsilon, tuple(levels))
-
-    def _level(
-        self, bounds: ItemsBounds, index: int, name: str | int, query: AccountingQuery
-    ) -> LevelGuarantee:
-        target = float(self.people.epsilons[index])
-        epsilons, deltas = bounds.answer(query, guess=target)
-        return LevelGuarantee(
-            epsilon_local=None,
-            target=target,
-            count=int(query.counts[index]),
-            hides_among=self._honest(query),
-            epsilon_central=epsilons[0],
-            epsilon_central_lower=epsilons[1],
-            delta_central=deltas[0],
-            delta_central_lower=deltas[1],
-            # A person's own report may show a set: at rate 1 it holds all of it.
-            epsilon_coalition=None,
+        """Answers the query; errors are those of `certify_rates`."""
+        return certify_rates(
+            query,
+            people=self.people,
+            rates=self.rates,
+            changes=self._times(query) * self.set_size,
+            bounds_of=lambda rate: self._with_draws(self._ideal(rate, query), query),
+            sent="items",
             rests_on="items",
-            quantile=name if isinstance(name, str) else None,
         )
 
     def part_losses(
         self, query: AccountingQuery, *, delta: float
     ) -> dict[int, PartLosses]:
         """See `ComposableExposure`."""
-        near = replace(query, delta=max(delta, LEAST_DELTA), epsilon=None)
-        losses: dict[float, PartLosses] = {}
-        for rate in {self.rates[index] for index in query.positions}:
-            bounds = self._bounds(rate, near)
-            losses[rate] = bounds.part_losses(self._ideal(rate, near).kinds)
-        return {index: losses[self.rates[index]] for index in query.positions}
 
-    def _bounds(self, probability: float, query: AccountingQuery) -> ItemsBounds:
-        """Returns both ends for people who send each item with this probability."""
-        ideal = self._ideal(probability, query)
-        return ItemsBounds(ideal, self._cut(query), self._drift(query))
+        def losses_of(rate: float, near: AccountingQuery) -> tuple[ReportBounds, Kinds]:
+            ideal = self._ideal(rate, near)
+            return self._with_draws(ideal, near), ideal.kinds
 
-    def _ideal(self, probability: float, query: AccountingQuery) -> ItemsProfile:
+        return losses_of_rates(
+            query, delta=delta, rates=self.rates, losses_of=losses_of
+        )
+
+    def _ideal(self, probability: float, query: AccountingQuery) -> CountsProfile:
         """Returns the profile of reports that are drawn exactly, and never cut."""
         times = self._times(query)
         mean = blanket_mean(self.blanket, self.num_items, self._honest(query))
@@ -156,9 +118,13 @@ class ItemsAmongPoisson:
             near = max(query.epsilon or 0.0, 1e-3)
             about = estimated_delta(mean, probability, times * self.set_size, near)
             delta = min(max(about, LEAST_DELTA), 0.5)
-        return ItemsProfile(
+        return items_profile(
             mean, probability, self.set_size, self.num_items, delta, times
         )
+
+    def _with_draws(self, ideal: CountsProfile, query: AccountingQuery) -> ReportBounds:
+        """Returns both ends for reports as devices draw and cut them."""
+        return ReportBounds(ideal, self._cut(query), self._drift(query))
 
     def _honest(self, query: AccountingQuery) -> int:
         """Returns how many users surely send blanket messages, the target user included."""

@@ -9,17 +9,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from shuffledp.accounting.accounting_query import check_whole
+from shuffledp.accounting.counts.sending_rates import check_probability, positions_of
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.accounting.items.items_exposure import ItemsAmongPoisson
 from shuffledp.arguments import expect_instance, expect_list
-from shuffledp.arrays import as_number, level_array
-from shuffledp.errors import InvalidInputError, UnknownLevelError
+from shuffledp.arrays import as_number
+from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.population import Population, check_budgets
-from shuffledp.types import Ints
 
 MAX_SET_SIZE = 4096
 
@@ -128,20 +127,6 @@ class ItemsParameters:
         )
 
 
-def positions_of(requested: ArrayLike, targets: Sequence[float]) -> Ints:
-    """Returns positions of requested targets among those on offer, shape as `requested`.
-
-    Raises:
-        UnknownLevelError: If a target is none of them.
-    """
-    wanted, known = level_array(requested, "targets"), np.array(targets)
-    positions = np.minimum(np.searchsorted(known, wanted), known.size - 1)
-    # Written this way round, it refuses NaN, too.
-    if not np.array_equal(known[positions], wanted):
-        raise UnknownLevelError("Expected every target to be one of those on offer.")
-    return positions
-
-
 def check_sizes(num_items: int, set_size: int) -> None:
     """Raises InvalidInputError unless there can be sets of this size."""
     check_whole(num_items, "items", least=2)
@@ -159,16 +144,6 @@ def check_sizes(num_items: int, set_size: int) -> None:
         raise InvalidInputError(
             f"Expected at most {MAX_SET_SIZE} items per set, got {set_size}."
         )
-
-
-def check_probability(send_probability: float) -> float:
-    """Returns a probability to send; raises InvalidInputError if it is none."""
-    probability = as_number(send_probability, "probability to send")
-    if not 0.0 <= probability <= 1.0:
-        raise InvalidInputError(
-            f"Expected probabilities to send in [0, 1], got {probability:g}."
-        )
-    return probability
 
 
 def check_blanket(blanket: float) -> float:

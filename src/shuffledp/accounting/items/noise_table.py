@@ -12,26 +12,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shuffledp.accounting.calibration_search import positive_targets
-from shuffledp.accounting.epsilon_solver import round_down
-from shuffledp.accounting.items.draw_rounding import drift
-from shuffledp.accounting.items.estimated_delta import (
+from shuffledp.accounting.counts.draw_rounding import drift
+from shuffledp.accounting.counts.estimated_delta import (
     estimated_mean,
     estimated_send_probability,
 )
-from shuffledp.accounting.items.item_pair import LARGEST_MEAN
-from shuffledp.accounting.items.items_bounds import ItemsBounds
-from shuffledp.accounting.items.items_parameters import ItemsParameters, check_sizes
-from shuffledp.accounting.items.items_profile import ItemsProfile
-from shuffledp.accounting.items.rate_rows import (
+from shuffledp.accounting.counts.poisson_pair import LARGEST_MEAN
+from shuffledp.accounting.counts.rate_rows import (
     COIN_ERROR,
     MARGIN,
+    certified_delta,
     check_rates,
     check_rows,
     find_rows,
     prove_rows,
     row_below,
 )
-from shuffledp.accounting.items.report_truncation import CUT_SHARE, cut_probability
+from shuffledp.accounting.counts.report_truncation import CUT_SHARE, cut_probability
+from shuffledp.accounting.epsilon_solver import round_down
+from shuffledp.accounting.items.items_parameters import ItemsParameters, check_sizes
 from shuffledp.errors import InvalidInputError
 
 
@@ -115,12 +114,10 @@ class NoiseTable:
         prove_rows(self.noise, self.rates, self.targets, self.delta, self._delta)
 
     def _delta(self, noise: float, rate: float, target: float) -> float:
-        return _certified_delta(
-            noise,
+        return certified_delta(
+            {noise / self.num_items: self.set_size},
             rate,
             target,
-            num_items=self.num_items,
-            set_size=self.set_size,
             delta=self.delta,
             cut=self.cut,
             coin_error=self.coin_error,
@@ -146,12 +143,10 @@ def make_noise_table(
     cut = round_down(CUT_SHARE * delta / (1.0 + math.exp(max(targets))))
 
     def keeps(noise: float, rate: float, target: float) -> bool:
-        certified = _certified_delta(
-            noise,
+        certified = certified_delta(
+            {noise / num_items: set_size},
             rate,
             target,
-            num_items=num_items,
-            set_size=set_size,
             delta=delta,
             cut=cut,
             coin_error=COIN_ERROR,
@@ -180,19 +175,3 @@ def make_noise_table(
         noise=noise,
         rates=rates,
     )
-
-
-def _certified_delta(
-    noise: float,
-    rate: float,
-    target: float,
-    *,
-    num_items: int,
-    set_size: int,
-    delta: float,
-    cut: float,
-    coin_error: float,
-) -> float:
-    """Returns a proven upper bound of the divergence at a target."""
-    ideal = ItemsProfile(noise / num_items, rate, set_size, num_items, delta)
-    return ItemsBounds(ideal, cut, coin_error).upper(target)

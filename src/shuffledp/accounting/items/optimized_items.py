@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.accounting_query import check_whole
+from shuffledp.accounting.counts.rate_statement import check_delta
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.items.blanket_search import BlanketSearch
 from shuffledp.accounting.items.expected_error import items_mean_squared_error
-from shuffledp.accounting.items.items_calibration import check_delta
 from shuffledp.accounting.items.items_parameters import ItemsParameters, check_sizes
 from shuffledp.accounting.items.report_sizing import keeps_targets, sized
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError

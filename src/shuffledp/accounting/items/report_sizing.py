@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 
+from shuffledp.accounting.counts.report_bounds import ReportBounds
+from shuffledp.accounting.counts.report_truncation import CUT_SHARE, smallest_report
+from shuffledp.accounting.counts.sending_rates import check_probability
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items.items_bounds import ItemsBounds
 from shuffledp.accounting.items.items_exposure import blanket_mean
-from shuffledp.accounting.items.items_parameters import (
-    ItemsParameters,
-    check_probability,
-)
-from shuffledp.accounting.items.items_profile import ItemsProfile
-from shuffledp.accounting.items.report_truncation import CUT_SHARE, smallest_report
+from shuffledp.accounting.items.items_parameters import ItemsParameters
+from shuffledp.accounting.items.items_profile import items_profile
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 
@@ -46,8 +44,8 @@ def sized(
     )
     mean = blanket_mean(blanket, num_items, honest)
     # The largest probability to send has the largest epsilon.
-    ideal = ItemsProfile(mean, probability, set_size, num_items, delta)
-    largest = ItemsBounds(ideal, 0.0, 0.0).uncut_epsilon(
+    ideal = items_profile(mean, probability, set_size, num_items, delta)
+    largest = ReportBounds(ideal, 0.0, 0.0).uncut_epsilon(
         (1.0 - CUT_SHARE) * delta, guess=float(people.epsilons[-1])
     )
     size = smallest_report(

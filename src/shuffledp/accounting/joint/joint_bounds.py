@@ -8,7 +8,7 @@ may be chosen: the least of a few choices is a bound, too. Budgets of devices ad
 *Draws.* In protocol i, messages as devices draw them differ from those that the pairs
 stand for with probability at most cut_i, in either world, and have the right probability
 up to a factor of e^{+-drift_i}. By independence, all together differ with at most the
-sum of the cuts, and factors multiply: `ItemsBounds` pays for both sums.
+sum of the cuts, and factors multiply: `ReportBounds` pays for both sums.
 """
 
 import math
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from shuffledp.accounting.counts.report_bounds import ReportBounds
 from shuffledp.accounting.epsilon_solver import round_up, smallest_certified_epsilon
-from shuffledp.accounting.items.items_bounds import ItemsBounds
 from shuffledp.accounting.rounds.composed_profile import (
     composed_ceiling,
     divergence_of_budget,
@@ -89,11 +89,11 @@ class JointBounds:
         return sum_upward([part.budget for part in self.parts])
 
     @cached_property
-    def with_draws(self) -> ItemsBounds:
+    def with_draws(self) -> ReportBounds:
         """The profile for messages as devices draw them."""
         cut = sum_upward([part.cut for part in self.parts])
         drift = sum_upward([part.drift for part in self.parts])
-        return ItemsBounds(self.profile, min(cut, 1.0), drift)
+        return ReportBounds(self.profile, min(cut, 1.0), drift)
 
     @property
     def is_exact(self) -> bool:

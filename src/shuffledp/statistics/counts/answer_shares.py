@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp.analyzer.counts import CountsEstimate
 from shuffledp.identity import Identity
-from shuffledp.statistics.counts.counts_channel import CountsEstimate
 from shuffledp.statistics.questionnaire.question import QuestionEstimate
 from shuffledp.statistics.stage_runs import NumberRow
 from shuffledp.types import Floats

@@ -7,7 +7,7 @@ from typing import Any
 from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import CountGroup
-from shuffledp.accounting.items.items_calibration import check_delta
+from shuffledp.accounting.counts.rate_statement import check_delta
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.planning.collection_design import CollectionDesign, recommended
 from shuffledp.planning.protocol_plan import Wish

@@ -9,16 +9,18 @@ import numpy as np
 from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import CountGroup, CountsParameters
 from shuffledp.accounting.counts.poisson_table import PoissonTable, make_poisson_table
-from shuffledp.accounting.items.report_truncation import smallest_report
-from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.statistics.choices import Choices
 from shuffledp.statistics.counts.protocol import Counts
+from shuffledp.statistics.counts.row_plans import (
+    best_plan,
+    honest_senders,
+    prove_once,
+    report_size,
+)
 from shuffledp.statistics.stated_rows import StatedRows, plain_rows
 from shuffledp.tally import Tally
-
-# Reports are no larger than a device sends.
-_LARGEST_REPORT = 4096
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class CountsPlanRule:
 
     def prove(self) -> None:
         """See `PlanRule`."""
-        _prove(self.table)
+        prove_once(self.table)
 
     def check(self, plan: Identity, minimum: int) -> None:
         """See `PlanRule`."""
@@ -99,30 +101,20 @@ class CountsPlanRule:
     def plan(self, chosen: Tally, minimum: int, *, spare: int) -> Identity:
         """See `PlanRule`."""
         people = self.terms.choices.estimate(chosen).people()
-        honest = minimum - self.terms.absent
-        if honest - spare < 1:
-            raise InvalidInputError(
-                f"Expected more than {self.terms.absent + spare:,} people, got "
-                f"{minimum:,}."
-            )
-        best: tuple[float, Counts] | None = None
-        for noise, rates in zip(self.table.noise, self.table.rates, strict=True):
+        honest = honest_senders(minimum, absent=self.terms.absent, spare=spare)
+        # Equally common answers have the largest mean variance.
+        shares = [np.array([most / buckets]) for buckets, most in self.terms.groups]
+
+        def plan_of(
+            noise: float, rates: tuple[float, ...]
+        ) -> tuple[float, Identity] | None:
             counts = self._counts(noise, rates, honest, spare)
-            # Noise increases by row: later rows need larger reports still.
             if counts is None:
-                break
-            # Equally common answers have the largest mean variance.
-            shares = [np.array([most / buckets]) for buckets, most in self.terms.groups]
+                return None
             errors = np.concatenate(counts.predicted_errors(people, shares))
-            error = float(np.mean(errors**2))
-            if best is None or error < best[0]:
-                best = error, counts
-        if best is None:
-            raise CertificationError(
-                f"Expected more people than {minimum:,}: no report of up to "
-                f"{_LARGEST_REPORT:,} messages holds enough noise."
-            )
-        return best[1].identity
+            return float(np.mean(errors**2)), counts.identity
+
+        return best_plan(self.table, minimum, plan_of)
 
     def _counts(
         self, noise: float, rates: tuple[float, ...], honest: int, spare: int
@@ -131,21 +123,8 @@ class CountsPlanRule:
         groups, means = self.terms.groups, self.table.means(noise)
         answers = sum(most for _, most in groups)
         messages = self.table.messages(means, honest - spare)
-        size = smallest_report(
-            messages,
-            answers,
-            # Reports of spare people count, too: the bound of cuts rises with them.
-            honest=honest,
-            # A cut costs 1 + e^epsilon times its probability: most at this target.
-            epsilon=self.table.targets[-1],
-            delta=self.table.delta,
-        )
-        # The rule's own bound of what is cut may be a little smaller.
-        while size <= _LARGEST_REPORT and not self.table.fits(
-            messages, size - answers, honest
-        ):
-            size += 1
-        if size > _LARGEST_REPORT:
+        size = report_size(self.table, messages, answers, honest)
+        if size is None:
             return None
         return Counts(
             tuple(
@@ -174,9 +153,3 @@ def _table(
     groups: tuple[tuple[int, int], ...], targets: tuple[float, ...], delta: float
 ) -> PoissonTable:
     return make_poisson_table(groups, targets, delta)
-
-
-# A proof is remembered by the content of its table. A failure raises, and is not.
-@lru_cache(maxsize=64)
-def _prove(table: PoissonTable) -> None:
-    table.prove()

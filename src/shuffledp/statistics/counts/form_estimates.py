@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-import numpy as np
-
 from shuffledp.asked_combination import AskedCombination
 from shuffledp.asked_number import AskedNumber
 from shuffledp.asked_question import AskedQuestion, FormQuestion
@@ -27,7 +25,6 @@ from shuffledp.statistics.questionnaire.question import (
     QuestionEstimate,
 )
 from shuffledp.statistics.stage_runs import NumberRow
-from shuffledp.types import Floats
 
 # Of people below a number.
 _QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -40,13 +37,10 @@ class EntryEstimate:
     Attributes:
         people: Numbers of people whose shares are shown; None if there are none.
         numbers: Rows of means and quantiles; None if there are none.
-        weights: Of each row of `people` the largest coefficient of a message, by group;
-            None if each row is one bucket's count.
     """
 
     people: QuestionEstimate | None
     numbers: Numbers | None
-    weights: tuple[Floats, ...] | None = None
 
 
 def share_labels(
@@ -93,9 +87,8 @@ def estimate_entry(
     if isinstance(asked, AskedNumber) and asked.edges is not None:
         tree = DistributionQuestion("number", asked.edges, asked.fan_out)
         distribution = tree.estimate(counts)
-        weights = tuple(np.abs(m).max(axis=1) for m in distribution.matrices)
         quantiles = partial(_quantile_rows, asked, distribution)
-        return EntryEstimate(distribution, quantiles, weights)
+        return EntryEstimate(distribution, quantiles)
     if isinstance(asked, AskedNumber):
         digits = NumberQuestion("number", asked.low, asked.high, len(asked.levels))
         mean = digits.estimate(counts)

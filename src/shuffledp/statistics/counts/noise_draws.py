@@ -7,11 +7,8 @@ from shuffledp.accounting.counts.counts_parameters import CountGroup, CountsPara
 from shuffledp.accounting.counts.geometric_noise import GeometricNoise
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomizers.bucket_messages import (
-    BucketGroup,
-    BucketMessages,
-    JumpTable,
-)
+from shuffledp.randomizers.bucket_messages import BucketGroup, BucketMessages
+from shuffledp.randomizers.jump_table import JumpTable
 
 
 def bucket_messages(parameters: CountsParameters) -> BucketMessages:

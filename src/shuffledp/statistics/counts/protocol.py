@@ -15,20 +15,29 @@ from shuffledp.accounting.counts.counts_parameters import (
     CountsParameters,
     read_groups,
 )
+from shuffledp.accounting.counts.sending_rates import positions_of
 from shuffledp.accounting.exposure import Exposure
-from shuffledp.accounting.items.items_parameters import positions_of
 from shuffledp.analyzer.choice_counts import ChoiceCounts
-from shuffledp.analyzer.manipulation import check_liars
+from shuffledp.analyzer.counts import CountsChannel, CountsEstimate
 from shuffledp.arguments import expect_instance, expect_list
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, parameters_of
 from shuffledp.population import Population
 from shuffledp.randomizers.bucket_messages import BucketMessages
+from shuffledp.randomizers.message_counts import (
+    check_message_counts,
+    count_kinds,
+    count_messages,
+)
 from shuffledp.randomness import Rng
 from shuffledp.reports import Arrangement, Reports, ShuffledReports
-from shuffledp.statistics.counts.counts_channel import CountsChannel, CountsEstimate
-from shuffledp.statistics.counts.noise_draws import bucket_messages, draw_noise
+from shuffledp.statistics.counts.drawn_counts import draw_counts
+from shuffledp.statistics.counts.local_floor import (
+    keep_and_flip,
+    randomized_answers,
+)
+from shuffledp.statistics.counts.noise_draws import bucket_messages
 from shuffledp.statistics.tallying import Seen, check_generator, checked, tally_of
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints
@@ -54,12 +63,12 @@ class Counts:
         groups: Buckets of each question, and their noise.
         targets: Central epsilons that people may choose from, strictly increasing.
         rates: Probability to send an answer, of each target, in [0, 1].
-        honest: How many people together add the noise: the least number that is sure
-            to take part honestly.
-        report_size: Messages of a report where noise is Poisson or geometric: answers,
-            noise, of which what does not fit is cut, and dummies; by default sizes vary
-            with the noise. Slots fix the size themselves.
+        honest: People who are sure to take part honestly; they add the noise.
+        report_size: Messages of a report, noise that does not fit being cut; None where
+            sizes vary with Poisson or geometric noise, or slots fix them.
         meaning: Of the buckets: a text that reports and guarantees carry, or None.
+        local_epsilon: What shuffler and analyst together learn at most; groups then have
+            one answer, which devices randomize first. None: they may learn everything.
     """
 
     groups: tuple[CountGroup, ...]
@@ -68,6 +77,7 @@ class Counts:
     honest: int
     report_size: int | None = None
     meaning: str | None = None
+    local_epsilon: float | None = None
 
     def __post_init__(self) -> None:
         known = self.parameters
@@ -79,15 +89,20 @@ class Counts:
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Counts":
         """Returns the protocol with this identity's record."""
-        names, optional = ("groups", "targets", "rates"), ("report_size", "meaning")
-        terms = parameters_of(record, *names, "honest", optional=optional)
+        names, more = (
+            ("groups", "targets", "rates", "honest"),
+            ("report_size", "meaning"),
+        )
+        terms = parameters_of(record, *names, optional=(*more, "local_epsilon"))
         return cls(read_groups(terms.pop("groups")), **terms)
 
     @property
     def parameters(self) -> CountsParameters:
         """The public parameters that devices need and that are certified."""
-        terms = (self.targets, self.rates, self.honest, self.report_size, self.meaning)
-        return CountsParameters(self.groups, *terms)
+        optional = (self.report_size, self.meaning, self.local_epsilon)
+        return CountsParameters(
+            self.groups, self.targets, self.rates, self.honest, *optional
+        )
 
     @cached_property
     def randomizer(self) -> BucketMessages:
@@ -124,6 +139,9 @@ class Counts:
             InvalidInputError: If shapes differ, or buckets are out of range or repeated.
         """
         rates = np.array(self.rates)[positions_of(targets, self.targets)]
+        if self.local_epsilon is not None:
+            answers = self.randomizer.check_answers(answers)
+            answers = randomized_answers(self.parameters, answers, rng=rng)
         messages = self.randomizer.randomize(answers, rates, rng=rng)
         # All messages of all people are mixed; targets were reported apart from them.
         return Reports(self.identity, messages, None, self._arrangement)
@@ -139,16 +157,13 @@ class Counts:
         def count(
             messages: NDArray[Any], groups: Ints | None, num_groups: int
         ) -> NDArray[np.int64]:
-            # Without levels and cohorts, all reports are one pile.
-            del groups, num_groups
-            if size is not None and messages.shape[1:] != (size,):
-                raise InvalidInputError(f"Expected reports of {size} messages.")
-            # Where sizes vary there are no dummies: they would tell what was not sent.
-            most = dummy if size is not None else dummy - 1
-            if messages.size and not 0 <= messages.min() <= messages.max() <= most:
-                raise InvalidInputError(f"Expected messages in [0, {most}].")
-            counts = np.bincount(messages.ravel(), minlength=dummy + 1)[:dummy]
-            return counts[None, :].astype(np.int64)
+            del groups, num_groups  # All reports are one pile.
+            if size is not None:
+                counts = count_messages(messages, dummy=dummy, report_size=size)
+            else:
+                # There are no dummies: they would tell what was not sent.
+                counts = count_kinds(messages, most=dummy - 1)
+            return counts[None, :]
 
         return tally_of(
             shuffled, self.identity, count=count, arrangement=self._arrangement
@@ -181,24 +196,9 @@ class Counts:
         expect_instance(people, Population)
         rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
         listed = expect_list(holders, "groups of holders", size=len(self.groups))
-        drawn = []
-        for group, given in zip(self.groups, listed, strict=True):
-            answers = np.asarray(given)
-            if answers.shape != (people.num_levels, group.buckets) or answers.min() < 0:
-                raise InvalidInputError(
-                    "Expected numbers of people by target and bucket, of shape "
-                    f"({people.num_levels}, {group.buckets})."
-                )
-            if np.any(answers > people.counts[:, None]):
-                raise InvalidInputError("Expected no more holders than people.")
-            counts = draw_noise(
-                group, num_users=people.num_users, honest=self.honest, rng=rng
-            )
-            counts[:, 0] += rng.binomial(answers, rates[:, None]).sum(axis=0)
-            drawn.append(counts.ravel())
+        counts = draw_counts(self.parameters, listed, people, rates, rng=rng)
         users = np.array([[people.num_users]], dtype=np.int64)
-        counts = np.concatenate(drawn)[None, None, :]
-        return Tally(self.identity, np.zeros(0), users, counts)
+        return Tally(self.identity, np.zeros(0), users, counts[None, None, :])
 
     def estimate(self, seen: Seen, people: Population | ChoiceCounts) -> CountsEstimate:
         """Estimates the number of people in each bucket.
@@ -213,10 +213,8 @@ class Counts:
         """
         tally = checked(seen, self.identity, self.tally)
         if tally.counts.shape != (1, 1, self.randomizer.dummy) or tally.levels.size:
-            raise InvalidInputError(
-                f"Expected a tally of {self.randomizer.num_buckets} buckets, without "
-                "targets."
-            )
+            d = self.randomizer.num_buckets
+            raise InvalidInputError(f"Expected a tally of {d} buckets without targets.")
         expect_instance(people, Population, ChoiceCounts)
         if people.num_users != tally.num_users:
             raise InvalidInputError(
@@ -224,14 +222,14 @@ class Counts:
             )
         # A tally may come from another process: its counts are not trusted.
         counts = tally.counts[0, 0].reshape(-1, 2)
-        if counts.min() < 0:
-            raise InvalidInputError("Expected counts of messages, each at least 0.")
+        size = self.randomizer.report_size or math.inf
+        check_message_counts(counts, size, tally.num_users)
         estimates, first = [], 0
         for group in self.groups:
             group_counts = counts[first : first + group.buckets]
             first += group.buckets
             channel = self.channel(group, people)
-            estimates.append(channel.estimate(group_counts[:, 0] - group_counts[:, 1]))
+            estimates.append(channel.estimate(group_counts @ [1, -1]))
         values, errors, excess = zip(*estimates, strict=True)
         return CountsEstimate(values, errors, excess, people.num_users, self.identity)
 
@@ -247,12 +245,11 @@ class Counts:
             people: How many people chose each target, as published.
             num_liars: How many of them send any messages they like.
         """
-        channels = [self.channel(group, people) for group in self.groups]
-        check_liars(num_liars, people.num_users)
         size = self.randomizer.report_size
-        span = num_liars * (math.inf if size is None else 2.0 * size)
+        span = math.inf if size is None else 2.0 * size
+        channels = [self.channel(group, people) for group in self.groups]
         return tuple(
-            np.full(group.buckets, span * channel.num_users / channel.signal)
+            np.full(group.buckets, channel.manipulation(span, num_liars))
             for group, channel in zip(self.groups, channels, strict=True)
         )
 
@@ -288,12 +285,15 @@ class Counts:
         rates = np.array(self.rates)[positions_of(counted.choices, self.targets)]
         expect_instance(group, CountGroup)
         factor, noise = counted.num_users / self.honest, group.noise
+        keep, flip = keep_and_flip(self.parameters, group.buckets)
         return CountsChannel(
             people=counted.value,
             rates=rates,
             noise_mean=noise.mean * factor if isinstance(noise, PoissonNoise) else 0.0,
             noise_variance=noise.variance * factor,
             noise_cumulant=noise.fourth_cumulant * factor,
+            keep=keep,
+            flip=flip,
         )
 
 

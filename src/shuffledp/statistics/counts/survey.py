@@ -1,6 +1,5 @@
 """Surveys of several questions at once: targets are collected first, then answers."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.counts.counts_parameters import MAX_GROUPS
 from shuffledp.accounting.counts.poisson_table import poisson_means
+from shuffledp.analyzer.counts import CountsEstimate
 from shuffledp.asked_number import AskedNumber
 from shuffledp.asked_question import AskedQuestion, FormQuestion
 from shuffledp.errors import InvalidInputError
@@ -17,7 +17,6 @@ from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
 from shuffledp.statistics.counts.answer_shares import AnswerShares
-from shuffledp.statistics.counts.counts_channel import CountsEstimate
 from shuffledp.statistics.counts.counts_plan_rule import CountsPlanRule, CountsTerms
 from shuffledp.statistics.counts.form_encoding import FormEncoding, FormGroup
 from shuffledp.statistics.counts.form_estimates import (
@@ -147,12 +146,18 @@ class CountsSurvey:
         refusal = InvalidInputError("Expected a plan for these questions and targets.")
         counts = planned_protocol(Counts, plan, refusal)
         groups = tuple((group.buckets, group.most) for group in counts.groups)
-        is_poisson = poisson_means(counts.parameters) is not None
-        if (groups, counts.targets) != (self._groups, offer.choices) or not is_poisson:
+        if (groups, counts.targets) != (self._groups, offer.choices):
             raise refusal
-        # A size that varies would tell the shuffler how much was answered.
-        if counts.report_size is None:
+        # The participants' page sends answers as they are.
+        if counts.local_epsilon is not None:
             raise refusal
+        # docs/theory/plans.md says why.
+        if counts.report_size is None or poisson_means(counts.parameters) is None:
+            raise InvalidInputError(
+                "Expected a plan with Poisson noise and a report size: a size that varies "
+                "would tell the shuffler how much was answered. Geometric noise is for "
+                "`Counts` outside of services, from `shuffledp plan counts`."
+            )
         return AnswersRun(counts, self.choosing(offer).protocol, self.questions)
 
     @property
@@ -212,23 +217,12 @@ class AnswersRun(PlannedRun):
         self, tally: Tally, chosen: Tally | None, num_liars: int
     ) -> Floats:
         """See `AnswerRun`."""
-        people = self._counts(chosen).scaled_to(tally.num_users)
-        # By group, the shift of each bucket's count: the same for all its buckets.
-        by_group: Sequence[Floats] = self.protocol.manipulation(people, num_liars)
-        first = 0
-        shifts: list[Floats] = []
         _, entries = self._estimates(tally, chosen)
-        for groups, entry in zip(self._entries, entries, strict=True):
-            own = by_group[first : first + len(groups)]
-            first += len(groups)
-            if entry.people is None:
-                continue
-            if entry.weights is None:
-                shifts += own
-                continue
-            # All messages of a report may lie where they count most.
-            parts = [w * s[0] for w, s in zip(entry.weights, own, strict=True)]
-            shifts.append(np.max(parts, axis=0))
+        shifts = [
+            each.people.manipulation(self.messages_per_report, num_liars)
+            for each in entries
+            if each.people is not None
+        ]
         return np.concatenate(shifts) / tally.num_users
 
     @property

@@ -7,16 +7,19 @@ from typing import Any
 from shuffledp.accounting.items.expected_error import items_mean_squared_error
 from shuffledp.accounting.items.items_parameters import ItemsParameters
 from shuffledp.accounting.items.noise_table import NoiseTable, make_noise_table
-from shuffledp.accounting.items.report_truncation import smallest_report
-from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
+from shuffledp.statistics.counts.row_plans import (
+    best_plan,
+    honest_senders,
+    prove_once,
+    report_size,
+)
 from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.stated_rows import StatedRows, plain_rows
 from shuffledp.tally import Tally
 
-# Reports are no larger than a device sends.
-_MOST_MESSAGES = 4096
 # A little more than 2^-52, the relative distance of neighboring doubles.
 _ULP = 2.3e-16
 
@@ -74,7 +77,7 @@ class ItemsPlanRule:
 
     def prove(self) -> None:
         """See `PlanRule`."""
-        _prove(self.table)
+        prove_once(self.table)
 
     def check(self, plan: Identity, minimum: int) -> None:
         """See `PlanRule`."""
@@ -85,48 +88,24 @@ class ItemsPlanRule:
     def plan(self, chosen: Tally, minimum: int, *, spare: int) -> Identity:
         """See `PlanRule`."""
         people = self.framework.count_choices(chosen).people()
-        honest = minimum - self.framework.absent
-        if honest - spare < 1:
-            raise InvalidInputError(
-                f"Expected more than {self.framework.absent + spare:,} people, got "
-                f"{minimum:,}."
-            )
+        absent, targets = self.framework.absent, self.table.targets
+        honest = honest_senders(minimum, absent=absent, spare=spare)
         d, s = self.framework.num_items, self.framework.set_size
-        best: tuple[float, ItemsParameters] | None = None
-        for noise, rates in zip(self.table.noise, self.table.rates, strict=True):
+
+        def plan_of(
+            noise: float, rates: tuple[float, ...]
+        ) -> tuple[float, Identity] | None:
             # Rounded up: the honest people's blanket messages reach the certified noise.
             blanket = noise / (honest - spare) * (1.0 + 2.0 * _ULP)
-            size = smallest_report(
-                blanket,
-                s,
-                # Reports of spare people count, too: the bound of cuts rises with them.
-                honest=honest,
-                # A cut costs 1 + e^epsilon times its probability: most at this target.
-                epsilon=self.table.targets[-1],
-                delta=self.table.delta,
-            )
-            # The rule's own bound of what is cut may be a little smaller.
-            while not self.table.fits(blanket, size - s, honest):
-                size += 1
-                if size > _MOST_MESSAGES:
-                    break
-            # Noise increases by row: later rows need larger reports still.
-            if size > _MOST_MESSAGES:
-                break
+            size = report_size(self.table, blanket, s, honest)
+            if size is None:
+                return None
             error = items_mean_squared_error(
                 people, rates, num_items=d, set_size=s, blanket=blanket
             )
-            if best is None or error < best[0]:
-                parameters = ItemsParameters(
-                    d, s, self.table.targets, rates, blanket, size
-                )
-                best = error, parameters
-        if best is None:
-            raise CertificationError(
-                f"Expected more people than {minimum:,}: no report of up to "
-                f"{_MOST_MESSAGES:,} messages holds enough blanket messages."
-            )
-        return best[1].identity
+            return error, ItemsParameters(d, s, targets, rates, blanket, size).identity
+
+        return best_plan(self.table, minimum, plan_of)
 
 
 def _parameters(plan: Identity) -> ItemsParameters:
@@ -143,9 +122,3 @@ def _table(
     targets: tuple[float, ...], delta: float, num_items: int, set_size: int
 ) -> NoiseTable:
     return make_noise_table(targets, delta, num_items=num_items, set_size=set_size)
-
-
-# A proof is remembered by the content of its table. A failure raises, and is not.
-@lru_cache(maxsize=64)
-def _prove(table: NoiseTable) -> None:
-    table.prove()

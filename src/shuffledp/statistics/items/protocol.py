@@ -1,20 +1,21 @@
 """Shares of people who hold each item, from sets sent at central targets.
 
 Users send each of their items with a probability that their target sets, and blanket
-messages, uniform items among which these hide.
+messages, uniform items: a group of counts, whose buckets are the items.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.accounting.counts.sending_rates import positions_of
 from shuffledp.accounting.exposure import Exposure
-from shuffledp.accounting.items.items_parameters import ItemsParameters, positions_of
+from shuffledp.accounting.items.items_parameters import ItemsParameters
 from shuffledp.analyzer.choice_counts import ChoiceCounts
-from shuffledp.analyzer.items import ItemsChannel, ItemsEstimate
-from shuffledp.arguments import expect_instance
+from shuffledp.analyzer.counts import CountsChannel
+from shuffledp.analyzer.items import ItemsEstimate
 from shuffledp.arrays import as_whole, float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, parameters_of
@@ -22,14 +23,14 @@ from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.population import Population
 from shuffledp.randomizers.items import ItemsRandomizer, Noise, poisson_cap
 from shuffledp.randomizers.items_counts import (
-    check_message_counts,
     check_target_holders,
-    count_items,
     draw_counts,
     holders_by_target,
 )
+from shuffledp.randomizers.message_counts import check_message_counts, count_messages
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.statistics.items.items_channel import items_channel
 from shuffledp.statistics.tallying import Seen, check_generator, checked, tally_of
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints
@@ -175,9 +176,8 @@ class Items:
         def count(
             messages: NDArray[Any], groups: Ints | None, num_groups: int
         ) -> NDArray[np.int64]:
-            # Without levels and cohorts, all reports are one pile.
-            del groups, num_groups
-            return count_items(messages, num_items=d, report_size=size)[None, :]
+            del groups, num_groups  # All reports are one pile.
+            return count_messages(messages, dummy=d, report_size=size)[None, :]
 
         return tally_of(shuffled, self.identity, count=count, arrangement="pool")
 
@@ -196,13 +196,13 @@ class Items:
             InvalidInputError: If holders are not those of these people.
         """
         check_generator(rng)
-        num_holders = np.asarray(holders)
-        check_target_holders(num_holders, people, self.num_items)
+        check_target_holders(num_holders := np.asarray(holders), people, self.num_items)
         rates = np.array(self.rates)[self.target_indices(people.epsilons)]
         counts = draw_counts(
             self.randomizer, num_holders, rates, num_users=people.num_users, rng=rng
         )
-        return self._tally(counts, people.num_users)
+        users = np.full((1, 1), people.num_users)
+        return Tally(self.identity, np.zeros(0), users, counts[None, None, :])
 
     def estimate(self, seen: Seen, people: Population | ChoiceCounts) -> ItemsEstimate:
         """Estimates the share of people who hold each item.
@@ -216,20 +216,20 @@ class Items:
             InvalidInputError: If messages do not fit the protocol, or the people.
         """
         tally = checked(seen, self.identity, self.tally)
-        channel = self.channel(people)
+        channel = self._channel(people)
         if tally.counts.shape != (1, 1, self.num_items) or tally.levels.size:
             raise InvalidInputError(
                 f"Expected a tally of {self.num_items} items, without targets."
             )
-        if channel.num_users != tally.num_users:
+        if people.num_users != tally.num_users:
             raise InvalidInputError(
-                f"Expected reports of {channel.num_users} people, got "
-                f"{tally.num_users}."
+                f"Expected reports of {people.num_users} people, got {tally.num_users}."
             )
         # A tally may come from another process: its counts are not trusted.
-        counts = tally.counts[0, 0]
-        check_message_counts(counts, self.randomizer.report_size, tally.num_users)
-        return replace(channel.estimate(counts), identity=self.identity)
+        counts, n = tally.counts[0, 0], tally.num_users
+        check_message_counts(counts, self.randomizer.report_size, n)
+        value, error, _ = channel.estimate(counts)
+        return ItemsEstimate(value / n, error / n, n, self.identity)
 
     def predicted_mse(
         self,
@@ -245,10 +245,30 @@ class Items:
             shares: The share of people who hold each item, shape (d,).
             about: Against whose shares errors are measured.
         """
+        if about not in ("participants", "population"):
+            raise InvalidInputError(
+                f"Expected 'participants' or 'population', got {about!r}."
+            )
+        variance = float(np.sum(self.predicted_errors(people, shares) ** 2))
+        if about == "population":
+            f = float_array(shares, "shares")
+            variance += float(np.sum(f * (1.0 - f))) / people.num_users
+        return variance
+
+    def predicted_errors(
+        self, people: Population | ChoiceCounts, shares: ArrayLike
+    ) -> Floats:
+        """Returns the standard errors to expect about the participants, shape (d,).
+
+        Args:
+            people: The population that will take part.
+            shares: The share of people who hold each item, shape (d,).
+        """
         f = float_array(shares, "shares")
         if f.size != self.num_items or not np.all((f >= 0.0) & (f <= 1.0)):
             raise InvalidInputError(f"Expected {self.num_items} shares from 0 to 1.")
-        return self.channel(people).predicted_mse(f, about=about)
+        channel = self._channel(people)
+        return channel.standard_errors(f) / channel.num_users
 
     def manipulation(
         self, people: Population | ChoiceCounts, num_liars: int = 1
@@ -259,29 +279,10 @@ class Items:
             people: How many people chose each target, as published.
             num_liars: How many of them send any messages they like, all of one item.
         """
-        size = self.randomizer.report_size
-        shift = self.channel(people).manipulation(size, num_liars)
+        channel, size = self._channel(people), self.randomizer.report_size
+        # All messages of a report may name one item.
+        shift = channel.manipulation(size, num_liars) / channel.num_users
         return np.full(self.num_items, shift)
-
-    def channel(self, people: Population | ChoiceCounts) -> ItemsChannel:
-        """Returns how counts of messages depend on shares of these people.
-
-        Raises:
-            UnknownLevelError: If a target is not one of the protocol's.
-        """
-        counts = ChoiceCounts.of(people) if isinstance(people, Population) else people
-        expect_instance(counts, ChoiceCounts, Population)
-        rates = np.array(self.rates)[self.target_indices(counts.choices)]
-        mean, variance = self.randomizer.blanket_moments()
-        return ItemsChannel(
-            num_users=counts.num_users,
-            num_items=self.num_items,
-            people=counts.value,
-            covariance=counts.covariance,
-            rates=rates,
-            blanket_mean=mean,
-            blanket_variance=variance,
-        )
 
     def holders(self, sets: Ints, targets: ArrayLike) -> NDArray[np.int64]:
         """Counts the people of each target who hold each item, shape (targets, d)."""
@@ -292,9 +293,8 @@ class Items:
             num_items=self.num_items,
         )
 
-    def _tally(self, counts: Ints, num_users: int) -> Tally:
-        people = np.array([[num_users]], dtype=np.int64)
-        return Tally(self.identity, np.zeros(0), people, counts[None, None, :])
+    def _channel(self, people: Population | ChoiceCounts) -> CountsChannel:
+        return items_channel(self.randomizer, self.targets, self.rates, people)
 
 
 PROTOCOL = Items

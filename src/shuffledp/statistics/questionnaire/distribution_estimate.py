@@ -128,6 +128,8 @@ class DistributionEstimate(QuestionEstimate):
             np.where(known, linear.standard_error, math.inf),
             np.where(known, linear.excess_kurtosis, 0.0),
             n,
+            # Dishonest people may skip, too: no multiple of one message bounds a ratio.
+            message_shift=np.full(len(labels), math.inf),
         )
 
     @property
@@ -179,8 +181,35 @@ class DistributionEstimate(QuestionEstimate):
         Raises:
             InvalidInputError: If a share is out of range.
         """
-        wanted = _shares_of(shares)
-        raw = np.concatenate([[0.0], np.clip(self.distribution().value, 0, 1), [1.0]])
+        return self._quantiles(_shares_of(shares), self.distribution().value)
+
+    def quantile_ends(
+        self, shares: ArrayLike, report_size: float, num_liars: int = 1
+    ) -> Floats:
+        """Returns between which numbers quantiles are without dishonest people, (q, 2).
+
+        A larger distribution function has smaller quantiles, and dishonest people move it
+        at each edge by at most their `manipulation`.
+
+        Args:
+            shares: In (0, 1), shape (q,).
+            report_size: Messages of a report; infinite if sizes vary.
+            num_liars: How many people send any messages they like.
+
+        Raises:
+            InvalidInputError: If a share is out of range, or there are not as many people.
+        """
+        wanted, below = _shares_of(shares), self.distribution()
+        shift = below.manipulation(report_size, num_liars)
+        # Where the function is level, either end of a level may be the quantile.
+        ends = (
+            self._quantiles(np.nextafter(wanted, 0.0), below.value + shift),
+            self._quantiles(np.nextafter(wanted, 1.0), below.value - shift),
+        )
+        return np.stack(ends, axis=1)
+
+    def _quantiles(self, wanted: Floats, below: Floats) -> Floats:
+        raw = np.concatenate([[0.0], np.clip(below, 0.0, 1.0), [1.0]])
         # Halfway between the smallest monotone function above and the largest below.
         above = np.maximum.accumulate(raw)
         under = np.minimum.accumulate(raw[::-1])[::-1]

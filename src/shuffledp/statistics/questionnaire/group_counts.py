@@ -1,8 +1,8 @@
 """Counts of a question's groups, from a collection of counts of all questions."""
 
 from shuffledp.analyzer.choice_counts import ChoiceCounts
+from shuffledp.analyzer.counts import CountsEstimate
 from shuffledp.population import Population
-from shuffledp.statistics.counts.counts_channel import CountsEstimate
 from shuffledp.statistics.counts.protocol import Counts
 from shuffledp.statistics.questionnaire.question import GroupCounts, QuestionCounts
 
@@ -36,4 +36,6 @@ def question_counts(
             )
         )
     sampling, spread = channel.answer_variances
-    return QuestionCounts(tuple(own), counts_estimate.num_users, sampling, spread)
+    return QuestionCounts(
+        tuple(own), counts_estimate.num_users, sampling, spread, scale
+    )

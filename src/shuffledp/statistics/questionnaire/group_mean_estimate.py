@@ -16,6 +16,7 @@ from shuffledp.randomizers.checks import value_range
 from shuffledp.statistics.questionnaire.question import (
     QuestionCounts,
     QuestionEstimate,
+    liars_messages,
 )
 from shuffledp.types import Floats
 
@@ -47,6 +48,7 @@ class GroupMeanEstimate(QuestionEstimate):
         count_variance: Of N, only noise, shape (groups,).
         low: Smallest possible number.
         high: Largest possible number.
+        sum_shift: By how much one message moves T at most, shape (groups,).
     """
 
     people: QuestionEstimate
@@ -55,6 +57,7 @@ class GroupMeanEstimate(QuestionEstimate):
     count_variance: Floats
     low: float
     high: float
+    sum_shift: Floats
 
     @classmethod
     def of(
@@ -94,7 +97,8 @@ class GroupMeanEstimate(QuestionEstimate):
         sums = [sparse.kron(each, weight * one_sum) for weight in weights.tolist()]
         heads = [sparse.kron(each, share * one_head) for share in shares.tolist()]
         people = counts.combine(labels, tuple(heads), constant)
-        total = counts.combine(labels, tuple(sums)).value
+        sum_estimate = counts.combine(labels, tuple(sums))
+        total = sum_estimate.value
         present = people.value > 0.0
         number = np.where(present, people.value, 1.0)
         ratio = np.where(present, np.clip(total / number, -1.0, 1.0), 0.0)
@@ -127,7 +131,34 @@ class GroupMeanEstimate(QuestionEstimate):
             count_variance,
             low,
             high,
+            sum_estimate.message_shift,
+            # Of a ratio there is none: see `manipulation`.
+            message_shift=np.full(len(labels), math.inf),
         )
+
+    def manipulation(self, report_size: float, num_liars: int = 1) -> Floats:
+        """Returns how far means may be from those without dishonest people, (groups,).
+
+        It is infinite where these people could make up the whole group. Arguments and
+        errors are those of `QuestionEstimate.manipulation`.
+        """
+        messages = liars_messages(report_size, num_liars, self.num_users)
+        number, total = self.people.value, self.scaled_sum
+        moved = self.people.manipulation(report_size, num_liars)
+        left = number - moved
+        known = left > 0.0
+        safe = np.where(known, left, 1.0)
+        ratio = total / np.where(known, number, 1.0)
+        # (T + a) / (N + b) is furthest from T / N at an end of both.
+        furthest = np.zeros(total.size)
+        for end in (
+            total - messages * self.sum_shift,
+            total + messages * self.sum_shift,
+        ):
+            for divisor in (safe, np.where(known, number + moved, 1.0)):
+                furthest = np.maximum(furthest, np.abs(end / divisor - ratio))
+        half = value_range(self.low, self.high)
+        return np.where(known, half * furthest, math.inf)
 
     def interval(self, confidence: float = 0.95) -> Floats:
         """Returns the ends of Fieller's confidence intervals of means, (groups, 2).

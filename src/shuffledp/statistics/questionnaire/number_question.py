@@ -201,4 +201,5 @@ class NumberQuestion:
             n,
             self.low,
             self.high,
+            message_shift=half * scaled.message_shift,
         )

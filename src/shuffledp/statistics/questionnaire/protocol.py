@@ -1,5 +1,6 @@
 """Several questions in one report: every question's groups in one collection of counts."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,22 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.counts.counts_parameters import CountGroup, Noise
+from shuffledp.accounting.counts.sending_rates import positions_of
 from shuffledp.accounting.exposure import Exposure
-from shuffledp.accounting.items.items_parameters import positions_of
+from shuffledp.analyzer.counts import CountsEstimate
 from shuffledp.arguments import expect_instance, expect_list, expect_mapping
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.population import Population
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
-from shuffledp.statistics.counts.counts_channel import CountsEstimate
 from shuffledp.statistics.counts.protocol import Counts
 from shuffledp.statistics.questionnaire.group_counts import question_counts
 from shuffledp.statistics.questionnaire.meaning import meaning_of
 from shuffledp.statistics.questionnaire.question import Question, QuestionEstimate
 from shuffledp.statistics.tallying import Seen
 from shuffledp.tally import Tally
-from shuffledp.types import Ints
+from shuffledp.types import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -208,6 +209,26 @@ class Questionnaire:
         counts = self.counts
         counts_estimate = counts.estimate(seen, people)
         return self.estimates_of(counts_estimate, people)
+
+    def manipulation(
+        self, estimates: Mapping[str, QuestionEstimate], num_liars: int = 1
+    ) -> dict[str, Floats]:
+        """Returns by how much dishonest people can move each estimate of every question.
+
+        Without a limit where reports have no fixed size. Of quantiles, see
+        `DistributionEstimate.quantile_ends`.
+
+        Args:
+            estimates: From `estimate`.
+            num_liars: How many people send any messages they like.
+        """
+        size = self.counts.randomizer.report_size
+        most = math.inf if size is None else float(size)
+        listed = expect_mapping(estimates, "estimates by question")
+        return {
+            name: estimate.manipulation(most, num_liars)
+            for name, estimate in listed.items()
+        }
 
     def estimates_of(
         self, counts_estimate: CountsEstimate, people: Population

@@ -6,7 +6,7 @@ counts estimate what was asked. `Questionnaire` certifies any questions: the cer
 depends on the groups alone, so that every encoding keeps it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.manipulation import check_liars
+from shuffledp.arrays import as_number
+from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
@@ -46,6 +49,8 @@ class QuestionEstimate:
         excess_kurtosis: Of each estimate's error, shape (labels,): geometric noise has
             longer tails than a normal distribution.
         num_users: People in the collection.
+        message_shift: By how much one message + or - moves each estimate at most, shape
+            (labels,).
     """
 
     labels: tuple[str, ...]
@@ -53,6 +58,23 @@ class QuestionEstimate:
     standard_error: Floats
     excess_kurtosis: Floats
     num_users: int
+    message_shift: Floats = field(kw_only=True)
+
+    def manipulation(self, report_size: float, num_liars: int = 1) -> Floats:
+        """Returns by how much dishonest people can move each estimate, shape (labels,).
+
+        All messages of a report may be + or - where they count most.
+
+        Args:
+            report_size: Messages of a report; infinite if sizes vary.
+            num_liars: How many people send any messages they like.
+
+        Raises:
+            InvalidInputError: If there are not as many people.
+        """
+        return liars_messages(report_size, num_liars, self.num_users) * (
+            self.message_shift
+        )
 
     def interval(self, confidence: float = 0.95) -> Floats:
         """Returns the ends of two-sided confidence intervals, shape (labels, 2).
@@ -102,12 +124,14 @@ class QuestionCounts:
         num_users: n.
         sampling: (n / D)^2 n mean lambda (1 - lambda).
         spread: (n / D)^2 n var(lambda) n / (n - 1).
+        message: n / D, the people by which one message + moves a count.
     """
 
     groups: tuple[GroupCounts, ...]
     num_users: int
     sampling: float
     spread: float
+    message: float = 1.0
 
     def each_bucket(self, labels: tuple[str, ...]) -> QuestionEstimate:
         """Returns the number of people in each bucket of the question's one group.
@@ -133,10 +157,12 @@ class QuestionCounts:
         """
         value = np.zeros(len(labels)) + constant
         noise, cumulant, squares, roots = (np.zeros(len(labels)) for _ in range(4))
+        shift = np.zeros(len(labels))
         for group, given in zip(self.groups, coefficients, strict=True):
             matrix: Any = given if isinstance(given, np.ndarray) else given.tocsr()
             squared = _square(matrix)
             value += matrix @ group.value
+            shift = np.maximum(shift, _largest_sizes(matrix))
             noise += group.noise_variance * _row_sums(squared)
             cumulant += group.noise_cumulant * _row_sums(_square(squared))
             # Mean over people of this group's squared coefficient.
@@ -153,7 +179,12 @@ class QuestionCounts:
         total = noise + self.sampling * squares + self.spread * variance
         safe = np.where(total > 0.0, total, 1.0)
         return QuestionEstimate(
-            labels, value, np.sqrt(total), cumulant / safe**2, self.num_users
+            labels,
+            value,
+            np.sqrt(total),
+            cumulant / safe**2,
+            self.num_users,
+            message_shift=self.message * shift,
         )
 
 
@@ -204,6 +235,36 @@ class Question(Protocol):
             counts: Of the question's groups.
         """
         ...
+
+
+def liars_messages(report_size: float, num_liars: int, num_users: int) -> float:
+    """Returns by how much the messages of dishonest people change a sum of coefficients.
+
+    Coefficients are at most 1 in size: a report of messages + where it is 1 differs from
+    one of messages - there by twice its size.
+
+    Args:
+        report_size: Messages of a report.
+        num_liars: Dishonest people.
+        num_users: All people.
+
+    Raises:
+        InvalidInputError: If there are not as many people.
+    """
+    check_liars(num_liars, num_users)
+    size = as_number(report_size, "messages per report")
+    if not size >= 0.0:  # Written this way round, it refuses NaN, too.
+        raise InvalidInputError(
+            f"Expected at least 0 messages per report, got {size:g}."
+        )
+    return 2.0 * size * num_liars
+
+
+def _largest_sizes(matrix: Any) -> NDArray[np.float64]:
+    """Returns the size of the largest entry of each row."""
+    largest = abs(matrix).max(axis=1)
+    dense = largest if isinstance(largest, np.ndarray) else largest.toarray()
+    return np.asarray(dense, dtype=np.float64).ravel()
 
 
 def _square(matrix: Any) -> Any:

@@ -10,16 +10,16 @@ import numpy as np
 from shuffledp.accounting.account import account
 from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.counts.counts_parameters import Noise
+from shuffledp.accounting.counts.rate_statement import check_delta
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items.items_calibration import check_delta
 from shuffledp.accounting.items.report_sizing import keeps_targets
+from shuffledp.analyzer.counts import CountsEstimate
 from shuffledp.arguments import expect_callable, expect_instance, expect_mapping
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.planning.protocol_plan import Wish
 from shuffledp.population import Population
 from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
-from shuffledp.statistics.counts.counts_channel import CountsEstimate
 from shuffledp.statistics.questionnaire.noise_division import (
     NoiseDivision,
     noise_divisions,

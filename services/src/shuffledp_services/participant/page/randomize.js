@@ -170,22 +170,8 @@ function shareOf(value, low, high) {
  */
 export function randomizeItems(held, plan, rate, rng) {
   const { numItems, setSize, blanket, reportSize } = plan;
-  held.forEach((item) => checkWhole(item, numItems));
-  if (held.length > setSize || new Set(held).size !== held.length) {
-    throw new RangeError(`Expected at most ${setSize} different items.`);
-  }
-  if (!(reportSize >= setSize)) throw new RangeError("Expected room for all items.");
-  const report = new Array(reportSize).fill(numItems);
-  for (let place = 0; place < setSize; place += 1) {
-    const sent = rng.coin(rate);
-    if (sent && place < held.length) report[place] = held[place];
-  }
-  const cap = reportSize - setSize;
-  const { stop, go } = stopAndGo(blanket, cap);
-  for (let place = 0; place < cap && goesOn(stop[place], go[place], rng); place += 1) {
-    report[setSize + place] = rng.below(numItems);
-  }
-  return report;
+  const group = { buckets: numItems, most: setSize, mean: blanket };
+  return randomizeAnswers(held, [group], reportSize, rate, rng).map((number) => number / 2);
 }
 
 /**

@@ -117,6 +117,8 @@ class UnlistedStringsEstimate(QuestionEstimate):
             candidates.size,
             search.left_out,
             checked.tests,
+            # Messages also decide which texts are found: nothing bounds that.
+            message_shift=np.full(len(texts), np.inf),
         )
 
     def false_probability(self, num_people: float) -> float:

@@ -64,6 +64,8 @@ export const noisyCounts = {
     if (honest === null || !(Number.isInteger(needed) && needed >= 1 && needed <= honest)) {
       return false;
     }
+    // This page sends answers as they are, and randomizes none before.
+    if (rest.local_epsilon !== undefined) return false;
     const rule = task.plan_rule;
     const means = groups.map(noiseOf);
     const row = rule.noise.findLastIndex((noise) =>

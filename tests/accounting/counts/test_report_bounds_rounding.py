@@ -6,7 +6,7 @@ from fractions import Fraction
 import mpmath as mp  # type: ignore[import-untyped]
 import pytest
 
-from shuffledp.accounting.items.items_bounds import ItemsBounds
+from shuffledp.accounting.counts.report_bounds import ReportBounds
 
 
 @dataclass
@@ -29,7 +29,7 @@ def test_epsilon_moves_by_twice_the_drift_or_a_little_more(
     epsilon: float, drift: float
 ) -> None:
     line = Line()
-    bounds = ItemsBounds(line, 0.0, drift)
+    bounds = ReportBounds(line, 0.0, drift)
     bounds.uncut(epsilon)
     bounds.lower(epsilon)
 
@@ -46,7 +46,7 @@ def test_epsilon_moves_by_twice_the_drift_or_a_little_more(
 def test_what_is_paid_is_no_less_than_proven(
     epsilon: float, drift: float, cut: float
 ) -> None:
-    bounds = ItemsBounds(Line(), cut, drift)
+    bounds = ReportBounds(Line(), cut, drift)
 
     with mp.workdps(50):
         tau, start, half = mp.mpf(drift), mp.mpf(epsilon), mp.mpf(1) / 2
@@ -72,7 +72,7 @@ def test_what_is_paid_is_no_less_than_proven(
 
 
 def test_who_sends_nothing_of_hers_pays_nothing() -> None:
-    bounds = ItemsBounds(Line(is_constant=True), 0.3, 0.1)
+    bounds = ReportBounds(Line(is_constant=True), 0.3, 0.1)
 
     assert bounds.upper(0.0) == bounds.lower(0.0) == bounds.uncut(0.0) == 0.0
     assert bounds.certified_epsilon(1e-9, guess=1.0) == 0.0

@@ -55,7 +55,7 @@ class IdealProfile(Protocol):
 
 
 @dataclass(frozen=True)
-class ItemsBounds:
+class ReportBounds:
     """Upper and lower bounds of one privacy profile, for truncated reports.
 
     Attributes:

@@ -1,12 +1,12 @@
 """Truncation of blanket messages by the report size, and its probability.
 
 Every report has `report_size` messages and reserves s for items. A Poisson draw
-above cap = report_size - s is cut to cap. `items_bounds` adds its privacy cost.
+above cap = report_size - s is cut to cap. `report_bounds` adds its privacy cost.
 """
 
 import math
 
-from shuffledp.accounting.items.draw_rounding import never_drawn
+from shuffledp.accounting.counts.draw_rounding import never_drawn
 
 # Part of delta that pays for cut reports where their size is chosen.
 CUT_SHARE = 1e-3

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shuffledp.accounting.items.item_pair import ItemPair, poisson_window
+from shuffledp.accounting.counts.poisson_pair import PoissonPair, poisson_window
 
 
 def double_sum(mean: float, send_probability: float, epsilon: float) -> float:
@@ -39,7 +39,7 @@ def double_sum(mean: float, send_probability: float, epsilon: float) -> float:
 def test_bounds_enclose_the_double_sum(
     mean: float, send_probability: float, epsilon: float
 ) -> None:
-    pair = ItemPair(mean, send_probability)
+    pair = PoissonPair(mean, send_probability)
 
     exact = double_sum(mean, send_probability, epsilon)
 
@@ -50,7 +50,7 @@ def test_bounds_enclose_the_double_sum(
 
 def test_profile_without_blanket_is_the_chance_to_send() -> None:
     # Blanket messages of one person in a million change it by their number at most.
-    pair = ItemPair(1e-6, 0.25)
+    pair = PoissonPair(1e-6, 0.25)
 
     bounds = pair.lower(3.0), pair.upper(3.0)
 
@@ -65,7 +65,7 @@ def test_profile_of_a_large_mean_is_nearly_gaussian(mean: float) -> None:
     gaussian = stats.norm.sf(epsilon / mu - mu / 2.0)
     gaussian -= math.exp(epsilon) * stats.norm.sf(epsilon / mu + mu / 2.0)
 
-    pair = ItemPair(mean, 1.0)
+    pair = PoissonPair(mean, 1.0)
 
     assert pair.lower(epsilon) == pytest.approx(gaussian, rel=0.03)
     assert pair.upper(epsilon) <= pair.lower(epsilon) * (1.0 + 2e-3)
@@ -109,31 +109,33 @@ def upper_tail(mean: float, count: int) -> float:
 def test_profile_falls_with_epsilon_and_blanket_and_rises_with_chance(
     mean: float, send_probability: float, epsilon: float
 ) -> None:
-    pair = ItemPair(mean, send_probability)
+    pair = PoissonPair(mean, send_probability)
 
     upper = pair.upper(epsilon)
 
     assert 0.0 <= pair.lower(epsilon) <= upper <= send_probability + 1e-9
-    assert ItemPair(mean, send_probability).lower(1.1 * epsilon + 0.01) <= upper
-    assert ItemPair(1.3 * mean, send_probability).lower(epsilon) <= upper
+    assert PoissonPair(mean, send_probability).lower(1.1 * epsilon + 0.01) <= upper
+    assert PoissonPair(1.3 * mean, send_probability).lower(epsilon) <= upper
     # A smaller chance mixes the pair with two equal laws: in proportion, at most.
-    assert ItemPair(mean, 0.5 * send_probability).lower(epsilon) <= 0.5 * upper + 1e-15
+    assert (
+        PoissonPair(mean, 0.5 * send_probability).lower(epsilon) <= 0.5 * upper + 1e-15
+    )
 
 
 def test_profile_of_nothing_sent_is_zero() -> None:
-    assert ItemPair(3.0, 0.0).upper(0.0) == 0.0
+    assert PoissonPair(3.0, 0.0).upper(0.0) == 0.0
 
 
 def test_a_huge_epsilon_leaves_what_cannot_be_hidden() -> None:
     # The item is always sent: seeing none of the other one is proof.
-    pair = ItemPair(5.0, 1.0)
+    pair = PoissonPair(5.0, 1.0)
 
     assert pair.lower(600.0) == pytest.approx(math.exp(-5.0), rel=1e-9)
 
 
 def test_leaking_setting_of_the_published_protocol_is_repaired() -> None:
     # n = 5000, d = 128, m = 1: published delta 2e-6, exact 9.05e-4 with its own noise.
-    pair = ItemPair(5000 / 128, 0.5524)
+    pair = PoissonPair(5000 / 128, 0.5524)
 
     # The known value has three digits.
     assert pair.upper(0.5) == pytest.approx(1.22e-6, rel=0.01)

@@ -7,8 +7,11 @@ row proves what is above its noise and below its rates.
 import itertools
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from shuffledp.accounting.counts.count_noise import PoissonNoise
+from shuffledp.accounting.counts.counts_profile import CountsProfile
+from shuffledp.accounting.counts.report_bounds import ReportBounds
 from shuffledp.accounting.epsilon_solver import round_down, round_up
 from shuffledp.errors import CertificationError, InvalidInputError
 
@@ -77,6 +80,31 @@ def check_rates(
                 f"Expected a rate of at most {limit:g} at target {target:g}, got "
                 f"{rate:g}."
             )
+
+
+def certified_delta(
+    answers: Mapping[float, int],
+    rate: float,
+    target: float,
+    *,
+    delta: float,
+    cut: float,
+    coin_error: float,
+) -> float:
+    """Returns a proven upper bound of the divergence at a target.
+
+    Args:
+        answers: Of a person, by the mean noise of their buckets.
+        rate: Probability to send an answer.
+        target: Central epsilon.
+        delta: About the size of the divergence.
+        cut: Probability that any honest report is cut.
+        coin_error: tau of `draw_rounding.drift`.
+    """
+    groups = [(2 * times, times, PoissonNoise(mean)) for mean, times in answers.items()]
+    profile = CountsProfile.of_groups(groups, rate, delta=delta, times=1)
+    ideal_cut = min(cut + 2.0 * profile.missing, 1.0)
+    return ReportBounds(profile, ideal_cut, coin_error + profile.drift).upper(target)
 
 
 def prove_rows(

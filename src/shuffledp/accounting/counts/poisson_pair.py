@@ -87,7 +87,7 @@ def poisson_window(mean: float) -> PoissonWindow:
 
 
 @dataclass(frozen=True)
-class ItemPair:
+class PoissonPair:
     """One item replaced by another.
 
     Attributes:

@@ -11,10 +11,10 @@ import math
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-from shuffledp.accounting.items.item_pair import (
+from shuffledp.accounting.counts.poisson_pair import (
     LARGEST_MEAN,
     SMALLEST_MEAN,
-    ItemPair,
+    PoissonPair,
     poisson_window,
 )
 from shuffledp.types import Floats
@@ -148,6 +148,6 @@ def _sampled(mean: float, send_probability: float) -> tuple[Floats, Floats]:
     stride = max((min(high, window.masses.size) - low) // _NODES, 1)
     chosen = slice(low, high, stride)
     with np.errstate(divide="ignore"):
-        logs = np.log(ItemPair(mean, send_probability).ratios()[chosen])
+        logs = np.log(PoissonPair(mean, send_probability).ratios()[chosen])
     weights = np.maximum(window.masses[chosen], _TINY)
     return logs, weights / weights.sum()

@@ -8,10 +8,10 @@ import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 
-from shuffledp.accounting.items.draw_rounding import coin_error, drift, never_drawn
-from shuffledp.accounting.items.items_bounds import ItemsBounds
-from shuffledp.accounting.items.items_profile import ItemsProfile
-from shuffledp.accounting.items.report_truncation import cut_probability
+from shuffledp.accounting.counts.draw_rounding import coin_error, drift, never_drawn
+from shuffledp.accounting.counts.report_bounds import ReportBounds
+from shuffledp.accounting.counts.report_truncation import cut_probability
+from shuffledp.accounting.items.items_profile import items_profile
 from shuffledp.randomizers.items import ItemsRandomizer
 
 
@@ -94,8 +94,8 @@ def test_bounds_hold_for_coins_that_are_as_wrong_as_they_may_be(
         ),
     )
 
-    ideal = ItemsProfile(2.0 * mean / 3.0, chance, 1, 3, 1e-3)
-    bounds = ItemsBounds(ideal, cut_probability(mean, cap, 2), 2.0 * cap * worst)
+    ideal = items_profile(2.0 * mean / 3.0, chance, 1, 3, 1e-3)
+    bounds = ReportBounds(ideal, cut_probability(mean, cap, 2), 2.0 * cap * worst)
 
     for epsilon in (0.0, 0.1, 0.5, 1.0, 2.0):
         assert bounds.lower(epsilon) <= exact(epsilon) <= bounds.upper(epsilon)
@@ -111,9 +111,9 @@ def test_wrong_coins_reveal_more_than_exact_ones_are_certified_for() -> None:
         left *= 1.0 - wrong
     exact = divergence(*worlds(np.array([*law, left]), 1.0))
 
-    ideal = ItemsProfile(2.0 * mean / 3.0, 1.0, 1, 3, 1e-3)
+    ideal = items_profile(2.0 * mean / 3.0, 1.0, 1, 3, 1e-3)
 
-    assert exact(1.0) > ItemsBounds(ideal, cut_probability(mean, cap, 2), 0.0).upper(
+    assert exact(1.0) > ReportBounds(ideal, cut_probability(mean, cap, 2), 0.0).upper(
         1.0
     )
 

@@ -9,9 +9,16 @@ It is unbiased if targets and answers are independent. With f_b = (people in b) 
 means over people,
 
     variance_b = (n / D)^2 (n f_b mean lambda (1 - lambda)
-                            + n f_b (1 - f_b) var(lambda) n / (n - 1) + Var[noise]).
+                            + n f_b (1 - f_b) var(lambda) n / (n - 1) + Var[noise]
+                            + f_b^2 Var[D]).
 
-The terms: which answers are sent, who happened to choose which target, and noise.
+Devices may randomize answers before: an answer is then b with probability keep + flip if
+it is the true one, and flip otherwise. The estimate of what is sent, less n flip, is
+divided by keep; a person sends b with lambda times that probability.
+
+The terms: which answers are sent, who happened to choose which target, noise, and an
+estimate of D where the numbers n_k are not known but estimated, without bias and from
+messages of their own (delta method).
 """
 
 from dataclasses import dataclass
@@ -21,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.manipulation import check_liars
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.types import Floats
@@ -87,11 +95,15 @@ class CountsChannel:
     """Distribution of one group's counts, given the people in each bucket.
 
     Attributes:
-        people: People of each target, shape (targets,).
+        people: People of each target, exact or estimated, shape (targets,).
         rates: lambda of each target, shape (targets,).
         noise_mean: Of + minus - of a bucket.
         noise_variance: Of + minus - of a bucket.
         noise_cumulant: Its fourth cumulant.
+        covariance: Of estimated numbers of people, shape (targets, targets); None if
+            they are exact.
+        keep: By how much more probably a randomized answer is the true one than any other.
+        flip: Probability that it is a given other one; 0 if answers are not randomized.
     """
 
     people: Floats
@@ -99,13 +111,16 @@ class CountsChannel:
     noise_mean: float
     noise_variance: float
     noise_cumulant: float
+    covariance: Floats | None = None
+    keep: float = 1.0
+    flip: float = 0.0
 
     def __post_init__(self) -> None:
         # Written this way round, it refuses NaN, too.
         if not self.signal > 1e-9 * self.num_users:
             raise InvalidInputError(
-                "Expected sampling rates above 0 at targets that people chose: messages "
-                "are nothing but noise."
+                "Expected sampling rates above 0 at targets that people chose: there is "
+                "nothing but noise in their messages."
             )
 
     @property
@@ -124,11 +139,12 @@ class CountsChannel:
         Args:
             differences: + minus - of each bucket, shape (buckets,).
         """
-        scale = self.num_users / self.signal
-        value = scale * (differences.astype(np.float64) - self.noise_mean)
+        n, scale = self.num_users, self.num_users / self.signal
+        sent = scale * (differences.astype(np.float64) - self.noise_mean)
+        value = (sent - n * self.flip) / self.keep
         errors = self.standard_errors(value / self.num_users)
         # Sampling is nearly normal: it adds to the variance, and not to the cumulant.
-        excess: Floats = scale**4 * self.noise_cumulant / errors**4
+        excess: Floats = (scale / self.keep) ** 4 * self.noise_cumulant / errors**4
         return value, errors, excess
 
     def standard_errors(self, shares: Floats) -> Floats:
@@ -140,10 +156,36 @@ class CountsChannel:
         f = np.clip(shares, 0.0, 1.0)
         scale = self.num_users / self.signal
         sampling, spread = self.answer_variances
-        variance = scale**2 * self.noise_variance + sampling * f
-        variance += spread * f * (1.0 - f)
-        errors: Floats = np.sqrt(variance)
+        variance = scale**2 * self.noise_variance + self.keep**2 * spread * f * (
+            1.0 - f
+        )
+        if self.flip == 0.0:
+            variance += sampling * f
+        else:
+            variance += self._randomized_variance(self.keep + self.flip) * f
+            variance += self._randomized_variance(self.flip) * (1.0 - f)
+        if self.covariance is not None:
+            of_signal = float(self.rates @ self.covariance @ self.rates)
+            variance += scale**2 * f**2 * of_signal
+        errors: Floats = np.sqrt(variance) / self.keep
         return errors
+
+    def _randomized_variance(self, probability: float) -> float:
+        """Returns that of an answer that all people give with this probability."""
+        rates = probability * self.rates
+        return (self.num_users / self.signal) ** 2 * float(
+            self.people @ (rates * (1.0 - rates))
+        )
+
+    def manipulation(self, messages: float, num_liars: int) -> float:
+        """Returns by how much dishonest people can move a count, in people.
+
+        Args:
+            messages: By which a report may move the difference of a bucket.
+            num_liars: Number of dishonest people.
+        """
+        check_liars(num_liars, round(self.num_users))
+        return num_liars * messages * self.num_users / self.signal / self.keep
 
     @property
     def answer_variances(self) -> tuple[float, float]:
@@ -155,6 +197,8 @@ class CountsChannel:
         n = self.num_users
         weight, scale = self.people / n, n / self.signal
         mean = float(weight @ self.rates)
-        sampling = float(weight @ (self.rates * (1.0 - self.rates)))
-        spread = float(weight @ (self.rates - mean) ** 2) * n / max(n - 1.0, 1.0)
+        # Estimated numbers of people may be negative, but no variance is.
+        sampling = max(float(weight @ (self.rates * (1.0 - self.rates))), 0.0)
+        spread = max(float(weight @ (self.rates - mean) ** 2), 0.0)
+        spread *= n / max(n - 1.0, 1.0)
         return scale**2 * n * sampling, scale**2 * n * spread
