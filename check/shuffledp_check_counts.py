@@ -18,11 +18,12 @@ import shuffledp_check
 from shuffledp_check import COUNT, IDENTITY, NUMBER, UnprovenError, check_kind, need
 
 # Cells of losses to either side of 0, and what masses are whole multiples of.
-HALF, UNIT = 2**16, 2**192
-Pairs = list[
-    tuple[arb, arb]
-]  # Probabilities of outcomes with a message and without it.
-Rows = tuple[list[int], ...]  # Both, by the cell of the loss.
+HALF, UNIT = 2**14, 2**192
+# Smaller deltas, larger epsilons and longer reports are not told.
+LEAST, MOST, LONGEST = 1e-30, 600.0, 10**4
+# Probabilities of outcomes with a message and without it; both by the cell of the loss.
+Pairs = list[tuple[arb, arb]]
+Rows = tuple[list[int], ...]
 # Outcomes of a bucket, whether a message moves from one to another, and how many do.
 Changes = list[tuple[Pairs, bool, int]]
 
@@ -31,18 +32,10 @@ NOISES: dict[str, Any] = {"poisson": {"mean": FLOOD}}
 NOISES["geometric"] = {"decay": (float, 1e-100, 1 - 2**-53), "pairs": FLOOD}
 NOISES["geometric"] |= {"shape": object, "surplus": (float, 1, 1e4)}
 RATES: dict[str, Any] = {"targets": [NUMBER], "rates": [(float, 0, 1)]}
-COUNTS: dict[str, Any] = {
-    "groups": [dict],
-    "honest": COUNT,
-    "report_size": object,
-    "meaning": object,
-}
-ITEMS: dict[str, Any] = {
-    "items": (int, 2, 2**31),
-    "set_size": COUNT,
-    "report_size": COUNT,
-}
-ITEMS |= {"blanket": (float, 1e-300, 1e5)}
+COUNTS: dict[str, Any] = {"groups": [dict], "honest": COUNT, "meaning": object}
+COUNTS |= {"report_size": object}
+ITEMS: dict[str, Any] = dict.fromkeys(("items", "set_size", "report_size"), COUNT)
+ITEMS |= {"items": (int, 2, 2**31), "blanket": (float, 1e-300, 1e5)}
 GROUP: dict[str, Any] = {"buckets": COUNT, "most": COUNT, "noise": dict}
 
 
@@ -64,9 +57,9 @@ class Noise:
         self.decay = arb(noise["decay"]) if "decay" in noise else None
         self.surplus = times * noise.get("surplus", 1)
 
-    def outcomes(self, rate: float, small: arb) -> Pairs:
+    def outcomes(self, rate: arb, small: arb) -> Pairs:
         """Returns outcomes of one likelihood ratio each, but for those that are small."""
-        if self.mean / (1 - self.ratio) > 3e6:
+        if self.mean + 60 / (1 - self.ratio) > 1e6:
             raise UnprovenError("there is too much noise")
         step, numbers = self.mean, [(-self.mean).exp()]
         if self.shape:
@@ -206,7 +199,8 @@ def composed(changes: Changes, epsilon: float, delta: float) -> arb:
         losses = [(float((p / q).log()), float(q)) for p, q in pairs if p > 0]
         variance += times * (1 + moved) * sum(q * loss**2 for loss, q in losses)
         far = max(far, *(abs(loss) for loss, _ in losses))
-    width = (epsilon + far + math.sqrt(variance * (40 - 2 * math.log(delta)))) / HALF
+    reach = epsilon + far + math.sqrt(variance * (40 - 2 * math.log(delta)))
+    width = max(reach, 1e-9) / HALF
     growth = arb(epsilon).exp()
     for split in (False, True):
         parts = []
@@ -230,6 +224,7 @@ def composed(changes: Changes, epsilon: float, delta: float) -> arb:
 def groups_of(protocol: dict[str, Any], target: float) -> tuple[Any, int, float, Any]:
     """Returns groups, how many people share the noise, the rate, and a report's size."""
     given, subject = protocol["parameters"], protocol["statistic"]
+    need(protocol["mode"] == "agnostic", "targets apart from messages")
     if (subject, protocol["mechanism"]) == ("counts", "noisy-counts"):
         given = {"report_size": None, "meaning": None} | given
         check_kind(given, COUNTS | RATES, "counts")
@@ -244,8 +239,7 @@ def groups_of(protocol: dict[str, Any], target: float) -> tuple[Any, int, float,
     targets, rates = given["targets"], given["rates"]
     need(targets == sorted(set(targets)) and target in targets, "a target of a list")
     need(
-        len(targets) == len(rates) and groups != [],
-        "a rate of every target, and groups",
+        len(targets) == len(rates) and groups != [], "groups, and a rate of each target"
     )
     return groups, share, rates[targets.index(target)], given["report_size"]
 
@@ -275,12 +269,15 @@ def changes_of(
         drawn.append((Noise(noise, 1 / arb(share)), group["buckets"]))
         if rate > 0:
             small = arb(delta) * 1e-16
-            pairs = Noise(noise, arb(honest) / share).outcomes(rate, small)
+            pairs = Noise(noise, arb(honest) / share).outcomes(arb(rate), small)
             changes.append((pairs, group["buckets"] > 1, group["most"]))
     if size is None:
         return changes, arb(0)
-    check_kind(size, (int, sum(group["most"] for group in groups), 10**4), "a size")
-    return changes, honest * cut(drawn, size - sum(group["most"] for group in groups))
+    answers = sum(group["most"] for group in groups)
+    check_kind(size, (int, answers, 2**62), "a size")
+    if size > LONGEST:
+        raise UnprovenError("reports are too long")
+    return changes, honest * cut(drawn, size - answers)
 
 
 def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, str]:
@@ -291,34 +288,37 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
     protocol, honest = record["protocol"], record["num_users"] - record["absent"]
     need(about in ("one report", "all reports in all protocols"), "all reports")
     need(level["hides_among"] == honest, f"target {chosen} to hide among {honest}")
-    if level["epsilon_coalition"] is not None or protocol["mode"] == "stratified":
-        return "does not hold", "nothing is promised against a coalition, or by levels"
+    need(level["rests_on"] in ("counts", "items", "composition"), "its theorem")
+    if level["epsilon_coalition"] is not None:
+        return "does not hold", "single reports show the answers to a coalition"
     parts = [protocol]
-    if protocol["mechanism"] == "composition":
+    if (protocol["statistic"], protocol["mechanism"]) == ("several", "composition"):
         check_kind(protocol["parameters"], {"parts": [IDENTITY]}, "several protocols")
         parts = protocol["parameters"]["parts"]
         need(len(parts) > 1, "at least two protocols")
     times, changes, lost = record["rounds"] * record["coordinates"], [], arb(0)
     try:
         for part in parts:
-            single, often = changes_of(part, chosen, honest, delta)
+            single, often = changes_of(part, chosen, honest, max(delta, LEAST))
             changes += [(pairs, moved, most * times) for pairs, moved, most in single]
             lost += times * often
     except FewerError as reason:
         return "does not hold", f"{reason}"
-    if len(changes) > 30 or sum(most for _, _, most in changes) > 10**4:
-        raise UnprovenError("there are too many changes")
     if not changes:
         return "holds", "nothing is sent"
-    ends, near = [], epsilon
+    if len(changes) > 30 or sum(most for _, _, most in changes) > 10**4:
+        raise UnprovenError("there are too many changes")
+    if delta < LEAST or epsilon > MOST:
+        raise UnprovenError("the number is too extreme")
+    found, best = composed(changes, epsilon, delta), arb(2)
+    paid, near = (1 + arb(epsilon).exp()) * lost, epsilon
+    total = found + paid
     # Any smaller epsilon proves it, too, and pays less for noise that is cut.
-    while not ends or (ends[-1][0] < ends[-1][1] and near > epsilon / 100):
-        paid = (1 + arb(near).exp()) * lost
-        ends.append((found := composed(changes, near, delta), paid))
-        if found + paid <= delta:
-            return "holds", f"at epsilon {epsilon:g} delta {delta:g} is proven"
-        near *= 0.8
-    found, paid = ends[0]
+    while not total <= delta and paid > delta / 1000 and total < best:
+        best, near = total, near / 2
+        total = composed(changes, near, delta) + (1 + arb(near).exp()) * lost
+    if total <= delta:
+        return "holds", f"at epsilon {epsilon:g} delta {delta:g} is proven"
     if found - paid > delta:
         least = float((found - paid).lower())
         return "does not hold", f"delta {least:.7g} is not {delta:g}"

@@ -121,7 +121,7 @@ def test_exact_divergences_agree_with_an_enumeration_of_both_numbers() -> None:
     none = without.ravel()
     gains = [np.maximum(a - growth * b, 0).sum() for a, b in ((one, none), (none, one))]
     seen = counts.Noise({"decay": p, "pairs": pairs, "shape": None}, arb(1))
-    outcomes = seen.outcomes(rate, arb(1e-30))
+    outcomes = seen.outcomes(arb(rate), arb(1e-30))
 
     alone = counts.exactly(outcomes, False, arb(growth))
     both = counts.exactly(outcomes, True, arb(growth))
@@ -139,7 +139,7 @@ def test_composition_encloses_all_directions_of_two_changes(
 ) -> None:
     monkeypatch.setattr(counts, "HALF", 2**12)
     pairs = [
-        counts.Noise({"mean": mean}, arb(1)).outcomes(0.8, arb(1e-30))
+        counts.Noise({"mean": mean}, arb(1)).outcomes(arb(0.8), arb(1e-30))
         for mean in (6.0, 9.0)
     ]
     arrays = [np.array([[float(p), float(q)] for p, q in each]).T for each in pairs]
@@ -203,6 +203,7 @@ _ANY = {
     "hides among more": _set("levels", 1, "hides_among", value=8_001),
     "an unknown field": _set(*_PARAMETERS, "more", value=1),
     "a field of a level": _set("levels", 1, "more", value=1),
+    "another theorem": _set("levels", 1, "rests_on", value="device"),
     "another mechanism": _set("protocol", "mechanism", value="noise"),
     "another subject": _set("about", value="nothing"),
     "two rounds": _set("rounds", value=2),
@@ -313,6 +314,23 @@ def test_what_it_does_not_know_cannot_be_told_and_single_messages_still_can() ->
     assert set(_verdicts(certificate())) == {"holds"}
 
 
+@pytest.mark.parametrize("delta", [0.0, 1e-300, 1e-31])
+@pytest.mark.parametrize("epsilon", [0.0, 700.0, 1e300])
+def test_extreme_numbers_cannot_be_told(epsilon: float, delta: float) -> None:
+    record = _record(*SINGLE["at an epsilon"])
+    record["epsilon"] = epsilon
+    for level in record["levels"]:
+        level["delta_central"] = level["delta_central_lower"] = delta
+
+    assert _verdicts(record) == ["cannot tell"] * 2
+
+
+def test_a_rate_of_0_shows_nothing_and_a_tiny_one_ends() -> None:
+    silent = _record(_counts((8, 1, FEW), rates=(0.0, 5e-324)), {"epsilon": 0.0})
+
+    assert _verdicts(silent)[0] == "holds"
+
+
 def test_geometric_noise_of_fewer_people_does_not_hold() -> None:
     record = _record(*SINGLE["geometric"])
     record["absent"] = 1
@@ -333,3 +351,12 @@ def test_the_second_file_is_short_and_imports_neither_the_library_nor_numpy() ->
 
     assert len(text.splitlines()) <= 350
     assert modules - set(sys.stdlib_module_names) == {"flint", "shuffledp_check"}
+
+
+def test_masses_of_outcomes_add_up_to_1_far_below_double_precision() -> None:
+    # 1 - rate in double precision would be off by 5e-17.
+    noise = counts.Noise({"decay": 0.6, "pairs": 40.0, "shape": 3.0}, arb(1))
+    outcomes = noise.outcomes(arb(0.447), arb(1e-40))
+
+    for masses in zip(*outcomes, strict=True):
+        assert abs(1 - sum(masses, arb(0))) < 1e-30
