@@ -315,7 +315,7 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
     total = found + paid
     # Any smaller epsilon proves it, too, and pays less for noise that is cut.
     while not total <= delta and paid > delta / 1000 and total < best:
-        best, near = total, near / 2
+        best, near = total, near * 0.8
         total = composed(changes, near, delta) + (1 + arb(near).exp()) * lost
     if total <= delta:
         return "holds", f"at epsilon {epsilon:g} delta {delta:g} is proven"
