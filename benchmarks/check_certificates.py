@@ -1,11 +1,16 @@
 """Agreement of shuffledp with the checker in check/, which shares no code with it.
 
 Computes certificates of random protocols, people and parameters, and checks each with
-check/shuffledp_check.py; then understates one certified number, by 0.1% to 50%, of every
-tenth, or as often as is said. Prints how many hold, how many of the understated ones are
-caught, and the time and memory of the checks; ends with an error where the two disagree.
+check/shuffledp_check.py; then understates one certified number of every tenth, or as often
+as is said, by 0.1% to 50%, of counts by 1% at least. Prints how many hold, how many of the
+understated ones are caught, and the time and memory of the checks; ends with an error where
+the two disagree.
 
     python benchmarks/check_certificates.py --certificates 1000 --seed 1
+    python benchmarks/check_certificates.py --kind counts --certificates 36 --seed 2
+
+The second line draws counts, items, groups, rounds and lists, which are checked by
+check/shuffledp_check_counts.py; it says how many of them that program cannot tell.
 """
 
 import argparse
@@ -24,10 +29,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "check"))
 from machine import describe
 
 import shuffledp as sdp
-from shuffledp_check import check
+from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp_check import check, check_level
+from shuffledp_check_counts import check_level as check_counts
 
 _MOST_PEOPLE = 10**6
 _LEAST = 1e-300
+# One answer, items, two groups, rounds, a list: compositions take longest.
+_SHAPES = [0.6, 0.25, 0.05, 0.05, 0.05]
 
 
 def main() -> None:
@@ -36,35 +45,45 @@ def main() -> None:
     parser.add_argument("--certificates", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--understate-every", type=int, default=10)
+    parser.add_argument("--kind", choices=("messages", "counts"), default="messages")
     chosen = parser.parse_args()
     rng = np.random.default_rng(chosen.seed)
     times: list[float] = []
     refused: list[str] = []
     missed: list[str] = []
-    num_levels = num_mutants = 0
+    num_levels = num_mutants = num_open = 0
+    judge, draw = check_level, random_certificate
+    if chosen.kind == "counts":
+        judge, draw = check_counts, random_counts
     for number in range(chosen.certificates):
-        record = random_certificate(rng)
+        record = draw(rng)
         start = time.perf_counter()
-        verdicts = check(json.dumps(record).encode())
+        verdicts = check(json.dumps(record).encode(), judge)
         times.append(time.perf_counter() - start)
         num_levels += len(verdicts)
-        if {verdict for _, verdict, _ in verdicts} != {"holds"}:
+        told = {verdict for _, verdict, _ in verdicts}
+        if told == {"holds", "cannot tell"} or told == {"cannot tell"}:
+            num_open += 1
+            print(f"{number}: {verdicts}", flush=True)
+        elif told != {"holds"}:
             refused.append(f"{number}: {verdicts}")
             print(refused[-1], record, flush=True)
         if number % chosen.understate_every == 0 and understate(record, rng):
             num_mutants += 1
-            verdicts = check(json.dumps(record).encode())
+            verdicts = check(json.dumps(record).encode(), judge)
             if {verdict for _, verdict, _ in verdicts} == {"holds"}:
                 missed.append(f"{number}: {record}")
     print(describe())
-    print(f"{chosen.certificates - len(refused):,} of {chosen.certificates:,} hold,")
+    held = chosen.certificates - len(refused) - num_open
+    print(f"{held:,} of {chosen.certificates:,} hold, {num_open} cannot be told,")
     print(f"with {num_levels:,} levels; seed {chosen.seed}.")
     print(f"{num_mutants - len(missed)} of {num_mutants} understated ones are caught.")
     median, most = np.median(times), np.max(times)
     print(f"Seconds per certificate: {median:.2f} (median), {most:.1f} (most).")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"Peak memory, shuffledp included: {peak:.0f} MB.")
-    if refused or missed:
+    # Every single message can be told; of counts, bounds may be too wide.
+    if refused or missed or (num_open and chosen.kind == "messages"):
         sys.exit("\n".join(refused + missed))
 
 
@@ -106,19 +125,89 @@ def random_protocol(rng: np.random.Generator) -> Any:
     return protocols[int(rng.integers(len(protocols)))]()
 
 
+def random_counts(rng: np.random.Generator) -> dict[str, Any]:
+    """Returns a certificate of counts or items, mostly of one answer in one round."""
+    while True:
+        size = int(10 ** rng.uniform(1.5, np.log10(_MOST_PEOPLE)))
+        honest = int(size * rng.uniform(0.7, 1.0))
+        targets = tuple(np.unique(np.round(rng.uniform(0.05, 3.0, 3), 3)).tolist())
+        rates = tuple(
+            np.sort(np.round(rng.uniform(0.1, 1.0, len(targets)), 3)).tolist()
+        )
+        counts = rng.multinomial(
+            size - len(targets), rng.dirichlet(np.ones(len(targets)))
+        )
+        people = sdp.Population.from_counts(
+            dict(zip(targets, (counts + 1).tolist(), strict=True))
+        )
+        given: dict[str, Any] = {"absent": int(rng.choice([0, size - honest]))}
+        given["delta"] = float(10 ** rng.uniform(-10, -2))
+        if rng.random() < 0.3:
+            del given["delta"]
+            given["epsilon"] = float(np.round(rng.uniform(0.0, 2.0), 4))
+        shape = rng.choice(["one", "items", "groups", "rounds", "list"], p=_SHAPES)
+        protocol: Any = _random_collection(rng, targets, rates, honest)
+        if shape == "items":
+            answers, messages = (
+                int(rng.choice([1, 1, 1, 3])),
+                float(rng.uniform(0.05, 2)),
+            )
+            protocol = sdp.Items(20, answers, targets, rates, messages, answers + 20)
+        elif shape == "groups":
+            other = _random_collection(rng, targets, rates, honest)
+            groups = (*protocol.groups, *other.groups)
+            protocol = sdp.Counts(groups, targets, rates, honest)
+        elif shape == "rounds":
+            given["rounds"] = int(rng.integers(2, 9))
+        elif shape == "list":
+            protocol = [protocol, _random_collection(rng, targets, rates, honest)]
+        try:
+            return sdp.account(protocol, people, **given).to_dict()
+        except (CertificationError, InvalidInputError):
+            continue  # Too little noise for these rates, or reports that are too small.
+
+
+def _random_collection(
+    rng: np.random.Generator,
+    targets: tuple[float, ...],
+    rates: tuple[float, ...],
+    honest: int,
+) -> sdp.Counts:
+    noise: Any = sdp.PoissonNoise(float(np.round(10 ** rng.uniform(1.0, 3.5), 2)))
+    if rng.random() < 0.5:
+        pairs = float(np.round(10 ** rng.uniform(1.5, 3.0), 1))
+        shape = float(rng.choice([4.0, 8.0, 12.0, np.inf]))
+        noise = sdp.GeometricNoise(
+            float(np.round(rng.uniform(0.3, 0.9), 3)), pairs, shape
+        )
+    group = sdp.CountGroup(int(rng.choice([1, 2, 8, 100])), 1, noise)
+    return sdp.Counts((group,), targets, rates, honest)
+
+
+def _chosen(level: dict[str, Any]) -> float:
+    """Returns a level's local budget, or its target."""
+    return float(
+        level["epsilon_local"] if "epsilon_local" in level else level["target"]
+    )
+
+
 def understate(record: dict[str, Any], rng: np.random.Generator) -> bool:
     """Lowers one certified number; returns False where all of them are about 0."""
     what = "epsilon_central" if "delta" in record else "delta_central"
-    # The library states 1e-306 for every smaller delta: there is room below.
-    positive = [level for level in record["levels"] if level[what] > _LEAST]
+    # The library states 1e-306 for every smaller delta: there is room below. And what
+    # devices' draws cost where there is a target is not checked.
+    least = _LEAST if "epsilon_local" in record["levels"][0] else 1e-12
+    positive = [level for level in record["levels"] if level[what] > least]
     if not positive:
         return False
     level = copy.copy(positive[int(rng.integers(len(positive)))])
-    # Rounding up in the sixth digit has at most 1e-5 to give.
-    level[what] *= 1.0 - float(10 ** rng.uniform(-3, np.log10(0.5)))
+    # Rounding up in the sixth digit has at most 1e-5 to give, and what the library's
+    # compositions of counts have to give is below 1e-2 of delta.
+    smallest = -3 if "epsilon_local" in level else -2
+    level[what] *= 1.0 - float(10 ** rng.uniform(smallest, np.log10(0.5)))
     level[f"{what}_lower"] = 0.0
     record["levels"] = [
-        level if other["epsilon_local"] == level["epsilon_local"] else other
+        level if _chosen(other) == _chosen(level) else other
         for other in record["levels"]
     ]
     return True

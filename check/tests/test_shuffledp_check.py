@@ -136,6 +136,15 @@ def test_an_epsilon_of_0_holds() -> None:
     assert set(verdicts_of(record)) == {"does not hold"}
 
 
+def test_noise_on_few_messages_accuses_no_certificate() -> None:
+    # So near to the local level, the smoothed bound is 0.3% above the sum.
+    people = sdp.Population.from_counts({1.624: 19, 2.478: 9})
+    protocol, delta = sdp.LocalHashing(100, 3), 6.671382238660053e-09
+    record = sdp.account(protocol, people, delta=delta, absent=2).to_dict()
+
+    assert set(verdicts_of(record)) == {"holds"}
+
+
 def test_protocols_it_does_not_know_cannot_be_told() -> None:
     rounds, several = (copy.deepcopy(certificate()) for _ in range(2))
     rounds["rounds"] = 3

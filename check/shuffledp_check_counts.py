@@ -1,0 +1,334 @@
+"""Checks certificates of counts and items, too: a second file beside shuffledp_check.py.
+
+    python shuffledp_check_counts.py certificate.json
+
+decides what that file decides, with its strict reading and its exit codes, and certificates
+of counts among Poisson or geometric noise, of sets of items among Poisson messages, and of
+several of these together. README.md states the mathematics.
+"""
+
+import functools
+import itertools
+import math
+from typing import Any, NoReturn
+
+from flint import arb, arb_series, ctx, fmpz_poly
+
+import shuffledp_check
+from shuffledp_check import COUNT, IDENTITY, NUMBER, UnprovenError, check_kind, need
+
+# Cells of losses to either side of 0, and what masses are whole multiples of.
+HALF, UNIT = 2**14, 2**192
+# Smaller deltas, larger epsilons and longer reports are not told.
+LEAST, MOST, LONGEST = 1e-30, 600.0, 10**4
+# Probabilities of outcomes with a message and without it; both by the cell of the loss.
+Pairs = list[tuple[arb, arb]]
+Rows = tuple[list[int], ...]
+# Outcomes of a bucket, whether a message moves from one to another, and how many do.
+Changes = list[tuple[Pairs, bool, int]]
+
+FLOOD = (float, 1e-9, 1e9)
+NOISES: dict[str, Any] = {"poisson": {"mean": FLOOD}}
+NOISES["geometric"] = {"decay": (float, 1e-100, 1 - 2**-53), "pairs": FLOOD}
+NOISES["geometric"] |= {"shape": object, "surplus": (float, 1, 1e4)}
+RATES: dict[str, Any] = {"targets": [NUMBER], "rates": [(float, 0, 1)]}
+COUNTS: dict[str, Any] = {"groups": [dict], "honest": COUNT, "meaning": object}
+COUNTS |= {"report_size": object}
+ITEMS: dict[str, Any] = dict.fromkeys(("items", "set_size", "report_size"), COUNT)
+ITEMS |= {"items": (int, 2, 2**31), "blanket": (float, 1e-300, 1e5)}
+GROUP: dict[str, Any] = {"buckets": COUNT, "most": COUNT, "noise": dict}
+
+
+class FewerError(Exception):
+    """Raised where there are too few honest people for the noise."""
+
+
+class Noise:
+    """Noise of a bucket: a number of pairs, or of messages, and geometric + and -.
+
+    Of mean m, a negative binomial number of shape r has P(Z = z + 1) / P(Z = z) =
+    t (z + r) / (z + 1), t = m / (r + m), and a Poisson number m / (z + 1).
+    """
+
+    def __init__(self, noise: dict[str, Any], times: arb) -> None:
+        self.mean = times * (noise["mean"] if "mean" in noise else noise["pairs"])
+        self.shape = times * noise["shape"] if noise.get("shape") else None
+        self.ratio = self.mean / (self.shape + self.mean) if self.shape else arb(0)
+        self.decay = arb(noise["decay"]) if "decay" in noise else None
+        self.surplus = times * noise.get("surplus", 1)
+
+    def outcomes(self, rate: arb, small: arb) -> Pairs:
+        """Returns outcomes of one likelihood ratio each, but for those that are small."""
+        if self.mean + 60 / (1 - self.ratio) > 1e6:
+            raise UnprovenError("there is too much noise")
+        step, numbers = self.mean, [(-self.mean).exp()]
+        if self.shape:
+            step, numbers = self.shape * self.ratio, [(1 - self.ratio) ** self.shape]
+        while len(numbers) <= self.mean or numbers[-1] > small:
+            z = len(numbers) - 1
+            numbers.append(numbers[-1] * (step + self.ratio * z) / (z + 1))
+        seen = [(mass * z / self.mean, mass) for z, mass in enumerate(numbers)]
+        if self.decay:
+            # g(u) = p^2 g(u - 1) + P(Z = u): outcomes u <= v, and one for all u > v.
+            p, g, seen = self.decay, arb(0), []
+            for mass in numbers:
+                before, g = g, p * p * g + mass
+                seen.append(((1 - p) * p * before, (1 - p) * g))
+            top = (sum(numbers, arb(0)) + p * g) / (1 + p)
+            seen.append((top, p * top))
+        return [(rate * p + (1 - rate) * q, q) for p, q in seen if q > small]
+
+    def log_messages(self, x: arb_series) -> Any:
+        """Returns the logarithm of E[x^N] for the number N of messages of noise."""
+        if not self.decay:
+            return self.mean * (x - 1)
+        pairs, t, p = self.mean * (x * x - 1), self.ratio, self.decay
+        if self.shape:
+            pairs = self.shape * ((1 - t).log() - (1 - t * x * x).log())
+        return pairs + 2 * self.surplus * ((1 - p).log() - (1 - p * x).log())
+
+
+def cut(noises: list[tuple[Noise, int]], room: int) -> arb:
+    """Returns the probability that a person's noise in all buckets exceeds the room."""
+    ctx.cap = room + 1
+    x = arb_series([0, 1], prec=room + 1)
+    logs = [noise.log_messages(x) * buckets for noise, buckets in noises]
+    fitting = sum(logs, arb_series([0], prec=room + 1)).exp()
+    return 1 - sum((fitting[m] for m in range(room + 1)), arb(0))
+
+
+def exactly(pairs: Pairs, moved: bool, growth: arb) -> arb:
+    """Returns a ball around the divergence of one change; likelihood ratios must rise."""
+    total, tails, k = arb(0), [(arb(0), arb(0))], 0
+    for p, q in reversed(pairs):
+        tails.append((tails[-1][0] + p, tails[-1][1] + q))
+    lost = 1 - tails[-1][0] * tails[-1][1]
+    if not moved:
+        gains = [
+            [(p - growth * q, q - growth * p)[k] for p, q in pairs] for k in (0, 1)
+        ]
+        sums = [sum((g.nonnegative_part() for g in row), arb(0)) for row in gains]
+        return (sums[0].max(sums[1]) - growth * lost).union(sums[0].max(sums[1]) + lost)
+    for p, q in pairs:
+        # Outcomes of the first bucket count from some k on, and perhaps the one before.
+        while k < len(pairs) and not pairs[k][0] * q > growth * pairs[k][1] * p:
+            k += 1
+        total += tails[-1 - k][0] * q - growth * tails[-1 - k][1] * p
+        total += (pairs[k - 1][0] * q - growth * pairs[k - 1][1] * p).nonnegative_part()
+    return (total - growth * lost).union(total + lost)
+
+
+# --- Composition on a grid (docs/theory/composition.md) -------------------------------
+def cells(pairs: Pairs, width: float, split: bool) -> Rows:
+    """Returns masses by the cell of their loss, rounded down to whole units.
+
+    Outcomes that are merged show less. Those that are split between the ends of a cell,
+    with both totals, show more. Outcomes with larger losses are left out.
+    """
+    rows: Rows = [0] * (2 * HALF + 1), [0] * (2 * HALF + 1)
+    for p, q in pairs:
+        cell = math.floor(float((p / q).log()) / width) if p > 0 else HALF
+        if not -HALF <= cell < HALF:
+            continue
+        parts = [(cell, p, q)]
+        if split:
+            # Any cell is right: what rounding puts into a wrong one is left out.
+            low, high = ((arb(width) * end).exp() for end in (cell, cell + 1))
+            right = ((p - low * q) / (high - low)).min(q)
+            left = q - abs(right)
+            parts = [(cell, low * left, left), (cell + 1, high * right, right)]
+        for place, *masses in parts:
+            for row, mass in zip(rows, masses, strict=True):
+                row[HALF + place] += units(mass * UNIT)
+    return rows
+
+
+def units(mass: arb) -> int:
+    """Returns a number from below, as a whole number of at least 0."""
+    return max(int(mass.lower().floor().fmpq()), 0)
+
+
+def mirrored(rows: Rows) -> Rows:
+    """Returns the masses where both distributions change places."""
+    return rows[1][::-1], rows[0][::-1]
+
+
+def product(first: Rows, second: Rows) -> Rows:
+    """Returns the masses of the sum of two losses; what is beyond the cells is left out."""
+    sums = [fmpz_poly(a) * fmpz_poly(b) for a, b in zip(first, second, strict=True)]
+    return tuple([int(s[HALF + k]) // UNIT for k in range(2 * HALF + 1)] for s in sums)
+
+
+def repeated(rows: Rows, times: int) -> Rows:
+    """Returns the masses of the sum of this many losses."""
+    if times == 1:
+        return rows
+    half = repeated(rows, times // 2)
+    return product(product(half, half), rows) if times % 2 else product(half, half)
+
+
+def either(rows: Rows, width: float) -> Rows:
+    """Returns a pair that dominates this one, whose losses are on the grid, and its mirror.
+
+    Its profile is the larger one at all ends of cells, and linear between them.
+    """
+    grown = [(arb(width) * k).exp() for k in range(-HALF, HALF + 1)]
+    profiles = []
+    for q in (rows[1], mirrored(rows)[1]):
+        above, below, profile = arb(sum(q)), arb(0), []
+        for end, mass in zip(grown, q, strict=True):
+            above, below = above - mass, below + end * mass
+            profile.append(UNIT - below - end * above)
+        profiles.append(profile)
+    larger = [a.max(b) for a, b in zip(*profiles, strict=True)]
+    slopes = [
+        (larger[k + 1] - larger[k]) / (grown[k + 1] - grown[k]) for k in range(2 * HALF)
+    ]
+    bends = [arb(0), *(b - a for a, b in itertools.pairwise(slopes)), arb(0)]
+    both = [(e * bend, bend) for e, bend in zip(grown, bends, strict=True)]
+    floors = [[units(mass) for mass in pair] for pair in both]
+    return tuple(list(row) for row in zip(*floors, strict=True))
+
+
+def composed(changes: Changes, epsilon: float, delta: float) -> arb:
+    """Returns a ball around the divergence of independent changes together."""
+    if sum(times for _, _, times in changes) == 1:
+        return exactly(changes[0][0], changes[0][1], arb(epsilon).exp())
+    variance, far, ends = 0.0, 0.0, []
+    for pairs, moved, times in changes:
+        losses = [(float((p / q).log()), float(q)) for p, q in pairs if p > 0]
+        variance += times * (1 + moved) * sum(q * loss**2 for loss, q in losses)
+        far = max(far, *(abs(loss) for loss, _ in losses))
+    reach = epsilon + far + math.sqrt(variance * (40 - 2 * math.log(delta)))
+    width = max(reach, 1e-9) / HALF
+    growth = arb(epsilon).exp()
+    for split in (False, True):
+        parts = []
+        for pairs, moved, times in changes:
+            rows = cells(pairs, width, split)
+            if moved:
+                rows = product(rows, mirrored(rows))
+            elif split:
+                rows = either(rows, width)
+            parts.append(repeated(rows, times))
+        rows = functools.reduce(product, parts)
+        for first, second in (rows, mirrored(rows)):
+            both = zip(first, second, strict=True)
+            common = sum((arb(a).min(growth * b) for a, b in both), arb(0))
+            least = sum(first) - common - growth * (UNIT - sum(second))
+            ends.append(((UNIT - common).upper() if split else least.lower()) / UNIT)
+    return max(ends[0], ends[1], arb(0)).union(max(ends[2:]))
+
+
+# --- Certificates ---------------------------------------------------------------------
+def groups_of(protocol: dict[str, Any], target: float) -> tuple[Any, int, float, Any]:
+    """Returns groups, how many people share the noise, the rate, and a report's size."""
+    given, subject = protocol["parameters"], protocol["statistic"]
+    need(protocol["mode"] == "agnostic", "targets apart from messages")
+    if (subject, protocol["mechanism"]) == ("counts", "noisy-counts"):
+        given = {"report_size": None, "meaning": None} | given
+        check_kind(given, COUNTS | RATES, "counts")
+        groups, share = given["groups"], given["honest"]
+    elif (subject, protocol["mechanism"]) == ("items", "poisson-items"):
+        check_kind(given, ITEMS | RATES, "items")
+        # Everybody's messages fall upon all items alike.
+        noise, share = {"poisson": {"mean": given["blanket"]}}, given["items"]
+        groups = [{"buckets": share, "most": given["set_size"], "noise": noise}]
+    else:
+        raise UnprovenError(f"{subject} by {protocol['mechanism']} is not checked here")
+    targets, rates = given["targets"], given["rates"]
+    need(targets == sorted(set(targets)) and target in targets, "a target of a list")
+    need(
+        len(targets) == len(rates) and groups != [], "groups, and a rate of each target"
+    )
+    return groups, share, rates[targets.index(target)], given["report_size"]
+
+
+def changes_of(
+    protocol: dict[str, Any], target: float, honest: int, delta: float
+) -> tuple[Changes, arb]:
+    """Returns what a person may change, and the probability that noise is cut.
+
+    Raises:
+        FewerError: If there are fewer honest people than geometric noise is made for.
+    """
+    groups, share, rate, size = groups_of(protocol, target)
+    changes, drawn = [], []
+    for group in groups:
+        check_kind(group, GROUP, "a group of buckets")
+        need(group["most"] <= group["buckets"], "no more answers than buckets")
+        need(len(group["noise"]) == 1, "one noise of each group")
+        ((name, noise),) = group["noise"].items()
+        if name not in NOISES:
+            raise UnprovenError(f"noise of {name} is not checked here")
+        check_kind(noise, NOISES[name], "noise")
+        if noise.get("shape") is not None:
+            check_kind(noise["shape"], (float, 1 + 2**-52, 1e4), "a shape")
+        if name == "geometric" and honest < share:
+            raise FewerError(f"geometric noise is made for {share} people")
+        drawn.append((Noise(noise, 1 / arb(share)), group["buckets"]))
+        if rate > 0:
+            small = arb(delta) * 1e-16
+            pairs = Noise(noise, arb(honest) / share).outcomes(arb(rate), small)
+            changes.append((pairs, group["buckets"] > 1, group["most"]))
+    if size is None:
+        return changes, arb(0)
+    answers = sum(group["most"] for group in groups)
+    check_kind(size, (int, answers, 2**62), "a size")
+    if size > LONGEST:
+        raise UnprovenError("reports are too long")
+    return changes, honest * cut(drawn, size - answers)
+
+
+def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, str]:
+    """Returns the verdict on one level of a statement, and its reason."""
+    people, chosen, (epsilon, delta) = record["people"], level["chosen"], level["at"]
+    if people is None or "target" not in level:
+        return shuffledp_check.check_level(record, about, level)
+    protocol, honest = record["protocol"], record["num_users"] - record["absent"]
+    need(about in ("one report", "all reports in all protocols"), "all reports")
+    need(level["hides_among"] == honest, f"target {chosen} to hide among {honest}")
+    need(level["rests_on"] in ("counts", "items", "composition"), "its theorem")
+    if level["epsilon_coalition"] is not None:
+        return "does not hold", "single reports show the answers to a coalition"
+    parts = [protocol]
+    if (protocol["statistic"], protocol["mechanism"]) == ("several", "composition"):
+        check_kind(protocol["parameters"], {"parts": [IDENTITY]}, "several protocols")
+        parts = protocol["parameters"]["parts"]
+        need(len(parts) > 1, "at least two protocols")
+    times, changes, lost = record["rounds"] * record["coordinates"], [], arb(0)
+    try:
+        for part in parts:
+            single, often = changes_of(part, chosen, honest, max(delta, LEAST))
+            changes += [(pairs, moved, most * times) for pairs, moved, most in single]
+            lost += times * often
+    except FewerError as reason:
+        return "does not hold", f"{reason}"
+    if not changes:
+        return "holds", "nothing is sent"
+    if len(changes) > 30 or sum(most for _, _, most in changes) > 10**4:
+        raise UnprovenError("there are too many changes")
+    if delta < LEAST or epsilon > MOST:
+        raise UnprovenError("the number is too extreme")
+    found, best = composed(changes, epsilon, delta), arb(2)
+    paid, near = (1 + arb(epsilon).exp()) * lost, epsilon
+    total = found + paid
+    # Any smaller epsilon proves it, too, and pays less for noise that is cut.
+    while not total <= delta and paid > delta / 1000 and total < best:
+        best, near = total, near * 0.8
+        total = composed(changes, near, delta) + (1 + arb(near).exp()) * lost
+    if total <= delta:
+        return "holds", f"at epsilon {epsilon:g} delta {delta:g} is proven"
+    if found - paid > delta:
+        least = float((found - paid).lower())
+        return "does not hold", f"delta {least:.7g} is not {delta:g}"
+    raise UnprovenError("the bounds are too wide")
+
+
+def main() -> NoReturn:
+    """Checks the file that is named on the command line."""
+    shuffledp_check.main(check_level)
+
+
+if __name__ == "__main__":
+    main()

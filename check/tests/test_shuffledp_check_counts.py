@@ -1,0 +1,362 @@
+"""The checker of counts and items: what the library states holds, and nothing more."""
+
+import ast
+import copy
+import itertools
+import json
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from certificate_forgeries import certificate, sealed
+from flint import arb
+
+import shuffledp as sdp
+import shuffledp_check_counts as counts
+from shuffledp_check import CertificateError, check
+
+Record = dict[str, Any]
+PEOPLE = {0.5: 3_000, 1.0: 5_000}
+FEW, MANY = sdp.PoissonNoise(43.0), sdp.PoissonNoise(90.0)
+PAIRS = sdp.GeometricNoise(0.64, pairs=200.0, shape=8.0)
+
+
+def _counts(*groups: tuple[int, int, Any], **more: Any) -> sdp.Counts:
+    terms: dict[str, Any] = {
+        "targets": (0.5, 1.0),
+        "rates": (0.4, 1.0),
+        "honest": 8_000,
+    }
+    terms |= more
+    return sdp.Counts(tuple(sdp.CountGroup(*group) for group in groups), **terms)
+
+
+SINGLE: dict[str, tuple[Any, dict[str, Any]]] = {
+    "Poisson": (_counts((8, 1, FEW)), {"delta": 1e-6}),
+    "one bucket": (_counts((1, 1, FEW)), {"delta": 1e-6}),
+    "at an epsilon": (_counts((8, 1, FEW)), {"epsilon": 0.3}),
+    "absent": (_counts((8, 1, FEW)), {"delta": 1e-6, "absent": 900}),
+    "meaning": (_counts((8, 1, FEW), meaning="ages"), {"delta": 1e-6}),
+    "one size": (_counts((8, 1, FEW), report_size=9), {"delta": 1e-6}),
+    "geometric": (_counts((8, 1, PAIRS)), {"delta": 1e-6}),
+    "more honest people": (
+        _counts((8, 1, PAIRS), honest=7_000),
+        {"delta": 1e-6, "absent": 400},
+    ),
+    "geometric, one bucket": (_counts((1, 1, PAIRS)), {"delta": 1e-6}),
+    "a Poisson number of pairs": (
+        _counts((8, 1, sdp.GeometricNoise(0.5, pairs=300.0)), report_size=40),
+        {"delta": 1e-6},
+    ),
+    "items": (sdp.Items(20, 1, (0.5, 1.0), (0.5, 1.0), 0.3, 14), {"delta": 1e-6}),
+}
+SEVERAL: dict[str, tuple[Any, dict[str, Any]]] = {
+    "groups": (_counts((8, 2, FEW), (4, 1, PAIRS)), {"delta": 1e-6}),
+    "yes or no": (_counts((1, 1, FEW), (1, 1, MANY)), {"delta": 1e-6}),
+    "rounds": (_counts((8, 1, FEW)), {"delta": 1e-6, "rounds": 3}),
+    "sets": (sdp.Items(20, 3, (0.5, 1.0), (0.5, 1.0), 0.3, 14), {"delta": 1e-6}),
+    "a list": ([_counts((8, 1, FEW)), _counts((3, 1, MANY))], {"delta": 1e-6}),
+}
+
+
+def _record(protocol: Any, given: dict[str, Any]) -> Record:
+    people = sdp.Population.from_counts(PEOPLE)
+    record: Record = json.loads(
+        json.dumps(sdp.account(protocol, people, **given).to_dict())
+    )
+    return record
+
+
+def _verdicts(record: Record) -> list[str]:
+    content = json.dumps(record).encode()
+    return [verdict for _, verdict, _ in check(content, counts.check_level)]
+
+
+def _scaled(record: Record, factor: float) -> Record:
+    solved = "epsilon_central" if "delta" in record else "delta_central"
+    scaled = copy.deepcopy(record)
+    for level in scaled["levels"]:
+        level[solved] *= factor
+        level[f"{solved}_lower"] *= 0.5
+    return scaled
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_one_change_holds_and_0_998_of_it_does_not(name: str) -> None:
+    record = _record(*SINGLE[name])
+
+    assert _verdicts(record) == ["holds"] * 2
+    assert _verdicts(_scaled(record, 0.998)) == ["does not hold"] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SEVERAL)
+def test_several_changes_hold_and_0_99_of_them_does_not(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = _record(*SEVERAL[name])
+    # Wider cells are quicker, and prove a little less.
+    monkeypatch.setattr(counts, "HALF", 2**12)
+
+    assert _verdicts(record) == ["holds"] * 2
+    assert _verdicts(_scaled(record, 0.99)) == ["does not hold"] * 2
+
+
+def test_exact_divergences_agree_with_an_enumeration_of_both_numbers() -> None:
+    p, pairs, rate, growth = 0.5, 6.0, 0.7, math.exp(0.4)
+    sizes = np.arange(60)
+    geometric = (1 - p) * p**sizes
+    flood = [math.exp(-pairs) * pairs**z / math.factorial(z) for z in sizes.tolist()]
+    without = np.zeros((61, 61))
+    for z, mass in enumerate(flood):
+        rest = geometric[: 60 - z]
+        without[z:60, z:60] += mass * np.outer(rest, rest)
+    more = np.zeros((61, 61))
+    more[1:] = without[:-1]
+    one = (rate * more + (1 - rate) * without).ravel()
+    none = without.ravel()
+    gains = [np.maximum(a - growth * b, 0).sum() for a, b in ((one, none), (none, one))]
+    seen = counts.Noise({"decay": p, "pairs": pairs, "shape": None}, arb(1))
+    outcomes = seen.outcomes(arb(rate), arb(1e-30))
+
+    alone = counts.exactly(outcomes, False, arb(growth))
+    both = counts.exactly(outcomes, True, arb(growth))
+
+    # Both enumerations leave out less than 1e-12.
+    assert float(alone) == pytest.approx(max(gains), abs=1e-11)
+    ratios = np.array([float(a / b) for a, b in outcomes])
+    masses = np.array([float(b) for _, b in outcomes])
+    moved = np.maximum(ratios[:, None] - growth * ratios[None, :], 0)
+    assert float(both) == pytest.approx(float(masses @ moved @ masses), rel=1e-9)
+
+
+def test_composition_encloses_all_directions_of_two_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(counts, "HALF", 2**12)
+    pairs = [
+        counts.Noise({"mean": mean}, arb(1)).outcomes(arb(0.8), arb(1e-30))
+        for mean in (6.0, 9.0)
+    ]
+    arrays = [np.array([[float(p), float(q)] for p, q in each]).T for each in pairs]
+    exact = 0.0
+    for turned in itertools.product((False, True), repeat=2):
+        (a, b), (c, d) = (
+            each[::-1] if turn else each
+            for each, turn in zip(arrays, turned, strict=True)
+        )
+        gains = np.outer(a, c) - math.exp(0.9) * np.outer(b, d)
+        exact = max(exact, float(np.maximum(gains, 0).sum()))
+
+    ball = counts.composed([(each, False, 1) for each in pairs], 0.9, 1e-6)
+
+    assert float(ball.lower()) * (1 - 1e-9) <= exact <= float(ball.upper())
+    # The larger profile of each is that of no single direction: 2% is lost.
+    assert float(ball.upper()) <= 1.02 * exact
+
+
+def test_what_is_cut_agrees_with_a_convolution() -> None:
+    poisson = counts.Noise({"mean": 0.5}, arb(1))
+    geometric = counts.Noise({"decay": 0.4, "pairs": 0.3, "shape": 2.0}, arb("0.5"))
+    sizes = range(40)
+    # The shape of + and of - is a half; of 0.15 pairs, 1.
+    half = np.array([math.gamma(k + 0.5) * 0.4**k / math.factorial(k) for k in sizes])
+    pairs = np.zeros(40)
+    pairs[::2] = (0.15 / 1.15) ** np.arange(20)
+    singles = np.array([0.5**k / math.factorial(k) for k in sizes])
+    total = np.ones(1)
+    for masses in (half, half, pairs, singles):
+        total = np.convolve(total, masses / masses.sum())[:40]
+
+    lost = counts.cut([(poisson, 1), (geometric, 1)], 6)
+
+    assert float(lost) == pytest.approx(1 - total[:7].sum(), rel=1e-9)
+
+
+def _set(*path: Any, value: Any) -> Callable[[Record], None]:
+    def forge(record: Record) -> None:
+        holder: Any = record
+        for step in path[:-1]:
+            holder = holder[step]
+        holder[path[-1]] = value
+        sealed(record)
+
+    return forge
+
+
+_PARAMETERS = ("protocol", "parameters")
+_NOISE = (*_PARAMETERS, "groups", 0, "noise")
+_ANY = {
+    **{
+        f"epsilon times {factor}": _set("levels", 1, "epsilon_central", value=factor)
+        for factor in (0.999, 0.99, 0.9, 0.75, 0.5)
+    },
+    "another delta": _set("delta", value=9.9e-7),
+    "fewer people": _set("people", 1, 1, value=4_999),
+    "absent people": _set("absent", value=1),
+    "a coalition": _set("levels", 1, "epsilon_coalition", value=1.0),
+    "levels apart": _set("protocol", "mode", value="stratified"),
+    "hides among more": _set("levels", 1, "hides_among", value=8_001),
+    "an unknown field": _set(*_PARAMETERS, "more", value=1),
+    "a field of a level": _set("levels", 1, "more", value=1),
+    "another theorem": _set("levels", 1, "rests_on", value="device"),
+    "another mechanism": _set("protocol", "mechanism", value="noise"),
+    "another subject": _set("about", value="nothing"),
+    "two rounds": _set("rounds", value=2),
+}
+_RATED = {
+    "a larger rate": _set(*_PARAMETERS, "rates", value=[0.55, 1.0]),
+    "a rate as a text": _set(*_PARAMETERS, "rates", value=["0.4", 1.0]),
+    "a rate above 1": _set(*_PARAMETERS, "rates", value=[0.4, 1.1]),
+    "one rate": _set(*_PARAMETERS, "rates", value=[0.4]),
+    "another target": _set(*_PARAMETERS, "targets", value=[0.5, 1.5]),
+    "targets that fall": _set(*_PARAMETERS, "targets", value=[1.0, 0.5]),
+}
+_COUNTED = {
+    "made for more": _set(*_PARAMETERS, "honest", value=8_010),
+    "made for 8000.0": _set(*_PARAMETERS, "honest", value=8_000.0),
+    "honest, true": _set(*_PARAMETERS, "honest", value=True),
+    "no groups": _set(*_PARAMETERS, "groups", value=[]),
+    "small reports": _set(*_PARAMETERS, "report_size", value=2),
+    "more answers": _set(*_PARAMETERS, "groups", 0, "most", value=2),
+    "more answers than buckets": _set(*_PARAMETERS, "groups", 0, "most", value=9),
+    "a field of a group": _set(*_PARAMETERS, "groups", 0, "more", value=1),
+    "another noise": _set(*_NOISE, value={"normal": {"mean": 43.0}}),
+    "slots": _set(*_NOISE, value={"slots": {"slots": 8_000}}),
+    "two kinds of noise": _set(*_NOISE, value={"poisson": {}, "geometric": {}}),
+}
+_POISSON = {
+    f"noise of {mean!r}": _set(*_NOISE, value={"poisson": {"mean": mean}})
+    for mean in (42.9, 0, 0.0, -43.0, "43.0", True, None, [43.0], 1e10)
+}
+_GEOMETRIC = {
+    f"{key} of {value!r}": _set(*_NOISE, "geometric", key, value=value)
+    for key, values in {
+        "decay": (0.639, 0.0, 1.0, "0.64", None),
+        "pairs": (199.0, 0, "200", None, True),
+        "shape": (7.9, 1, 0.5, -8.0, "8", True, [8.0]),
+        "surplus": (0.5, "1", None),
+        "more": (1,),
+    }.items()
+    for value in values
+}
+_ITEMS = {
+    f"{key} of {value!r}": _set(*_PARAMETERS, key, value=value)
+    for key, values in {
+        "items": (21, 1, 20.0, "20"),
+        "set_size": (0, 21, True),
+        "blanket": (0.299, 0, 0.0, -0.3, "0.3"),
+        "report_size": (3, 0, 14.0, None),
+    }.items()
+    for value in values
+}
+_LISTED = {
+    "without a part": _set(*_PARAMETERS, "parts", value=[]),
+    "a part more": _set(*_PARAMETERS, "parts", 0, "more", value=1),
+    "a part without a mode": _set(
+        *_PARAMETERS, "parts", 0, value={"statistic": "counts"}
+    ),
+    "a part that is unknown": _set(*_PARAMETERS, "parts", 0, "statistic", value="sum"),
+    "a part of less noise": _set(
+        *_PARAMETERS, "parts", 0, *_NOISE[1:], value={"poisson": {"mean": 42.0}}
+    ),
+    "a larger rate": _set(
+        *_PARAMETERS, "parts", 0, *_PARAMETERS[1:], "rates", value=[1, 1]
+    ),
+    "fewer parts as a text": _set(*_PARAMETERS, "parts", value="two"),
+}
+FORGERIES: dict[str, tuple[Any, dict[str, Callable[[Record], None]]]] = {
+    "Poisson": (SINGLE["Poisson"], _ANY | _RATED | _COUNTED | _POISSON),
+    "geometric": (SINGLE["geometric"], _ANY | _RATED | _COUNTED | _GEOMETRIC),
+    "items": (SINGLE["items"], _ANY | _RATED | _ITEMS),
+    "a list": (SEVERAL["a list"], _ANY | _LISTED),
+}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["Poisson", "geometric", "items", pytest.param("a list", marks=pytest.mark.slow)],
+)
+def test_no_forgery_holds(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts, "HALF", 2**8)
+    (protocol, given), forgeries = FORGERIES[kind]
+    true = _record(protocol, given)
+    held = []
+
+    for name, forge in forgeries.items():
+        record = copy.deepcopy(true)
+        certified = record["levels"][1]["epsilon_central"]
+        forge(record)
+        level = record["levels"][1]
+        level["epsilon_central_lower"] = 0.0
+        if name.startswith("epsilon times"):
+            level["epsilon_central"] *= certified
+        try:
+            verdicts = _verdicts(record)
+        except CertificateError:
+            continue
+        if verdicts == ["holds"] * 2:
+            held.append(name)
+
+    assert held == []
+    assert len(forgeries) >= 20
+
+
+def test_what_it_does_not_know_cannot_be_told_and_single_messages_still_can() -> None:
+    group = (8, 1, sdp.SlotNoise(slots=80_000, decay=0.6, longest=8, pairs=100.0))
+    slots = _record(_counts(group), {"delta": 1e-6})
+
+    assert _verdicts(slots) == ["cannot tell"] * 2
+    assert set(_verdicts(certificate())) == {"holds"}
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-300, 1e-31])
+@pytest.mark.parametrize("epsilon", [0.0, 700.0, 1e300])
+def test_extreme_numbers_cannot_be_told(epsilon: float, delta: float) -> None:
+    record = _record(*SINGLE["at an epsilon"])
+    record["epsilon"] = epsilon
+    for level in record["levels"]:
+        level["delta_central"] = level["delta_central_lower"] = delta
+
+    assert _verdicts(record) == ["cannot tell"] * 2
+
+
+def test_a_rate_of_0_shows_nothing_and_a_tiny_one_ends() -> None:
+    silent = _record(_counts((8, 1, FEW), rates=(0.0, 5e-324)), {"epsilon": 0.0})
+
+    assert _verdicts(silent)[0] == "holds"
+
+
+def test_geometric_noise_of_fewer_people_does_not_hold() -> None:
+    record = _record(*SINGLE["geometric"])
+    record["absent"] = 1
+    for level in record["levels"]:
+        level["hides_among"] -= 1
+
+    assert _verdicts(record) == ["does not hold"] * 2
+
+
+def test_the_second_file_is_short_and_imports_neither_the_library_nor_numpy() -> None:
+    text = Path(counts.__file__).read_text("utf-8")
+    modules: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name.partition(".")[0] for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            modules.add((node.module or "").partition(".")[0])
+
+    assert len(text.splitlines()) <= 350
+    assert modules - set(sys.stdlib_module_names) == {"flint", "shuffledp_check"}
+
+
+def test_masses_of_outcomes_add_up_to_1_far_below_double_precision() -> None:
+    # 1 - rate in double precision would be off by 5e-17.
+    noise = counts.Noise({"decay": 0.6, "pairs": 40.0, "shape": 3.0}, arb(1))
+    outcomes = noise.outcomes(arb(0.447), arb(1e-40))
+
+    for masses in zip(*outcomes, strict=True):
+        assert abs(1 - sum(masses, arb(0))) < 1e-30
