@@ -96,7 +96,12 @@ def blanket_probability(
 
 
 def exponential_cover(
-    epsilon: float, population: Population, *, clipped: bool, delta: float
+    epsilon: float,
+    population: Population,
+    *,
+    clipped: bool,
+    delta: float,
+    steeper: bool = False,
 ) -> Cover:
     """Returns the cover for a target user at this level, with the best omega of the family.
 
@@ -105,14 +110,22 @@ def exponential_cover(
         population: The other users.
         clipped: Clip-Laplace, and not Laplace.
         delta: About the size of the divergence that is asked for, in (0, 1).
+        steeper: Whether omega may fall faster outside of [-1, 1] than the target user's.
     """
-    shape = best_shape(epsilon, population, clipped=clipped, delta=delta)
+    shape = best_shape(
+        epsilon, population, clipped=clipped, delta=delta, steeper=steeper
+    )
     gamma = blanket_probability(population.epsilons / 2.0, shape, clipped=clipped)
     return cover_in_shape(shape, gamma, clipped=clipped)
 
 
 def best_shape(
-    epsilon: float, population: Population, *, clipped: bool, delta: float
+    epsilon: float,
+    population: Population,
+    *,
+    clipped: bool,
+    delta: float,
+    steeper: bool = False,
 ) -> ExponentialBlanket:
     """Returns the omega with about the smallest bound; arguments as above."""
     rate = epsilon / 2.0
@@ -123,10 +136,10 @@ def best_shape(
     )
 
     def with_reach(
-        reach: float, steeper: float = 1.0
+        reach: float, factor: float = 1.0
     ) -> tuple[float, ExponentialBlanket]:
         def spread(kappa: float) -> float:
-            shape = ExponentialBlanket(kappa, rate, reach, steeper)
+            shape = ExponentialBlanket(kappa, rate, reach, factor)
             people = counts @ blanket_probability(rates, shape, clipped=clipped)
             return divergence(shape, clipped=clipped) / max(float(people), 1e-300)
 
@@ -134,7 +147,7 @@ def best_shape(
             spread, bounds=(0.0, rate), method="bounded", options={"xatol": rate / 500}
         )
         shapes = [
-            ExponentialBlanket(kappa, rate, reach, steeper)
+            ExponentialBlanket(kappa, rate, reach, factor)
             for kappa in (float(best.x), rate)
         ]
         return min(((spread(s.kappa), s) for s in shapes), key=lambda pair: pair[0])
@@ -151,8 +164,9 @@ def best_shape(
         candidates.append((spread * cost, shape))
         # At small epsilons the ends show only their difference there.
         farthest = max(farthest + math.log(shown) / rate, 1.0 + 1.0 / rate)
-        for steeper in _STEEPER:
-            spread, shape = with_reach(farthest, steeper)
+        # A device that keeps delta by itself needs no cover.
+        for factor in _STEEPER if steeper and rate > delta else ():
+            spread, shape = with_reach(farthest, factor)
             people = counts @ blanket_probability(rates, shape, clipped=False)
             shown_far_out = float(_outer_cells(shape)[4][1, -1]) * shown
             shown_far_out *= math.sqrt(-2.0 * math.log(delta) / max(spread, 1e-300))

@@ -121,7 +121,11 @@ class Laplace(AddedNoise):
     ) -> Cover:
         """The cover of one target user, whose worst pair of values is -1 and 1."""
         return exponential_cover(
-            max(target_user, _SMALLEST), population, clipped=False, delta=delta
+            max(target_user, _SMALLEST),
+            population,
+            clipped=False,
+            delta=delta,
+            steeper=True,
         )
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
