@@ -29,11 +29,10 @@ from shuffledp.types import Floats
 _SAMPLED = 256
 # Parts of delta that may stay uncovered; the best is taken.
 _TAILS = (0.3, 0.01)
-# Rates of omega outside, over the target user's. Rare messages far out show much then, and
-# are not to show more than so many deviations over how far out a normal loss has delta.
-_STEEPER, _MOST_SHOWN = (1.1, 1.2, 1.35, 1.5), 15.0
-# The deviation says less of such losses: it has to be smaller by this factor.
-_STEEPER_COST = 1.05
+# Rates of omega outside, over the target user's. Messages far out show much then: they may
+# show so many deviations over how far out a normal loss has delta; gains below a part of
+# the deviation do not count.
+_STEEPER, _MOST_SHOWN, _STEEPER_COST = (1.1, 1.2, 1.35, 1.5), 15.0, 1.05
 # Cells outside, on either side, if the loss varies there.
 _OUTER_CELLS = 400
 # Rounding of the target user's densities, as a part of their sum.
@@ -238,9 +237,7 @@ def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -
     )
 
 
-def _outer_cells(
-    shape: ExponentialBlanket,
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+def _outer_cells(shape: ExponentialBlanket) -> tuple[Floats, ...]:
     """Returns omega's masses in cells beyond 1, the target user's, and density bounds.
 
     Returns:
