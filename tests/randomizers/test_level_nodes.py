@@ -91,7 +91,7 @@ def test_runs_are_sums_of_bins(device: AddedNoise) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("device", NOISES, ids=lambda device: device.mechanism)
 def test_nodes_loosen_a_certificate_by_less_than_a_hundredth(
-    device: AddedNoise, monkeypatch: pytest.MonkeyPatch
+    device: Laplace | ClipLaplace | Gaussian, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people = Population.from_budgets(spread_out(3_000))
     named = people.epsilons[[0, 1_500]].tolist()

@@ -114,7 +114,8 @@ def test_no_two_values_show_more_than_the_ends(index: int) -> None:
 
     def shown(x: float, other: float, growth: float, levels: Floats) -> Floats:
         loss = rows[x] - growth * rows[other]
-        inside = np.maximum(loss - levels[:, None] * common, 0.0).sum(axis=1) * step
+        excess = np.maximum(loss - levels[:, None] * common, 0.0)
+        inside: Floats = step * excess.sum(axis=1)
         return inside + float(np.maximum(outer[x] - growth * outer[other], 0.0).sum())
 
     for growth in (1.0, math.exp(0.3 * rate), math.exp(1.2 * rate)):
@@ -133,7 +134,9 @@ def test_a_careful_user_among_many_levels_is_covered_by_larger_budgets() -> None
     budgets = np.linspace(0.05, 1.0, 400)
     people = Population(budgets, np.full(400, 25))
 
-    guarantee = account(Laplace(), people, delta=1e-6, levels=budgets[[0, 100]])
+    guarantee = account(
+        Laplace(), people, delta=1e-6, levels=[float(budgets[0]), float(budgets[100])]
+    )
 
     careful, liberal = guarantee.levels
     assert (
