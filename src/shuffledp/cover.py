@@ -157,11 +157,13 @@ class ScoreAttack:
             that the adversary chose; the same for every target; shape (levels, scores).
         second: Probability of each score for the target holding x', shape (scores,).
         difference: Increase of each probability from x' to x, shape (scores,).
+        error: By how much each of `others` may be off, beyond rounding.
     """
 
     others: Floats
     second: Floats
     difference: Floats
+    error: float = 0.0
 
 
 Attack = TwoCountAttack | ScoreAttack | TwoMessages

@@ -112,9 +112,7 @@ class _Attackers:
         @functools.cache
         def bounds(finer: bool) -> list[Profile]:
             return [
-                score_bound(
-                    attack, self._scores(attack.others, target_user), rounds
-                ).delta
+                score_bound(attack, self._scores(attack, target_user), rounds).delta
                 for attack in sums
                 if (attack.second.size > _COARSE) == finer
             ]
@@ -147,10 +145,11 @@ class _Attackers:
             total = self._sums[id(hits)] = bernoulli_sum(probabilities, self._counts)
         return total.without(float(probabilities[target_user]))
 
-    def _scores(self, others: Floats, target_user: int) -> ScoreSum:
+    def _scores(self, attack: ScoreAttack, target_user: int) -> ScoreSum:
+        others, error = attack.others, attack.error
         if self._absent:
-            return score_sum(others, self._left[target_user])
+            return score_sum(others, self._left[target_user], error)
         total = self._sums.get(id(others))
         if not isinstance(total, ScoreSum):
-            total = self._sums[id(others)] = score_sum(others, self._counts)
+            total = self._sums[id(others)] = score_sum(others, self._counts, error)
         return total.without(others[target_user])

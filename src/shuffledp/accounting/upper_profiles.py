@@ -14,8 +14,10 @@ import numpy as np
 
 from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
 from shuffledp.accounting.monotone_delta import MonotoneDelta
+from shuffledp.accounting.rounds.loss_distribution import EVALUATIONS
 from shuffledp.accounting.statement import RestsOn
 from shuffledp.accounting.two_messages.two_message_bound import (
+    TwoMessageBound,
     two_message_bound,
 )
 from shuffledp.accounting.upper.blanket import (
@@ -41,6 +43,9 @@ _FAR_MORE = 1e3
 _NOTHING = 1e-300
 # Share of a bound that may be margin before smaller epsilons are tried.
 _CAUTION = 0.01
+# Evaluations of slow profiles in compositions, over all target users, and the fewest for
+# each: as many as an account of a few seconds may take.
+_SLOW_EVALUATIONS, _FEWEST_EVALUATIONS = 180, 36
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +59,7 @@ class UpperProfile:
         spread: Approximate standard deviation of the privacy loss after the shuffle.
         directions: The profiles of the pair and of its reverse, if
             each shows in half of the shuffles; otherwise none.
+        evaluations: At how many epsilons a composition may evaluate it.
     """
 
     bounds: dict[RestsOn, UpperBound]
@@ -61,6 +67,7 @@ class UpperProfile:
     level: float
     spread: float
     directions: tuple["UpperProfile", ...] = ()
+    evaluations: int = EVALUATIONS
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
@@ -113,6 +120,9 @@ class UpperProfile:
             # Too few messages, or too steep: another bound, or the local one, remains.
             with suppress(CertificationError):
                 best = min(best, (name, bound.delta(epsilon)), key=lambda pair: pair[1])
+                # No other proof can bring more than a thousandth.
+                if isinstance(bound, TwoMessageBound) and bound.settles(epsilon):
+                    break
         return best
 
     def slack(self, epsilon: float) -> float:
@@ -220,6 +230,10 @@ def upper_profiles(
         if two is not None:
             by_theorem["two messages"] = two
         by_theorem["blanket"] = bound
+        evaluations = EVALUATIONS
+        if two is not None and two.is_slow:
+            share = _SLOW_EVALUATIONS // len(levels)
+            evaluations = max(share, _FEWEST_EVALUATIONS)
         directions: list[UpperProfile] = []
         if _show_apart(pairs, randomizer) and isinstance(bound, WorstBound):
             for pair, alone in enumerate(bound.bounds):
@@ -228,7 +242,9 @@ def upper_profiles(
                     parts["two messages"] = two.of_pair(pair)
                 directions.append(UpperProfile(parts, randomizer, level, spread))
         profiles.append(
-            UpperProfile(by_theorem, randomizer, level, spread, tuple(directions))
+            UpperProfile(
+                by_theorem, randomizer, level, spread, tuple(directions), evaluations
+            )
         )
     return profiles
 

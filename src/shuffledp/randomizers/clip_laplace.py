@@ -14,6 +14,7 @@ Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Definition 4 an
 import math
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import gammainc
@@ -59,6 +60,8 @@ class ClipLaplace(ClippedNoise):
         cells: N, how many cells of the grid the range of values is cut into; a message is
             one of them.
     """
+
+    has_unimodal_covers: ClassVar[bool] = True
 
     clip: float = 1.0
     _: KW_ONLY

@@ -6,13 +6,13 @@ the density is at least that of the farther end, c e^{-b (1 + |y|)}: on the line
 nothing is farther; within the range since -b |y - v| - log(normalizer(v)) grows as v moves
 inward. omega is taken proportional to
 
-    e^{-kappa |y|} for |y| <= 1,    e^{-kappa - b_v (|y| - 1)} for 1 < |y| <= reach,
+    e^{-kappa |y|} for |y| <= 1,    e^{-kappa - r (|y| - 1)} for 1 < |y| <= reach,
 
-0 <= kappa <= b_v, b_v being the target user's rate. Then gamma is a smallest ratio of
+0 <= kappa <= b_v <= r, b_v being the target user's rate. Then gamma is a smallest ratio of
 exponentials, attained at |y| = 0, 1 or reach. For every omega of this shape the ends -1
-and 1 are the target user's worst pair: docs/theory/covers.md proves it. Beyond 1 the
-target user's densities against omega are constant, so that each side is one kind of
-message.
+and 1 are the target user's worst pair: docs/theory/covers.md proves it. With r = b_v the
+target user's densities against omega are constant beyond 1, so that each side is one kind
+of message. A larger r lets people of larger budgets cover a careful one.
 """
 
 import math
@@ -29,17 +29,36 @@ from shuffledp.types import Floats
 _SAMPLED = 256
 # Parts of delta that may stay uncovered; the best is taken.
 _TAILS = (0.3, 0.01)
+# Rates of omega outside, over the target user's. Messages far out show much then: they may
+# show so many deviations over how far out a normal loss has delta; gains below a part of
+# the deviation do not count.
+_STEEPER, _MOST_SHOWN, _STEEPER_COST = (1.1, 1.2, 1.35, 1.5), 15.0, 1.05
+# Cells outside, on either side, if the loss varies there.
+_OUTER_CELLS = 400
 # Rounding of the target user's densities, as a part of their sum.
 _ROUNDING = 4e-15
 
 
 @dataclass(frozen=True)
 class ExponentialBlanket:
-    """omega's parameters: its rates inside and outside, and where it ends (maybe inf)."""
+    """Parameters of omega.
+
+    Attributes:
+        kappa: Its rate inside of [-1, 1].
+        rate: The target user's.
+        reach: Where it ends, maybe infinity.
+        steeper: Its rate outside over the target user's, at least 1; 1 if it never ends.
+    """
 
     kappa: float
     rate: float
     reach: float
+    steeper: float = 1.0
+
+    @property
+    def outside(self) -> float:
+        """Its rate outside of [-1, 1]."""
+        return self.rate * self.steeper
 
     @property
     def norm(self) -> float:
@@ -47,13 +66,13 @@ class ExponentialBlanket:
         inside = _mean_decay(self.kappa)
         if self.reach <= 1.0:
             return 2.0 * inside
-        outside = -math.expm1(-self.rate * (self.reach - 1.0)) / self.rate
+        outside = -math.expm1(-self.outside * (self.reach - 1.0)) / self.outside
         return 2.0 * (inside + math.exp(-self.kappa) * outside)
 
     def log_density(self, y: float) -> float:
         """Returns log omega at a distance y >= 0 from the middle."""
         beyond = max(y - 1.0, 0.0)
-        return -self.kappa * min(y, 1.0) - self.rate * beyond - math.log(self.norm)
+        return -self.kappa * min(y, 1.0) - self.outside * beyond - math.log(self.norm)
 
 
 def blanket_probability(
@@ -71,12 +90,17 @@ def blanket_probability(
             np.minimum(gamma, np.exp(np.minimum(ratio, 1.0)), out=gamma)
         else:
             # On the way to infinity a steeper density falls below omega altogether.
-            gamma[rates > shape.rate] = 0.0
+            gamma[rates > shape.outside] = 0.0
     return np.minimum(gamma * (1.0 - 1e-12), 1.0)
 
 
 def exponential_cover(
-    epsilon: float, population: Population, *, clipped: bool, delta: float
+    epsilon: float,
+    population: Population,
+    *,
+    clipped: bool,
+    delta: float,
+    steeper: bool = False,
 ) -> Cover:
     """Returns the cover for a target user at this level, with the best omega of the family.
 
@@ -85,7 +109,24 @@ def exponential_cover(
         population: The other users.
         clipped: Clip-Laplace, and not Laplace.
         delta: About the size of the divergence that is asked for, in (0, 1).
+        steeper: Whether omega may fall faster outside of [-1, 1] than the target user's.
     """
+    shape = best_shape(
+        epsilon, population, clipped=clipped, delta=delta, steeper=steeper
+    )
+    gamma = blanket_probability(population.epsilons / 2.0, shape, clipped=clipped)
+    return cover_in_shape(shape, gamma, clipped=clipped)
+
+
+def best_shape(
+    epsilon: float,
+    population: Population,
+    *,
+    clipped: bool,
+    delta: float,
+    steeper: bool = False,
+) -> ExponentialBlanket:
+    """Returns the omega with about the smallest bound; arguments as above."""
     rate = epsilon / 2.0
     stride = max(1, population.num_levels // _SAMPLED)
     rates = population.epsilons[::stride] / 2.0
@@ -93,9 +134,11 @@ def exponential_cover(
         population.counts, np.arange(0, population.num_levels, stride)
     )
 
-    def with_reach(reach: float) -> tuple[float, ExponentialBlanket]:
+    def with_reach(
+        reach: float, factor: float = 1.0
+    ) -> tuple[float, ExponentialBlanket]:
         def spread(kappa: float) -> float:
-            shape = ExponentialBlanket(kappa, rate, reach)
+            shape = ExponentialBlanket(kappa, rate, reach, factor)
             people = counts @ blanket_probability(rates, shape, clipped=clipped)
             return divergence(shape, clipped=clipped) / max(float(people), 1e-300)
 
@@ -103,22 +146,32 @@ def exponential_cover(
             spread, bounds=(0.0, rate), method="bounded", options={"xatol": rate / 500}
         )
         shapes = [
-            ExponentialBlanket(kappa, rate, reach) for kappa in (float(best.x), rate)
+            ExponentialBlanket(kappa, rate, reach, factor)
+            for kappa in (float(best.x), rate)
         ]
         return min(((spread(s.kappa), s) for s in shapes), key=lambda pair: pair[0])
 
     if clipped:
-        candidates = [with_reach(1.0)]
-    else:
-        candidates = [with_reach(math.inf)]
-        for part in _TAILS:
-            spread, shape = with_reach(1.0 + math.log(0.5 / (part * delta)) / rate)
-            # What stays uncovered leaves less of delta to the rest.
-            cost = 1.0 - math.log1p(-part) / max(-math.log(delta), 1.0)
-            candidates.append((spread * cost, shape))
-    shape = min(candidates, key=lambda pair: pair[0])[1]
-    gamma = blanket_probability(population.epsilons / 2.0, shape, clipped=clipped)
-    return cover_in_shape(shape, gamma, clipped=clipped)
+        return with_reach(1.0)[1]
+    candidates = [with_reach(math.inf)]
+    shown = -math.expm1(-2.0 * rate)
+    for part in _TAILS:
+        # What stays uncovered leaves less of delta to the rest.
+        cost = 1.0 - math.log1p(-part) / max(-math.log(delta), 1.0)
+        farthest = 1.0 + math.log(0.5 / (part * delta)) / rate
+        spread, shape = with_reach(farthest)
+        candidates.append((spread * cost, shape))
+        # At small epsilons the ends show only their difference there.
+        farthest = max(farthest + math.log(shown) / rate, 1.0 + 1.0 / rate)
+        # A device that keeps delta by itself needs no cover.
+        for factor in _STEEPER if steeper and rate > delta else ():
+            spread, shape = with_reach(farthest, factor)
+            people = counts @ blanket_probability(rates, shape, clipped=False)
+            shown_far_out = float(_outer_cells(shape)[4][1, -1]) * shown
+            shown_far_out *= math.sqrt(-2.0 * math.log(delta) / max(spread, 1e-300))
+            if shown_far_out <= _MOST_SHOWN * float(people):
+                candidates.append((spread * cost * _STEEPER_COST, shape))
+    return min(candidates, key=lambda pair: pair[0])[1]
 
 
 def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -> Cover:
@@ -149,14 +202,13 @@ def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -
     high = np.maximum(ends[:, :-1], ends[:, 1:])
     uncovered = None
     if shape.reach > 1.0:
-        tail_share = -math.expm1(-rate * (shape.reach - 1.0))
-        outer = math.exp(-kappa) * tail_share / rate / norm
-        masses = np.append(masses, outer)
-        far = np.append(far, 0.5 * math.exp(-2.0 * rate) * tail_share)
-        near = np.append(near, 0.5 * tail_share)
-        less = np.append(less, 0.5 * math.expm1(-2.0 * rate) * tail_share)
-        flat = np.array([far[-1], near[-1]])[:, None] / outer
-        low, high = np.hstack([low, flat]), np.hstack([high, flat])
+        outer = _outer_cells(shape)
+        masses, near, far = (
+            np.append(inner, outside)
+            for inner, outside in zip((masses, near, far), outer[:3], strict=True)
+        )
+        less = np.append(less, math.expm1(-2.0 * rate) * outer[1])
+        low, high = np.hstack([low, outer[3]]), np.hstack([high, outer[4]])
         if math.isfinite(shape.reach):
             nearer = 0.5 * math.exp(-rate * (shape.reach - 1.0))
             farther = nearer * math.exp(-2.0 * rate)
@@ -168,6 +220,9 @@ def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -
     )
     # On the mirrored half x and x' change places. Differences are rounded up.
     rounding = _ROUNDING + 6e-16 * rate
+    if shape.steeper > 1.0:
+        # Exponents are large far out.
+        rounding += 6e-16 * shape.outside * shape.reach
     slack = rounding * (base + other)
     return Cover(
         blanket_probabilities=gamma,
@@ -182,6 +237,32 @@ def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -
     )
 
 
+def _outer_cells(shape: ExponentialBlanket) -> tuple[Floats, ...]:
+    """Returns omega's masses in cells beyond 1, the target user's, and density bounds.
+
+    Returns:
+        omega's masses, and the target user's around the nearer and the farther end,
+        shape (cells,); the smallest and the largest density against omega around the
+        farther and the nearer end, shape (2, cells).
+    """
+    rate, beyond = shape.rate, shape.reach - 1.0
+    scale = math.exp(-shape.kappa) / shape.norm
+    if shape.steeper == 1.0:
+        tail_share = np.array([-math.expm1(-rate * beyond)])
+        masses, near = scale * tail_share / rate, 0.5 * tail_share
+        flat = np.array([near * math.exp(-2.0 * rate), near]) / masses
+        return masses, near, near * math.exp(-2.0 * rate), flat, flat
+    edges = np.linspace(0.0, beyond, _OUTER_CELLS + 1)
+    left, width = edges[:-1], np.diff(edges)
+    masses = scale * np.exp(-shape.outside * left) * width
+    masses *= _mean_decay_of(shape.outside * width)
+    near = 0.5 * np.exp(-rate * left) * -np.expm1(-rate * width)
+    # The density against omega grows outward.
+    ratio = 0.5 * rate / scale * np.exp((shape.outside - rate) * edges)
+    ratios = np.stack([ratio * math.exp(-2.0 * rate), ratio])
+    return masses, near, near * math.exp(-2.0 * rate), ratios[:, :-1], ratios[:, 1:]
+
+
 def divergence(shape: ExponentialBlanket, *, clipped: bool) -> float:
     """Computes approximately the integral of (R(-1) - R(1))^2 / omega."""
     rate, kappa, norm = shape.rate, shape.kappa, shape.norm
@@ -190,8 +271,9 @@ def divergence(shape: ExponentialBlanket, *, clipped: bool) -> float:
     difference = np.exp(rate * (y - 1.0)) * -np.expm1(-2.0 * rate * y)
     total = float(np.mean(difference**2 * np.exp(kappa * y)))
     if shape.reach > 1.0:
-        edge = math.expm1(-2.0 * rate) ** 2 * math.exp(kappa) / rate
-        total += edge * -math.expm1(-rate * (shape.reach - 1.0))
+        falls = 2.0 * rate - shape.outside
+        edge = math.expm1(-2.0 * rate) ** 2 * math.exp(kappa) / falls
+        total += edge * -math.expm1(-falls * (shape.reach - 1.0))
     peak = end_density(np.array([rate]), clipped=clipped)[0]
     return float(2.0 * total * peak**2 * norm)
 

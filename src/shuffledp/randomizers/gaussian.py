@@ -23,7 +23,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Literal, TypeAlias, get_args
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -50,7 +50,9 @@ from shuffledp.randomizers.noise_attack import all_edges
 from shuffledp.randomizers.normal_cells import normal_cells, variance_of_cells
 from shuffledp.randomizers.normal_cover import normal_cover
 from shuffledp.randomizers.normal_divergence import (
+    SENSITIVITY_ERROR,
     normal_divergence,
+    sensitivity_of_many_levels,
     sensitivity_per_deviation,
 )
 from shuffledp.randomizers.sampled_cells import MessageCounts, draw_normal_cells
@@ -104,6 +106,10 @@ class Gaussian(AddedNoise):
         cells: N, how many cells of the grid the range of values is cut into; a message is
             one of them.
     """
+
+    has_unimodal_covers: ClassVar[bool] = True
+    # A run is a difference of two tails, and |y| phi(y) < 1 / 4.
+    error_of_runs: ClassVar[float] = 0.5 * SENSITIVITY_ERROR
 
     low: float = 0.0
     high: float = 1.0
@@ -193,8 +199,22 @@ class Gaussian(AddedNoise):
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Probabilities that the message falls into each bin, shape (levels, bins)."""
-        deviations = self.deviations(epsilons)[:, None]
-        away = (all_edges(self.cells) - value) / deviations
+        away = all_edges(self.cells) - value
+        return self._probabilities(away / self.deviations(epsilons)[:, None])
+
+    def probabilities_of_runs(
+        self, epsilons: Floats, value: float, starts: Ints
+    ) -> Floats:
+        """Returns probabilities of runs of bins, shape (levels, runs)."""
+        edges = all_edges(self.cells)[starts[1:] - 1]
+        if self.calibration == "exact":
+            mu = sensitivity_of_many_levels(epsilons, self.delta_local)
+        else:
+            mu = self._sensitivities(epsilons)
+        return self._probabilities((edges - value) * (0.5 * mu[:, None]))
+
+    def _probabilities(self, away: Floats) -> Floats:
+        """Returns probabilities between edges, given in deviations from the value."""
         # Differences of the nearer tail, so that far bins keep their digits.
         below, above = ndtr(np.minimum(away, 0.0)), ndtr(np.minimum(-away, 0.0))
         inside = np.diff(below, axis=1) - np.diff(above, axis=1)

@@ -14,6 +14,7 @@ Source: Dwork, McSherry, Nissim, Smith (2006), "Calibrating noise to sensitivity
 import math
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -65,6 +66,8 @@ class Laplace(AddedNoise):
         cells: N, how many cells of the grid the range of values is cut into; a message is
             one of them.
     """
+
+    has_unimodal_covers: ClassVar[bool] = True
 
     low: float = 0.0
     high: float = 1.0
@@ -118,13 +121,27 @@ class Laplace(AddedNoise):
     ) -> Cover:
         """The cover of one target user, whose worst pair of values is -1 and 1."""
         return exponential_cover(
-            max(target_user, _SMALLEST), population, clipped=False, delta=delta
+            max(target_user, _SMALLEST),
+            population,
+            clipped=False,
+            delta=delta,
+            steeper=True,
         )
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Probabilities that the message falls into each bin, shape (levels, bins)."""
+        return self._probabilities(epsilons, all_edges(self.cells) - value)
+
+    def probabilities_of_runs(
+        self, epsilons: Floats, value: float, starts: Ints
+    ) -> Floats:
+        """Returns probabilities of runs of bins, shape (levels, runs)."""
+        edges = all_edges(self.cells)[starts[1:] - 1]
+        return self._probabilities(epsilons, edges - value)
+
+    def _probabilities(self, epsilons: Floats, away: Floats) -> Floats:
+        """Returns probabilities between edges, given as distances from the value."""
         rates = epsilons[:, None] / 2.0
-        away = all_edges(self.cells) - value
         half = 0.5 * np.exp(-rates * np.abs(away))
         # Differences of the nearer tail, so that far bins keep their digits.
         below = np.where(away < 0.0, half, 0.5)

@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +21,13 @@ from shuffledp.randomizers.grid import (
     positions,
     within_bounds,
 )
-from shuffledp.randomizers.noise_attack import noise_attacks
+from shuffledp.randomizers.level_nodes import (
+    MANY_LEVELS,
+    between_nodes,
+    level_nodes,
+    population_at,
+)
+from shuffledp.randomizers.noise_attack import attacks_of_many_levels, noise_attacks
 from shuffledp.randomizers.sampled_cells import MessageCounts, draw_grid_points
 from shuffledp.randomizers.tally import batches
 from shuffledp.randomness import Rng, check_rng, stream_of
@@ -32,6 +39,11 @@ _SMALLEST = 1e-306
 class AddedNoise(ABC):
     """Noise around a number, which is scaled to [-1, 1] for the accountant."""
 
+    # Whether gamma first rises and then falls with the budget, for every omega.
+    has_unimodal_covers: ClassVar[bool] = False
+    # By how much `probabilities_of_runs` may be off, beyond rounding.
+    error_of_runs: ClassVar[float] = 0.0
+
     @abstractmethod
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Returns probabilities of the message's bins, shape (levels, bins).
@@ -40,6 +52,21 @@ class AddedNoise(ABC):
             epsilons: Local budgets, shape (levels,).
             value: Common value of these users, in [-1, 1].
         """
+
+    def probabilities_of_runs(
+        self, epsilons: Floats, value: float, starts: Ints
+    ) -> Floats:
+        """Returns probabilities of runs of bins, shape (levels, runs).
+
+        Args:
+            epsilons: Local budgets, shape (levels,).
+            value: Common value of these users, in [-1, 1].
+            starts: First bin of each run, ascending from 0, shape (runs,).
+
+        Each is off by `error_of_runs` at most, beyond rounding.
+        """
+        runs: Floats = np.add.reduceat(self.bins(epsilons, value), starts, axis=1)
+        return runs
 
     @property
     @abstractmethod
@@ -205,8 +232,15 @@ class AddedNoise(ABC):
         self, target_users: Sequence[float], population: Population, *, delta: float
     ) -> list[tuple[Cover, ...]]:
         """Returns one cover per target user."""
+        if not self.has_unimodal_covers or population.num_levels < MANY_LEVELS:
+            return [
+                (self.cover_of(target_user, population, delta=delta),)
+                for target_user in target_users
+            ]
+        nodes = level_nodes(population.epsilons)
+        coarse = population_at(nodes, population)
         return [
-            (self.cover_of(target_user, population, delta=delta),)
+            (between_nodes(self.cover_of(target_user, coarse, delta=delta), nodes),)
             for target_user in target_users
         ]
 
@@ -216,6 +250,15 @@ class AddedNoise(ABC):
         """Returns one attack per target user: an additive score of all messages."""
         # With an odd number of cells, 0 is not a point of the grid.
         middle = 2.0 * (self.cells // 2) / self.cells - 1.0
+        if population.num_levels >= MANY_LEVELS:
+            return attacks_of_many_levels(
+                self.bins,
+                self.probabilities_of_runs,
+                target_users,
+                population,
+                middle=middle,
+                error=self.error_of_runs,
+            )
         # The evidence of pure noise is bounded, and few scores do.
         precise = self.delta_local > 0.0
         return noise_attacks(

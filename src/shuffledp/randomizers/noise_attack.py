@@ -20,6 +20,7 @@ import numpy as np
 from shuffledp.cover import Attack, ScoreAttack
 from shuffledp.population import Population
 from shuffledp.randomizers.grid import on_grid
+from shuffledp.randomizers.level_nodes import level_nodes, population_at
 from shuffledp.types import Floats, Ints
 
 # The range of values in the middle, and ever wider bins on either side.
@@ -27,6 +28,8 @@ _OUTWARD = 1.0 + np.geomspace(0.25, 2000.0, 40)
 _INWARD = np.linspace(-1.0, 1.0, 41)
 
 _SCORES = 16
+# In populations of very many levels, where every level's scores take memory.
+_FEW_SCORES = 8
 # More of them, for noise whose evidence grows without bounds as messages get rare, and from
 # how many expected messages on they are told apart; in populations of sizes that pay.
 _MORE_SCORES, _MORE_MANY = 64, (1.0, 300.0)
@@ -43,6 +46,8 @@ _SILENT = 1e-6
 # Probabilities of each bin for people with these budgets who all hold a value in [-1,
 # 1]: (epsilons, value) -> array of shape (levels, bins).
 Bins = Callable[[Floats, float], Floats]
+# The same for runs of bins: (epsilons, value, first bin of each run).
+Runs = Callable[[Floats, float, Ints], Floats]
 
 
 @lru_cache
@@ -134,6 +139,87 @@ def noise_attacks(
                 attacks.append(attack(1.0, region, density_x, density_y))
         attacks_by_target_user.append(tuple(attacks))
     return attacks_by_target_user
+
+
+def attacks_of_many_levels(
+    bins: Bins,
+    runs: Runs,
+    target_users: Sequence[float],
+    population: Population,
+    *,
+    middle: float,
+    error: float,
+) -> list[tuple[Attack, ...]]:
+    """Returns attacks that all target users share, for populations of very many levels.
+
+    Each level's probabilities are computed once, of few runs of bins: for the scores that
+    suit the target user in the middle, and for the regions where others are few.
+
+    Args:
+        bins: As in `noise_attacks`.
+        runs: The same probabilities, added up over runs of bins.
+        target_users: Their local budgets.
+        population: The people among whom they hide, themselves included.
+        middle: A point of the grid in the middle of the range, or next to it.
+        error: By how much the probabilities of runs may be off, beyond rounding.
+    """
+    nodes = population_at(level_nodes(population.epsilons), population)
+    falls = {
+        value: nodes.counts @ bins(nodes.epsilons, value) for value in (middle, 1.0)
+    }
+    density_x, density_y = (
+        bins(np.array(target_users), value) for value in (-1.0, 1.0)
+    )
+    changes = density_x - density_y
+    scorings: list[tuple[float, Ints]] = []
+    for change in changes[sorted({0, len(changes) // 2, len(changes) - 1})]:
+        evidence = {v: float(np.sum(change**2 / (falls[v] + _MANY))) for v in falls}
+        value = max(evidence, key=evidence.__getitem__)
+        scorings.append((value, _scores(change, falls[value], _FEW_SCORES)))
+    tail = np.cumsum(falls[1.0])
+    for count in sorted({int(np.searchsorted(tail, few)) for few in _FEW}):
+        if count:
+            scorings.append((1.0, (np.arange(tail.size) < count).astype(np.int64)))
+    rows = _by_shared_scores(runs, population.epsilons, scorings)
+    attacks_by_target_user: list[tuple[Attack, ...]] = []
+    for first, change in zip(density_x, changes, strict=True):
+        attacks: list[Attack] = []
+        for others, (_, scores) in zip(rows, scorings, strict=True):
+            size = others.shape[1]
+            second = np.bincount(scores, first - change, minlength=size)
+            difference = np.bincount(scores, change, minlength=size)
+            if float(np.abs(difference).sum()) > _SILENT:
+                attacks.append(
+                    ScoreAttack(
+                        others,
+                        second.astype(np.float64),
+                        difference.astype(np.float64),
+                        # A score is that of a few runs.
+                        error * scores.size,
+                    )
+                )
+        attacks_by_target_user.append(tuple(attacks))
+    return attacks_by_target_user
+
+
+def _by_shared_scores(
+    runs: Runs, epsilons: Floats, scorings: Sequence[tuple[float, Ints]]
+) -> list[Floats]:
+    """Returns each level's probabilities of each score, for every (value, scores)."""
+    rows = [np.empty((epsilons.size, int(s.max()) + 1)) for _, s in scorings]
+    for value in {value for value, _ in scorings}:
+        columns = np.stack([scores for v, scores in scorings if v == value])
+        changed = np.any(np.diff(columns, axis=1) != 0, axis=0)
+        starts = np.append(0, np.flatnonzero(changed) + 1)
+        for batch in range(0, epsilons.size, _BATCH):
+            part = slice(batch, batch + _BATCH)
+            probabilities = runs(epsilons[part], value, starts)
+            for each, (own, scores) in zip(rows, scorings, strict=True):
+                if own == value:
+                    groups = np.zeros((starts.size, each.shape[1]))
+                    groups[np.arange(starts.size), scores[starts]] = 1.0
+                    each[part] = probabilities @ groups
+    return rows
 
 
 def _scores(

@@ -23,6 +23,7 @@ def binary_response() -> Any:
     return SimpleNamespace(
         randomizer=SimpleNamespace(changes=2, delta_local=0.0),
         level=LEVEL,
+        evaluations=200,
         delta=exact.delta,
         directions=(exact, exact),
     )

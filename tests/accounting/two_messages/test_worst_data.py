@@ -242,3 +242,46 @@ def test_a_pair_that_her_own_coin_hides_does_not_spoil_the_other(
     )
     assert worst <= found * (1.0 + 1e-11)
     assert found <= worst * 1.01
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_search_from_another_ones_boxes_covers_all_data(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(branch_and_bound, "_FEW_DATA", 0)
+    rng = np.random.default_rng(3_000 + seed)
+    crowd = random_crowd(rng)
+    budget = math.log(crowd.first / crowd.second)
+    others = rng.uniform(0.0, 0.95, 3) * budget
+
+    result = searched(crowd, float(others[0]))
+    for epsilon in others[1:].tolist():
+        tilted = TiltedPopulation(wider(crowd.bits, crowd.counts), epsilon)
+        result = search(tilted, start=result.boxes)
+
+    assert result.boxes is not None
+    low, high = result.boxes
+    for data in crowd.all_data():
+        assert np.any(np.all((low <= data) & (data <= high), axis=1))
+    worst = max(crowd.divergence(data, epsilon) for data in crowd.all_data())
+    assert worst <= math.exp(result.upper) * (1.0 + 1e-11) + 1e-15
+    assert math.exp(result.lower) <= worst * (1.0 + 1e-11) + 1e-15
+
+
+def test_many_searches_of_one_bound_stay_above_the_worst_data(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(branch_and_bound, "_FEW_DATA", 0)
+    people = Population.from_counts({0.5: 3, 1.0: 3, 2.0: 3})
+    (profile,) = upper_profiles(UnaryEncoding(3), people, [2], delta=1e-6)
+    bound = profile.bounds["two messages"]
+    # Wide intervals first, so that later searches start from boxes of near-by ones.
+    epsilons = np.linspace(0.0, 0.9, 40)
+    crowd = symmetric([0.25, 0.5, 1.0], [3, 3, 3], 2)
+
+    bounds = [bound.delta(epsilon) for epsilon in epsilons.tolist()]
+
+    for epsilon, delta in zip(epsilons.tolist(), bounds, strict=True):
+        worst = max(crowd.divergence(data, epsilon) for data in crowd.all_data())
+        assert worst <= delta * (1.0 + 1e-9) + 1e-15
+        assert profile.delta(epsilon) <= delta

@@ -43,12 +43,14 @@ class ScoreSum:
             (groups, K + 1, K + 1).
         reach: Largest distance of a person's probabilities from the mean ones, shape
             (groups, K + 1).
+        row_error: By how much each of `rows` may be off, beyond rounding.
     """
 
     rows: Floats
     counts: Floats
     moments: Floats
     reach: Floats
+    row_error: float = 0.0
 
     def log_generating(self, z: Complexes) -> tuple[Complexes, Floats]:
         """Returns log E[e^{z S}] and a bound of its error, maybe nan or inf, as `z`."""
@@ -67,6 +69,10 @@ class ScoreSum:
         people = np.abs(self.counts)
         rounding = (size @ self.rows.T / below + np.abs(logs)) @ people
         error = _ROUNDING * (sum(self.rows.shape) + 8) * rounding
+        if self.row_error:
+            # log(1 + x) by its slope; the factor covers what bends, also in the moments.
+            moved = np.abs(excess).sum(axis=1)[:, None] / below
+            error = error + 4.0 * self.row_error * (moved @ people)
         result: Complexes = logs @ self.counts
         grouped = np.flatnonzero(self.reach.any(axis=1))
         if grouped.size == 0:
@@ -93,8 +99,12 @@ class ScoreSum:
         at least a factor of exp(-2 sum_h A_h sin(h w / 2)^2).
         """
         weights = np.exp(tilt * np.arange(self.rows.shape[1]))
-        maximum = (self.rows + self.reach) @ weights
-        minimum = np.maximum(self.rows - self.reach, 0.0) * weights / maximum[:, None]
+        maximum = (self.rows + self.reach + self.row_error) @ weights
+        minimum = (
+            np.maximum(self.rows - self.reach - self.row_error, 0.0)
+            * weights
+            / maximum[:, None]
+        )
         per_user = least_coincidences(minimum)
         # The target user's are taken away; what is left is not negative.
         rounding = 1e-12 * (np.abs(self.counts) @ per_user)
@@ -108,12 +118,13 @@ class ScoreSum:
         if same.size:
             counts = self.counts.copy()
             counts[same[0]] -= 1.0
-            return ScoreSum(self.rows, counts, self.moments, self.reach)
+            return ScoreSum(self.rows, counts, self.moments, self.reach, self.row_error)
         return ScoreSum(
             np.vstack([self.rows, row]),
             np.append(self.counts, -1.0),
             np.pad(self.moments, ((0, 1), (0, 0), (0, 0))),
             np.pad(self.reach, ((0, 1), (0, 0))),
+            self.row_error,
         )
 
 
@@ -152,19 +163,21 @@ def least_coincidences(rows: Floats) -> Floats:
     return np.stack([(rows[:, :-h] * rows[:, h:]).sum(axis=1) for h in lags], axis=1)
 
 
-def score_sum(others: Floats, counts: Ints) -> ScoreSum:
+def score_sum(others: Floats, counts: Ints, row_error: float = 0.0) -> ScoreSum:
     """Returns the sum of scores of counts[j] users with probabilities others[j], all j.
 
     Args:
         others: Probability of each score, shape (levels, K + 1), K >= 1. Neighboring
             levels should be similar: they are grouped.
         counts: People of each level, shape (levels,).
+        row_error: By how much each probability may be off, beyond rounding.
     """
     n: Floats = counts.astype(np.float64)
     levels, scores = others.shape
     if levels <= MAX_GROUPS:
         nothing = np.zeros_like(others)
-        return ScoreSum(others, n, np.zeros((levels, scores, scores)), nothing)
+        alone = np.zeros((levels, scores, scores))
+        return ScoreSum(others, n, alone, nothing, row_error)
     edges = _edges(others)
     groups = [
         _group(others[start:stop], n[start:stop])
@@ -173,7 +186,11 @@ def score_sum(others: Floats, counts: Ints) -> ScoreSum:
     ]
     rows, people, moments, reach = zip(*groups, strict=True)
     return ScoreSum(
-        np.stack(rows), np.array(people), np.stack(moments), np.stack(reach)
+        np.stack(rows),
+        np.array(people),
+        np.stack(moments),
+        np.stack(reach),
+        row_error,
     )
 
 

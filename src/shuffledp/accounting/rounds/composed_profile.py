@@ -100,6 +100,7 @@ def losses_of(
         upper.delta,
         ceiling=upper.level if pure else float("inf"),
         negligible=max(_NEGLIGIBLE * delta / shuffles, smallest),
+        evaluations=upper.evaluations,
     )
 
 

@@ -19,7 +19,7 @@ from shuffledp.types import Floats
 
 # Evaluations of one profile at most, and the part of the variance that a chord between
 # two nodes may add without being split: together well below 1 % of epsilon.
-_EVALUATIONS = 200
+EVALUATIONS = 200
 _CHORD = 2e-5
 # Epsilons beyond this count as infinite, so that e^-epsilon is a normal number.
 _FARTHEST = 600.0
@@ -52,7 +52,11 @@ class LossDistribution:
 
 
 def loss_distribution(
-    upper: Callable[[float], float], *, ceiling: float, negligible: float
+    upper: Callable[[float], float],
+    *,
+    ceiling: float,
+    negligible: float,
+    evaluations: int = EVALUATIONS,
 ) -> LossDistribution:
     """Chooses nodes, evaluates a profile there, and connects the dots.
 
@@ -61,6 +65,7 @@ def loss_distribution(
             all neighbors in both directions.
         ceiling: An epsilon known to hold with delta = 0, or infinity.
         negligible: A delta that may be added to that of every collection.
+        evaluations: Of the profile, about, at most.
     """
     values: dict[float, float] = {}
 
@@ -87,7 +92,7 @@ def loss_distribution(
         )
         # Where a middle is known and was dropped, the profile is straight.
         new = [x for x in _middles_to_add(result) if x not in values]
-        new = new[: max(0, _EVALUATIONS - len(values))]
+        new = new[: max(0, evaluations - len(values))]
         if not new:
             return result
         for middle in new:

@@ -36,19 +36,30 @@ class WorstData:
         worst: Holders in each band of the worst data seen, shape (bands,).
         lower: Logarithm of a lower bound of the divergence there.
         upper: Logarithm of an upper bound for all data.
+        boxes: Lower and upper corners of boxes that cover all data, shape (2, boxes,
+            bands); None where there are few data.
     """
 
     worst: Floats
     lower: float
     upper: float
+    boxes: Floats | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the bound exceeds the worst data by no more than was aimed for."""
+        return self.upper <= self.lower + _ENOUGH
 
 
-def search(tilted: TiltedPopulation, *, effort: int = EFFORT) -> WorstData:
+def search(
+    tilted: TiltedPopulation, *, effort: int = EFFORT, start: Floats | None = None
+) -> WorstData:
     """Returns the worst data found, with a proven bound for all data.
 
     Args:
         tilted: The population, at one epsilon.
         effort: Boxes to be evaluated at most, about.
+        start: Boxes that cover all data, as in `WorstData`; by default one box.
     """
     counts = tilted.population.counts
     if math.prod((counts + 1.0).tolist()) <= _FEW_DATA:
@@ -59,9 +70,12 @@ def search(tilted: TiltedPopulation, *, effort: int = EFFORT) -> WorstData:
         [0.0 * counts, counts, np.where(tilted.rise > 0.0, counts, 0.0)]
     )
     incumbent = _worst_of(tilted, likely_data)
-    boxes = _evaluated(tilted, 0.0 * counts[None, :], counts[None, :])
     effort = min(effort, _MOST_WORK // counts.size)
-    settled_upper, num_evaluated = -math.inf, 1
+    if start is None or 2 * start.shape[1] > effort:
+        start = np.stack([0.0 * counts, counts])[:, None, :]
+    boxes = _evaluated(tilted, *start)
+    settled: list[Floats] = []
+    settled_upper, num_evaluated = -math.inf, start.shape[1]
     while True:
         worst = int(np.argmax(boxes.upper))
         inside = _inside(tilted, boxes.low[worst], boxes.high[worst])
@@ -72,12 +86,14 @@ def search(tilted: TiltedPopulation, *, effort: int = EFFORT) -> WorstData:
         settled_upper = max(
             settled_upper, float(boxes.upper[~loose].max(initial=-math.inf))
         )
+        settled.append(boxes.chosen(~loose).corners)
         boxes = boxes.chosen(loose)
         if not loose.any() or num_evaluated >= effort:
             settled_upper = max(
                 settled_upper, float(boxes.upper.max(initial=-math.inf))
             )
-            return WorstData(incumbent.worst, incumbent.lower, settled_upper)
+            covering = np.concatenate([*settled, boxes.corners], axis=1)
+            return WorstData(incumbent.worst, incumbent.lower, settled_upper, covering)
         order = np.argsort(-boxes.upper, kind="stable")
         halves = _cut(tilted, boxes.chosen(order[:_AT_ONCE]))
         num_evaluated += len(halves.upper)
@@ -92,6 +108,11 @@ class _Boxes:
     high: Floats
     upper: Floats
     doubt: Floats
+
+    @property
+    def corners(self) -> Floats:
+        """Lower and upper corners, shape (2, boxes, bands)."""
+        return np.stack([self.low, self.high])
 
     def chosen(self, which: np.typing.NDArray[np.generic]) -> "_Boxes":
         return _Boxes(

@@ -148,6 +148,9 @@ def compared_protocols(
             left_out.append(reason)
         else:
             compared_kinds.append(kind)
+    if len(wish.asked) == 1 and len(modes) > 1:
+        modes = modes[:1]
+        left_out.append(f"Other modes: with one level they are the same as {modes[0]}.")
     for mode in modes:
         # Levels of the default randomizer size the others.
         on_step(f"{simplest.randomizer.mechanism}, {mode}")
