@@ -67,7 +67,10 @@ def check_target(path: Path) -> None:
     """
     # Renaming a file onto a device would replace the device itself.
     if path.exists() and not path.is_file():
-        raise DataError(f"Expected an ordinary file to write to, got {path}.")
+        kind = "folder" if path.is_dir() else "device"
+        raise DataError(
+            f"Expected an ordinary file to write to, got the {kind} {str(path)!r}."
+        )
 
 
 def check_new(paths: Iterable[Path | None], *, force: bool) -> None:

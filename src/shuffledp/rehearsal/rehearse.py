@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shuffledp.analyzer.interval import checked_confidence
 from shuffledp.datasets.fetch import Progress
 from shuffledp.datasets.frames import Frame, Source
 from shuffledp.datasets.missing import Missing
@@ -214,8 +213,6 @@ def perform(
     """
     if seed is not None and (not isinstance(seed, int) or seed < 0):
         raise InvalidInputError(f"Expected a seed >= 0, got {seed}.")
-    # Before all work: intervals are computed last.
-    checked_confidence(confidence)
     rng: Rng = (
         SystemRandom() if seed is None else np.random.default_rng([seed, _STREAM])
     )

@@ -196,7 +196,10 @@ class Rehearsed:
             beside = () if row.consistent is None else (written(row.consistent),)
             return name, written(row.estimate), *beside, interval, truth
 
-        title = f"of {summary.num_users:,} people, rehearsed"
+        people = f"{summary.num_users:,} people, rehearsed"
+        own = section.words.title == summary.words.title
+        # The title of a question is whatever its author called it.
+        title = f"of {people}" if own else f"({people})"
         if len(summary.sections) == 1:
             title += f": {printable(summary.source)}"
         return TextTable(
