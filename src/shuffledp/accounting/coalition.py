@@ -8,7 +8,7 @@ reports together, by basic composition (Dwork and Roth 2014, Theorem 3.16).
 from collections.abc import Sequence
 from fractions import Fraction
 
-from shuffledp.accounting.epsilon_solver import round_up
+from shuffledp.accounting.epsilon_solver import shortened
 from shuffledp.accounting.rounds.composed_profile import total_budget
 from shuffledp.accounting.statement import Statement
 from shuffledp.accounting.sums.rounding import rounded_up
@@ -50,8 +50,7 @@ def coalition_note(statements: Sequence[Statement]) -> str | None:
     """
     levels = statements[0].levels
     known = [entry.epsilon_coalition for entry in levels]
-    # In six digits: sums of budgets may have all digits of a double.
-    epsilons = sorted({round_up(epsilon) for epsilon in known if epsilon is not None})
+    epsilons = sorted({shortened(epsilon) for epsilon in known if epsilon is not None})
     if not epsilons or None in known:
         return None
     delta = max(entry.delta_coalition for entry in levels)
@@ -62,7 +61,7 @@ def coalition_note(statements: Sequence[Statement]) -> str | None:
         named = f"{first} and {plain(epsilons[-1])}, by level"
     else:
         named = plain(epsilons[0])
-    at = f", at delta {plain(round_up(delta))}" if delta else ""
+    at = f", at delta {plain(shortened(delta))}" if delta else ""
     return (
         "If shuffler and analyst work together, they see each person's own reports, and "
         f"the local guarantee is all that is left: epsilon {named}{at}."

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from shuffledp.accounting.epsilon_solver import round_up
+from shuffledp.accounting.epsilon_solver import shortened
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.format_number import plain
 
@@ -20,7 +20,7 @@ class LevelTable:
         rows: One per level.
         worst: The certified (epsilon, delta) of the level protected least.
 
-    Certified numbers are shown with at most six digits, rounded upward.
+    Certified numbers of more than 15 digits are shown with six, rounded upward.
     """
 
     headings: tuple[str, ...]
@@ -34,7 +34,7 @@ def level_table(statement: Statement) -> LevelTable:
     levels = statement.levels
     worst = max((level.epsilon_central, level.delta_central) for level in levels)
     if statement.epsilon is None:
-        worst = round_up(worst[0]), worst[1]
+        worst = shortened(worst[0]), worst[1]
     return LevelTable(
         (
             chosen_heading(statement),
@@ -76,8 +76,7 @@ def _coalition(level: LevelGuarantee) -> str:
 
 
 def _certified(number: float) -> str:
-    # Multiples of a budget may have all digits of a double.
-    return plain(round_up(number))
+    return plain(shortened(number))
 
 
 def _row(level: LevelGuarantee, symbol: str, *, coalition: bool) -> tuple[str, ...]:
