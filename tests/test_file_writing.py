@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shuffledp.errors import DataError
-from shuffledp.file_writing import write_file, write_files
+from shuffledp.file_writing import write_file, write_files, write_paths
 
 
 def test_a_file_is_replaced_by_the_whole_text(tmp_path: Path) -> None:
@@ -69,3 +69,25 @@ def test_a_full_disk_leaves_everything_as_it_was(
         write_files(tmp_path, {"a.csv": "new", "b.json": "new"})
     assert (tmp_path / "a.csv").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_a_full_disk_leaves_no_folder_that_was_made_for_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mkstemp(**options: Any) -> tuple[int, str]:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("shuffledp.file_writing.tempfile.mkstemp", mkstemp)
+    (tmp_path / "there").mkdir()
+
+    for folder in ("there", "there/new", "new/report"):
+        with pytest.raises(DataError, match="No space left"):
+            write_files(tmp_path / folder, {"a.csv": "new"})
+    assert [path.name for path in tmp_path.rglob("*")] == ["there"]
+
+
+def test_files_of_several_folders_are_written_or_none(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"a\.csv and .*b\.csv: No such file"):
+        write_paths({tmp_path / "a.csv": "1", tmp_path / "nowhere" / "b.csv": "2"})
+
+    assert list(tmp_path.iterdir()) == []

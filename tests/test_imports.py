@@ -25,6 +25,7 @@ BASE = {
     "stored_state",
     "display_text",
     "format_number",
+    "number_range",
     "number_text",
     "option_text",
     "asked_combination",

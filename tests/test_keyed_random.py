@@ -208,3 +208,18 @@ def test_no_shuffle_draws_from_devices() -> None:
         sdp.shuffle(reports, rng=keyed)
     with pytest.raises(InvalidInputError, match="for devices"):
         keyed.permutation(4)
+
+
+@pytest.mark.parametrize(
+    ("secret", "people", "words"),
+    [
+        ("text", digests(2), "the secret as bytes, got str"),
+        (SECRET, [1, 2], "people's digests as an array .*, got list"),
+    ],
+    ids=["secret", "digests"],
+)
+def test_arguments_of_another_kind_are_named(
+    secret: Any, people: Any, words: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=f"Expected {words}"):
+        KeyedRandom(secret, people)

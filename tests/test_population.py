@@ -96,6 +96,15 @@ def test_budgets_that_make_no_sense_are_refused_without_repeating_them(
     assert "12325" not in str(caught.value)
 
 
+def test_refusals_say_where_another_number_is() -> None:
+    with pytest.raises(PopulationError, match=r"another number in entry 2 of 3\.$"):
+        Population.from_budgets([1.0, math.nan, -1.0])
+    with pytest.raises(PopulationError, match=r"reveals everything\), got -1\.$"):
+        Population.from_counts({1.0: 5, -1.0: 5})
+    with pytest.raises(PopulationError, match="at least one privacy level, got none"):
+        Population.from_counts({})
+
+
 @pytest.mark.parametrize(
     ("epsilons", "counts"),
     [

@@ -163,6 +163,18 @@ def test_a_mechanism_of_the_same_name_with_a_class_of_its_own_cannot_be_told() -
     assert set(verdicts_of(sealed(record))) == {"cannot tell"}
 
 
+@pytest.mark.parametrize("caution", [1.0, 1.0 + 4e-16])
+def test_what_only_devices_prove_of_several_rounds_holds(caution: float) -> None:
+    people = sdp.Population.from_counts({0.1: 1, 0.5: 1})
+    stated = sdp.account(sdp.Frequency(3), people, delta=1e-9, rounds=3, absent=1)
+    record = json.loads(json.dumps(stated.to_dict()))
+    for level in record["levels"]:
+        level["epsilon_coalition"] *= caution
+        level["epsilon_central"] = level["epsilon_coalition"]
+
+    assert set(verdicts_of(record)) == {"holds"}
+
+
 def test_a_coalition_is_promised_no_more_than_the_device_gives() -> None:
     record = copy.deepcopy(certificate())
     record["levels"][0]["epsilon_coalition"] *= 0.999

@@ -8,10 +8,11 @@ def run() -> None:
     try:
         # Imported here: Ctrl-C during the import would otherwise print a traceback.
         from shuffledp.cli.main import main
+
+        main()
     except KeyboardInterrupt:
         print("shuffledp: stopped.", file=sys.stderr)
         sys.exit(130)
-    main()
 
 
 if __name__ == "__main__":

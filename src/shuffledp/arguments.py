@@ -1,6 +1,8 @@
 """Checks of the kind of an argument, with errors that repeat none of its content."""
 
 from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
 from typing import Any, TypeVar
 
 from shuffledp.errors import InvalidInputError
@@ -78,3 +80,25 @@ def expect_callable(value: object, what: str) -> None:
         raise InvalidInputError(
             f"Expected {what} to be a function, got {type(value).__name__}."
         )
+
+
+def expect_path(value: object, what: str) -> Path:
+    """Returns the path of a file or folder.
+
+    >>> expect_path("report.html", "a report")
+    PosixPath('report.html')
+
+    Args:
+        value: The argument as passed by the caller.
+        what: What is written or read there, for errors.
+
+    Raises:
+        InvalidInputError: If it is no path, or an empty text.
+    """
+    if not isinstance(value, str | PathLike):
+        raise InvalidInputError(
+            f"Expected the path of {what}, got {type(value).__name__}."
+        )
+    if not str(value).strip():
+        raise InvalidInputError(f"Expected the path of {what}, got an empty text.")
+    return Path(value)

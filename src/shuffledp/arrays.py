@@ -115,7 +115,25 @@ def check_integers_below(
         raise InvalidInputError(f"Expected {what} as {each}.")
     if array.size and (array.min() < 0 or array.max() >= bound):
         # Without the offending value, which belongs to a person.
-        raise InvalidInputError(f"Expected {what} to be integers in [0, {bound}).")
+        raise InvalidInputError(
+            f"Expected {what} to be integers in [0, {bound})"
+            f"{first_other((array >= 0) & (array < bound))}."
+        )
+
+
+def first_other(expected: NDArray[np.bool_]) -> str:
+    """Returns where something else stands, to end an error; it repeats no value.
+
+    >>> first_other(np.array([True, False, True]))
+    ', got another number in entry 2 of 3'
+
+    Args:
+        expected: Whether each number is as it should be, shape (n,) or (n, m).
+    """
+    if expected.size < 2:
+        return ""
+    entry = int(np.argwhere(~expected)[0][0]) + 1
+    return f", got another number in entry {entry:,} of {len(expected):,}"
 
 
 def _check_same_length(values: NDArray[Any], epsilons: Floats, what: str) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_label
+from shuffledp.number_range import value_range
 
 MOST_BINS = 1024
 MOST_DIGITS = 24
@@ -65,11 +66,7 @@ class AskedNumber:
             raise InvalidInputError(f"Expected a unit as text, got {self.unit!r:.40}.")
         for name in ("low", "high"):
             object.__setattr__(self, name, _number(getattr(self, name)))
-        # Halves, as devices compute with them: a range so small has no middle.
-        if not self.high / 2.0 - self.low / 2.0 > 0.0:
-            raise InvalidInputError(
-                f"Expected low < high, got {self.low:g} and {self.high:g}."
-            )
+        value_range(self.low, self.high)
         if (self.edges is None) is (self.steps is None):
             raise InvalidInputError("Expected either edges or steps of a number.")
         allowed = self._levels_of_edges() if self.steps is None else self._digits()

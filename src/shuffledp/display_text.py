@@ -9,6 +9,8 @@ from shuffledp.labels import Display
 
 # Letters of a name in tables and pictures.
 _LONGEST = 40
+# Beyond these, numbers are written with an exponent.
+_LARGE, _MOST_DECIMALS = 1e15, 12
 
 
 def percent(share: float, digits: int) -> str:
@@ -42,9 +44,16 @@ def rounded(number: float, digits: int) -> str:
 
     >>> rounded(-1234567.8, -3), rounded(0.5, 3), rounded(-0.0001, 2)
     ('-1,235,000', '0.500', '0.00')
+    >>> rounded(1.25e300, -298), rounded(1.25e-300, 302)
+    ('1.25e+300', '1.25e-300')
     """
     if not math.isfinite(number):
         return str(number)
+    # Hundreds of digits would say less.
+    if number and (abs(number) >= _LARGE or digits > _MOST_DECIMALS):
+        exponent = math.floor(math.log10(abs(number)))
+        return f"{number:.{min(max(exponent + digits, 0), _MOST_DECIMALS)}e}"
+    digits = min(digits, _MOST_DECIMALS)
     text = f"{round(number, digits):,.{max(digits, 0)}f}"
     return text.removeprefix("-") if not text.strip("-0.,") else text
 

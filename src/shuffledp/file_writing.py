@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from shuffledp.errors import DataError
@@ -20,10 +21,18 @@ def write_files(folder: Path, contents: Mapping[str, str | bytes]) -> None:
         DataError: If a file cannot be written.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _write_atomically(
-            {folder / name: content for name, content in contents.items()}
-        )
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _write_atomically(
+                {folder / name: content for name, content in contents.items()}
+            )
+        # Folders that were made for these files go with them, also on KeyboardInterrupt.
+        except BaseException:
+            for path in missing:
+                with suppress(OSError):
+                    path.rmdir()
+            raise
     except OSError as error:
         raise DataError(f"Could not write to {folder}: {error.strerror}.") from error
 
@@ -34,10 +43,20 @@ def write_file(path: Path, content: str | bytes) -> None:
     Raises:
         DataError: If it cannot be written.
     """
+    write_paths({path: content})
+
+
+def write_paths(contents: Mapping[Path, str | bytes]) -> None:
+    """Writes files to any folders that exist: all of them, or none.
+
+    Raises:
+        DataError: If a file cannot be written.
+    """
     try:
-        _write_atomically({path: content})
+        _write_atomically(contents)
     except OSError as error:
-        raise DataError(f"Could not write {path}: {error.strerror}.") from error
+        names = " and ".join(map(str, contents))
+        raise DataError(f"Could not write {names}: {error.strerror}.") from error
 
 
 def check_target(path: Path) -> None:
@@ -48,7 +67,10 @@ def check_target(path: Path) -> None:
     """
     # Renaming a file onto a device would replace the device itself.
     if path.exists() and not path.is_file():
-        raise DataError(f"Expected an ordinary file to write to, got {path}.")
+        kind = "folder" if path.is_dir() else "device"
+        raise DataError(
+            f"Expected an ordinary file to write to, got the {kind} {str(path)!r}."
+        )
 
 
 def check_new(paths: Iterable[Path | None], *, force: bool) -> None:

@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shuffledp.arguments import expect_path
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.file_writing import write_file
@@ -41,11 +42,13 @@ class MatplotlibPicture:
             InvalidInputError: If the path has another suffix.
             DataError: If the file cannot be written.
         """
-        target = Path(path)
-        kind = picture_kind(target)
+        target = expect_path(path, "a picture")
+        write_file(target, self.content(picture_kind(target)))
+
+    def content(self, kind: str) -> bytes:
+        """Returns the content of a file of a format: see `picture_kind`."""
         if kind == "svg":
-            write_file(target, self.svg.encode())
-            return
+            return self.svg.encode()
         _set_style(self.figure)
         content = io.BytesIO()
         # Without a date the same figure gives the same file.
@@ -53,7 +56,7 @@ class MatplotlibPicture:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Glyph .* missing from")
             self.figure.savefig(content, format=kind, dpi=200, metadata=dates)
-        write_file(target, content.getvalue())
+        return content.getvalue()
 
     def _repr_svg_(self) -> str:
         return self.svg

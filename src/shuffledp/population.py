@@ -6,12 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.arrays import level_array
+from shuffledp.arrays import first_other, level_array
 from shuffledp.errors import PopulationError, UnknownLevelError
 from shuffledp.types import Floats, Ints
 
 MAX_BUDGET = 700.0
 MAX_USERS = 1e10
+EXPECTED_BUDGETS = (
+    "Expected every privacy budget to be a number from 0 (reveals nothing) to "
+    f"{MAX_BUDGET:g} (reveals everything)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +89,12 @@ class Population:
                 raise PopulationError(
                     f"Expected whole numbers of people up to {MAX_USERS:g}, got {count!r}."
                 )
+        if not counts:
+            raise PopulationError("Expected at least one privacy level, got none.")
         epsilons = level_array(list(counts), refusal=PopulationError)
+        # Levels of a population are public: the error may name one.
+        for level in epsilons[~possible_budgets(epsilons)][:1].tolist():
+            raise PopulationError(f"{EXPECTED_BUDGETS}, got {level:g}.")
         people = np.array(list(counts.values()), dtype=np.int64)
         order = np.argsort(epsilons)
         return cls(epsilons[order], people[order])
@@ -157,11 +166,15 @@ class Population:
 def check_budgets(epsilons: Floats) -> None:
     """Raises PopulationError unless every budget is from 0 to 700."""
     # Written this way round, it refuses NaN, too. e^eps must stay a finite number.
-    if not np.all((epsilons >= 0) & (epsilons <= MAX_BUDGET)):
-        raise PopulationError(
-            "Expected every privacy budget to be a number from 0 (reveals nothing) to "
-            f"{MAX_BUDGET:g} (reveals everything)."
-        )
+    possible = possible_budgets(epsilons)
+    if not np.all(possible):
+        raise PopulationError(f"{EXPECTED_BUDGETS}{first_other(possible)}.")
+
+
+def possible_budgets(epsilons: Floats) -> NDArray[np.bool_]:
+    """Returns whether each number is a budget, from 0 to 700, shape as `epsilons`."""
+    possible: NDArray[np.bool_] = (epsilons >= 0) & (epsilons <= MAX_BUDGET)
+    return possible
 
 
 def _few(epsilons: Floats) -> str:

@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.arguments import expect_instance
 from shuffledp.arrays import as_whole, int_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
@@ -121,11 +120,19 @@ class KeyedRandom(_Words):
             InvalidInputError: If the secret is short, or these are not digests.
             MissingExtraError: If the package cryptography is missing.
         """
-        if len(expect_instance(secret, bytes)) < _SECRET_SIZE:
+        if not isinstance(secret, bytes):
+            raise InvalidInputError(
+                f"Expected the secret as bytes, got {type(secret).__name__}."
+            )
+        if len(secret) < _SECRET_SIZE:
             raise InvalidInputError(
                 f"Expected a secret of at least {_SECRET_SIZE} bytes, got {len(secret)}."
             )
-        expect_instance(people, np.ndarray)
+        if not isinstance(people, np.ndarray):
+            raise InvalidInputError(
+                "Expected people's digests as an array of bytes (np.uint8), got "
+                f"{type(people).__name__}."
+            )
         width = people.shape[1] if people.ndim == 2 else 0
         if people.dtype != np.uint8 or width == 0 or width % _BLOCK:
             raise InvalidInputError(

@@ -58,8 +58,12 @@ class Tally:
 
     def __post_init__(self) -> None:
         expect_instance(self.identity, Identity)
-        for array in (self.levels, self.people, self.counts):
-            expect_instance(array, np.ndarray)
+        for name in ("levels", "people", "counts"):
+            array = getattr(self, name)
+            if not isinstance(array, np.ndarray):
+                raise InvalidInputError(
+                    f"Expected {name} as an array, got {type(array).__name__}."
+                )
         if self.people.ndim != 2:
             raise InvalidInputError("Expected people by cohorts and levels.")
         columns = max(self.levels.size, 1)

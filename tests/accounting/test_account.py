@@ -516,7 +516,10 @@ def test_smallest_delta_is_certified() -> None:
         *[({"absent": number}, "absent") for number in (-1, 2.5, True, 10, 11, "3")],
         *[({"rounds": number}, "rounds") for number in (0, -1, 1.5, True, None)],
         *[({"coordinates": number}, "coordinates") for number in (0, 2.0, False)],
-        ({"rounds": 10**8 + 1}, "rounds"),
+        *[
+            ({"rounds": number}, "at most 100,000,000 rounds")
+            for number in (10**8 + 1, 10**9, 10**18)
+        ],
         ({"rounds": 10**4 + 1, "coordinates": 10**4}, "coordinates"),
         ({"levels": []}, "level"),
         ({"levels": [0.7]}, "level"),

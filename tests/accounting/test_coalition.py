@@ -57,6 +57,47 @@ def test_products_are_rounded_upward(times: int) -> None:
     assert epsilon <= times * 0.1 * (1.0 + 1e-12)
 
 
+@pytest.mark.parametrize(
+    ("level", "rounds", "shown"),
+    [(0.5, 10, "5"), (1.0, 10**8, "100000000"), (0.1, 3, "0.300001")],
+)
+def test_budgets_of_several_rounds_have_six_digits_at_most(
+    level: float, rounds: int, shown: str
+) -> None:
+    people = sdp.Population.from_counts({level: 100})
+    guarantee = sdp.account(sdp.Frequency(17), people, delta=1e-6, rounds=rounds)
+
+    stated = guarantee.levels[0].epsilon_coalition or 0.0
+    exact = rounds * Fraction(level)
+    # The smallest double that is not below the exact number.
+    assert Fraction(math.nextafter(stated, 0.0)) < exact <= Fraction(stated)
+    assert float(shown) >= stated
+    assert guarantee.views()[0].rows[0][3] == shown
+    assert guarantee.coalition[0].endswith(f" left: epsilon {shown}.")
+
+
+def test_certificates_of_former_versions_hold() -> None:
+    people = sdp.Population.from_counts({0.5: 1, 1.0: 1})
+    guarantee = sdp.account(sdp.Frequency(3), people, delta=1e-9, rounds=10, absent=1)
+    # They raised every product by more than its rounding error.
+    levels = tuple(
+        replace(
+            level,
+            epsilon_coalition=10 * level.chosen * (1.0 + 4e-16),
+            epsilon_central=max(
+                level.epsilon_central, 10 * level.chosen * (1.0 + 4e-16)
+            ),
+        )
+        for level in guarantee.levels
+    )
+
+    verification = sdp.verify(replace(guarantee, levels=levels).to_dict())
+
+    assert [level.epsilon_coalition for level in levels] > [5.0, 10.0]
+    assert verification.holds
+    assert verification.weaker
+
+
 def test_a_delta_is_at_most_one() -> None:
     device = sdp.Gaussian(0.0, 1.0, delta_local=0.5)
     assert coalition_bound(device, 0.1, times=3)[1] == 1.0

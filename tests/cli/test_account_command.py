@@ -135,8 +135,32 @@ LEVELS_AND_DELTA = ["--levels", "1:100", "--delta", "1e-6"]
         ),
         (["--categories", "1", *LEVELS_AND_DELTA], "categories"),
         (["--categories", "x", *LEVELS_AND_DELTA], "not a valid integer"),
-        (LEVELS_AND_DELTA, "categories"),
-        (["--categories", "17", "--delta", "1e-6"], "either --levels or --budgets"),
+        (LEVELS_AND_DELTA, "Expected --categories K"),
+        (
+            ["--mechanism", "subset-selection(subset_size=20)", *LEVELS_AND_DELTA],
+            "Expected --categories K",
+        ),
+        (
+            ["--mechanism", "subset-selection", "--categories=20", *LEVELS_AND_DELTA],
+            "with categories, subset_size; got categories.",
+        ),
+        (
+            ["--categories", "17", "--delta", "1e-6"],
+            "either --levels or --budgets, got neither.",
+        ),
+        (
+            ["--categories", "17", "--budgets", "b.txt", *LEVELS_AND_DELTA],
+            "either --levels or --budgets, got both.",
+        ),
+        (
+            ["--categories", "17", "--levels", "1:100", "--delta", "1e-301"],
+            "got 1e-301: smaller ones are beyond double precision.",
+        ),
+        (["--categories", "17", *LEVELS_AND_DELTA, "--absent", "%"], "before %"),
+        (
+            ["--categories", "17", *LEVELS_AND_DELTA, "--certificate", ""],
+            "got the folder '.'.",
+        ),
         (
             ["--categories", "17", "--budgets", "none.txt", "--delta", "1e-6"],
             "found none",
@@ -168,6 +192,20 @@ def test_bad_budget_files_are_refused_in_one_line(
     )
 
     assert outcome.is_refusal
+
+
+def test_budgets_out_of_range_are_refused_with_their_rows(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "people.csv").write_text("epsilon\n1\n-1\n2\n1e400\n")
+
+    for arguments in (
+        ("account", "--categories=3", "--budgets=people.csv", "--column=epsilon"),
+        ("estimate", "people.csv", "--value=epsilon", "--level=epsilon"),
+    ):
+        outcome = command(*arguments, "--delta", "1e-6")
+        assert outcome.is_refusal
+        assert "'epsilon', rows 3 and 5 (the header is row 1)." in outcome.err
 
 
 def test_help_shows_an_example(command: Command) -> None:

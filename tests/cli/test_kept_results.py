@@ -109,13 +109,24 @@ def test_a_picture_is_what_its_name_says(command: Command, tmp_path: Path) -> No
 def test_a_full_disk_does_not_take_a_guarantee_away(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.cli.account_command.write_file", full)
+    monkeypatch.setattr("shuffledp.cli.account_command.write_paths", full)
 
     outcome = command(*ACCOUNT, "--certificate", "new.json")
 
     assert outcome.code == 2
     assert "Guarantee after the shuffle" in outcome.out
     assert "Written" not in outcome.out
+
+
+def test_where_nothing_can_be_written_no_collection_runs(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shuffledp.cli.collection_run.check_folder", full)
+
+    outcome = command("quickstart", "--people", "100")
+
+    assert outcome.is_refusal
+    assert "No space left on device. Name another folder with --output." in outcome.err
 
 
 def test_files_in_the_way_of_a_training_are_found_before_it_runs(

@@ -233,6 +233,39 @@ def test_a_result_is_a_frame_with_all_its_numbers(result: sdp.Rehearsed) -> None
     assert levels["epsilon_central"].to_list() == certified
 
 
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        (None, "got NoneType"),
+        (3, "got int"),
+        ("", "got an empty text"),
+        ("x.txt", r"ends in \.html, or of a folder .*got x\.txt"),
+        (Path("results.PDF"), r"got results\.PDF"),
+    ],
+    ids=["nothing", "number", "empty", "text", "picture"],
+)
+def test_a_report_is_a_page_or_a_folder(
+    result: sdp.Rehearsed, path: Any, words: str
+) -> None:
+    with pytest.raises(
+        InvalidInputError, match=f"Expected the path of a page.*{words}"
+    ):
+        result.report(path)
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"level": "epsilon", "value": "way"},
+        {"targets": 1.0, "questions": {"way": {"options": ["bike", "bus"]}}},
+    ],
+    ids=["one", "several"],
+)
+def test_confidence_is_checked_before_the_table_is_read(terms: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInputError, match="0 < confidence < 1, got 2"):
+        sdp.rehearse("nowhere.csv", confidence=2, **terms)
+
+
 @pytest.mark.slow
 def test_a_result_is_drawn_and_reported(result: sdp.Rehearsed, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")

@@ -83,7 +83,7 @@ def test_a_report_has_a_section_and_a_picture_of_each_question(
     # An option's name is text, and not a tag.
     assert "<td>&lt;b&gt;</td>" in page
     assert "<td><b>" not in page
-    assert "way of 1,000 people, rehearsed" in str(result)
+    assert "way (1,000 people, rehearsed)" in str(result)
 
 
 def test_numbers_cannot_be_left_out_but_people_can(

@@ -57,8 +57,9 @@ def test_a_single_number_is_named_without_an_article_of_several() -> None:
 def test_shifts_without_a_bound_are_no_numbers() -> None:
     moved = manipulation(1_000, shift=np.inf)
 
-    assert "by up to any amount (any number of standard errors)" in moved.sentence(
-        SHARES
+    assert (
+        moved.sentence(SHARES)
+        == "Nothing bounds how far one person who lies moves a share."
     )
     record = moved.to_dict()
     assert record["shift"] is None

@@ -206,6 +206,17 @@ def test_counts_that_so_many_people_cannot_send_are_refused(
         estimated(protocol, tampered(good, counts=counts))
 
 
+def test_a_refusal_counts_reports_and_people_of_a_level() -> None:
+    protocol, rng = sdp.Frequency(2), np.random.default_rng(7)
+    reports = protocol.randomize(VALUES, LEVELS, rng=rng)
+    tally = protocol.tally(sdp.shuffle(reports, rng=rng))
+
+    with pytest.raises(
+        InvalidInputError, match="got 80 reports of 40 people at level 1"
+    ):
+        protocol.estimate(tally + tally, Population.from_counts({1.0: 40, 2.0: 60}))
+
+
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
 def test_tallies_of_other_people_are_refused(mode: Any) -> None:
     protocol, rng = sdp.Frequency(2, mode), np.random.default_rng(7)

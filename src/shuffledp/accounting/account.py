@@ -9,6 +9,7 @@ import numpy as np
 from shuffledp.accounting.accounting_query import (
     AccountingQuery,
     check_either,
+    check_rounds,
     check_whole,
 )
 from shuffledp.accounting.assumptions import theorems
@@ -121,8 +122,7 @@ def _validated(
     epsilon = None if query.epsilon is None else as_number(query.epsilon, "epsilon")
     check_either(delta, epsilon)
     check_people(people, query.absent)
-    check_whole(query.rounds, "rounds", least=1)
-    check_whole(query.coordinates, "coordinates", least=1)
+    check_rounds(query.rounds, query.coordinates)
     return replace(
         query,
         named=reported(people, levels, quantiles),

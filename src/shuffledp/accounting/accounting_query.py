@@ -11,6 +11,8 @@ from shuffledp.types import Ints
 
 # Integrals return no bound below 1e-306: much smaller deltas are never certified.
 MIN_DELTA = 1e-300
+# Shuffles of one person that can be composed: rounds times coordinates.
+MAX_TIMES = 10**8
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,21 +50,34 @@ def check_either(delta: float | None, epsilon: float | None) -> None:
         got = "neither" if delta is None else "both"
         raise InvalidInputError(f"Expected either delta or epsilon, got {got}.")
     if delta is not None and not MIN_DELTA <= delta < 1.0:
+        if delta <= 0.0:
+            reason = "at 0 nothing but the local budget holds"
+        elif delta >= 1.0:
+            reason = "at 1 nothing is promised"
+        else:
+            reason = "smaller ones are beyond double precision"
         raise InvalidInputError(
-            f"Expected {MIN_DELTA:g} <= delta < 1, got {delta:g}: at 0 nothing but the "
-            "local budget holds, at 1 nothing is promised."
+            f"Expected {MIN_DELTA:g} <= delta < 1, got {delta:g}: {reason}."
         )
     if epsilon is not None and not (math.isfinite(epsilon) and epsilon >= 0.0):
         raise InvalidInputError(f"Expected a finite epsilon >= 0, got {epsilon:g}.")
 
 
-def check_whole(number: int, what: str, *, least: int) -> None:
-    """Raises InvalidInputError unless `number` is an integer in [least, MAX_USERS]."""
+def check_whole(
+    number: int, what: str, *, least: int, most: int = int(MAX_USERS)
+) -> None:
+    """Raises InvalidInputError unless `number` is an integer in [least, most]."""
     # True is an int in Python, and no number of people.
     whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-    if whole and number > MAX_USERS:
-        raise InvalidInputError(f"Expected at most {MAX_USERS:g} {what}.")
+    if whole and number > most:
+        raise InvalidInputError(f"Expected at most {most:,} {what}.")
     if not whole or number < least:
         raise InvalidInputError(
             f"Expected a whole number of {what}, at least {least}, got {number!r}."
         )
+
+
+def check_rounds(rounds: int, coordinates: int = 1) -> None:
+    """Raises InvalidInputError unless both are integers in [1, MAX_TIMES]."""
+    check_whole(rounds, "rounds", least=1, most=MAX_TIMES)
+    check_whole(coordinates, "coordinates", least=1, most=MAX_TIMES)

@@ -18,6 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from shuffledp.accounting.accounting_query import MAX_TIMES
 from shuffledp.accounting.calibration_search import (
     largest,
     largest_excess,
@@ -26,7 +27,6 @@ from shuffledp.accounting.calibration_search import (
     with_budget,
 )
 from shuffledp.accounting.epsilon_solver import round_down
-from shuffledp.accounting.exposure import MAX_TIMES
 from shuffledp.accounting.fitted_budgets import fitted_budgets, rounded_population
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.accounting.rounds.composed_profile import after_times

@@ -6,7 +6,7 @@ accountant's, and larger.
 """
 
 from shuffledp.accounting.account import check_people
-from shuffledp.accounting.accounting_query import check_either, check_whole
+from shuffledp.accounting.accounting_query import check_either, check_rounds
 from shuffledp.accounting.bounds_at import TargetUsers
 from shuffledp.accounting.certificate_guard import check_certifiable
 from shuffledp.accounting.exposure import Certifiable, single_messages
@@ -48,7 +48,7 @@ def closed_form_epsilons(
     """
     check_either(delta, None)
     check_people(people, absent)
-    check_whole(rounds, "rounds", least=1)
+    check_rounds(rounds)
     exposure = single_messages(protocol, people)
     check_certifiable(protocol, [exposure])
     times = rounds * exposure.coordinates

@@ -6,9 +6,12 @@ reports together, by basic composition (Dwork and Roth 2014, Theorem 3.16).
 """
 
 from collections.abc import Sequence
+from fractions import Fraction
 
+from shuffledp.accounting.epsilon_solver import shortened
 from shuffledp.accounting.rounds.composed_profile import total_budget
 from shuffledp.accounting.statement import Statement
+from shuffledp.accounting.sums.rounding import rounded_up
 from shuffledp.cover import LocalRandomizer
 from shuffledp.format_number import plain
 
@@ -32,7 +35,7 @@ def coalition_bound(
     """
     # `delta_local` may speak of one of the `changes` messages that show a value.
     shuffles = times * randomizer.changes
-    delta = shuffles * randomizer.delta_local * (1.0 + 4e-16 * (shuffles > 1))
+    delta = rounded_up(shuffles * Fraction(randomizer.delta_local))
     return total_budget(times, level), min(delta, 1.0)
 
 
@@ -47,7 +50,7 @@ def coalition_note(statements: Sequence[Statement]) -> str | None:
     """
     levels = statements[0].levels
     known = [entry.epsilon_coalition for entry in levels]
-    epsilons = sorted({epsilon for epsilon in known if epsilon is not None})
+    epsilons = sorted({shortened(epsilon) for epsilon in known if epsilon is not None})
     if not epsilons or None in known:
         return None
     delta = max(entry.delta_coalition for entry in levels)
@@ -58,7 +61,7 @@ def coalition_note(statements: Sequence[Statement]) -> str | None:
         named = f"{first} and {plain(epsilons[-1])}, by level"
     else:
         named = plain(epsilons[0])
-    at = f", at delta {plain(delta)}" if delta else ""
+    at = f", at delta {plain(shortened(delta))}" if delta else ""
     return (
         "If shuffler and analyst work together, they see each person's own reports, and "
         f"the local guarantee is all that is left: epsilon {named}{at}."

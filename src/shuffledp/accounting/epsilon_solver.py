@@ -26,6 +26,17 @@ def round_up(number: float) -> float:
     return _rounded(number, ROUND_CEILING)
 
 
+def shortened(number: float) -> float:
+    """Returns a number that is displayed: six digits, rounded up, in place of 16 or 17.
+
+    >>> shortened(3 * 0.1), shortened(1.2345623)
+    (0.300001, 1.2345623)
+    """
+    # Multiples and sums of budgets have all digits of a double; what people wrote has not.
+    short = float(f"{number:.15g}") == number
+    return number if short else round_up(number)
+
+
 def round_down(number: float) -> float:
     """Returns the largest number of six significant digits that is <= `number`.
 

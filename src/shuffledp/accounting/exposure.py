@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from shuffledp.accounting.accounting_query import AccountingQuery
+from shuffledp.accounting.accounting_query import MAX_TIMES, AccountingQuery
 from shuffledp.accounting.assumptions import assumptions_of, numerical_safeguards
 from shuffledp.accounting.bounds_at import ProfileBounds, TargetUsers
 from shuffledp.accounting.coalition import coalition_bound
@@ -19,8 +19,6 @@ from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.identity import Identity, described
 from shuffledp.population import Population
 from shuffledp.types import Mode
-
-MAX_TIMES = 10**8
 
 
 class Exposure(Protocol):
@@ -101,7 +99,8 @@ class SingleMessages:
         shuffles = times * self.randomizer.changes
         if shuffles > MAX_TIMES:
             raise InvalidInputError(
-                f"Expected at most {MAX_TIMES} rounds times coordinates, got {shuffles}."
+                f"Expected at most {MAX_TIMES:,} rounds times coordinates, got "
+                f"{shuffles:,}."
             )
         return times
 

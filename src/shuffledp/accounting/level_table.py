@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from shuffledp.accounting.epsilon_solver import shortened
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.format_number import plain
 
@@ -18,6 +19,8 @@ class LevelTable:
             where it is not the local epsilon of the first column.
         rows: One per level.
         worst: The certified (epsilon, delta) of the level protected least.
+
+    Certified numbers of more than 15 digits are shown with six, rounded upward.
     """
 
     headings: tuple[str, ...]
@@ -29,7 +32,9 @@ def level_table(statement: Statement) -> LevelTable:
     """Returns the table of a statement."""
     symbol = solved(statement)
     levels = statement.levels
-    worst = max(levels, key=lambda level: (level.epsilon_central, level.delta_central))
+    worst = max((level.epsilon_central, level.delta_central) for level in levels)
+    if statement.epsilon is None:
+        worst = shortened(worst[0]), worst[1]
     return LevelTable(
         (
             chosen_heading(statement),
@@ -43,7 +48,7 @@ def level_table(statement: Statement) -> LevelTable:
             _row(level, symbol, coalition=_coalition_differs(statement))
             for level in levels
         ),
-        (worst.epsilon_central, worst.delta_central),
+        worst,
     )
 
 
@@ -67,7 +72,11 @@ def _coalition_differs(statement: Statement) -> bool:
 
 def _coalition(level: LevelGuarantee) -> str:
     epsilon = level.epsilon_coalition
-    return "no guarantee" if epsilon is None else plain(epsilon)
+    return "no guarantee" if epsilon is None else _certified(epsilon)
+
+
+def _certified(number: float) -> str:
+    return plain(shortened(number))
 
 
 def _row(level: LevelGuarantee, symbol: str, *, coalition: bool) -> tuple[str, ...]:
@@ -77,7 +86,7 @@ def _row(level: LevelGuarantee, symbol: str, *, coalition: bool) -> tuple[str, .
         f"{level.count:,}",
         f"{level.hides_among:,}",
         *([_coalition(level)] if coalition else []),
-        plain(getattr(level, f"{symbol}_central")),
+        _certified(getattr(level, f"{symbol}_central")),
         # At 0 no attack was found, which does not say that there is none.
         plain(lower) if lower > 0.0 else "nothing",
     )

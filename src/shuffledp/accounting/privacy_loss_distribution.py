@@ -13,7 +13,7 @@ from shuffledp.accounting.account import check_people
 from shuffledp.accounting.accounting_query import (
     AccountingQuery,
     check_either,
-    check_whole,
+    check_rounds,
 )
 from shuffledp.accounting.certificate_guard import check_certifiable
 from shuffledp.accounting.exposure import Certifiable, exposures_of
@@ -99,8 +99,7 @@ def to_pld(
     smallest = as_number(delta, "delta")
     check_either(smallest, None)
     check_people(people, absent)
-    check_whole(rounds, "rounds", least=1)
-    check_whole(coordinates, "coordinates", least=1)
+    check_rounds(rounds, coordinates)
     (index,) = people.level_indices([level]).tolist()
     query = AccountingQuery(
         {index: index},

@@ -12,6 +12,7 @@ from shuffledp.population import Population
 from shuffledp.types import Floats
 
 _SHOWN_DELTA = 1e-12
+_MAX_POINTS = 250
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,16 +62,16 @@ def privacy_profile(
         protocol: The protocol of the devices and the shuffler.
         people: Levels and counts of the participants.
         level: Local budget of the level.
-        num_points: Number of epsilons, at least 2.
+        num_points: Number of epsilons, from 2 to 250.
         absent: Number of other users who may be absent or collude.
         rounds: Number of collections with the same users.
         coordinates: Messages per user and round.
 
     Raises:
-        InvalidInputError: If there are too few points.
+        InvalidInputError: If there are too few points, or too many.
         UnknownLevelError: If the level does not occur in the population.
     """
-    check_whole(num_points, "points", least=2)
+    check_whole(num_points, "points", least=2, most=_MAX_POINTS)
     (end,) = account(
         protocol,
         people,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.accounting_query import MIN_DELTA, check_whole
+from shuffledp.accounting.accounting_query import MIN_DELTA, check_rounds, check_whole
 from shuffledp.accounting.exposure import SingleMessages, single_messages
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.rounds.composed_profile import composed_profile, losses_of
@@ -86,8 +86,7 @@ class Promise:
         # Raises for protocols without single messages, before any search begins.
         self.exposure(_ANYBODY)
         check_whole(self.absent, "absent people", least=0)
-        check_whole(self.rounds, "rounds", least=1)
-        check_whole(self.coordinates, "coordinates", least=1)
+        check_rounds(self.rounds, self.coordinates)
 
     def delta_of(self, people: Population, index: int, epsilon: float) -> float:
         """Returns the certified delta, at `epsilon`, of the people of one level."""

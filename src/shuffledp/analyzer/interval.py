@@ -15,7 +15,16 @@ def reach(confidence: float) -> float:
     Args:
         confidence: Probability that the interval contains the truth, in (0, 1).
     """
+    return float(ndtri(0.5 + checked_confidence(confidence) / 2.0))
+
+
+def checked_confidence(confidence: float) -> float:
+    """Returns a confidence.
+
+    Raises:
+        InvalidInputError: If it is no number in (0, 1).
+    """
     confidence = as_number(confidence, "confidence")
     if not 0.0 < confidence < 1.0:
-        raise InvalidInputError(f"Expected 0 < confidence < 1, got {confidence}.")
-    return float(ndtri(0.5 + confidence / 2.0))
+        raise InvalidInputError(f"Expected 0 < confidence < 1, got {confidence:g}.")
+    return confidence

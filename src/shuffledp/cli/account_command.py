@@ -24,7 +24,7 @@ from shuffledp.cli.waiting import working
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require, require_feature
-from shuffledp.file_writing import check_new, write_file
+from shuffledp.file_writing import check_new, write_paths
 from shuffledp.matplotlib_picture import picture_kind
 from shuffledp.population import Population
 from shuffledp.report.profile_picture import profile_picture
@@ -201,12 +201,14 @@ def account_command(
         if selected is not None:
             show(f"\n{selected}")
     # Shown before it is written: a full disk does not take it away.
+    contents: dict[Path, str | bytes] = {}
     if certificate is not None:
-        write_file(certificate, json.dumps(guarantee.to_dict(), indent=2) + "\n")
+        contents[certificate] = json.dumps(guarantee.to_dict(), indent=2) + "\n"
     if picture is not None and drawing is not None:
-        drawing.save(picture)
-    for path in (certificate, picture):
-        if path is not None and not as_json:
+        contents[picture] = drawing.content(picture_kind(picture))
+    write_paths(contents)
+    if not as_json:
+        for path in contents:
             show(f"\nWritten: {path}")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.options import Settings
 from shuffledp.cli.waiting import progress
-from shuffledp.errors import MissingExtraError
+from shuffledp.errors import DataError, MissingExtraError
 from shuffledp.extras import require
 from shuffledp.file_writing import check_folder, free_folder
 from shuffledp.rehearsal.rehearse import perform
@@ -53,7 +53,7 @@ def _output(settings: Settings) -> tuple[Path | None, str]:
     """Returns the folder of the report; or None, and the reason for it.
 
     Raises:
-        DataError: If the folder of --output has files, or cannot be written to.
+        DataError: If the folder of --output has files, or no folder can be written to.
         MissingExtraError: If --output was given, and packages for reports are missing.
     """
     # With --json a report is written only into a folder that was asked for.
@@ -69,6 +69,11 @@ def _output(settings: Settings) -> tuple[Path | None, str]:
         return None, str(error)
     if settings.output is None:
         # Never over an older report: the folder gets the next free number.
-        return free_folder(_FOLDER), ""
+        folder = free_folder(_FOLDER)
+        try:
+            check_folder(folder, force=False)
+        except DataError as error:
+            raise DataError(f"{error} Name another folder with --output.") from error
+        return folder, ""
     check_folder(settings.output, force=settings.force)
     return settings.output, ""

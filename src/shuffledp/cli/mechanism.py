@@ -22,6 +22,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import MECHANISMS, build
 from shuffledp.randomizers.mechanism_text import MechanismText, read_mechanism
+from shuffledp.randomizers.parameters import parameters_of
 from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.statistics.statistic_text import read_statistic
 from shuffledp.types import Mode
@@ -190,6 +191,13 @@ def built(mechanism: MechanismText, categories: int | None) -> LocalRandomizer:
     more = {} if categories is None else {"categories": categories}
     if "categories" in mechanism.parameters and more:
         raise InvalidInputError(f"Expected {mechanism} without --categories.")
+    kinds = parameters_of(mechanism.name)
+    needed = {parameter.name for parameter in kinds if parameter.default is None}
+    if "categories" in needed - {*mechanism.parameters, *more}:
+        raise InvalidInputError(
+            f"Expected --categories K, the number of categories, with --mechanism "
+            f"{mechanism.name}."
+        )
     return build(mechanism.name, {**mechanism.parameters, **more})
 
 
@@ -210,7 +218,8 @@ def read_people(
     if column is not None and budgets is None:
         raise InvalidInputError("Expected --column only together with --budgets.")
     if (levels is None) == (budgets is None):
-        raise InvalidInputError("Expected either --levels or --budgets, and not both.")
+        got = "neither" if levels is None else "both"
+        raise InvalidInputError(f"Expected either --levels or --budgets, got {got}.")
     if budgets is None:
         # --levels was given: "" is for the type checker alone.
         return parse.level_counts(levels or "")

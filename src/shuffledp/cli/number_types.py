@@ -63,6 +63,8 @@ class _CountOrShare(_Whole):
         """Returns an int or a `Share`."""
         if not isinstance(value, str) or not value.endswith("%"):
             return super().convert(value, param, ctx)
+        if not value.removesuffix("%").strip():
+            self.fail(f"Expected a number before %, got {value!r}.", param, ctx)
         percent = NUMBER.convert(value.removesuffix("%"), param, ctx)
         if not 0.0 <= percent < 100.0:
             self.fail(f"Expected from 0% to less than 100%, got {value!r}.", param, ctx)

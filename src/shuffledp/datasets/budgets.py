@@ -1,13 +1,18 @@
 """Reader of budgets, one per person, from a file of numbers or a table column."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shuffledp.arrays import level_array
 from shuffledp.datasets.table_kinds import TABLES
-from shuffledp.errors import DataError
+from shuffledp.errors import DataError, PopulationError
+from shuffledp.population import EXPECTED_BUDGETS, possible_budgets
 from shuffledp.types import Floats
+
+if TYPE_CHECKING:
+    from shuffledp.datasets.table import Table
 
 
 def read_budgets(path: Path, column: str | None = None) -> Floats:
@@ -47,6 +52,25 @@ def read_budgets(path: Path, column: str | None = None) -> Floats:
 
 def _from_table(path: Path, column: str) -> Floats:
     # Imported on use: table readers take 0.1 s to load, and most budgets are in text.
-    from shuffledp.datasets.table import budgets_of, read_columns
+    from shuffledp.datasets.table import read_columns
 
-    return budgets_of(read_columns(path, [column])[column])
+    return budgets_in(read_columns(path, [column]), column)
+
+
+def budgets_in(table: "Table", column: str) -> Floats:
+    """Returns one budget per person of a table.
+
+    Raises:
+        MissingValueError: If a person has none.
+        DataError: If an entry is not a number.
+        PopulationError: If it is no budget, with its row if no row was left out.
+    """
+    from shuffledp.datasets.missing import rows_phrase
+    from shuffledp.datasets.table import budgets_of
+
+    budgets = budgets_of(table[column])
+    others = ~possible_budgets(budgets)
+    if table.first_row is not None and np.any(others):
+        where = f"column {column!r}, {rows_phrase(others, table.first_row)}"
+        raise PopulationError(f"{EXPECTED_BUDGETS}, got another number in {where}.")
+    return budgets

@@ -37,14 +37,15 @@ class Table:
 
     Attributes:
         frame: The columns, without missing values.
-        notes: Sentences on the reading, for reports of the results: guesses about the
-            format, and people who were left out.
+        notes: Sentences on the reading: guesses about the format, and people left out.
         orders: Ordered categories of columns that have them, by column.
+        first_row: The number of the first row; None if rows may have been left out.
     """
 
     frame: pl.DataFrame
     notes: tuple[str, ...] = ()
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    first_row: int | None = None
 
     def __getitem__(self, column: str) -> pl.Series:
         """Returns one column."""
@@ -85,7 +86,7 @@ def read_columns(
     rows = cleaned_rows(written, known)
     if missing == "refuse":
         refuse_missing(rows.frame.get_columns(), rows)
-        return Table(rows.frame, rows.notes, orders)
+        return Table(rows.frame, rows.notes, orders, rows.first)
     complete = rows.frame.drop_nulls()
     if complete.height == 0:
         raise DataError(f"Expected a person with a value in every column of {source}.")
@@ -94,9 +95,7 @@ def read_columns(
 
 
 def budgets_of(column: pl.Series) -> Floats:
-    """Returns one budget per person.
-
-    Budgets in single precision are read as short decimals: see `level_array`.
+    """Returns one budget per person, those in single precision as `level_array` does.
 
     Raises:
         MissingValueError: If a person has none.

@@ -11,7 +11,7 @@ of another round.
 from dataclasses import dataclass
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.accounting_query import check_whole
+from shuffledp.accounting.accounting_query import check_rounds
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.round_protocol import TrainingRound
@@ -44,7 +44,7 @@ class Agreement:
                 "Expected a round with a central certificate. "
                 + self.protocol.uncertified
             )
-        check_whole(self.rounds, "rounds", least=1)
+        check_rounds(self.rounds)
 
     @property
     def digest(self) -> str:

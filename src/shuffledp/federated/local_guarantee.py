@@ -11,7 +11,7 @@ from shuffledp.accounting.account import reported
 from shuffledp.accounting.accounting_query import (
     AccountingQuery,
     check_either,
-    check_whole,
+    check_rounds,
 )
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.rounds.composed_profile import total_budget
@@ -93,7 +93,7 @@ def local_guarantee(
     expect_instance(people, Population)
     number = as_number(delta, "delta")
     check_either(number, None)
-    check_whole(rounds, "rounds", least=1)
+    check_rounds(rounds)
     query = AccountingQuery(
         named=reported(people),
         counts=people.counts,

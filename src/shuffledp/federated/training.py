@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.accounting.accounting_query import check_whole
+from shuffledp.accounting.accounting_query import check_rounds
 from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clients import Clients, check_converges
@@ -106,7 +106,7 @@ def train(
     rate = as_number(server_rate, "server_rate")
     if not 0.0 < rate < math.inf:
         raise InvalidInputError(f"Expected a finite server_rate > 0, got {rate:g}.")
-    check_whole(rounds, "rounds", least=1)
+    check_rounds(rounds)
     _check_protocol(protocol, model.num_parameters)
     local = LocalTraining() if local_training is None else local_training
     weights = model.start()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.accounting_query import check_either, check_whole
+from shuffledp.accounting.accounting_query import check_either, check_rounds
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError
@@ -66,7 +66,7 @@ def promise_of(
     """
     number = as_number(delta, "delta")
     check_either(number, None)
-    check_whole(rounds, "rounds", least=1)
+    check_rounds(rounds)
     central, local, note = None, None, _NONE
     if protocol is not None and not protocol.uncertified:
         central = account(protocol, people, delta=delta, rounds=rounds)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomizers.checks import value_range
+from shuffledp.number_range import value_range
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 
 
@@ -115,10 +115,7 @@ def build(
     known = _parameters(kind)
     needed = {n for n, p in known.items() if p.default is inspect.Parameter.empty}
     if not needed <= set(parameters) <= set(known):
-        parts = [
-            f"{name.replace('_', '-')}{'' if name in needed else ' (optional)'}"
-            for name in known
-        ]
+        parts = [f"{name}{'' if name in needed else ' (optional)'}" for name in known]
         raise InvalidInputError(
             f"Expected {mechanism} with {', '.join(parts)}; got "
             f"{', '.join(parameters) or 'nothing'}."

@@ -1,8 +1,6 @@
 """Checks of the public parameters that several randomizers take."""
 
-import math
-
-from shuffledp.arrays import as_number, as_whole, check_integers_below, one_each
+from shuffledp.arrays import as_whole, check_integers_below, first_other, one_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
 from shuffledp.randomness import Rng, check_rng
@@ -21,27 +19,13 @@ def whole_number(value: int, what: str, *, least: int, most: int) -> int:
     return number
 
 
-def value_range(low: float, high: float) -> float:
-    """Returns half the length of the interval of possible values.
-
-    Raises:
-        InvalidInputError: Unless both ends are finite and `low` < `high`.
-    """
-    # Halves, as high - low may be more than the largest double.
-    half = as_number(high, "high") / 2.0 - as_number(low, "low") / 2.0
-    if not (math.isfinite(half) and half > 0.0):
-        raise InvalidInputError(
-            f"Expected a range of values with low < high, got {low:g} to {high:g}."
-        )
-    return half
-
-
 def check_values(numbers: Floats, low: float, high: float) -> None:
     """Raises InvalidInputError unless all values are in [low, high]."""
     # Written this way round, it refuses NaN, too.
     if numbers.size and not (numbers.min() >= low and numbers.max() <= high):
         raise InvalidInputError(
-            f"Expected values to be numbers in [{low:g}, {high:g}]."
+            f"Expected values to be numbers in [{low:g}, {high:g}]"
+            f"{first_other((numbers >= low) & (numbers <= high))}."
         )
 
 

@@ -31,9 +31,9 @@ from scipy.special import ndtr, ndtri
 from shuffledp.arrays import as_number
 from shuffledp.cover import Cover
 from shuffledp.errors import InvalidInputError
+from shuffledp.number_range import value_range
 from shuffledp.parameter import Parameter
 from shuffledp.population import Population
-from shuffledp.randomizers.checks import value_range
 from shuffledp.randomizers.grid import (
     FARTHEST,
     SMALLEST_LEVEL,

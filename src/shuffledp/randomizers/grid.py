@@ -31,7 +31,8 @@ import numpy as np
 
 from shuffledp.arrays import int_array
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomizers.checks import value_range, whole_number
+from shuffledp.number_range import value_range
+from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.exponential_draws import exponential_draws, logistic_draws
 from shuffledp.randomness import Rng, bernoulli_draws, stream_of
 from shuffledp.types import Floats, Ints

@@ -33,9 +33,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.arrays import float_array, one_number_each
+from shuffledp.number_range import value_range
 from shuffledp.parameter import Parameter
 from shuffledp.population import check_budgets
-from shuffledp.randomizers.checks import check_values, value_range, whole_number
+from shuffledp.randomizers.checks import check_values, whole_number
 from shuffledp.randomizers.drawn_counts import check_population, exact_sums
 from shuffledp.randomizers.grid import (
     grid_points,

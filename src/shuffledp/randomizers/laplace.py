@@ -19,8 +19,8 @@ from typing import ClassVar
 import numpy as np
 
 from shuffledp.cover import Cover
+from shuffledp.number_range import value_range
 from shuffledp.population import Population
-from shuffledp.randomizers.checks import value_range
 from shuffledp.randomizers.exponential_cover import exponential_cover
 from shuffledp.randomizers.grid import (
     FARTHEST,

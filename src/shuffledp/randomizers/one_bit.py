@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.arrays import check_integers_below, float_array, one_number_each
+from shuffledp.number_range import value_range
 from shuffledp.population import check_budgets
-from shuffledp.randomizers.checks import check_values, value_range
+from shuffledp.randomizers.checks import check_values
 from shuffledp.randomizers.drawn_counts import check_population
 from shuffledp.randomizers.message_code import NumberCode
 from shuffledp.randomizers.set_response import (

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.arguments import expect_path
 from shuffledp.display_text import number_format, printable, printable_names
-from shuffledp.errors import DataError
+from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.file_writing import check_folder, check_new, write_file
 from shuffledp.format_number import plain
 from shuffledp.matplotlib_picture import MatplotlibPicture
@@ -25,6 +26,25 @@ if TYPE_CHECKING:
 
 # Of the names in text tables, which should fit a screen of 80 characters.
 _LONGEST_NAME = 24
+# Endings of files that a report is not: its folder would have a misleading name.
+_OTHER_FILES = frozenset(
+    [
+        ".csv",
+        ".doc",
+        ".docx",
+        ".jpg",
+        ".json",
+        ".md",
+        ".odt",
+        ".pdf",
+        ".png",
+        ".svg",
+        ".tex",
+        ".txt",
+        ".xls",
+        ".xlsx",
+    ]
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,11 +131,18 @@ class Rehearsed:
             The paths of the files.
 
         Raises:
+            InvalidInputError: If it is no path, or of another kind of file, such as .pdf.
             DataError: If they cannot be written, or would replace other files.
             MissingExtraError: If the report extra is not installed.
         """
-        target = Path(path)
-        is_page = target.suffix.lower() in (".html", ".htm")
+        target = expect_path(path, "a page or a folder")
+        ending = target.suffix.lower()
+        is_page = ending in (".html", ".htm")
+        if ending in _OTHER_FILES and not target.is_dir():
+            raise InvalidInputError(
+                "Expected the path of a page, which ends in .html, or of a folder for "
+                f"page, pictures, JSON and CSV, got {target.name}."
+            )
         try:
             # Files that may not be replaced are refused before the page is rendered.
             if is_page:
@@ -169,7 +196,10 @@ class Rehearsed:
             beside = () if row.consistent is None else (written(row.consistent),)
             return name, written(row.estimate), *beside, interval, truth
 
-        title = f"of {summary.num_users:,} people, rehearsed"
+        people = f"{summary.num_users:,} people, rehearsed"
+        own = section.words.title == summary.words.title
+        # The title of a question is whatever its author called it.
+        title = f"of {people}" if own else f"({people})"
         if len(summary.sections) == 1:
             title += f": {printable(summary.source)}"
         return TextTable(

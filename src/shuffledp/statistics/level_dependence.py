@@ -30,13 +30,17 @@ def dependence_of_numbers(
         people: The population that takes part.
         slopes: How strongly a message of each level follows its value, shape (levels,).
     """
+    # In units of a power of two, which changes no digit: squares of values may overflow.
+    _, exponent = np.frexp(np.abs(values).max())
+    scaled = np.ldexp(values, -exponent)
     # Centered first: squares lose digits where values are far from 0.
-    away = values - values.mean()
+    away = scaled - scaled.mean()
     indices = people.level_indices(levels)
     sums = np.zeros((people.num_levels, 1))
     np.add.at(sums[:, 0], indices, away)
     counts = people.counts.astype(np.float64)
-    return dependence(slopes, counts, sums, np.array([away @ away]))
+    found = dependence(slopes, counts, sums, np.array([away @ away]))
+    return Dependence(np.ldexp(found.bias, exponent), found.p_value)
 
 
 def dependence_of_categories(

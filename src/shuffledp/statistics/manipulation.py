@@ -43,12 +43,14 @@ class Manipulation:
 
         def moved(shifts: Floats) -> str:
             shift = display.factor * float(shifts.max())
-            by = f"{_short(shift)}{unit}" if math.isfinite(shift) else "any amount"
             errors = self._in_errors(shifts)
-            many = _short(errors) if math.isfinite(errors) else "any number of"
-            return f"{by} ({many} standard errors)"
+            # An estimate without error has no standard errors to count in.
+            of = f" ({_short(errors)} standard errors)" if math.isfinite(errors) else ""
+            return f"{_short(shift)}{unit}{of}"
 
         noun = f"the {display.noun}" if display.is_single else f"a {display.noun}"
+        if not np.all(np.isfinite([self.by_one.max(), self.by_all.max()])):
+            return f"Nothing bounds how far one person who lies moves {noun}."
         first = f"One person who lies moves {noun} by up to {moved(self.by_one)}"
         if self.num_liars == 1:
             return f"{first}."

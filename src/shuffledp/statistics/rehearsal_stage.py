@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from shuffledp.analyzer.interval import checked_confidence
 from shuffledp.datasets.fetch import Progress
 from shuffledp.randomness import Rng
 from shuffledp.statistics.summary import Summary
@@ -38,6 +39,10 @@ class Stage:
     on_step: OnStep = lambda _step: None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        # Before all work: intervals are computed last.
+        object.__setattr__(self, "confidence", checked_confidence(self.confidence))
 
     def noting(self, notes: tuple[str, ...], warnings: tuple[str, ...] = ()) -> "Stage":
         """Returns the stage with the notes and warnings of a table added."""

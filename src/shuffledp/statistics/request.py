@@ -4,9 +4,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from shuffledp.datasets.budgets import budgets_in
 from shuffledp.datasets.frames import Source
 from shuffledp.datasets.missing import Missing
-from shuffledp.datasets.table import Table, budgets_of, read_columns
+from shuffledp.datasets.table import Table, read_columns
 from shuffledp.errors import InvalidInputError
 from shuffledp.option_text import LEVEL_SHARES, Argument, option_text
 from shuffledp.population import Population
@@ -88,7 +89,7 @@ class Request:
         """Returns each user's level: from a column, or dealt out, shape (n,)."""
         if self.level is None:
             return self.dealt(table.num_users, rng=rng)
-        return self.checked(budgets_of(table[self.level]))
+        return self.checked(budgets_in(table, self.level))
 
     def dealt(self, num_users: int, *, rng: Rng) -> Floats:
         """Returns levels in the shares asked for, in random order, shape (n,)."""

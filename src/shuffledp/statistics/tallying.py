@@ -141,10 +141,28 @@ def check_people(tally: Tally, people: Population, dealt: Ints | None = None) ->
         np.array_equal(tally.levels, people.epsilons)
         and np.array_equal(tally.people, expected)
     ):
-        within = "" if dealt is None else " and cohort"
-        raise InvalidInputError(
-            f"Expected as many reports per level{within} as the population has people."
-        )
+        raise InvalidInputError(_other_people(tally, people, expected))
+
+
+def _other_people(tally: Tally, people: Population, expected: Ints) -> str:
+    """Returns an error text with the first level that has other reports than people."""
+    several = len(expected) > 1
+    text = (
+        f"Expected as many reports per level{' and cohort' if several else ''} as the "
+        "population has people"
+    )
+    if not tally.levels.size:
+        return f"{text}, got reports without their levels."
+    if len(tally.people) != len(expected):
+        return f"{text}, got {len(tally.people)} cohorts and not {len(expected)}."
+    counted = np.zeros_like(expected)
+    counted[:, people.level_indices(tally.levels)] = tally.people
+    cohort, level = np.argwhere(counted != expected)[0].tolist()
+    within = f" in cohort {cohort}" if several else ""
+    return (
+        f"{text}, got {counted[cohort, level]:,} reports of "
+        f"{expected[cohort, level]:,} people at level {people.epsilons[level]:g}{within}."
+    )
 
 
 def check_counts(tally: Tally, *, width: int, each: int | None = None) -> None:

@@ -45,6 +45,17 @@ def test_several_budgets_are_never_rounded_downward() -> None:
         exact = times * mp.mpf(level)
         assert exact <= found <= exact * (1 + 1e-15)
     assert total_budget(1, 0.1) == 0.1
+    assert total_budget(10, 0.5) == 5.0
+
+
+@pytest.mark.parametrize("points", [1, 251, 10**9])
+def test_profiles_have_a_number_of_points_that_ends(points: int) -> None:
+    people = Population.from_counts({1.0: 1_000})
+
+    with pytest.raises(
+        InvalidInputError, match=r"points, at least 2|at most 250 points"
+    ):
+        privacy_profile(BITS, people, 1.0, num_points=points)
 
 
 def test_the_profile_of_a_report_ends_at_its_budget() -> None:

@@ -181,6 +181,8 @@ def test_the_division_of_noise_is_the_best_of_its_neighbors() -> None:
         ({"interest": {"size": 1.0}}, InvalidInputError),
         ({"interest": {"age": 0.0}}, InvalidInputError),
         ({"interest": {"age": np.nan}}, InvalidInputError),
+        ({"interest": {"age": 1e300}}, InvalidInputError),
+        ({"interest": {"age": 1e-4}}, InvalidInputError),
         ({"max_messages": 5}, InvalidInputError),
         ({"max_messages": 0}, InvalidInputError),
         ({"questions": ()}, InvalidInputError),
@@ -197,3 +199,15 @@ def test_wishes_without_a_plan_are_refused(
     wish = terms.pop("wish")
     with pytest.raises(kind):
         plan_questionnaire(questions, wish, **terms)
+
+
+def test_equal_names_are_refused_before_anything_is_planned() -> None:
+    steps: list[str] = []
+
+    with pytest.raises(InvalidInputError, match="different names, got 'color' twice"):
+        plan_questionnaire(
+            (*QUESTIONS, QUESTIONS[0], QUESTIONS[0]),
+            Wish(targets={1.0: 10_000}),
+            on_step=steps.append,
+        )
+    assert not steps

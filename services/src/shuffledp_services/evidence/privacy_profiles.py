@@ -53,7 +53,7 @@ def certified_profiles(
         protocol: The protocol of the collection.
         people: Levels and counts of the participants.
         absent: The number of other users who give no cover.
-        num_points: The number of epsilons per level, at least 2.
+        num_points: The number of epsilons per level, from 2 to 250.
     """
     profiles = [
         privacy_profile(protocol, people, level, num_points=num_points, absent=absent)

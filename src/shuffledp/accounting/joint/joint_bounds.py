@@ -27,6 +27,7 @@ from shuffledp.accounting.rounds.composed_profile import (
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import MOST_SHUFFLES
 from shuffledp.accounting.rounds.part_losses import Kinds, PartLosses, choices_of
+from shuffledp.accounting.sums.rounding import rounded_up
 from shuffledp.errors import CertificationError
 
 
@@ -154,6 +155,4 @@ def sum_upward(numbers: Sequence[float]) -> float:
     """
     if math.inf in numbers:
         return math.inf
-    exact = sum(map(Fraction, numbers), Fraction(0))
-    nearest = float(exact)
-    return nearest if nearest >= exact else math.nextafter(nearest, math.inf)
+    return rounded_up(sum(map(Fraction, numbers), Fraction(0)))

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from shuffledp.accounting.rounds.part_losses import (
     PartLosses,
     budget_losses,
 )
+from shuffledp.accounting.sums.rounding import rounded_up
 from shuffledp.accounting.upper_profiles import Profile, UpperProfile
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError
@@ -79,9 +81,12 @@ def divergence_of_budget(budget: float, epsilon: float) -> float:
 
 
 def total_budget(times: int, level: float) -> float:
-    """Returns the budget of `times` reports, rounded upward."""
-    # A single budget is exact; a product is rounded, and so it is raised.
-    return times * level * (1.0 + 4e-16 * (times > 1))
+    """Returns the budget of `times` reports, rounded upward.
+
+    >>> total_budget(10, 0.5)
+    5.0
+    """
+    return rounded_up(times * Fraction(level))
 
 
 def losses_of(

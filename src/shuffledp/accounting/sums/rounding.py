@@ -1,4 +1,7 @@
-"""Rounding error of a sum of doubles, in any order of addition."""
+"""Rounding of exact results upward, and rounding error of sums in any order of addition."""
+
+import math
+from fractions import Fraction
 
 # Half the distance from 1 to the next double.
 _HALF_ULP = 2.0**-53
@@ -23,3 +26,13 @@ def sum_rounding(terms: int) -> float:
     """
     loss = terms * _HALF_ULP
     return loss / (1.0 - loss)
+
+
+def rounded_up(exact: Fraction) -> float:
+    """Returns the smallest double that is >= an exact number.
+
+    >>> rounded_up(10 * Fraction(0.5)), rounded_up(3 * Fraction(0.1))
+    (5.0, 0.30000000000000004)
+    """
+    nearest = float(exact)
+    return nearest if nearest >= exact else math.nextafter(nearest, math.inf)

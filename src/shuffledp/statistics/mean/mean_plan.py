@@ -6,6 +6,7 @@ from functools import partial
 
 from shuffledp.arguments import expect_callable, expect_instance
 from shuffledp.errors import CertificationError
+from shuffledp.number_range import value_range
 from shuffledp.planning.collection_design import CollectionDesign, recommended
 from shuffledp.planning.protocol_plan import (
     NO_INFORMATION,
@@ -15,7 +16,6 @@ from shuffledp.planning.protocol_plan import (
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import CATALOG, NUMBER_MECHANISMS
-from shuffledp.randomizers.checks import value_range
 from shuffledp.statistics.mean.mechanism_choice import (
     ErrorOf,
     compared_protocols,

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from shuffledp.analyzer.dependence import Dependence, dependence
 from shuffledp.datasets.table import numbers_of
 from shuffledp.errors import InvalidInputError
+from shuffledp.number_range import value_range
 from shuffledp.option_text import Argument, option_text
 from shuffledp.population import Population
-from shuffledp.randomizers.checks import value_range
 from shuffledp.statistics.level_dependence import LevelGroups
 from shuffledp.statistics.mean.moments import power_sums
 from shuffledp.statistics.mean.protocol import Mean

@@ -5,7 +5,7 @@ import numpy as np
 from shuffledp.analyzer.channel import Channel
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomizers.checks import value_range
+from shuffledp.number_range import value_range
 from shuffledp.types import Mode
 
 

@@ -14,9 +14,9 @@ from shuffledp.arguments import expect_instance, expect_mapping
 from shuffledp.arrays import float_array, one_number_each
 from shuffledp.identity import Identity, check_mode, described, parameters_of
 from shuffledp.labels import Display, StatisticLabels
+from shuffledp.number_range import value_range
 from shuffledp.parameter import Parameter
 from shuffledp.population import Population
-from shuffledp.randomizers.checks import value_range
 from shuffledp.randomizers.foreign_mechanism import rebuild
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.randomizers.one_bit import OneBit

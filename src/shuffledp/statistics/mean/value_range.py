@@ -7,7 +7,8 @@ import numpy as np
 
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomizers.checks import value_range
+from shuffledp.number_range import value_range
+from shuffledp.randomizers.checks import check_values
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.types import Floats
 
@@ -52,11 +53,7 @@ class ValueRange:
         Raises:
             InvalidInputError: If a value is out of range.
         """
-        # Written this way round, it refuses NaN, too.
-        if not np.all((numbers >= self.low) & (numbers <= self.high)):
-            raise InvalidInputError(
-                f"Expected values to be numbers in [{self.low:g}, {self.high:g}]."
-            )
+        check_values(numbers, self.low, self.high)
         if not self.shift:
             return numbers
         # Rounding of the shift may leave the range, which randomizers refuse.

@@ -1,6 +1,5 @@
 """A question for a number: its distribution, from a tree of intervals."""
 
-import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,6 +9,7 @@ from shuffledp.arguments import expect_instance
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_label
+from shuffledp.number_range import value_range
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomness import Rng
 from shuffledp.statistics.questionnaire.distribution_estimate import (
@@ -68,7 +68,7 @@ class DistributionQuestion:
         edges = float_array(self.edges, "ends of bins")
         if not 3 <= edges.size <= MOST_BINS + 1:
             raise InvalidInputError(
-                f"Expected 2 to {MOST_BINS:,} bins, got {edges.size - 1:,}."
+                f"Expected 3 to {MOST_BINS + 1:,} ends of bins, got {edges.size:,}."
             )
         if not np.all(np.isfinite(edges)) or not np.all(np.diff(edges) > 0.0):
             raise InvalidInputError(
@@ -173,6 +173,5 @@ def equal_bins(low: float, high: float, bins: int) -> tuple[float, ...]:
     (0.0, 2.5, 5.0, 7.5, 10.0)
     """
     whole_number(bins, "bins", least=2, most=MOST_BINS)
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise InvalidInputError(f"Expected low < high, got {low:g} and {high:g}.")
+    value_range(low, high)
     return tuple(np.linspace(low, high, bins + 1).tolist())

@@ -12,7 +12,7 @@ from scipy import sparse
 from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.projection import project_within
-from shuffledp.randomizers.checks import value_range
+from shuffledp.number_range import value_range
 from shuffledp.statistics.questionnaire.question import (
     QuestionCounts,
     QuestionEstimate,

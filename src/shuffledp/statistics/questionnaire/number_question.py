@@ -21,7 +21,8 @@ from shuffledp.arguments import expect_instance
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_label
-from shuffledp.randomizers.checks import value_range, whole_number
+from shuffledp.number_range import value_range
+from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomness import Rng, bernoulli_draws, check_rng
 from shuffledp.statistics.questionnaire.group_mean_estimate import GroupMeanEstimate
 from shuffledp.statistics.questionnaire.meaning import LATER

@@ -21,7 +21,11 @@ from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.statistics.counts.protocol import Counts
 from shuffledp.statistics.questionnaire.group_counts import question_counts
 from shuffledp.statistics.questionnaire.meaning import meaning_of
-from shuffledp.statistics.questionnaire.question import Question, QuestionEstimate
+from shuffledp.statistics.questionnaire.question import (
+    Question,
+    QuestionEstimate,
+    check_different_names,
+)
 from shuffledp.statistics.tallying import Seen
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints
@@ -76,9 +80,7 @@ class Questionnaire:
                 raise InvalidInputError(
                     f"Expected questions, got {type(question).__name__}."
                 )
-        names = [question.name for question in self.questions]
-        if not names or len(set(names)) < len(names):
-            raise InvalidInputError("Expected questions of different names.")
+        check_different_names(question.name for question in self.questions)
         wanted = sum(len(question.groups) for question in self.questions)
         if len(self.noise) != wanted:
             raise InvalidInputError(

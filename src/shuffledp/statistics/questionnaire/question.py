@@ -6,6 +6,8 @@ counts estimate what was asked. `Questionnaire` certifies any questions: the cer
 depends on the groups alone, so that every encoding keeps it.
 """
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -265,6 +267,18 @@ def _largest_sizes(matrix: Any) -> NDArray[np.float64]:
     largest = abs(matrix).max(axis=1)
     dense = largest if isinstance(largest, np.ndarray) else largest.toarray()
     return np.asarray(dense, dtype=np.float64).ravel()
+
+
+def check_different_names(names: Iterable[str]) -> None:
+    """Raises InvalidInputError if two questions have one name, or there is no question."""
+    counted = Counter(names)
+    twice = [repr(name) for name, number in counted.items() if number > 1]
+    if twice:
+        raise InvalidInputError(
+            f"Expected questions of different names, got {', '.join(twice)} twice."
+        )
+    if not counted:
+        raise InvalidInputError("Expected at least one question.")
 
 
 def _square(matrix: Any) -> Any:

@@ -1,6 +1,5 @@
 """Plans of questionnaires: the noise of every group that keeps all targets."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,11 +25,17 @@ from shuffledp.statistics.questionnaire.noise_division import (
 )
 from shuffledp.statistics.questionnaire.noise_search import NoiseSearch
 from shuffledp.statistics.questionnaire.protocol import Questionnaire
-from shuffledp.statistics.questionnaire.question import Question, QuestionEstimate
+from shuffledp.statistics.questionnaire.question import (
+    Question,
+    QuestionEstimate,
+    check_different_names,
+)
 
 USUAL_MESSAGES = 16
 # By how much the usual number of messages grows, where it is too small.
 _MOST_USUAL = 8
+# More, and its inverse, leave next to no privacy, or next to no data, for others.
+_MOST_INTEREST = 1e3
 # Larger targets are kept with noise for this one, which is next to none.
 _ENOUGH = 20.0
 
@@ -101,7 +106,8 @@ def plan_questionnaire(
     Args:
         questions: At least one; names differ.
         wish: Targets, people, delta, absent people.
-        interest: Weight of each question's squared error, above 0; 1 where none is given.
+        interest: Weight of each question's squared error, from 0.001 to 1,000; 1 where
+            none is given.
         max_messages: Messages of a person in the mean, without dummies; by default twice
             the answers and 16 more, or up to 8 times as many where these are too few.
         on_step: Called with the name of each kind of noise before it is computed.
@@ -118,6 +124,7 @@ def plan_questionnaire(
             raise InvalidInputError(
                 f"Expected questions, got {type(question).__name__}."
             )
+    check_different_names(question.name for question in questions)
     expect_instance(wish, Wish)
     expect_callable(on_step, "on_step")
     if wish.targets is None:
@@ -162,7 +169,7 @@ def plan_questionnaire(
         if allowed >= last:
             raise CertificationError(
                 f"No noise of at most {allowed} messages per person will do: expected more "
-                "messages, more people, or fewer and coarser questions."
+                f"messages, more people, {_closer(interest)}fewer and coarser questions."
             )
         allowed *= 2
     division, noise = least
@@ -214,10 +221,19 @@ def _weights(
     weights = []
     for question in questions:
         weight = as_number(wanted.get(question.name, 1.0), "interest")
-        if not 0.0 < weight < math.inf:
-            raise InvalidInputError(f"Expected an interest above 0, got {weight:g}.")
+        if not 1.0 / _MOST_INTEREST <= weight <= _MOST_INTEREST:
+            raise InvalidInputError(
+                f"Expected an interest from {1.0 / _MOST_INTEREST:g} to "
+                f"{_MOST_INTEREST:g} in {question.name!r}, got {weight:g}."
+            )
         weights += [weight * group.error_weight for group in question.groups]
     return tuple(weights)
+
+
+def _closer(interest: Mapping[str, float] | None) -> str:
+    """Returns part of an error text where the given interests may be to blame."""
+    given = {float(weight) for weight in (interest or {}).values()} - {1.0}
+    return "interests nearer to each other, or " if given else "or "
 
 
 def _expected(asked: Questionnaire, people: Population) -> dict[str, QuestionEstimate]:

@@ -16,6 +16,7 @@ from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.option_text import LEVEL_SHARES, Argument, option_text, statistic
 from shuffledp.parameter import Parameter
 from shuffledp.statistics.questionnaire.parameters import MAX_MESSAGES
+from shuffledp.statistics.questionnaire.question import check_different_names
 from shuffledp.statistics.questionnaire.question_file import (
     QuestionFile,
     questions_of,
@@ -103,8 +104,7 @@ def _rehearse(
     stage: Stage,
 ) -> Summary:
     names = [question.name for question in described.questions]
-    if len(set(names)) < len(names):
-        raise InvalidInputError("Expected questions of different names.")
+    check_different_names(names)
     rows = _rows(request, answered)
     answers, targets, notes = _people(request, names, answered, rows, stage)
     return rehearse_questionnaire(
