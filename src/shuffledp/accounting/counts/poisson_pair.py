@@ -122,7 +122,9 @@ class PoissonPair:
             return 0.0, 0.0
         counts, ratios, growth = window.counts, self.ratios(), math.expm1(epsilon)
         with np.errstate(over="ignore"):
-            above = counts + growth * ratios * (self.mean / probability)
+            # Of a tiny probability the quotient is infinite, and no multiple of 0.
+            scale = self.mean / probability if growth > 0.0 else 0.0
+            above = counts + growth * ratios * scale
         # Rising with y: what is above the window adds nothing.
         used = int(np.searchsorted(above, window.first + counts.size, side="left"))
         counts, ratios = counts[:used], ratios[:used]
