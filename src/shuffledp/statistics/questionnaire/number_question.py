@@ -42,6 +42,7 @@ class NumberEstimate(QuestionEstimate):
 
     >>> import numpy as np, shuffledp as sdp
     >>> error = {"standard_error": np.array([0.1]), "excess_kurtosis": np.zeros(1)}
+    >>> error["message_shift"] = np.array([0.01])
     >>> terms = {"num_users": 100, "low": 0.0, "high": 1.0}
     >>> raw = sdp.NumberEstimate(("mean",), np.array([1.03]), **error, **terms)
     >>> raw.consistent().value.tolist()

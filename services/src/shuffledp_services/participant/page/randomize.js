@@ -169,9 +169,9 @@ function shareOf(value, low, high) {
  * @returns {number[]} `reportSize` numbers; `numItems` stands for nothing.
  */
 export function randomizeItems(held, plan, rate, rng) {
-  const { numItems, setSize, blanket, reportSize } = plan;
-  const group = { buckets: numItems, most: setSize, mean: blanket };
-  return randomizeAnswers(held, [group], reportSize, rate, rng).map((number) => number / 2);
+  const { numItems: buckets, setSize: most, blanket: mean, reportSize } = plan;
+  const groups = [{ buckets, most, mean }];
+  return randomizeAnswers(held, groups, reportSize, rate, rng).map((number) => number / 2);
 }
 
 /**
