@@ -105,6 +105,7 @@ CROWDS: list[tuple[dict[float, int], int]] = [
 ]
 
 
+@pytest.mark.slow
 @covering((("counts", "absent"), CROWDS), ("num_categories", [2, 17]))
 def test_absent_people_are_those_who_give_most_cover(
     num_categories: int, counts: dict[float, int], absent: int

@@ -41,6 +41,7 @@ def assert_used_up(promise: Promise, found: Calibration) -> None:
         assert promise.delta_of(more, position, target) > promise.delta
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("protocol", "most"),
     [

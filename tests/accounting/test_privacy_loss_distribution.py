@@ -50,6 +50,7 @@ def test_lies_between_the_attack_and_just_above_the_certificate(
     assert epsilon <= 1.01 * entry.epsilon_central
 
 
+@pytest.mark.slow
 @needs_dp_accounting
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_is_a_distribution_whose_inverse_ratios_have_a_mean_of_at_most_1(

@@ -18,6 +18,7 @@ def test_p_values_are_those_of_a_sum() -> None:
     assert found == pytest.approx(3.0 * tail, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_honest_counts_are_seldom_small_whatever_people_answer() -> None:
     rng = np.random.default_rng(5)
     means = np.array([20.0, 40.0, 80.0, 5.0])

@@ -157,6 +157,7 @@ def test_coverage_holds_over_hashes_with_two_heavy_strings_off_the_list() -> Non
     assert misfit > 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.05, 0.2])
 def test_false_discoveries_stay_below_the_rate(rate: float) -> None:
     shares = np.concatenate([ZIPF, np.zeros(60)])

@@ -52,6 +52,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "code"), [("true.json", 141), ("false.json", 1), ("none.json", 2)]
 )
@@ -91,6 +92,7 @@ def test_in_a_pipeline_a_reader_that_leaves_is_no_refusal(
     assert outcome.stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "code"),
     [

@@ -146,6 +146,7 @@ def test_report_of_items_holds_its_numbers(
     assert "asked for" in printed
 
 
+@pytest.mark.slow
 def test_sets_that_are_cut_are_said_to_be_cut(command: Command, visits: Path) -> None:
     answer = estimate(command, visits, *ASKED, "--set-size", "1", "--json").json()
 
@@ -157,6 +158,7 @@ def test_sets_that_are_cut_are_said_to_be_cut(command: Command, visits: Path) ->
     )
 
 
+@pytest.mark.slow
 def test_levels_can_be_dealt_out_and_items_named(
     command: Command, visits: Path
 ) -> None:

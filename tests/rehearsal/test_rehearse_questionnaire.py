@@ -60,6 +60,7 @@ def test_a_result_holds_estimates_truths_plan_and_guarantee(
     assert sdp.verify(result.guarantee).holds
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_a_rehearsal(
     result: sdp.Rehearsed, people: dict[str, list[Any]]
 ) -> None:

@@ -29,6 +29,7 @@ def counts_at(local_epsilon: float | None, rates: tuple[float, float]) -> sdp.Co
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("local_epsilon", [1e-3, 1.0, 5.0, 40.0])
 def test_reports_of_any_two_people_are_alike_up_to_the_floor(
     local_epsilon: float,
@@ -91,6 +92,7 @@ def test_the_certificate_bounds_every_pair_of_answers(local_epsilon: float) -> N
         assert bounds.lower(epsilon) == 0.0
 
 
+@pytest.mark.slow
 def test_estimates_are_unbiased_and_their_errors_honest() -> None:
     rng, runs = np.random.default_rng(11), 4_000
     counts = counts_at(3.0, (0.4, 0.9))

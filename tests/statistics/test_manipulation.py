@@ -90,6 +90,7 @@ def test_no_report_moves_a_share_further_and_one_moves_it_as_far(
     assert np.all(moved >= bound - ROUNDING)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("randomizer", "tight"),

@@ -66,6 +66,7 @@ def test_shifts_without_a_bound_are_no_numbers() -> None:
     assert "Infinity" not in json.dumps(record)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statistic", "options"),
     [

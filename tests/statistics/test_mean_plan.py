@@ -82,6 +82,7 @@ def test_yardsticks_are_in_order(plan: ProtocolPlan) -> None:
     assert plan.recommended.error <= found["local model, no shuffler"]
 
 
+@pytest.mark.slow
 def test_local_yardstick_takes_the_best_mechanism() -> None:
     wish = Wish({12.0: 20}, None, 1e-6)
 
@@ -112,6 +113,7 @@ def test_targets_are_kept_by_every_option(monkeypatch: pytest.MonkeyPatch) -> No
         assert each.guarantee.absent == 4
 
 
+@pytest.mark.slow
 def test_one_bit_has_a_fifth_of_the_variance_of_algorithm_2_at_its_guarantee() -> None:
     people = Population.from_counts({0.1: 5400, 0.5: 3700, 1.0: 900})
     laplace = mean_by("laplace", 20.0, 80.0)
@@ -152,6 +154,7 @@ def test_no_error_at_all_is_no_division_by_zero(plan: ProtocolPlan) -> None:
     assert "grid-response" in better.reason
 
 
+@pytest.mark.slow
 def test_units_do_not_matter(
     plan: ProtocolPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,6 +100,7 @@ def test_parts_add_up_to_the_whole_in_whatever_order(
     assert Tally.from_bytes(first.to_bytes()) + second + third == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=repr)
 @settings(max_examples=10, deadline=None)
 @given(people=PEOPLE, seed=st.integers(0, 2**32))

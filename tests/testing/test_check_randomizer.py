@@ -117,6 +117,7 @@ def test_a_table_passes() -> None:
     assert found.not_applicable == ()
 
 
+@pytest.mark.slow
 @covering(
     (
         "device",

@@ -143,6 +143,7 @@ def test_results_are_tables_and_pictures(name: str) -> None:
     assert done[-1] == pytest.approx(1.0, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_table() -> None:
     texts = []
     for seed in (1, 1, 2):

@@ -102,6 +102,7 @@ def test_ranges_that_cannot_be_are_refused(epsilon: float, wide: float) -> None:
         moments(0.0, epsilon=epsilon, reach=wide)
 
 
+@pytest.mark.slow
 def test_wider_messages_hide_less_and_are_less_biased(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

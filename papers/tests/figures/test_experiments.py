@@ -116,6 +116,7 @@ def test_average_is_as_far_off_as_predicted_at_the_guarantee_of_algorithm_2() ->
         assert list(row[4:7]) == [e.epsilon_central for e in certified.levels]
 
 
+@pytest.mark.slow
 def test_moments_of_clip_laplace_are_those_simulated() -> None:
     variance = run_variance(Effort(20_000, 1, False, lambda _share: None))
     bias = run_bias(Effort(20_000, 1, False, lambda _share: None))

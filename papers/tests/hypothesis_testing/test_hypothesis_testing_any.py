@@ -99,6 +99,7 @@ def test_gaussian_errors_are_those_of_the_formula(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [0.0, 0.2, 0.5, 0.9])
 @pytest.mark.parametrize(("own", "victim"), [(0.5, 2.0), (3.0, 1.0), (1.0, 1.0)])
 def test_any_value_against_many_digits(value: float, own: float, victim: float) -> None:

@@ -113,6 +113,7 @@ def test_an_empty_message_tells_what_theorem_3_overlooks() -> None:
     assert 9.0e-4 < protocol.certified_delta(0, 0.5, delta=1e-6) < 2e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "family", [kary_family(4), noise_family()], ids=lambda f: f.name
 )

@@ -38,6 +38,7 @@ def competitors() -> list[Competitor]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("competitor", competitors(), ids=lambda c: c.name)
 def test_errors_are_those_predicted(competitor: Competitor) -> None:
     rng, runs, n = np.random.default_rng(12), 1_000, PEOPLE.num_users

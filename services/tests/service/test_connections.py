@@ -452,6 +452,7 @@ def test_thousands_of_empty_headers_are_not_read(tmp_path: Path) -> None:
     assert many == b""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "said",
     [

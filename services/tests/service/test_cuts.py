@@ -80,6 +80,7 @@ def test_a_plan_whose_answer_is_cut_is_the_same_when_it_comes(tmp_path: Path) ->
     assert published_values(result) == estimate_of_items(who, people, plan)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["request", "response"])
 def test_uploads_that_are_cut_count_once(tmp_path: Path, direction: str) -> None:
     who = task_for("stratified", 60)

@@ -175,6 +175,7 @@ def test_forgeries_are_found_even_if_the_analyst_signs_them(
     assert all(problem.isprintable() for problem in hers)
 
 
+@pytest.mark.slow
 @every_kind
 def test_a_tally_that_was_changed_no_longer_gives_the_estimate(kind: str) -> None:
     who, text = published(kind)

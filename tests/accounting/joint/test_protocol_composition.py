@@ -50,6 +50,7 @@ def test_costs_more_than_each_and_no_more_than_all_added_up(
     assert lowers == np.max(attacked, axis=0).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocols", LISTS)
 def test_certificates_are_rebuilt_and_verified(protocols: list[Any]) -> None:
     guarantee = sdp.account(protocols, PEOPLE, delta=1e-6, absent=20)

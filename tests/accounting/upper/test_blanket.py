@@ -35,6 +35,7 @@ def blanket_of(
     return upper.bounds["blanket"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("num_categories", "counts", "victim"), POPULATIONS)
 def test_delta_is_just_above_the_double_sum_in_fifty_digits(
     num_categories: int, counts: dict[float, int], victim: float
