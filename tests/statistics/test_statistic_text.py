@@ -80,3 +80,22 @@ def test_a_file_stands_for_the_protocol_of_its_certificate(tmp_path: Path) -> No
     assert read_statistic(str(path)).identity == sdp.Frequency(3).identity
     with pytest.raises(DataError):
         read_statistic(str(tmp_path / "absent.json"))
+
+
+@pytest.mark.parametrize(
+    ("times", "stated"),
+    [
+        ({"rounds": 2}, "it states rounds"),
+        ({"coordinates": 3, "absent": 1}, "it states coordinates and absent people"),
+    ],
+)
+def test_a_certificate_of_more_than_one_round_names_no_statistic(
+    times: dict[str, int], stated: str, tmp_path: Path
+) -> None:
+    people = sdp.Population.from_counts({1.0: 50})
+    certificate = sdp.account(sdp.OneBit(0, 1), people, delta=1e-3, **times)
+    path = tmp_path / "rounds.json"
+    path.write_text(json.dumps(certificate.to_dict()))
+
+    with pytest.raises(sdp.DataError, match=stated):
+        read_statistic(str(path))

@@ -83,10 +83,11 @@ _STATISTIC = click.option(
     "statistics",
     multiple=True,
     metavar="NAME(PARAMETER=VALUE,...)",
-    help="In place of --mechanism: a statistic with the parameters of its class in Python, "
-    'such as "frequency(num_categories=17)" or "mean(low=0, high=10, '
-    'mechanism=laplace)"; a mechanism; or FILE.json, the protocol of a certificate. Given '
-    "several times: all of them with the same people, certified together.",
+    help="In place of --mechanism: a statistic with the parameters of its class in Python "
+    "(`randomizer` is `mechanism` here), such as "
+    '"frequency(num_categories=17)" or "mean(low=0, high=10, '
+    'mechanism=laplace)"; a mechanism; or FILE.json, the protocol of a certificate of one '
+    "round. Given several times: all of them with the same people, certified together.",
 )
 _CIRCUMSTANCES = (
     absent_option,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_origin, get_type_hints
 
 from shuffledp.accounting.exposure import Certifiable
-from shuffledp.errors import InvalidInputError
+from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.number_text import is_lost, is_plain
 from shuffledp.randomizers.catalog import MECHANISMS, build
 from shuffledp.randomizers.mechanism_text import read_mechanism
@@ -40,7 +40,7 @@ def read_statistic(text: str) -> Certifiable:
 
     Args:
         text: NAME(PARAMETER=VALUE, ...), of a statistic or a mechanism; or a path that ends
-            in .json: the protocol of the certificate in it.
+            in .json: the protocol of the certificate in it, of one round.
 
     Raises:
         InvalidInputError: If there is no such statistic or parameter, one is missing or
@@ -48,7 +48,7 @@ def read_statistic(text: str) -> Certifiable:
         DataError: If a file holds no certificate of a protocol that can be rebuilt.
     """
     if text.strip().lower().endswith(".json"):
-        return protocol_of(next(iter(read(Path(text.strip())).values())).protocol)
+        return _certified(Path(text.strip()))
     name, opened, arguments = text.strip().partition("(")
     name = name.strip()
     if name in MECHANISMS:
@@ -64,6 +64,35 @@ def read_statistic(text: str) -> Certifiable:
     if parts is None or len({key for key, _ in parts}) < len(parts):
         raise InvalidInputError(f"Expected {signature(name)}, got {text!r:.80}.")
     return _built(name, dict(parts), text)
+
+
+def _certified(file: Path) -> Certifiable:
+    """Returns the protocol of the certificate in a file.
+
+    Raises:
+        DataError: If it is of anything else than one round of everybody's messages: what
+            takes place oftener would be certified as if it took place once.
+    """
+    certificates = list(read(file).values())
+    if len(certificates) > 1:
+        raise DataError(
+            f"Expected one certificate in {file}, found {len(certificates)}: name the "
+            "statistic itself."
+        )
+    (guarantee,) = certificates
+    counted = {
+        "rounds": guarantee.rounds != 1,
+        "coordinates": guarantee.coordinates != 1,
+        "absent people": guarantee.absent != 0,
+    }
+    stated = [what for what, counts in counted.items() if counts]
+    if stated:
+        raise DataError(
+            f"Expected a certificate of one round, one coordinate and no absent people in "
+            f"{file}; it states {' and '.join(stated)}. Give these for all statistics "
+            "together, or repeat the statistic."
+        )
+    return protocol_of(guarantee.protocol)
 
 
 def statistics_as_text() -> tuple[str, ...]:
