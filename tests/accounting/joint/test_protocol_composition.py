@@ -152,7 +152,7 @@ def test_certificates_state_the_conditions_of_all() -> None:
 
     text = " ".join(guarantee.assumptions)
     assert "2 protocols run with the same people" in text
-    assert "Of frequency by kary-response (categories 4), agnostic: " in text
+    assert "In frequency by kary-response (categories 4), agnostic: " in text
     assert "frequency by kary-response (categories 4), agnostic" in str(
         guarantee.protocol
     )

@@ -97,9 +97,9 @@ class JointExposure:
             for sentence in of(part):
                 speakers.setdefault(sentence, []).append(part.name)
         return tuple(
-            sentence
+            f"In each protocol: {sentence}"
             if len(names) == len(self.parts)
-            else f"Of {' and '.join(names)}: {sentence}"
+            else f"In {' and '.join(names)}: {sentence}"
             for sentence, names in speakers.items()
         )
 
