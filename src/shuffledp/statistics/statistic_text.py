@@ -160,21 +160,22 @@ def _parts(arguments: str) -> list[tuple[str, str]] | None:
 
 def _built(name: str, given: Mapping[str, str], text: str) -> Certifiable:
     kinds, kind = _kinds(name), protocol_class(name)
-    refused = InvalidInputError(f"Expected {signature(name)}, got {text!r:.80}.")
-    if not set(given) <= set(kinds):
-        raise refused
+    expected = f"Expected {signature(name)}"
+    unknown = [key for key in given if key not in kinds]
+    if unknown:
+        raise InvalidInputError(f"{expected}, which has no {unknown[0]!r:.40}.")
     terms: dict[str, Any] = {}
     for key, value in given.items():
         if key != _MECHANISM:
             terms[key] = _value(kinds[key], value)
             if terms[key] is None:
-                raise refused
+                raise InvalidInputError(f"{expected}, got {key}={value:.40}.")
     if _MECHANISM in given:
         terms[_RANDOMIZER] = _mechanism(given[_MECHANISM], terms)
     try:
         inspect.signature(kind).bind(**terms)
     except TypeError:
-        raise refused from None
+        raise InvalidInputError(f"{expected}, got {text!r:.80}.") from None
     protocol: Certifiable = kind(**terms)
     return protocol
 
