@@ -309,11 +309,11 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
         single, often, needed = changes_of(part, chosen, honest, max(delta, LEAST))
         changes += [(pairs, moved, most * times) for pairs, moved, most in single]
         lost, least = lost + times * often, max(least, needed)
-    if coalition is not None and budget is None:
+    if budget is None and coalition is not None:
         return "does not hold", "single reports show the answers to a coalition"
-    if coalition is not None and fmpq(*coalition.as_integer_ratio()) < budget:
-        return "does not hold", f"a coalition learns {float(arb(budget)):.7g}"
     if budget is not None:
+        if coalition is not None and fmpq(*coalition.as_integer_ratio()) < budget:
+            return "does not hold", f"a coalition learns {float(arb(budget)):.7g}"
         alone = -(epsilon - arb(budget)).expm1() / (1 + (-arb(budget)).exp())
         if alone <= delta:
             return "holds", "what devices randomize proves it alone"

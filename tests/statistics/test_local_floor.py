@@ -3,8 +3,9 @@
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
-import mpmath
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from scipy import stats
@@ -139,7 +140,7 @@ def test_with_little_noise_the_floor_decides_and_is_tight(epsilon: float) -> Non
 def test_the_smaller_of_both_bounds_is_certified(
     local_epsilon: float, times: int
 ) -> None:
-    query = {"delta": 1e-6, "rounds": times}
+    query: dict[str, Any] = {"delta": 1e-6, "rounds": times}
     without = sdp.account(yes_or_no(None), PEOPLE, **query).levels
     floored = sdp.account(yes_or_no(local_epsilon), PEOPLE, **query).levels
     budget = times * Fraction(local_epsilon)
@@ -178,7 +179,7 @@ def test_a_floor_holds_where_noise_proves_nothing() -> None:
     ("local_epsilon", "rests_on"), [(0.2, "device"), (40.0, "composition")]
 )
 def test_floors_of_several_protocols_add_up(
-    local_epsilon: float, rests_on: str, query: dict[str, float]
+    local_epsilon: float, rests_on: str, query: dict[str, Any]
 ) -> None:
     both = [yes_or_no(local_epsilon)] * 2
     before = sdp.account([yes_or_no(None)] * 2, PEOPLE, **query).levels
