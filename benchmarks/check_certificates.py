@@ -9,12 +9,13 @@ the two disagree.
     python benchmarks/check_certificates.py --certificates 1000 --seed 1
     python benchmarks/check_certificates.py --kind counts --certificates 36 --seed 2
 
-The second line draws counts, items, groups, rounds and lists, which are checked by
+The second line draws counts, items, groups, rounds, floors and lists, which are checked by
 check/shuffledp_check_counts.py; it says how many of them that program cannot tell.
 """
 
 import argparse
 import copy
+import dataclasses
 import json
 import resource
 import sys
@@ -161,6 +162,8 @@ def random_counts(rng: np.random.Generator) -> dict[str, Any]:
             given["rounds"] = int(rng.integers(2, 9))
         elif shape == "list":
             protocol = [protocol, _random_collection(rng, targets, rates, honest)]
+        if shape != "items" and rng.random() < 0.3:
+            protocol = _floored(rng, protocol)
         try:
             return sdp.account(protocol, people, **given).to_dict()
         except (CertificationError, InvalidInputError):
@@ -182,6 +185,14 @@ def _random_collection(
         )
     group = sdp.CountGroup(int(rng.choice([1, 2, 8, 100])), 1, noise)
     return sdp.Counts((group,), targets, rates, honest)
+
+
+def _floored(rng: np.random.Generator, protocol: Any) -> Any:
+    """Returns the protocol, or all of a list, with a floor."""
+    if isinstance(protocol, list):
+        return [_floored(rng, part) for part in protocol]
+    local_epsilon = float(np.round(10 ** rng.uniform(-2.0, 1.0), 3))
+    return dataclasses.replace(protocol, local_epsilon=local_epsilon)
 
 
 def _chosen(level: dict[str, Any]) -> float:

@@ -12,7 +12,7 @@ import itertools
 import math
 from typing import Any, NoReturn
 
-from flint import arb, arb_series, ctx, fmpz_poly
+from flint import arb, arb_series, ctx, fmpq, fmpz_poly
 
 import shuffledp_check
 from shuffledp_check import COUNT, IDENTITY, NUMBER, UnprovenError, check_kind, need
@@ -33,14 +33,10 @@ NOISES["geometric"] = {"decay": (float, 1e-100, 1 - 2**-53), "pairs": FLOOD}
 NOISES["geometric"] |= {"shape": object, "surplus": (float, 1, 1e4)}
 RATES: dict[str, Any] = {"targets": [NUMBER], "rates": [(float, 0, 1)]}
 COUNTS: dict[str, Any] = {"groups": [dict], "honest": COUNT, "meaning": object}
-COUNTS |= {"report_size": object}
+COUNTS |= {"report_size": object, "local_epsilon": object}
 ITEMS: dict[str, Any] = dict.fromkeys(("items", "set_size", "report_size"), COUNT)
 ITEMS |= {"items": (int, 2, 2**31), "blanket": (float, 1e-300, 1e5)}
 GROUP: dict[str, Any] = {"buckets": COUNT, "most": COUNT, "noise": dict}
-
-
-class FewerError(Exception):
-    """Raised where there are too few honest people for the noise."""
 
 
 class Noise:
@@ -226,7 +222,7 @@ def groups_of(protocol: dict[str, Any], target: float) -> tuple[Any, int, float,
     given, subject = protocol["parameters"], protocol["statistic"]
     need(protocol["mode"] == "agnostic", "targets apart from messages")
     if (subject, protocol["mechanism"]) == ("counts", "noisy-counts"):
-        given = {"report_size": None, "meaning": None} | given
+        given = dict.fromkeys(("report_size", "meaning", "local_epsilon")) | given
         check_kind(given, COUNTS | RATES, "counts")
         groups, share = given["groups"], given["honest"]
     elif (subject, protocol["mechanism"]) == ("items", "poisson-items"):
@@ -246,17 +242,18 @@ def groups_of(protocol: dict[str, Any], target: float) -> tuple[Any, int, float,
 
 def changes_of(
     protocol: dict[str, Any], target: float, honest: int, delta: float
-) -> tuple[Changes, arb]:
-    """Returns what a person may change, and the probability that noise is cut.
+) -> tuple[Changes, arb, int]:
+    """Returns what a person may change, the probability that noise is cut, and people.
 
-    Raises:
-        FewerError: If there are fewer honest people than geometric noise is made for.
+    That many honest people are needed for this noise.
     """
     groups, share, rate, size = groups_of(protocol, target)
-    changes, drawn = [], []
+    changes, drawn, needed = [], [], 0
+    floor = protocol["parameters"].get("local_epsilon")
     for group in groups:
         check_kind(group, GROUP, "a group of buckets")
-        need(group["most"] <= group["buckets"], "no more answers than buckets")
+        most = group["buckets"] if floor is None else 1
+        need(group["most"] <= most, f"at most {most} answers")
         need(len(group["noise"]) == 1, "one noise of each group")
         ((name, noise),) = group["noise"].items()
         if name not in NOISES:
@@ -264,20 +261,30 @@ def changes_of(
         check_kind(noise, NOISES[name], "noise")
         if noise.get("shape") is not None:
             check_kind(noise["shape"], (float, 1 + 2**-52, 1e4), "a shape")
-        if name == "geometric" and honest < share:
-            raise FewerError(f"geometric noise is made for {share} people")
+        if name == "geometric":
+            needed = share
         drawn.append((Noise(noise, 1 / arb(share)), group["buckets"]))
         if rate > 0:
             small = arb(delta) * 1e-16
             pairs = Noise(noise, arb(honest) / share).outcomes(arb(rate), small)
             changes.append((pairs, group["buckets"] > 1, group["most"]))
     if size is None:
-        return changes, arb(0)
+        return changes, arb(0), needed
     answers = sum(group["most"] for group in groups)
     check_kind(size, (int, answers, 2**62), "a size")
     if size > LONGEST:
         raise UnprovenError("reports are too long")
-    return changes, honest * cut(drawn, size - answers)
+    return changes, honest * cut(drawn, size - answers), needed
+
+
+def budget_of(parts: list[Any], times: int) -> fmpq | None:
+    """Returns what devices alone keep of all answers, if they randomize them."""
+    floors = [part["parameters"].get("local_epsilon") for part in parts]
+    if None in floors:
+        return None
+    for floor in floors:
+        check_kind(floor, (float, 1e-6, 700), "local_epsilon")
+    return times * sum((fmpq(*floor.as_integer_ratio()) for floor in floors), fmpq(0))
 
 
 def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, str]:
@@ -288,22 +295,30 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
     protocol, honest = record["protocol"], record["num_users"] - record["absent"]
     need(about in ("one report", "all reports in all protocols"), "all reports")
     need(level["hides_among"] == honest, f"target {chosen} to hide among {honest}")
-    need(level["rests_on"] in ("counts", "items", "composition"), "its theorem")
-    if level["epsilon_coalition"] is not None:
-        return "does not hold", "single reports show the answers to a coalition"
     parts = [protocol]
     if (protocol["statistic"], protocol["mechanism"]) == ("several", "composition"):
         check_kind(protocol["parameters"], {"parts": [IDENTITY]}, "several protocols")
         parts = protocol["parameters"]["parts"]
         need(len(parts) > 1, "at least two protocols")
-    times, changes, lost = record["rounds"] * record["coordinates"], [], arb(0)
-    try:
-        for part in parts:
-            single, often = changes_of(part, chosen, honest, max(delta, LEAST))
-            changes += [(pairs, moved, most * times) for pairs, moved, most in single]
-            lost += times * often
-    except FewerError as reason:
-        return "does not hold", f"{reason}"
+    times, changes = record["rounds"] * record["coordinates"], []
+    lost, least = arb(0), 0
+    coalition, budget = level["epsilon_coalition"], budget_of(parts, times)
+    theorems = {"counts", "items", "composition", budget is not None and "device"}
+    need(level["rests_on"] in theorems, "its theorem")
+    for part in parts:
+        single, often, needed = changes_of(part, chosen, honest, max(delta, LEAST))
+        changes += [(pairs, moved, most * times) for pairs, moved, most in single]
+        lost, least = lost + times * often, max(least, needed)
+    if budget is None and coalition is not None:
+        return "does not hold", "single reports show the answers to a coalition"
+    if budget is not None:
+        if coalition is not None and fmpq(*coalition.as_integer_ratio()) < budget:
+            return "does not hold", f"a coalition learns {float(arb(budget)):.7g}"
+        alone = -(epsilon - arb(budget)).expm1() / (1 + (-arb(budget)).exp())
+        if alone <= delta:
+            return "holds", "what devices randomize proves it alone"
+    if honest < least:
+        return "does not hold", f"geometric noise is made for {least} people"
     if not changes:
         return "holds", "nothing is sent"
     if len(changes) > 30 or sum(most for _, _, most in changes) > 10**4:
@@ -320,8 +335,8 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
     if total <= delta:
         return "holds", f"at epsilon {epsilon:g} delta {delta:g} is proven"
     if found - paid > delta:
-        least = float((found - paid).lower())
-        return "does not hold", f"delta {least:.7g} is not {delta:g}"
+        known = float((found - paid).lower())
+        return "does not hold", f"delta {known:.7g} is not {delta:g}"
     raise UnprovenError("the bounds are too wide")
 
 

@@ -53,6 +53,20 @@ SINGLE: dict[str, tuple[Any, dict[str, Any]]] = {
         {"delta": 1e-6},
     ),
     "items": (sdp.Items(20, 1, (0.5, 1.0), (0.5, 1.0), 0.3, 14), {"delta": 1e-6}),
+    "a floor": (_counts((8, 1, FEW), local_epsilon=5.0), {"delta": 1e-6}),
+    "a floor that decides": (
+        _counts((8, 1, FEW), local_epsilon=0.01),
+        {"delta": 1e-6},
+    ),
+    "a floor at an epsilon": (
+        _counts((8, 1, FEW), local_epsilon=0.4),
+        {"epsilon": 0.3},
+    ),
+    "geometric, a floor": (_counts((8, 1, PAIRS), local_epsilon=7), {"delta": 1e-6}),
+    "geometric, few people": (
+        _counts((8, 1, PAIRS), local_epsilon=0.5),
+        {"delta": 1e-6, "absent": 1},
+    ),
 }
 SEVERAL: dict[str, tuple[Any, dict[str, Any]]] = {
     "groups": (_counts((8, 2, FEW), (4, 1, PAIRS)), {"delta": 1e-6}),
@@ -60,6 +74,11 @@ SEVERAL: dict[str, tuple[Any, dict[str, Any]]] = {
     "rounds": (_counts((8, 1, FEW)), {"delta": 1e-6, "rounds": 3}),
     "sets": (sdp.Items(20, 3, (0.5, 1.0), (0.5, 1.0), 0.3, 14), {"delta": 1e-6}),
     "a list": ([_counts((8, 1, FEW)), _counts((3, 1, MANY))], {"delta": 1e-6}),
+    "floors": ([_counts((8, 1, FEW), local_epsilon=0.3)] * 2, {"delta": 1e-6}),
+    "a floor of one": (
+        [_counts((8, 1, FEW), local_epsilon=0.3), _counts((3, 1, MANY))],
+        {"delta": 1e-6},
+    ),
 }
 
 
@@ -269,17 +288,44 @@ _LISTED = {
     ),
     "fewer parts as a text": _set(*_PARAMETERS, "parts", value="two"),
 }
+_FLOORED = {
+    name: forge
+    for name, forge in _ANY.items()
+    # Both may be true of answers that are randomized.
+    if name not in ("a coalition", "another theorem")
+} | {
+    f"a floor of {value!r}": _set(*_PARAMETERS, "local_epsilon", value=value)
+    for value in (5.001, None, 0, -5.0, "5", True, [5.0], 701.0)
+}
+_COALITION = ("levels", 1, "epsilon_coalition")
 FORGERIES: dict[str, tuple[Any, dict[str, Callable[[Record], None]]]] = {
     "Poisson": (SINGLE["Poisson"], _ANY | _RATED | _COUNTED | _POISSON),
     "geometric": (SINGLE["geometric"], _ANY | _RATED | _COUNTED | _GEOMETRIC),
     "items": (SINGLE["items"], _ANY | _RATED | _ITEMS),
     "a list": (SEVERAL["a list"], _ANY | _LISTED),
+    "a floor": (
+        SINGLE["a floor"],
+        _FLOORED
+        | _COUNTED
+        | {"less than 5": _set(*_COALITION, value=math.nextafter(5.0, 0.0))},
+    ),
+    "a floor that decides": (
+        SINGLE["a floor that decides"],
+        _FLOORED | {"less": _set(*_COALITION, value=math.nextafter(0.01, 0.0))},
+    ),
 }
 
 
 @pytest.mark.parametrize(
     "kind",
-    ["Poisson", "geometric", "items", pytest.param("a list", marks=pytest.mark.slow)],
+    [
+        "Poisson",
+        "geometric",
+        "items",
+        pytest.param("a list", marks=pytest.mark.slow),
+        "a floor",
+        "a floor that decides",
+    ],
 )
 def test_no_forgery_holds(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counts, "HALF", 2**8)
@@ -310,7 +356,9 @@ def test_what_it_does_not_know_cannot_be_told_and_single_messages_still_can() ->
     group = (8, 1, sdp.SlotNoise(slots=80_000, decay=0.6, longest=8, pairs=100.0))
     slots = _record(_counts(group), {"delta": 1e-6})
 
-    assert _verdicts(slots) == ["cannot tell"] * 2
+    floored = _record(_counts(group, local_epsilon=0.5), {"delta": 1e-6})
+
+    assert _verdicts(slots) == _verdicts(floored) == ["cannot tell"] * 2
     assert set(_verdicts(certificate())) == {"holds"}
 
 
@@ -338,6 +386,24 @@ def test_geometric_noise_of_fewer_people_does_not_hold() -> None:
         level["hides_among"] -= 1
 
     assert _verdicts(record) == ["does not hold"] * 2
+
+
+def test_ten_times_the_double_0_1_is_more_than_1() -> None:
+    counted = _counts((8, 1, FEW), local_epsilon=0.1)
+    record = _record(counted, {"delta": 1e-6, "rounds": 10})
+    forged = copy.deepcopy(record)
+    forged["levels"][1]["epsilon_coalition"] = 1.0
+
+    assert _verdicts(record) == ["holds"] * 2
+    assert _verdicts(forged) == ["holds", "does not hold"]
+
+
+def test_floors_beside_what_it_does_not_know_cannot_be_told() -> None:
+    counted = _counts((8, 1, FEW), local_epsilon=0.5)
+    record = _record([counted, sdp.Frequency(4)], {"delta": 1e-6})
+
+    assert record["levels"][1]["epsilon_coalition"] == 1.5
+    assert _verdicts(record) == ["cannot tell"] * 2
 
 
 def test_the_second_file_is_short_and_imports_neither_the_library_nor_numpy() -> None:

@@ -1,5 +1,6 @@
 """What is left if shuffler and analyst work together is stated, bounded and verified."""
 
+import io
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -8,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import shuffledp as sdp
 from shuffledp.accounting.coalition import coalition_bound, coalition_note
@@ -152,6 +154,29 @@ def test_sets_of_items_have_no_local_guarantee() -> None:
     assert guarantee.to_dict()["levels"][0]["epsilon_coalition"] is None
     assert "no guarantee" in as_text(*guarantee.views())
     assert guarantee_table(guarantee) is not None
+
+
+def _displayed(guarantee: sdp.Guarantee) -> str:
+    console = Console(width=200, file=io.StringIO(), record=True)
+    console.print(guarantee_table(guarantee))
+    return console.export_text()
+
+
+@pytest.mark.parametrize(("local_epsilon", "decides"), [(0.1, True), (3.0, False)])
+def test_a_list_says_that_devices_decide_only_where_they_do(
+    local_epsilon: float, decides: bool
+) -> None:
+    group = sdp.CountGroup(1, 1, sdp.PoissonNoise(60.0))
+    counts = sdp.Counts((group,), (1.0,), (1.0,), 5_000, local_epsilon=local_epsilon)
+
+    guarantee = sdp.account([counts, counts], TARGETS, delta=1e-6)
+
+    (level,) = guarantee.levels
+    assert level.epsilon_coalition == 2.0 * local_epsilon
+    assert level.epsilon_central < 2.0 * local_epsilon
+    assert level.rests_on == ("device" if decides else "composition")
+    sentence = "Nothing better is proven for target 1 than what a device keeps alone."
+    assert (sentence in _displayed(guarantee)) == decides
 
 
 @pytest.mark.parametrize(

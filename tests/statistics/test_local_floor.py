@@ -2,7 +2,10 @@
 
 import itertools
 import math
+from fractions import Fraction
+from typing import Any
 
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from scipy import stats
@@ -10,7 +13,7 @@ from scipy import stats
 import shuffledp as sdp
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.counts.counts_exposure import CountsExposure
-from shuffledp.errors import InvalidInputError
+from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.statistics.counts.local_floor import keep_and_flip
 from shuffledp.types import Floats
 
@@ -90,6 +93,118 @@ def test_the_certificate_bounds_every_pair_of_answers(local_epsilon: float) -> N
         )
         assert 0.0 < exact <= bounds.upper(epsilon) or epsilon > local_epsilon
         assert bounds.lower(epsilon) == 0.0
+
+
+def yes_or_no(local_epsilon: float | None) -> sdp.Counts:
+    rates = (1.0, 1.0)
+    return sdp.Counts(GROUPS[1:], TARGETS, rates, 1_000, local_epsilon=local_epsilon)
+
+
+def most_of(budget: Fraction, epsilon: float) -> mpmath.mpf:
+    """The divergence that a pure budget allows at most, to 50 digits."""
+    with mpmath.workdps(50):
+        top = mpmath.mpf(budget.numerator) / budget.denominator
+        gap = mpmath.exp(top) - mpmath.exp(mpmath.mpf(epsilon))
+        return max(gap / (mpmath.exp(top) + 1), mpmath.mpf(0))
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.2, 0.49, 0.5, 0.6])
+def test_with_little_noise_the_floor_decides_and_is_tight(epsilon: float) -> None:
+    people = sdp.Population.from_counts({1.0: 2})
+    group = sdp.CountGroup(1, 1, sdp.PoissonNoise(1e-6))
+    counts = sdp.Counts((group,), (1.0,), (1.0,), 2, local_epsilon=0.5)
+    # A message or none among noise, after binary response.
+    noise = stats.poisson.pmf(np.arange(-1, 9), 1e-6)
+    keep = math.exp(0.5) / (1.0 + math.exp(0.5))
+    one, none = np.roll(noise, 1), noise
+    laws = keep * one + (1 - keep) * none, keep * none + (1 - keep) * one
+    exact = max(
+        float(np.maximum(a - math.exp(epsilon) * b, 0.0).sum())
+        for a, b in itertools.permutations(laws)
+    )
+
+    (level,) = sdp.account(counts, people, epsilon=epsilon).levels
+
+    # The enumeration adds up doubles.
+    assert exact - 1e-15 <= level.delta_central
+    most = most_of(Fraction(1, 2), epsilon)
+    assert most <= level.delta_central <= float(most) * (1.0 + 1e-5)
+    assert level.delta_central <= exact + 2e-5
+    assert level.rests_on == "device"
+    assert level.delta_central_lower == 0.0
+
+
+@pytest.mark.parametrize(
+    ("local_epsilon", "times"), [(1e-6, 1), (0.1, 10), (0.5, 3), (700.0, 1)]
+)
+def test_the_smaller_of_both_bounds_is_certified(
+    local_epsilon: float, times: int
+) -> None:
+    query: dict[str, Any] = {"delta": 1e-6, "rounds": times}
+    without = sdp.account(yes_or_no(None), PEOPLE, **query).levels
+    floored = sdp.account(yes_or_no(local_epsilon), PEOPLE, **query).levels
+    budget = times * Fraction(local_epsilon)
+
+    for level, before in zip(floored, without, strict=True):
+        epsilon = level.epsilon_central
+        assert level.epsilon_coalition is not None
+        assert budget <= Fraction(level.epsilon_coalition) <= budget * (1 + 2**-52)
+        assert epsilon <= level.epsilon_coalition
+        if level.rests_on == "device":
+            assert epsilon < before.epsilon_central
+            assert most_of(budget, epsilon) <= 1e-6
+            # A smaller number of six digits would not do.
+            assert epsilon == 0.0 or most_of(budget, epsilon * (1 - 2e-5)) > 1e-6
+        else:
+            assert (epsilon, level.rests_on) == (before.epsilon_central, "counts")
+            assert most_of(budget, epsilon) > 1e-6
+
+
+def test_a_floor_holds_where_noise_proves_nothing() -> None:
+    few = sdp.Population.from_counts({1.0: 100})
+    noise = sdp.GeometricNoise(0.6, pairs=100.0, shape=8.0)
+    terms = ((sdp.CountGroup(3, 1, noise),), (1.0,), (1.0,), 200)
+
+    (level,) = sdp.account(
+        sdp.Counts(*terms, local_epsilon=0.5), few, delta=1e-6
+    ).levels
+
+    assert (level.epsilon_central, level.rests_on) == (0.499999, "device")
+    with pytest.raises(CertificationError, match="as many honest people"):
+        sdp.account(sdp.Counts(*terms), few, delta=1e-6)
+
+
+@pytest.mark.parametrize("query", [{"delta": 1e-6}, {"epsilon": 0.39}])
+@pytest.mark.parametrize(
+    ("local_epsilon", "rests_on"), [(0.2, "device"), (40.0, "composition")]
+)
+def test_floors_of_several_protocols_add_up(
+    local_epsilon: float, rests_on: str, query: dict[str, Any]
+) -> None:
+    both = [yes_or_no(local_epsilon)] * 2
+    before = sdp.account([yes_or_no(None)] * 2, PEOPLE, **query).levels
+
+    levels = sdp.account(both, PEOPLE, **query).levels
+
+    for level, other in zip(levels, before, strict=True):
+        central = level.epsilon_central, level.delta_central
+        assert level.epsilon_coalition == 2.0 * local_epsilon
+        assert level.rests_on == rests_on
+        # One of both is given.
+        if rests_on == "device":
+            assert central < (other.epsilon_central, other.delta_central)
+            assert most_of(2 * Fraction(0.2), central[0]) <= central[1]
+        else:
+            assert central == (other.epsilon_central, other.delta_central)
+
+
+def test_a_floor_of_one_protocol_says_nothing_of_another() -> None:
+    both = [yes_or_no(None), yes_or_no(0.3)]
+
+    levels = sdp.account(both, PEOPLE, delta=1e-6).levels
+
+    assert {level.rests_on for level in levels} == {"composition"}
+    assert {level.epsilon_coalition for level in levels} == {None}
 
 
 @pytest.mark.slow

@@ -155,7 +155,10 @@ def _levels_without_amplification(statement: Statement) -> str | None:
     if statement.local or not levels:
         return None
     names = ", ".join(dict.fromkeys(plain(entry.chosen) for entry in levels))
-    return f"Nothing better is proven for level {names} than what a device keeps alone."
+    kind = "level" if levels[0].target is None else "target"
+    return (
+        f"Nothing better is proven for {kind} {names} than what a device keeps alone."
+    )
 
 
 def _bullets(guarantee: Guarantee) -> Text:

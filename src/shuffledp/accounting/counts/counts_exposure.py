@@ -130,7 +130,11 @@ class CountsExposure:
             return self._with_draws(profile, near), profile.kinds
 
         return losses_of_rates(
-            query, delta=delta, rates=self.rates, losses_of=losses_of
+            query,
+            delta=delta,
+            rates=self.rates,
+            losses_of=losses_of,
+            local_epsilon=self.local_epsilon,
         )
 
     def bounds(self, rate: float, query: AccountingQuery) -> ReportBounds:

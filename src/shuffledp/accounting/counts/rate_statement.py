@@ -1,8 +1,11 @@
 """Guarantees of people who send answers among noise, each at the rate of a target.
 
-What is certified depends on a person's rate alone: each rate is answered once.
+What is certified depends on a person's rate alone: each rate is answered once. If devices
+randomize answers before they are sent, the budget of that bounds what anybody sees, the
+analyst, too: the smaller of both bounds is certified.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias
@@ -10,10 +13,15 @@ from typing import Literal, TypeAlias
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.counts.report_bounds import ReportBounds
 from shuffledp.accounting.epsilon_solver import round_up
+from shuffledp.accounting.rounds.composed_profile import (
+    divergence_of_budget,
+    epsilon_of_budget,
+    total_budget,
+)
 from shuffledp.accounting.rounds.part_losses import Kinds, PartLosses
-from shuffledp.accounting.statement import LevelGuarantee, Statement
+from shuffledp.accounting.statement import LevelGuarantee, RestsOn, Statement
 from shuffledp.arrays import as_number
-from shuffledp.errors import InvalidInputError
+from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.population import Population
 
 LEAST_DELTA = 1e-30
@@ -23,6 +31,8 @@ _MOST_CHANGES = 10_000
 
 # Bounds of messages as devices draw them, for a rate.
 BoundsOf: TypeAlias = Callable[[float], ReportBounds]
+# Certified and attacked epsilon, and certified and attacked delta.
+Ends: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
 
 
 def certify_rates(
@@ -45,7 +55,7 @@ def certify_rates(
         changes: Answers of a person in all collections together.
         bounds_of: Returns both ends for people of a rate.
         sent: A word for answers.
-        rests_on: The kind of bound.
+        rests_on: The kind of bound of what is sent.
         local_epsilon: Of a person's answers in one collection, if devices randomize them.
 
     Raises:
@@ -60,17 +70,23 @@ def certify_rates(
             f"Expected at most {_MOST_CHANGES:,} {sent} of a person in all rounds "
             f"together, got {changes:,}."
         )
-    answers: dict[float, tuple[tuple[float, float], tuple[float, float]]] = {}
+    answers: dict[float, tuple[Ends, RestsOn]] = {}
     levels = []
-    times = query.rounds * query.coordinates
     # A person's own report may show answers: at rate 1 it holds all of them. If they were
     # randomized before, it says no more than that.
-    coalition = None if local_epsilon is None else round_up(times * local_epsilon)
+    budget = _budget(query, local_epsilon)
+    coalition = None if math.isinf(budget) else budget
     for name, index in query.named.items():
         rate, target = rates[index], float(people.epsilons[index])
         if rate not in answers:
-            answers[rate] = bounds_of(rate).answer(query, guess=target)
-        epsilons, deltas = answers[rate]
+            try:
+                ends = bounds_of(rate).answer(query, guess=target)
+            except CertificationError:
+                if math.isinf(budget):
+                    raise
+                ends = _nothing(query)
+            answers[rate] = _with_device(ends, rests_on, query, budget)
+        (epsilons, deltas), decides = answers[rate]
         levels.append(
             LevelGuarantee(
                 epsilon_local=None,
@@ -83,7 +99,7 @@ def certify_rates(
                 delta_central=deltas[0],
                 delta_central_lower=deltas[1],
                 epsilon_coalition=coalition,
-                rests_on=rests_on,
+                rests_on=decides,
                 quantile=name if isinstance(name, str) else None,
             )
         )
@@ -96,6 +112,7 @@ def losses_of_rates(
     delta: float,
     rates: Sequence[float],
     losses_of: Callable[[float, AccountingQuery], tuple[ReportBounds, Kinds]],
+    local_epsilon: float | None = None,
 ) -> dict[int, PartLosses]:
     """Returns the losses of each target's messages: see `ComposableExposure`.
 
@@ -104,13 +121,45 @@ def losses_of_rates(
         delta: About the divergence that is asked for.
         rates: Probability to send an answer, of each target, shape (targets,).
         losses_of: Returns both ends for people of a rate, and their losses.
+        local_epsilon: Of a person's answers in one collection, if devices randomize them.
     """
     near = replace(query, delta=max(delta, LEAST_DELTA), epsilon=None)
+    budget = _budget(query, local_epsilon)
     losses: dict[float, PartLosses] = {}
     for rate in {rates[index] for index in query.positions}:
         bounds, kinds = losses_of(rate, near)
-        losses[rate] = bounds.part_losses(kinds)
+        losses[rate] = replace(bounds.part_losses(kinds), budget=budget)
     return {index: losses[rates[index]] for index in query.positions}
+
+
+def _budget(query: AccountingQuery, local_epsilon: float | None) -> float:
+    """Returns the pure budget of all answers of a person; infinite if there is none."""
+    if local_epsilon is None:
+        return math.inf
+    return total_budget(query.rounds * query.coordinates, local_epsilon)
+
+
+def _nothing(query: AccountingQuery) -> Ends:
+    """Returns what is known where what is sent has no proven bound, and no attack."""
+    if query.delta is not None:
+        return (math.inf, 0.0), (query.delta, query.delta)
+    epsilon = query.epsilon or 0.0
+    return (epsilon, epsilon), (1.0, 0.0)
+
+
+def _with_device(
+    ends: Ends, rests_on: RestsOn, query: AccountingQuery, budget: float
+) -> tuple[Ends, RestsOn]:
+    """Returns the ends where a budget of devices decides, if it does, and what decides."""
+    (epsilon, attacked), (delta, shown) = ends
+    if query.delta is not None:
+        device = epsilon_of_budget(budget, query.delta), delta
+    else:
+        device = epsilon, min(round_up(divergence_of_budget(budget, epsilon)), 1.0)
+    # One of both is given, and the same.
+    if device < (epsilon, delta):
+        return ((device[0], attacked), (device[1], shown)), "device"
+    return ends, rests_on
 
 
 def check_delta(delta: float) -> None:

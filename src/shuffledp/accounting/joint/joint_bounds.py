@@ -23,6 +23,7 @@ from shuffledp.accounting.epsilon_solver import round_up, smallest_certified_eps
 from shuffledp.accounting.rounds.composed_profile import (
     composed_ceiling,
     divergence_of_budget,
+    epsilon_of_budget,
 )
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import MOST_SHUFFLES
@@ -104,15 +105,17 @@ class JointBounds:
     @property
     def ceiling(self) -> float:
         """An epsilon that is known to hold with delta = 0; infinite if there is none."""
-        return self.budget if self.is_exact else math.inf
+        # Budgets hold for messages as devices draw them.
+        return self.budget
 
     def upper(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         if self.is_exact:
             return self.profile.upper(epsilon)
+        alone = divergence_of_budget(self.budget, epsilon)
         if self.profile.is_constant:
-            return self.with_draws.cut
-        return self.with_draws.upper(epsilon)
+            return min(self.with_draws.cut, alone)
+        return min(self.with_draws.upper(epsilon), alone)
 
     def delta(self, epsilon: float) -> float:
         """Returns a certified delta of six digits at `epsilon` >= 0."""
@@ -128,12 +131,22 @@ class JointBounds:
             return 0.0
         guess = self._usual_epsilon(delta)
         if not self.is_exact:
-            return self.with_draws.certified_epsilon(delta, guess=guess)
+            return self._with_draws_epsilon(delta, guess)
         upper = self.profile.upper
         ceiling = self.ceiling
         if math.isinf(ceiling):
             ceiling = composed_ceiling(upper, max(guess, 1e-6), delta)
         return smallest_certified_epsilon(upper, delta, ceiling=ceiling, guess=guess)
+
+    def _with_draws_epsilon(self, delta: float, guess: float) -> float:
+        """Returns the smaller epsilon of both bounds: of messages, and of devices."""
+        alone = epsilon_of_budget(self.budget, delta)
+        try:
+            return min(self.with_draws.certified_epsilon(delta, guess=guess), alone)
+        except CertificationError:
+            if math.isinf(alone):
+                raise
+            return alone
 
     def _usual_epsilon(self, delta: float) -> float:
         """Returns a guess of epsilon, as if the loss were normal."""

@@ -1,5 +1,6 @@
 """The exposure of several protocols that the same people take part in."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
@@ -7,6 +8,7 @@ from typing import Protocol, runtime_checkable
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.exposure import Certifiable, Exposure
 from shuffledp.accounting.joint.joint_bounds import JointBounds, sum_upward
+from shuffledp.accounting.rounds.composed_profile import divergence_of_budget
 from shuffledp.accounting.rounds.part_losses import PartLosses
 from shuffledp.accounting.statement import LevelGuarantee, RestsOn, Statement
 from shuffledp.cover import LocalRandomizer
@@ -196,7 +198,9 @@ def _level(
     budget = sum_upward(known) if len(known) == len(budgets) else None
     delta_coalition = sum_upward([level.delta_coalition for level in levels])
     rests_on: RestsOn = "composition"
-    if budget is not None and upper[0] >= budget and delta_coalition == 0.0:
+    alone = math.inf if budget is None else divergence_of_budget(budget, upper[0])
+    # Also below the budget, where it alone keeps what is certified.
+    if delta_coalition == 0.0 and alone <= upper[1]:
         rests_on = "device"
     return LevelGuarantee(
         epsilon_local=first.chosen if local else None,

@@ -5,6 +5,7 @@ and no more than the reports themselves, in whose budgets the parts may be count
 less loss.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,6 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import (
     MOST_SHUFFLES,
@@ -78,6 +80,26 @@ def divergence_of_budget(budget: float, epsilon: float) -> float:
     # (e^E - e^epsilon) / (e^E + 1), here divided by e^E, which might overflow.
     most = -math.expm1(epsilon - budget) / (1.0 + math.exp(-budget))
     return min(most * (1.0 + 1e-12), 1.0)
+
+
+def epsilon_of_budget(budget: float, delta: float) -> float:
+    """Returns an epsilon of six digits, or the budget, at which a pure budget keeps delta.
+
+    >>> epsilon_of_budget(1.0, 1e-3), epsilon_of_budget(1e-3, 1e-2)
+    (0.998632, 0.0)
+
+    Args:
+        budget: In nats, at least 0; infinite if nothing is promised.
+        delta: In (0, 1).
+    """
+    if math.isinf(budget):
+        return math.inf
+    return smallest_certified_epsilon(
+        functools.partial(divergence_of_budget, budget),
+        delta,
+        ceiling=budget,
+        guess=budget,
+    )
 
 
 def total_budget(times: int, level: float) -> float:
