@@ -42,12 +42,15 @@ class SummarySection:
             confidence: Of the intervals, in (0, 1).
         """
         interval = f"{plain(100 * confidence)}% interval."
+        known = sum(row.truth is not None for row in self.rows)
+        if not known:
+            return f"No true {self.words.display.noun} is known."
         # A number has a single truth, shares have one per row.
         if self.words.display.is_single:
             lies = "lies" if self.num_covered else "does not lie"
             return f"The true {self.words.name} {lies} inside its {interval}"
         return (
-            f"{self.num_covered} of {len(self.rows)} true {self.words.display.noun}s lie "
+            f"{self.num_covered} of {known} true {self.words.display.noun}s lie "
             f"inside their {interval}"
         )
 

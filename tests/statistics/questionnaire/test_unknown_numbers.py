@@ -1,0 +1,84 @@
+"""Results of which a collection says nothing: hardly anybody answered the question."""
+
+import csv
+import io
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.report.estimates_csv import estimates_csv
+from shuffledp.report.files import html_report
+from shuffledp.report.terminal import estimate_table
+
+NUMBER = {"kind": "number", "low": 0, "high": 120, "skippable": True, "digits": 3}
+TREE = {"kind": "distribution", "edges": [0, 40, 80, 120], "skippable": True}
+QUESTIONS = {"mean": NUMBER, "spread": TREE}
+N = 1_000
+
+
+@pytest.fixture(
+    scope="module", params=[0, 1], ids=["nobody answered", "one person answered"]
+)
+def result(request: pytest.FixtureRequest) -> Any:
+    ages = [5.0] * request.param + [None] * (N - request.param)
+    frame = {"mean": ages, "spread": ages, "epsilon": [1.0] * N}
+    return sdp.rehearse(
+        frame, questions=QUESTIONS, targets="epsilon", consistent=True, seed=1
+    )
+
+
+def rows_of(result: Any, quantity: str) -> list[Any]:
+    return [r for r in result.summary.rows if r.details["quantity"] == quantity]
+
+
+@pytest.mark.parametrize("quantity", ["mean", "share below", "quantile"])
+def test_numbers_of_too_few_answers_are_unknown(result: Any, quantity: str) -> None:
+    for row in rows_of(result, quantity):
+        assert math.isnan(row.estimate)
+        assert math.isnan(row.consistent)
+        assert row.error is None
+
+
+def test_json_and_csv_leave_unknown_numbers_out(result: Any) -> None:
+    # Refuses NaN and infinities.
+    text = json.dumps(result.summary.to_dict(), allow_nan=False)
+    mean = json.loads(text)["estimates"][0]
+    assert mean["estimate"] is None
+    assert mean["consistent"] is None
+    assert mean["interval"] == [None, None]
+    assert mean["error"] is None
+
+    cells = next(csv.DictReader(io.StringIO(estimates_csv(result.summary))))
+    assert [cells[name] for name in ("estimate", "low", "high", "error")] == [""] * 4
+
+
+def test_tables_and_pages_say_unknown(result: Any) -> None:
+    for text in (str(result), html_report(result.summary)):
+        assert "unknown" in text
+        assert "inf" not in text.replace("information", "")
+        assert ">nan" not in text
+        assert " nan" not in text
+    estimate_table(result.summary)
+
+
+def test_truths_that_do_not_exist_are_not_counted(result: Any) -> None:
+    sentence = result.summary.sections[0].coverage(0.95)
+
+    (mean,) = rows_of(result, "mean")
+    if mean.truth is None:
+        assert sentence == "No true mean is known."
+    else:
+        assert sentence.startswith("1 of 1 true means")
+
+
+def test_what_many_people_answered_stays_known() -> None:
+    ages = np.linspace(0.0, 120.0, N).tolist()
+    frame = {"mean": ages, "spread": ages, "epsilon": [9.0] * N}
+    result = sdp.rehearse(frame, questions=QUESTIONS, targets="epsilon", seed=1)
+
+    assert all(math.isfinite(row.estimate) for row in result.summary.rows)
+    assert "unknown" not in str(result)
