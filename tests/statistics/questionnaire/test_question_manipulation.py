@@ -163,6 +163,27 @@ def test_more_liars_than_people_are_refused() -> None:
             asked.manipulation({"q": estimate[0]}, num_liars)
 
 
+def test_what_is_no_number_of_people_is_refused() -> None:
+    asked = asked_about(sdp.ChoiceQuestion("q", ("a", "b")))
+    honest = honest_counts(asked, np.zeros(N, int), 7)
+    estimates = {"q": estimates_of_all_reports(asked, honest)[0]}
+
+    for num_liars in (math.nan, 1.5, None, True, "1"):
+        with pytest.raises(InvalidInputError, match=r"whole number of .* from 1 to 40"):
+            asked.manipulation(estimates, num_liars)  # type: ignore[arg-type]
+
+
+def test_what_is_no_estimate_of_a_question_is_refused() -> None:
+    asked = asked_about(sdp.ChoiceQuestion("q", ("a", "b")))
+    honest = honest_counts(asked, np.zeros(N, int), 7)
+    estimate = estimates_of_all_reports(asked, honest)[0]
+
+    with pytest.raises(InvalidInputError, match="estimates of 'q', got one of 'zzz'"):
+        asked.manipulation({"q": estimate, "zzz": estimate})
+    with pytest.raises(InvalidInputError, match="QuestionEstimate, got int"):
+        asked.manipulation({"q": 3})  # type: ignore[dict-item]
+
+
 def test_reports_of_no_fixed_size_have_no_bound() -> None:
     question = sdp.ChoiceQuestion("q", ("a", "b"))
     asked = sdp.Questionnaire((question,), (sdp.PoissonNoise(9.0),), (1.0,), (1.0,), N)
