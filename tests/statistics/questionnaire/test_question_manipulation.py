@@ -227,7 +227,7 @@ def test_no_reports_move_shares_of_those_who_answered_further(num_liars: int) ->
         low, high = each.quantile_ends([0.25, 0.5, 0.75], size, num_liars).T
         assert np.all(low <= quantiles.min(axis=0) + ROUNDING)
         assert np.all(quantiles.max(axis=0) <= high + ROUNDING)
-        told += np.all(np.isfinite(stated))
+        told += bool(np.all(np.isfinite(stated)))
     # A message counts in one term of a ratio, and the bound lets it count in both.
     if num_liars == 1:
         nearest = int(np.argmin(np.abs(values - np.median(values, axis=0)).sum(axis=1)))

@@ -10,9 +10,15 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.labels import SHARES, StatisticLabels
+from shuffledp.report.estimate_picture import section_picture
 from shuffledp.report.estimates_csv import estimates_csv
 from shuffledp.report.files import html_report
+from shuffledp.report.listed_rows import MAX_ROWS, listed_rows
 from shuffledp.report.terminal import estimate_table
+from shuffledp.statistics.charts import BarChart
+from shuffledp.statistics.estimate_row import EstimateRow
+from shuffledp.statistics.summary_section import SummarySection
 
 NUMBER = {"kind": "number", "low": 0, "high": 120, "skippable": True, "digits": 3}
 TREE = {"kind": "distribution", "edges": [0, 40, 80, 120], "skippable": True}
@@ -82,3 +88,21 @@ def test_what_many_people_answered_stays_known() -> None:
 
     assert all(math.isfinite(row.estimate) for row in result.summary.rows)
     assert "unknown" not in str(result)
+
+
+def test_unknown_numbers_come_last_and_have_no_bar() -> None:
+    # Every second number is unknown.
+    rows = tuple(
+        EstimateRow(str(n), math.nan, math.inf, -math.inf, math.inf, None)
+        if n % 2
+        else EstimateRow(str(n), n / 100.0, 0.01, n / 100.0, 1.0, 0.5)
+        for n in range(2 * MAX_ROWS)
+    )
+    words = StatisticLabels("way", "Way", "Way", "answer", "answers", SHARES)
+    section = SummarySection(words, rows, BarChart())
+
+    listed = listed_rows(section)
+    few = SummarySection(words, rows[:2], BarChart())
+
+    assert [row.name for row in listed] == [str(n) for n in range(0, 2 * MAX_ROWS, 2)]
+    assert "unknown" in section_picture(few, 0.95).svg
