@@ -40,6 +40,12 @@ class EstimateRow:
         return self.truth is None or self.low <= self.truth <= self.high
 
     @property
+    def is_comparable(self) -> bool:
+        """Whether the truth is known, and the interval has an end that could miss it."""
+        ends = math.isfinite(self.low) or math.isfinite(self.high)
+        return ends and self.truth is not None
+
+    @property
     def error(self) -> float | None:
         """The estimate minus the truth; None if either is unknown."""
         if self.truth is None or math.isnan(self.estimate):

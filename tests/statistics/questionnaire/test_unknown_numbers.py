@@ -71,14 +71,13 @@ def test_tables_and_pages_say_unknown(result: Any) -> None:
     estimate_table(result.summary)
 
 
-def test_truths_that_do_not_exist_are_not_counted(result: Any) -> None:
-    sentence = result.summary.sections[0].coverage(0.95)
+def test_truths_without_an_interval_are_not_counted(result: Any) -> None:
+    first, second, *_ = result.summary.sections
 
-    (mean,) = rows_of(result, "mean")
-    if mean.truth is None:
-        assert sentence == "No true mean is known."
-    else:
-        assert sentence.startswith("1 of 1 true means")
+    assert first.coverage(0.95) == "No mean has both a known truth and an interval."
+    assert second.coverage(0.95).startswith("1 of 1 true shares")
+    comparable = [row for row in result.summary.rows if row.is_comparable]
+    assert 0 < result.summary.num_covered <= len(comparable) < len(result.summary.rows)
 
 
 def test_what_many_people_answered_stays_known() -> None:
