@@ -1,9 +1,11 @@
 // A second reader of receipts and results, written from the specification alone.
 //
-//     node spec/example/reader.mjs < requests.json
+//     node spec/example/reader.mjs < spec/vectors/refusals.json
 //
-// Requests are an object with the texts of `task`, of `collection_task` and of its `result`, and
-// `inputs`: a list of {what, input}. The answers are a list of {value} or {refused: kind}.
+// Requests are an object with the texts of `task`, of `collection_task` and of its `result`, which only
+// lists of messages need, and `inputs`: a list of {what, input}. The answers are a list of {value},
+// {refused: kind}, or {unsupported: what} of inputs that this reader does not know. Other requests end
+// it with one line, and 2.
 
 import { readFileSync } from "node:fs";
 
@@ -126,9 +128,31 @@ function checkStatements(content, task, epoch) {
 
 // Requests
 
-const given = JSON.parse(readFileSync(0, "utf8"));
-const task = device.readTask(given.task);
-const collected = device.readTask(given.collection_task);
+function stop(reason) {
+  console.error(
+    `reader.mjs: ${reason}: expected JSON {task, collection_task, inputs: [{what, input}, ...]} on standard ` +
+      "input, such as spec/vectors/refusals.json.",
+  );
+  process.exit(2);
+}
+
+/** Returns what a step of reading the requests returns, or stops with a reason. */
+function orStop(reason, step) {
+  try {
+    return step();
+  } catch {
+    return stop(reason);
+  }
+}
+
+const given = orStop("no JSON", () => JSON.parse(readFileSync(0, "utf8")));
+const taskNamed = (name) => {
+  if (typeof given?.[name] !== "string") stop(`no ${name}`);
+  return orStop(`no valid ${name}`, () => device.readTask(given[name]));
+};
+const task = taskNamed("task");
+const collected = taskNamed("collection_task");
+if (!Array.isArray(given.inputs)) stop("no list of inputs");
 const binary = (text) => Buffer.from(text, "base64url");
 const ANSWERS = {
   json: (input) => canonical(parse(input)),
@@ -152,7 +176,13 @@ const ANSWERS = {
   "receipt of a report": ({ link, upload, receipt }) =>
     device.keep(task, device.readLink(link), binary(upload), parse(receipt)),
 };
-const answers = given.inputs.map(({ what, input }) => {
+const FIELDS = ["probability", "report", "receipt of a report"];
+const answers = given.inputs.map((entry, place) => {
+  const { what, input } = entry ?? {};
+  if (!Object.hasOwn(ANSWERS, what) || (what === "list of messages" && typeof given.result !== "string"))
+    return { unsupported: what };
+  if (input === null || typeof input !== (FIELDS.includes(what) ? "object" : "string"))
+    stop(`input ${place + 1} of the wrong kind`);
   try {
     return { value: ANSWERS[what](input) ?? null };
   } catch (error) {

@@ -52,6 +52,18 @@ VALID: dict[str, str] = {
 }
 
 
+def reading(node: str, requests: str) -> subprocess.CompletedProcess[str]:
+    """Runs the reader on a standard input."""
+    return subprocess.run(
+        [node, str(SPEC / "example" / "reader.mjs")],
+        input=requests,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
 def answers(
     inputs: list[tuple[str, Any]], *, task: str = WIRE["task"]["text"]
 ) -> list[dict[str, Any]]:
@@ -65,14 +77,7 @@ def answers(
         "result": RESULT["result"],
         "inputs": [{"what": what, "input": given} for what, given in inputs],
     }
-    done = subprocess.run(
-        [node, str(SPEC / "example" / "reader.mjs")],
-        input=json.dumps(requests),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+    done = reading(node, json.dumps(requests))
     assert done.returncode == 0, done.stderr[-2000:]
     value: list[dict[str, Any]] = json.loads(done.stdout)
     return value
@@ -137,6 +142,37 @@ def test_the_second_reader_refuses_what_the_library_refuses() -> None:
 
     assert len(wrong) > 70
     assert given == [{"refused": each["refused"]} for each in wrong]
+
+
+def test_the_malformed_inputs_are_requests_as_they_are() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("Node.js is missing.")
+
+    done = reading(node, (SPEC / "vectors" / "refusals.json").read_text("utf-8"))
+
+    given = json.loads(done.stdout)
+    assert len(given) == len(REFUSALS["inputs"])
+    for answer, each in zip(given, REFUSALS["inputs"], strict=True):
+        assert answer in ({"refused": each["refused"]}, {"unsupported": each["what"]})
+
+
+@pytest.mark.parametrize(
+    "requests",
+    ["", "{}", "null", "[]", '{"task": "no task"}', json.dumps(REFUSALS)[:-1]],
+    ids=["nothing", "empty", "null", "list", "no task", "cut off"],
+)
+def test_the_second_reader_ends_with_one_line_on_other_requests(requests: str) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("Node.js is missing.")
+
+    done = reading(node, requests)
+
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert "spec/vectors/refusals.json" in done.stderr
 
 
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])

@@ -11,6 +11,8 @@ from shuffledp.labels import Display
 _LONGEST = 40
 # Beyond these, numbers are written with an exponent.
 _LARGE, _MOST_DECIMALS = 1e15, 12
+# Of a number that a collection says nothing about, and of ends that an interval lacks.
+UNKNOWN = "unknown"
 
 
 def percent(share: float, digits: int) -> str:
@@ -61,10 +63,11 @@ def rounded(number: float, digits: int) -> str:
 def number_format(
     display: Display, errors: Iterable[float], *, more_decimals: int = 0
 ) -> Callable[[float], str]:
-    """Returns the formatter of a statistic's numbers.
+    """Returns the formatter of a statistic's numbers; one without a value is unknown.
 
-    >>> number_format(Display("share", factor=100.0, suffix="%"), [0.001])(0.12345)
-    '12.345%'
+    >>> written = number_format(Display("share", factor=100.0, suffix="%"), [0.001])
+    >>> written(0.12345), written(math.inf)
+    ('12.345%', 'unknown')
 
     Args:
         display: Of the statistic.
@@ -77,9 +80,39 @@ def number_format(
         digits = display.decimals + more_decimals
 
     def formatted(number: float) -> str:
+        if not math.isfinite(number):
+            return UNKNOWN
         return f"{rounded(display.factor * number, digits)}{display.suffix}"
 
     return formatted
+
+
+def interval_text(
+    written: Callable[[float], str], low: float, high: float, suffix: str = ""
+) -> str:
+    """Returns an interval for display: unknown if it has no end.
+
+    >>> interval_text(str, 0.25, 0.5), interval_text(str, -math.inf, math.inf)
+    ('0.25 to 0.5', 'unknown')
+
+    Args:
+        written: The formatter of its ends.
+        low: Lower end.
+        high: Upper end.
+        suffix: The unit that `written` adds: it is left out of the lower end.
+    """
+    if not (math.isfinite(low) or math.isfinite(high)):
+        return UNKNOWN
+    return f"{written(low).removesuffix(suffix)} to {written(high)}"
+
+
+def error_text(written: Callable[[float], str], error: float) -> str:
+    """Returns a standard error for display: a dash where there is none, as of quantiles.
+
+    >>> error_text(str, 0.25), error_text(str, math.nan)
+    ('0.25', '-')
+    """
+    return "-" if math.isnan(error) else written(error)
 
 
 def printable(name: str) -> str:

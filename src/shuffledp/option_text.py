@@ -18,11 +18,13 @@ class Argument:
         name: As in Python.
         given: The text after the option, if any.
         value: The text after `name=` in Python; by default the same as `given`.
+        python_name: Its name in Python, where that is another one.
     """
 
     name: str
     given: str = ""
     value: str = ""
+    python_name: str = ""
 
     @property
     def option(self) -> str:
@@ -33,7 +35,8 @@ class Argument:
     def keyword(self) -> str:
         """Its spelling in Python."""
         value = self.value or self.given
-        return f"{self.name}={value}" if value else self.name
+        name = self.python_name or self.name
+        return f"{name}={value}" if value else name
 
 
 class OptionText(str):

@@ -111,7 +111,7 @@ def test_numbers_cannot_be_left_out_but_people_can(
         ({"target": [None, *[1.0] * 9]}, {}, MissingValueError, "'target'.*row 0"),
         ({"target": [0.0] * 10}, {}, InvalidInputError, "targets above 0"),
         ({}, {"targets": "aim"}, DataError, "aim"),
-        ({}, {"targets": None}, InvalidInputError, "level=COLUMN"),
+        ({}, {"targets": None}, InvalidInputError, "targets=COLUMN"),
         ({}, {"targets": ["target"]}, InvalidInputError, "targets as"),
         ({}, {"targets": True}, InvalidInputError, "targets as"),
         ({}, {"level": "target"}, InvalidInputError, "not both"),
@@ -135,6 +135,29 @@ def test_what_makes_no_sense_is_refused(
 
     with pytest.raises(error, match=why):
         sdp.rehearse(frame, **given)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"targets": None}, "targets=COLUMN or targets={TARGET: SHARE, ...}"),
+        ({"targets": {1.0: -1, 2.0: 2}}, "shares of people above 0 .* got -1 for 1"),
+        ({"targets": {1.0: 0.5, 2.0: 0.6}}, "add up to 1, got a sum of 1.1"),
+        ({"consistent": None}, "consistent to be True or False, got None"),
+    ],
+)
+def test_refusals_name_what_a_questionnaire_takes(
+    options: dict[str, Any], why: str
+) -> None:
+    given = {"questions": QUESTIONS, "targets": 1.0, **options}
+
+    with pytest.raises(InvalidInputError, match=why):
+        sdp.rehearse({"way": ["bus"] * 10, "age": [20] * 10}, **given)
+
+
+def test_a_frame_without_columns_is_refused() -> None:
+    with pytest.raises(DataError, match="found no column at all"):
+        sdp.rehearse({}, questions=QUESTIONS, targets=1.0)
 
 
 def test_an_empty_frame_and_columns_of_other_lengths_are_refused() -> None:

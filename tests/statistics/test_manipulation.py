@@ -246,7 +246,7 @@ def test_numbers_of_people_are_refused(number: int) -> None:
         sdp.BinarySum(),
         sdp.Items(2, 1, (0.5, 1.0, 2.0), (0.4, 0.7, 1.0), 0.5),
     ):
-        with pytest.raises(InvalidInputError, match="from 1 to 9 dishonest people"):
+        with pytest.raises(InvalidInputError, match="dishonest people from 1 to 9"):
             protocol.manipulation(PEOPLE, number)
 
 

@@ -90,7 +90,7 @@ def test_a_file_stands_for_the_protocol_of_its_certificate(tmp_path: Path) -> No
     ],
 )
 def test_a_certificate_of_more_than_one_round_names_no_statistic(
-    times: dict[str, int], stated: str, tmp_path: Path
+    times: dict[str, Any], stated: str, tmp_path: Path
 ) -> None:
     people = sdp.Population.from_counts({1.0: 50})
     certificate = sdp.account(sdp.OneBit(0, 1), people, delta=1e-3, **times)

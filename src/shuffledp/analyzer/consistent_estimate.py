@@ -50,7 +50,8 @@ class ConsistentEstimate:
 
     Attributes:
         raw: The unbiased estimates.
-        value: Numbers that are possible together, shape as `raw.value`.
+        value: Numbers that are possible together, shape as `raw.value`; NaN where that of
+            `raw` is, as nothing is known of it.
         lowest: Smallest possible number.
         highest: Largest possible number.
         labels: Of numbers; empty where the estimates have none.

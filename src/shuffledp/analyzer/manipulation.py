@@ -14,7 +14,7 @@ move shares by about m / (n epsilon).
 import numpy as np
 
 from shuffledp.analyzer.channel import Channel
-from shuffledp.arrays import int_array
+from shuffledp.arrays import as_whole
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats, Ints, Mode
 
@@ -52,11 +52,9 @@ def largest_shift(shifts: Floats, counts: Ints, num_liars: int) -> Floats:
 
 def check_liars(num_liars: int, num_users: int) -> None:
     """Raises InvalidInputError unless these are from 1 to all of the people."""
-    number = int_array(np.array([num_liars]), "num_liars")[0]
-    if not 1 <= number <= num_users:
-        raise InvalidInputError(
-            f"Expected from 1 to {num_users:,} dishonest people, got {num_liars}."
-        )
+    what = f"dishonest people from 1 to {num_users:,}"
+    if not 1 <= as_whole(num_liars, what) <= num_users:
+        raise InvalidInputError(f"Expected a whole number of {what}, got {num_liars}.")
 
 
 def share_shifts(

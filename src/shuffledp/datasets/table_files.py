@@ -191,6 +191,8 @@ def find_column(
 
 
 def _listed(names: list[str]) -> str:
+    if not names:
+        return "no column at all"
     quoted = [repr(name[:_LONGEST_NAME]) for name in names[:_MOST_COLUMNS]]
     if len(names) > _MOST_COLUMNS:
         quoted.append(f"{len(names) - _MOST_COLUMNS:,} more")

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.arguments import expect_path
-from shuffledp.display_text import number_format, printable, printable_names
+from shuffledp.display_text import (
+    interval_text,
+    number_format,
+    printable,
+    printable_names,
+)
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.file_writing import check_folder, check_new, write_file
 from shuffledp.format_number import plain
@@ -192,7 +197,7 @@ class Rehearsed:
 
         def texts(name: str, row: EstimateRow) -> tuple[str, ...]:
             truth = "-" if row.truth is None else written(row.truth)
-            interval = f"{written(row.low)} to {written(row.high)}"
+            interval = interval_text(written, row.low, row.high)
             beside = () if row.consistent is None else (written(row.consistent),)
             return name, written(row.estimate), *beside, interval, truth
 

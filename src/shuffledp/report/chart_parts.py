@@ -37,7 +37,7 @@ def interval_label(confidence: float) -> str:
 def displayed(rows: Sequence[EstimateRow], display: Display) -> tuple[Floats, ...]:
     """Returns estimates, ends of intervals and truths in displayed units, (rows,) each.
 
-    Unknown truths are NaN.
+    Unknown truths are NaN, as are ends that an interval lacks: nothing is drawn there.
     """
     numbers = np.array(
         [
@@ -51,7 +51,8 @@ def displayed(rows: Sequence[EstimateRow], display: Display) -> tuple[Floats, ..
         ],
         dtype=np.float64,
     ).reshape(-1, 4)
-    return tuple(display.factor * numbers.T)
+    known = np.where(np.isfinite(numbers), numbers, np.nan)
+    return tuple(display.factor * known.T)
 
 
 def whiskers(value: Floats, low: Floats, high: Floats) -> list[list[float]]:

@@ -3,6 +3,7 @@
 import csv
 import io
 
+from shuffledp.format_number import finite_or_none
 from shuffledp.statistics.summary import Summary
 
 
@@ -15,8 +16,8 @@ def estimates_csv(summary: Summary) -> str:
     details = list(summary.rows[0].details)
     writer.writerow([summary.words.row, *names, *details])
     for row in summary.rows:
-        # Empty where there is none: NaN is no number, and the truth may be unknown.
+        # Empty where there is none: the truth may be unknown, an interval without ends.
         values = [getattr(row, name) for name in names]
-        numbers = [None if value != value else value for value in values]
+        numbers = [None if value is None else finite_or_none(value) for value in values]
         writer.writerow([row.name, *numbers, *(row.details[name] for name in details)])
     return text.getvalue()

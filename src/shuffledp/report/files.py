@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shuffledp.accounting.level_table import level_table
-from shuffledp.display_text import number_format, printable
+from shuffledp.display_text import (
+    error_text,
+    interval_text,
+    number_format,
+    printable,
+)
 from shuffledp.extras import require
 from shuffledp.file_writing import write_files
 from shuffledp.format_number import plain
@@ -32,7 +37,12 @@ def html_report(summary: Summary) -> str:
         # A name that the template misspells raises, and is not rendered as nothing.
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"plain": plain, "printable": printable}
+    environment.filters |= {
+        "plain": plain,
+        "printable": printable,
+        "interval_by": lambda row, by: interval_text(by, row.low, row.high),
+        "error_by": lambda row, by: error_text(by, row.standard_error),
+    }
     page: str = environment.get_template("report.html.j2").render(
         title=f"{summary.words.title} from people at different privacy levels",
         heading=summary.words.asked,

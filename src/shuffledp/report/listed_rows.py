@@ -1,5 +1,7 @@
 """Rows of a summary, or of a section, that tables and pictures list."""
 
+import math
+
 from shuffledp.statistics.estimate_row import EstimateRow
 from shuffledp.statistics.summary import Summary
 from shuffledp.statistics.summary_section import SummarySection
@@ -18,6 +20,8 @@ def listed_rows(section: Summary | SummarySection) -> list[EstimateRow]:
         range(len(rows)),
         key=lambda index: (
             rows[index].details.get("found", True) is not None,
+            # NaN, of an unknown number, would leave the order undefined.
+            math.isnan(rows[index].estimate),
             -rows[index].estimate,
         ),
     )

@@ -1,5 +1,7 @@
 """Tables of guarantees and estimates for a terminal."""
 
+import math
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -7,7 +9,13 @@ from rich.text import Text
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.level_table import level_table, solved
 from shuffledp.accounting.statement import Statement
-from shuffledp.display_text import number_format, printable, printable_names
+from shuffledp.display_text import (
+    error_text,
+    interval_text,
+    number_format,
+    printable,
+    printable_names,
+)
 from shuffledp.format_number import plain
 from shuffledp.report.listed_rows import MAX_ROWS, listed_rows
 from shuffledp.statistics.estimate_row import EstimateRow
@@ -116,10 +124,11 @@ def _add_rows(table: Table, section: SummarySection) -> None:
     display, rows = section.words.display, listed_rows(section)
     text = number_format(display, [row.spread for row in rows])
     # All estimates may be 0 or less: bars then have length 0.
-    longest = max(max(row.estimate for row in rows), 1e-12)
+    known = [row.estimate for row in rows if math.isfinite(row.estimate)]
+    longest = max([*known, 1e-12])
     names = printable_names([row.name for row in rows])
     for name, row in zip(names, rows, strict=True):
-        error = [] if display.has_bar_column else [text(row.standard_error)]
+        error = [] if display.has_bar_column else [error_text(text, row.standard_error)]
         bar = [Text(_bar(row.estimate / longest), style="cyan")]
         table.add_row(
             Text(name),
@@ -127,7 +136,7 @@ def _add_rows(table: Table, section: SummarySection) -> None:
             *([] if row.consistent is None else [text(row.consistent)]),
             *error,
             # The unit of an interval stands once.
-            f"{text(row.low).removesuffix(display.suffix)} to {text(row.high)}",
+            interval_text(text, row.low, row.high, display.suffix),
             _truth(row, "-" if row.truth is None else text(row.truth)),
             *(bar if display.has_bar_column else []),
         )
@@ -166,6 +175,8 @@ def _bullets(guarantee: Guarantee) -> Text:
 
 
 def _bar(part: float) -> str:
+    # An unknown number has no bar.
+    part = part if math.isfinite(part) else 0.0
     # Full blocks, then one block in eighths.
     eighths = round(8 * _BAR_WIDTH * min(max(part, 0.0), 1.0))
     return _EIGHTHS[8] * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")

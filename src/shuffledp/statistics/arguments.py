@@ -10,6 +10,8 @@ from shuffledp.statistics.statistic import Statistic
 def checked_arguments(statistic: Statistic, given: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a statistic's own arguments as its rehearsal takes them, without None.
 
+    None stands for an argument that was not given. A flag is True or False, and not None.
+
     Raises:
         InvalidInputError: If one is unknown, or its value is not of its kind.
     """
@@ -24,9 +26,8 @@ def checked_arguments(statistic: Statistic, given: Mapping[str, Any]) -> dict[st
             f"Expected of {statistic.words.name} no option but {', '.join(known)}, got "
             f"{', '.join(unknown)}."
         )
-    # None stands for an argument that was not given.
     return {
         name: known[name].checked(value)
         for name, value in given.items()
-        if value is not None
+        if value is not None or known[name].kind == "flag"
     }

@@ -12,7 +12,7 @@ class EstimateRow:
 
     Attributes:
         name: Of the category, string, item or group of people.
-        estimate: The number.
+        estimate: The number; NaN where the collection says nothing of it.
         standard_error: Of the estimate; NaN where an interval has none, as a quantile's.
         low: Lower end of its confidence interval.
         high: Upper end of it.
@@ -20,7 +20,7 @@ class EstimateRow:
         listed: Whether reports list it; if not, it is in the JSON and CSV only.
         details: Further columns of the JSON and CSV.
         consistent: The possible number that is nearest to the estimate, biased; None if it
-            was not asked for.
+            was not asked for, NaN if the estimate is.
     """
 
     name: str
@@ -40,9 +40,17 @@ class EstimateRow:
         return self.truth is None or self.low <= self.truth <= self.high
 
     @property
+    def is_comparable(self) -> bool:
+        """Whether the truth is known, and the interval has an end that could miss it."""
+        ends = math.isfinite(self.low) or math.isfinite(self.high)
+        return ends and self.truth is not None
+
+    @property
     def error(self) -> float | None:
-        """The estimate minus the truth; None if no truth is known."""
-        return None if self.truth is None else self.estimate - self.truth
+        """The estimate minus the truth; None if either is unknown."""
+        if self.truth is None or math.isnan(self.estimate):
+            return None
+        return self.estimate - self.truth
 
     @property
     def spread(self) -> float:

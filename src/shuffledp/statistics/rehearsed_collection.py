@@ -132,10 +132,17 @@ def checked_shares(shares: Mapping[float, float]) -> tuple[Floats, Floats]:
         InvalidInputError: If shares are not positive, or do not add up to 1.
     """
     epsilons, parts = np.array(list(shares)), np.array(list(shares.values()))
-    # Decimal shares, as doubles, add up to 1 only nearly. Written so, it refuses NaN.
-    if not (np.all(parts > 0) and abs(parts.sum() - 1.0) < 1e-9):
+    # Written so, it refuses NaN.
+    wrong = ~(parts > 0)
+    if wrong.any():
         raise InvalidInputError(
-            "Expected positive shares of people that add up to 1, "
+            "Expected shares of people above 0 that add up to 1, "
+            f"got {parts[wrong][0]:g} for {epsilons[wrong][0]:g}."
+        )
+    # Decimal shares, as doubles, add up to 1 only nearly.
+    if not abs(parts.sum() - 1.0) < 1e-9:
+        raise InvalidInputError(
+            "Expected shares of people above 0 that add up to 1, "
             f"got a sum of {parts.sum():g}."
         )
     return epsilons, parts

@@ -78,7 +78,7 @@ class Summary:
 
     @property
     def num_covered(self) -> int:
-        """The number of known truths inside their interval."""
+        """The number of known truths inside their interval, of those that have an end."""
         return self._whole.num_covered
 
     @property

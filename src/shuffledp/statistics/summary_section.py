@@ -32,8 +32,8 @@ class SummarySection:
 
     @property
     def num_covered(self) -> int:
-        """The number of known truths inside their interval."""
-        return sum(row.covered for row in self.rows if row.truth is not None)
+        """The number of known truths inside their interval, of those that have an end."""
+        return sum(row.covered for row in self.rows if row.is_comparable)
 
     def coverage(self, confidence: float) -> str:
         """Returns how many intervals hold the true number, as a sentence.
@@ -42,12 +42,16 @@ class SummarySection:
             confidence: Of the intervals, in (0, 1).
         """
         interval = f"{plain(100 * confidence)}% interval."
+        number = sum(row.is_comparable for row in self.rows)
+        if not number:
+            noun = self.words.display.noun
+            return f"No {noun} has both a known truth and an interval."
         # A number has a single truth, shares have one per row.
         if self.words.display.is_single:
             lies = "lies" if self.num_covered else "does not lie"
             return f"The true {self.words.name} {lies} inside its {interval}"
         return (
-            f"{self.num_covered} of {len(self.rows)} true {self.words.display.noun}s lie "
+            f"{self.num_covered} of {number} true {self.words.display.noun}s lie "
             f"inside their {interval}"
         )
 

@@ -163,6 +163,27 @@ def test_more_liars_than_people_are_refused() -> None:
             asked.manipulation({"q": estimate[0]}, num_liars)
 
 
+def test_what_is_no_number_of_people_is_refused() -> None:
+    asked = asked_about(sdp.ChoiceQuestion("q", ("a", "b")))
+    honest = honest_counts(asked, np.zeros(N, int), 7)
+    estimates = {"q": estimates_of_all_reports(asked, honest)[0]}
+
+    for num_liars in (math.nan, 1.5, None, True, "1"):
+        with pytest.raises(InvalidInputError, match=r"whole number of .* from 1 to 40"):
+            asked.manipulation(estimates, num_liars)  # type: ignore[arg-type]
+
+
+def test_what_is_no_estimate_of_a_question_is_refused() -> None:
+    asked = asked_about(sdp.ChoiceQuestion("q", ("a", "b")))
+    honest = honest_counts(asked, np.zeros(N, int), 7)
+    estimate = estimates_of_all_reports(asked, honest)[0]
+
+    with pytest.raises(InvalidInputError, match="estimates of 'q', got one of 'zzz'"):
+        asked.manipulation({"q": estimate, "zzz": estimate})
+    with pytest.raises(InvalidInputError, match="QuestionEstimate, got int"):
+        asked.manipulation({"q": 3})  # type: ignore[dict-item]
+
+
 def test_reports_of_no_fixed_size_have_no_bound() -> None:
     question = sdp.ChoiceQuestion("q", ("a", "b"))
     asked = sdp.Questionnaire((question,), (sdp.PoissonNoise(9.0),), (1.0,), (1.0,), N)
@@ -172,3 +193,78 @@ def test_reports_of_no_fixed_size_have_no_bound() -> None:
     shift = asked.manipulation(asked.estimate(tally, PEOPLE))["q"]
 
     assert np.all(np.isinf(shift))
+
+
+@pytest.mark.parametrize("num_liars", [1, 3])
+def test_no_reports_move_shares_of_those_who_answered_further(num_liars: int) -> None:
+    edges = (0.0, 1.0, 2.0, 4.0, 8.0)
+    question = sdp.DistributionQuestion("q", edges, fan_out=2, skippable=True)
+    asked = asked_about(question)
+    size = asked.counts.randomizer.report_size
+    assert size is not None
+    rng = np.random.default_rng(9)
+    answers = np.where(np.arange(N) % 4 > 0, np.linspace(0.0, 8.0, N), np.nan)
+    honest = honest_counts(asked, answers, 9)
+    # The worst reports repeat one message; random ones are in between.
+    repeated = size * np.eye(honest.size, dtype=np.int64)
+    drawn = rng.multinomial(size, np.full(honest.size, 1.0 / honest.size), size=40)
+    reports = np.concatenate([repeated, drawn])
+
+    def estimated(counts: Ints) -> DistributionEstimate:
+        tally = Tally(asked.identity, np.zeros(0), np.array([[N]]), counts[None, None])
+        estimate = asked.estimate(tally, PEOPLE)["q"]
+        assert isinstance(estimate, DistributionEstimate)
+        return estimate
+
+    estimates = [estimated(honest + num_liars * report) for report in reports]
+    values = np.array([each.distribution().value for each in estimates])
+    quantiles = np.array([each.quantiles([0.25, 0.5, 0.75]) for each in estimates])
+
+    told = 0
+    for each, value in zip(estimates, values, strict=True):
+        stated = each.distribution().manipulation(size, num_liars)
+        assert np.all(np.abs(values - value) <= stated + ROUNDING)
+        low, high = each.quantile_ends([0.25, 0.5, 0.75], size, num_liars).T
+        assert np.all(low <= quantiles.min(axis=0) + ROUNDING)
+        assert np.all(quantiles.max(axis=0) <= high + ROUNDING)
+        told += bool(np.all(np.isfinite(stated)))
+    # A message counts in one term of a ratio, and the bound lets it count in both.
+    if num_liars == 1:
+        nearest = int(np.argmin(np.abs(values - np.median(values, axis=0)).sum(axis=1)))
+        stated = estimates[nearest].distribution().manipulation(size)
+        assert told == len(estimates)
+        assert np.all(stated <= 8.0 * np.abs(values - values[nearest]).max(axis=0))
+
+
+def test_shares_that_liars_could_make_up_have_no_bound() -> None:
+    edges = (0.0, 4.0, 8.0)
+    question = sdp.DistributionQuestion("q", edges, fan_out=2, skippable=True)
+    asked = asked_about(question)
+    answers = np.where(np.arange(N) == 0, 2.0, np.nan)
+    rng = np.random.default_rng(10)
+    tally = asked.draw_tally({"q": answers}, np.full(N, 1.0), rng=rng)
+    estimate = asked.estimate(tally, PEOPLE)["q"]
+    assert isinstance(estimate, DistributionEstimate)
+
+    assert np.all(np.isinf(estimate.distribution().manipulation(4.0)))
+    # The median of numbers that are all in the first range, or all in the last.
+    np.testing.assert_allclose(estimate.quantile_ends([0.5], 4.0), [[2.0, 6.0]])
+
+
+def test_reports_without_messages_move_nothing() -> None:
+    for skippable in (False, True):
+        question = sdp.DistributionQuestion(
+            "q", (0.0, 4.0, 8.0), fan_out=2, skippable=skippable
+        )
+        asked = asked_about(question)
+        rng = np.random.default_rng(11)
+        tally = asked.draw_tally(
+            {"q": np.linspace(0.0, 8.0, N)}, np.full(N, 1.0), rng=rng
+        )
+        estimate = asked.estimate(tally, PEOPLE)["q"]
+        assert isinstance(estimate, DistributionEstimate)
+        assert estimate.distribution().manipulation(0.0).tolist() == [0.0]
+        low, high = estimate.quantile_ends([0.5], 0.0)[0]
+        assert low == pytest.approx(high)
+        # What no message moves, no number of them does.
+        assert not np.any(np.isnan(estimate.answered.manipulation(math.inf)))

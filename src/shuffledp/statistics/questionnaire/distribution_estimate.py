@@ -17,6 +17,10 @@ from shuffledp.statistics.questionnaire.question import (
     QuestionCounts,
     QuestionEstimate,
 )
+from shuffledp.statistics.questionnaire.share_estimate import (
+    LEAST_ANSWERS,
+    ShareEstimate,
+)
 from shuffledp.types import Floats
 
 # Standard errors from 0 at which a number of people may be divided by.
@@ -109,7 +113,7 @@ class DistributionEstimate(QuestionEstimate):
         if not self.with_skips:
             return shares
         answered, error = self.answered.value[0], self.answered.standard_error[0]
-        part = max(answered, 1.0) / n
+        part = max(answered, LEAST_ANSWERS) / n
         ratios = shares.value / part
         # The linear part of below / answered, at the estimated ratios: with -skips for the
         # number of those who answered, but for a constant.
@@ -122,12 +126,14 @@ class DistributionEstimate(QuestionEstimate):
         )
         # Far from 0, ratios are about normal.
         known = answered > _FAR * error
-        return QuestionEstimate(
+        return ShareEstimate(
             labels,
             ratios,
             np.where(known, linear.standard_error, math.inf),
             np.where(known, linear.excess_kurtosis, 0.0),
             n,
+            shares,
+            self.answered,
             # Dishonest people may skip, too: no multiple of one message bounds a ratio.
             message_shift=np.full(len(labels), math.inf),
         )
@@ -200,6 +206,7 @@ class DistributionEstimate(QuestionEstimate):
             InvalidInputError: If a share is out of range, or there are not as many people.
         """
         wanted, below = _shares_of(shares), self.distribution()
+        # Infinite where all who answered may be dishonest: any number is possible then.
         shift = below.manipulation(report_size, num_liars)
         # Where the function is level, either end of a level may be the quantile.
         ends = (

@@ -13,10 +13,14 @@ from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.projection import project_within
 from shuffledp.number_range import value_range
+from shuffledp.statistics.questionnaire.dishonest_shifts import (
+    furthest_ratio,
+    liars_messages,
+    moved_by,
+)
 from shuffledp.statistics.questionnaire.question import (
     QuestionCounts,
     QuestionEstimate,
-    liars_messages,
 )
 from shuffledp.types import Floats
 
@@ -143,22 +147,14 @@ class GroupMeanEstimate(QuestionEstimate):
         errors are those of `QuestionEstimate.manipulation`.
         """
         messages = liars_messages(report_size, num_liars, self.num_users)
-        number, total = self.people.value, self.scaled_sum
-        moved = self.people.manipulation(report_size, num_liars)
-        left = number - moved
-        known = left > 0.0
-        safe = np.where(known, left, 1.0)
-        ratio = total / np.where(known, number, 1.0)
-        # (T + a) / (N + b) is furthest from T / N at an end of both.
-        furthest = np.zeros(total.size)
-        for end in (
-            total - messages * self.sum_shift,
-            total + messages * self.sum_shift,
-        ):
-            for divisor in (safe, np.where(known, number + moved, 1.0)):
-                furthest = np.maximum(furthest, np.abs(end / divisor - ratio))
         half = value_range(self.low, self.high)
-        return np.where(known, half * furthest, math.inf)
+        return half * furthest_ratio(
+            self.scaled_sum,
+            self.people.value,
+            moved_by(messages, self.sum_shift),
+            self.people.manipulation(report_size, num_liars),
+            0.0,
+        )
 
     def interval(self, confidence: float = 0.95) -> Floats:
         """Returns the ends of Fieller's confidence intervals of means, (groups, 2).

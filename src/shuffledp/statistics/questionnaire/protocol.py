@@ -223,12 +223,25 @@ class Questionnaire:
         Args:
             estimates: From `estimate`.
             num_liars: How many people send any messages they like.
+
+        Raises:
+            InvalidInputError: If one is no estimate of a question, or there are not as
+                many people.
         """
         size = self.counts.randomizer.report_size
         most = math.inf if size is None else float(size)
         listed = expect_mapping(estimates, "estimates by question")
+        names = [question.name for question in self.questions]
+        unknown = [f"{name!r:.60}" for name in listed if name not in names]
+        if unknown:
+            raise InvalidInputError(
+                f"Expected estimates of {', '.join(map(repr, names))}, got one of "
+                f"{', '.join(unknown)}."
+            )
         return {
-            name: estimate.manipulation(most, num_liars)
+            name: expect_instance(estimate, QuestionEstimate).manipulation(
+                most, num_liars
+            )
             for name, estimate in listed.items()
         }
 

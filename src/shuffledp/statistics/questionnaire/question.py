@@ -16,10 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from shuffledp.analyzer.interval import reach
-from shuffledp.analyzer.manipulation import check_liars
-from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng
+from shuffledp.statistics.questionnaire.dishonest_shifts import (
+    liars_messages,
+    moved_by,
+)
 from shuffledp.types import Floats, Ints
 
 
@@ -74,9 +76,8 @@ class QuestionEstimate:
         Raises:
             InvalidInputError: If there are not as many people.
         """
-        return liars_messages(report_size, num_liars, self.num_users) * (
-            self.message_shift
-        )
+        messages = liars_messages(report_size, num_liars, self.num_users)
+        return moved_by(messages, self.message_shift)
 
     def interval(self, confidence: float = 0.95) -> Floats:
         """Returns the ends of two-sided confidence intervals, shape (labels, 2).
@@ -237,29 +238,6 @@ class Question(Protocol):
             counts: Of the question's groups.
         """
         ...
-
-
-def liars_messages(report_size: float, num_liars: int, num_users: int) -> float:
-    """Returns by how much the messages of dishonest people change a sum of coefficients.
-
-    Coefficients are at most 1 in size: a report of messages + where it is 1 differs from
-    one of messages - there by twice its size.
-
-    Args:
-        report_size: Messages of a report.
-        num_liars: Dishonest people.
-        num_users: All people.
-
-    Raises:
-        InvalidInputError: If there are not as many people.
-    """
-    check_liars(num_liars, num_users)
-    size = as_number(report_size, "messages per report")
-    if not size >= 0.0:  # Written this way round, it refuses NaN, too.
-        raise InvalidInputError(
-            f"Expected at least 0 messages per report, got {size:g}."
-        )
-    return 2.0 * size * num_liars
 
 
 def _largest_sizes(matrix: Any) -> NDArray[np.float64]:

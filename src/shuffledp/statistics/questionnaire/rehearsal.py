@@ -1,5 +1,6 @@
 """Questionnaires rehearsed on known answers: options, and the table that is read."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -79,8 +80,13 @@ class QuestionnaireStatistic:
                 option_text(
                     "Expected {}, and {} or {}, with {}, and no {}.",
                     Argument("questions", "FILE"),
-                    Argument("level", "COLUMN"),
-                    LEVEL_SHARES,
+                    # A budget in a questionnaire is a target, and Python calls it so.
+                    Argument("level", "COLUMN", python_name="targets"),
+                    replace(
+                        LEVEL_SHARES,
+                        value="{TARGET: SHARE, ...}",
+                        python_name="targets",
+                    ),
                     statistic(WORDS.name),
                     Argument("value"),
                 )

@@ -206,7 +206,11 @@ def margin_of(
     own = tuple(attributes)
     known = all(isinstance(name, str) and name in own for name in names)
     if not names or not known or len(set(names)) < len(names):
-        raise InvalidInputError(f"Expected different names of {', '.join(own)}.")
+        given = ", ".join(f"{name!r:.60}" for name in names) or "none"
+        raise InvalidInputError(
+            f"Expected different names among {', '.join(own)}, each an argument of its "
+            f"own, got {given}."
+        )
     sizes = tuple(len(categories) for categories in attributes.values())
     kept_axes = tuple(own.index(name) for name in names)
     positions = np.unravel_index(np.arange(math.prod(sizes)), sizes)

@@ -117,6 +117,9 @@ def answer_rows(
 ) -> tuple[EstimateRow, ...]:
     """Returns rows that name their question, what was estimated, and the error.
 
+    Where an interval has no end, the collection says nothing of the number: its estimate
+    would be noise alone, and is left out (NaN, with an infinite error).
+
     Args:
         question: The name of the question.
         quantity: What a row states, such as "share".
@@ -140,6 +143,8 @@ def answer_rows(
     rows = []
     for name, value, error, (low, high), known, is_listed in columns:
         truth = None if math.isnan(known) else known
+        if not (math.isfinite(low) or math.isfinite(high)):
+            value, error = math.nan, math.inf
         row = EstimateRow(name, value, error, low, high, truth, is_listed)
         details = {"question": question, "quantity": quantity, "error": row.error}
         rows.append(replace(row, details=details))

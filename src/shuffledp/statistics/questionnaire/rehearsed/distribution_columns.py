@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.errors import DataError
 from shuffledp.labels import SHARES, Display, StatisticLabels
 from shuffledp.statistics.charts import BarChart, CurveChart, QuantileMark
 from shuffledp.statistics.questionnaire.distribution_estimate import (
@@ -73,8 +72,6 @@ class DistributionColumns:
         Of those who answered, and how many did if some may not.
         """
         everybody, answers = answers, answers[~np.isnan(answers)]
-        if not answers.size:
-            raise DataError(f"Expected an answer to {self.question.name!r:.60}.")
         quantiles = self._quantiles(estimate, answers, confidence)
         marks = tuple(
             QuantileMark(share, row.estimate, row.low, row.high)
@@ -105,7 +102,9 @@ class DistributionColumns:
         name, edges = self.question.name, self.question.edges
         below = estimate.distribution()
         inner = np.array(edges[1:-1])
-        truth = np.searchsorted(np.sort(answers), inner) / answers.size
+        # Of nobody's answers there is no share.
+        below_edges = np.searchsorted(np.sort(answers), inner)
+        truth = below_edges / answers.size if answers.size else np.nan
         step = -(-inner.size // _MOST_LISTED)
         rows = answer_rows(
             name,
@@ -127,18 +126,23 @@ class DistributionColumns:
         self, estimate: DistributionEstimate, answers: Floats, confidence: float
     ) -> SummarySection:
         name, count = self.question.name, _QUANTILES.size
+        intervals = estimate.quantile_intervals(_QUANTILES, confidence)
+        # An interval of the whole range is none: of so few answers nothing is known.
+        is_known = np.any(np.isfinite(estimate.distribution().standard_error))
         numbers = (
             estimate.quantiles(_QUANTILES),
             # Their intervals come from the distribution function, not from an error.
             np.full(count, np.nan),
-            estimate.quantile_intervals(_QUANTILES, confidence),
+            np.where(is_known, intervals, [-np.inf, np.inf]),
         )
         rows = answer_rows(
             name,
             "quantile",
             [f"{100.0 * share:g}% of people are below" for share in _QUANTILES],
             numbers,
-            np.quantile(answers, _QUANTILES, method="inverted_cdf"),
+            np.quantile(answers, _QUANTILES, method="inverted_cdf")
+            if answers.size
+            else np.nan,
         )
         title = f"{name}: quantiles"
         display = Display("quantile", axis=name, has_bars=False)

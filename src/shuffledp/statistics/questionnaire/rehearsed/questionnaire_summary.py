@@ -1,5 +1,6 @@
 """A questionnaire planned and run on known answers, and its summary."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -170,13 +171,19 @@ def _sections(
     return tuple(
         replace(
             section,
-            rows=tuple(
-                with_consistent(
-                    section.rows, np.array([row.estimate for row in nearest.rows])
-                )
-            ),
+            rows=tuple(with_consistent(section.rows, _possible(section, nearest))),
         )
         for section, nearest in zip(sections, possible, strict=True)
+    )
+
+
+def _possible(section: SummarySection, nearest: SummarySection) -> Floats:
+    """Returns possible numbers of a section's rows, NaN where nothing is known."""
+    return np.array(
+        [
+            math.nan if math.isnan(row.estimate) else other.estimate
+            for row, other in zip(section.rows, nearest.rows, strict=True)
+        ]
     )
 
 
