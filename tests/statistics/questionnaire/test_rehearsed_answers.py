@@ -175,7 +175,7 @@ def test_an_empty_group_has_no_truth_and_no_error() -> None:
     answered = columns(question, "sex", "pay")
     read = answered.read(cells(sex=["f", None, None, None, None, None]))
     asked = sdp.Questionnaire(
-        (question,), (sdp.PoissonNoise(1.0),) * 2, (1.0,), (1.0,), honest=6
+        (question,), (sdp.PoissonNoise(0.01),) * 2, (1.0,), (1.0,), honest=6
     )
     tally = asked.draw_tally(
         {"pay": read}, np.full(6, 1.0), rng=np.random.default_rng(1)
