@@ -43,9 +43,10 @@ _FAR_MORE = 1e3
 _NOTHING = 1e-300
 # Share of a bound that may be margin before smaller epsilons are tried.
 _CAUTION = 0.01
-# Evaluations of slow profiles in compositions, over all target users, and the fewest for
-# each: as many as an account of a few seconds may take.
-_SLOW_EVALUATIONS, _FEWEST_EVALUATIONS = 180, 36
+# Evaluations of slow profiles in compositions: for three levels, as many as an account of
+# a few seconds may take. They do not depend on how many levels are asked for, as searches
+# for budgets ask for one and certify all.
+_SLOW_EVALUATIONS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,8 +233,7 @@ def upper_profiles(
         by_theorem["blanket"] = bound
         evaluations = EVALUATIONS
         if two is not None and two.is_slow:
-            share = _SLOW_EVALUATIONS // len(levels)
-            evaluations = max(share, _FEWEST_EVALUATIONS)
+            evaluations = _SLOW_EVALUATIONS
         directions: list[UpperProfile] = []
         if _show_apart(pairs, randomizer) and isinstance(bound, WorstBound):
             for pair, alone in enumerate(bound.bounds):
