@@ -114,6 +114,7 @@ def test_other_libraries_are_asked_behind_a_pipe() -> None:
     assert "No module named 'pure_ldp'" in absent.stderr
 
 
+@pytest.mark.slow
 def test_dishonest_people_are_stated_as_in_the_documentation(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -191,6 +191,7 @@ def test_levels_that_depend_on_items_are_pointed_out(
     assert "stratified" not in warning
 
 
+@pytest.mark.slow
 def test_visits_of_a_news_site(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

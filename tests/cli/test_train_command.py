@@ -73,6 +73,7 @@ def test_the_certificate_of_a_training_is_verified(
     assert command("verify", "out/training.json").code == 1
 
 
+@pytest.mark.slow
 def test_seeds_make_it_repeatable(command: Command) -> None:
     first, again, other = (
         command(*APES, "--framework", "pldp", "--seed", seed, "--json").out

@@ -103,6 +103,7 @@ def test_exact_divergence_is_between_attack_and_certificate(
         assert answer.delta_central_lower <= best * (1.0 + 1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(
     level=st.floats(0.1, 4.0),

@@ -193,6 +193,7 @@ def test_no_loss_exceeds_that_of_the_ends_in_the_convex_order(
     assert found <= most + line.charged(epsilon) + allowed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("messages", [1, 2, 3, 6])
 @settings(max_examples=40, deadline=None)
 @given(

@@ -87,6 +87,7 @@ def test_a_report_has_a_section_and_a_picture_of_each_question(
     assert "way (1,000 people, rehearsed)" in str(result)
 
 
+@pytest.mark.slow
 def test_numbers_cannot_be_left_out_but_people_can(
     people: dict[str, list[Any]],
 ) -> None:

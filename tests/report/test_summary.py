@@ -229,6 +229,7 @@ def test_strings_are_listed_if_they_were_found(strings: Summary) -> None:
     assert [row["found"] for row in rows] == ["True", "True", "False", ""]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["summary", "mean", "strings"])
 def test_records_are_json_without_nan(
     name: str, request: pytest.FixtureRequest

@@ -34,6 +34,7 @@ def test_two_categories_have_one_randomizer() -> None:
     assert plan.recommended.error <= found["all people at the strictest choice"]
 
 
+@pytest.mark.slow
 def test_options_hold_the_protocols_of_their_guarantees() -> None:
     plan = plan_frequency(Wish({1.0: 100}, None, 1e-3), num_categories=3)
 

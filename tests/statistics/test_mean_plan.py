@@ -30,6 +30,7 @@ def plan() -> ProtocolPlan:
     return plan_mean(Wish(SMALL, None, 1e-4), low=20.0, high=80.0, spread=10.0)
 
 
+@pytest.mark.slow
 def test_options_hold_the_protocols_of_their_guarantees(plan: ProtocolPlan) -> None:
     for option in plan.options:
         assert option.protocol.identity == option.guarantee.protocol

@@ -39,6 +39,7 @@ def test_table_and_picture_are_written(command: Command, tmp_path: Path) -> None
     assert picture.tag.endswith("svg")
 
 
+@pytest.mark.slow
 def test_seeds_make_it_repeatable(command: Command, tmp_path: Path) -> None:
     texts = []
     for seed in ("1", "1", "2"):

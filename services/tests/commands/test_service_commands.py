@@ -987,6 +987,7 @@ def test_the_exit_code_of_send_says_whether_reports_were_refused(
     assert said in outcome.out + outcome.err
 
 
+@pytest.mark.slow
 def test_a_service_says_where_it_is_and_ends_when_it_is_told_to(
     command: Command, tmp_path: Path
 ) -> None:

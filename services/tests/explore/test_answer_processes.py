@@ -18,6 +18,7 @@ async def waits() -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_processes_answer_refuse_and_end_what_nobody_waits_for() -> None:
     query = read_query({"levels": "0.5:60,1:90", "delta": "1e-4"})
     slow = read_query({"rounds": "1000", "mechanism": "unary-encoding"})

@@ -276,6 +276,7 @@ def test_epochs_stop_when_a_level_has_too_little_left(tmp_path: Path) -> None:
     assert "too little left" in page
 
 
+@pytest.mark.slow
 def test_the_ledger_adds_up_epochs(tmp_path: Path) -> None:
     who = parties()
 
@@ -295,6 +296,7 @@ def test_the_ledger_adds_up_epochs(tmp_path: Path) -> None:
     assert status["delta_spent"] == pytest.approx(3e-3, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_skipped_epochs_stand_in_the_ledger_and_cost_nothing(tmp_path: Path) -> None:
     who = parties()
     first = usual_batch(who)

@@ -37,6 +37,7 @@ def look(
     return serve(folder, who, scenario)
 
 
+@pytest.mark.slow
 def test_what_was_handed_over_is_shown_as_it_is(tmp_path: Path) -> None:
     plain = parties(allowance=(50.0, 50.0, 50.0))
     found = evidence(plain.task.fingerprint, [0.5, 1e-3, 1e-12])

@@ -128,6 +128,7 @@ def forged(who: Parties, *, first: bytes = b"") -> bytes:
     return write_header(step) + first + content[len(first) :]
 
 
+@pytest.mark.slow
 def test_headers_are_whole_in_time_or_the_connection_is_ended(tmp_path: Path) -> None:
     get = b"GET /health HTTP/1.1\r\nHost: x\r\n"
     with service(tmp_path) as one:
@@ -480,6 +481,7 @@ def _stalled(one: Service) -> list[socket.socket]:
     return [one.begin_upload(content, 1_000) for _ in range(5)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("busy", [_stalled, _unread])
 def test_a_stop_comes_soon_and_keeps_what_has_a_receipt(
     busy: Callable[[Service], list[socket.socket]], tmp_path: Path

@@ -279,6 +279,7 @@ def test_the_command_says_every_problem_in_a_line_and_exits_with_2(
     assert "is not proven" in weaker.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CENTRAL)
 def test_a_tally_without_noise_is_found(
     kind: str, monkeypatch: pytest.MonkeyPatch

@@ -113,6 +113,7 @@ def test_more_noise_or_pairs_never_raise_epsilon(less: Noise, more: Noise) -> No
         assert one < other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISES)
 def test_more_rounds_answers_or_absent_people_never_lower_epsilon(noise: Noise) -> None:
     once = epsilons(noise)

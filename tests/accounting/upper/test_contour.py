@@ -87,6 +87,7 @@ def test_crude_smoothing_only_raises_the_bound(
         assert exact_delta(crowd, share) <= upper <= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-2, 0.3, 3.0])
 @pytest.mark.parametrize("crowd", range(len(CROWDS)))
 def test_crude_integration_is_paid_for_by_its_error_bound(

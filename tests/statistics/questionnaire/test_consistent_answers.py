@@ -120,6 +120,7 @@ def test_group_means_stay_in_their_range() -> None:
     assert consistent.people.value.sum() <= N + 1e-9
 
 
+@pytest.mark.slow
 def test_a_rehearsal_shows_possible_numbers_beside_estimates() -> None:
     people = pl.DataFrame({"way": ["bus"] * 1_990 + ["car"] * 10})
     questions = {"way": {"options": ["bus", "car", "tram"]}}

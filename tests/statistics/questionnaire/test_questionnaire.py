@@ -47,6 +47,7 @@ def answers_of(n: int = 600) -> dict[str, Any]:
     return {"color": colors, "age": rng.uniform(0.0, 100.0, n)}
 
 
+@pytest.mark.slow
 def test_a_certificate_is_that_of_the_counts() -> None:
     asked = questionnaire()
     assert protocol_of(asked.identity) == asked.counts
@@ -114,6 +115,7 @@ def test_other_answers_are_refused() -> None:
         asked.randomize(answers, np.full(600, 2.0), rng=rng)
 
 
+@pytest.mark.slow
 def test_a_plan_keeps_targets_and_adds_no_more_noise_than_needed() -> None:
     wish = Wish(targets={0.5: 500, 2.0: 1_500}, delta=1e-5, absent=100)
     plan = plan_questionnaire(QUESTIONS, wish)
