@@ -2,8 +2,7 @@
 
 A promise is a central epsilon, at one delta, for the people of every level. Every answer
 is checked: the certified bound was evaluated for the answer itself, and kept the promise.
-It is also nearly the best: a little more (one part in a thousand, or in a hundred for
-bounds that are slow to evaluate) breaks it. For
+It is also nearly the best: a little more (one part in a thousand) breaks it. For
 mechanisms with one finite set of messages the feasible budgets are downward closed, as
 a larger budget of one user gives every user less cover. "Largest" therefore means:
 
@@ -13,7 +12,7 @@ a larger budget of one user gives every user less cover. "Largest" therefore mea
   interval (`search`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -36,9 +35,6 @@ from shuffledp.errors import CertificationError, InvalidInputError, PopulationEr
 from shuffledp.population import MAX_BUDGET, MAX_USERS, Population
 
 _SMALLEST_BUDGET = 1e-12
-# By which parts a found number gives way: slow bounds are evaluated at few epsilons, and
-# jump by a little from one budget to the next.
-_CONCESSIONS = (0.0, 1e-4, 1e-3, 3e-3, 1e-2)
 
 
 def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibration:
@@ -102,17 +98,13 @@ def largest_budget(
     expect_instance(people, Population)
     (wanted,) = positive_targets([target])
     (index,) = people.level_indices([level]).tolist()
-    budget = largest_one(promise, people, index, wanted)
-
-    def answer(budget: float) -> Calibration:
-        changed = with_budget(people, index, budget)
-        position = int(np.searchsorted(changed.epsilons, budget))
-        # The guarantees of the other levels may weaken: only this one is checked.
-        goals = [np.inf] * changed.num_levels
-        goals[position] = wanted
-        return promise.answer(changed, goals)
-
-    return _first_kept(budget, answer)[1]
+    budget = largest_one(promise, people, index, wanted, rounded=round_down)
+    changed = with_budget(people, index, budget)
+    position = int(np.searchsorted(changed.epsilons, budget))
+    # The guarantees of the other levels may weaken: `answer` checks this one only.
+    goals = [np.inf] * changed.num_levels
+    goals[position] = wanted
+    return promise.answer(changed, goals)
 
 
 def largest_scale(
@@ -135,6 +127,8 @@ def largest_scale(
     wanted = _targets_of(promise, people, targets)
 
     def scaled(factor: float) -> Population:
+        # Rounded in the search, too: the bound that is found is that of the answer.
+        factor = round_down(factor)
         return Population(
             np.minimum(people.epsilons * factor, MAX_BUDGET), people.counts
         )
@@ -146,18 +140,7 @@ def largest_scale(
     factor = largest(
         lambda factor: largest_excess(promise, scaled(factor), wanted), 1.0, max_factor
     )
-    return _first_kept(factor, lambda factor: promise.answer(scaled(factor), wanted))
-
-
-def _first_kept(
-    found: float, answer: Callable[[float], Calibration]
-) -> tuple[float, Calibration]:
-    """Returns the number that was found, or a little less, with an answer that is kept."""
-    *first, last = (round_down(found * (1.0 - part)) for part in _CONCESSIONS)
-    for number in first:
-        with suppress(CertificationError):
-            return number, answer(number)
-    return last, answer(last)
+    return round_down(factor), promise.answer(scaled(factor), wanted)
 
 
 def smallest_crowd(

@@ -67,18 +67,31 @@ def largest_one(
     people: Population,
     index: int,
     target: float,
+    *,
     width: float = WIDTH,
+    rounded: Callable[[float], float] = float,
 ) -> float:
-    """Returns the largest budget of one level that keeps its target, others fixed."""
+    """Returns the largest budget of one level that keeps its target, others fixed.
+
+    Args:
+        promise: Protocol and delta.
+        people: The population.
+        index: Position of the level.
+        target: Its central epsilon.
+        width: Relative width at which the search ends.
+        rounded: Applied to all budgets that are tried: a bound may jump a little from one
+            budget to the next, and the budget that is found is evaluated as it is.
+    """
 
     def excess(budget: float) -> float:
+        budget = rounded(budget)
         changed = with_budget(people, index, budget)
         position = int(np.searchsorted(changed.epsilons, budget))
         delta = promise.delta_of(changed, position, target)
         return excess_of(delta, promise.delta)
 
     start = max(float(people.epsilons[index]), target)
-    return largest(excess, start, MAX_BUDGET, width)
+    return rounded(largest(excess, start, MAX_BUDGET, width))
 
 
 def largest_excess(

@@ -136,7 +136,7 @@ class _System:
             people = Population(budgets, self._counts)
             best = np.array(
                 [
-                    largest_one(self._promise, people, index, target, width)
+                    largest_one(self._promise, people, index, target, width=width)
                     for index, target in enumerate(self._targets)
                 ]
             )
