@@ -140,17 +140,17 @@ def printable_names(names: Sequence[str], longest: int = _LONGEST) -> list[str]:
         names: Of rows.
         longest: Letters of a name, at least 3.
     """
-    shown = [_visible(name) for name in names]
-    short = [n if len(n) <= longest else f"{n[: longest - 1]}…" for n in shown]
+    visible = [_visible(name) for name in names]
+    short = [n if len(n) <= longest else f"{n[: longest - 1]}…" for n in visible]
     for length in range(1, longest - 1):
         times = Counter(short)
-        if len(times) == len(set(shown)):
+        if len(times) == len(set(visible)):
             break
         short = [
             cut
             if len(name) <= longest or times[cut] == 1
             else f"{name[: longest - length - 1]}…{name[-length:]}"
-            for name, cut in zip(shown, short, strict=True)
+            for name, cut in zip(visible, short, strict=True)
         ]
     return short
 

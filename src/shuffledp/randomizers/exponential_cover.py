@@ -154,7 +154,7 @@ def best_shape(
     if clipped:
         return with_reach(1.0)[1]
     candidates = [with_reach(math.inf)]
-    shown = -math.expm1(-2.0 * rate)
+    contrast = -math.expm1(-2.0 * rate)
     for part in _TAILS:
         # What stays uncovered leaves less of delta to the rest.
         cost = 1.0 - math.log1p(-part) / max(-math.log(delta), 1.0)
@@ -162,12 +162,12 @@ def best_shape(
         spread, shape = with_reach(farthest)
         candidates.append((spread * cost, shape))
         # At small epsilons the ends show only their difference there.
-        farthest = max(farthest + math.log(shown) / rate, 1.0 + 1.0 / rate)
+        farthest = max(farthest + math.log(contrast) / rate, 1.0 + 1.0 / rate)
         # A device that keeps delta by itself needs no cover.
         for factor in _STEEPER if steeper and rate > delta else ():
             spread, shape = with_reach(farthest, factor)
             people = counts @ blanket_probability(rates, shape, clipped=False)
-            shown_far_out = float(_outer_cells(shape)[4][1, -1]) * shown
+            shown_far_out = float(_outer_cells(shape)[4][1, -1]) * contrast
             shown_far_out *= math.sqrt(-2.0 * math.log(delta) / max(spread, 1e-300))
             if shown_far_out <= _MOST_SHOWN * float(people):
                 candidates.append((spread * cost * _STEEPER_COST, shape))

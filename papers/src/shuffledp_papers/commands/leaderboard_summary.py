@@ -20,18 +20,18 @@ def summary(board: Leaderboard, *, width: int) -> RenderableType:
         width: Of the terminal, in characters.
     """
     stated = table_of_bounds(board)
-    kept = [
+    columns = [
         index
         for index, heading in enumerate(stated.headings)
         if width >= _WIDE or heading not in ("source", "status")
     ]
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for index in kept:
+    for index in columns:
         table.add_column(
             stated.headings[index],
             justify="left" if index < 3 else "right",
             overflow="fold",
         )
     for row in stated.rows:
-        table.add_row(*(Text(row[index]) for index in kept))
+        table.add_row(*(Text(row[index]) for index in columns))
     return Group(table, *map(Text, sentences(board)))

@@ -185,10 +185,10 @@ def compare(number: float, *, attack: float, certified: float) -> Comparison:
     if number < attack:
         return Comparison.REFUTED
     # Certificates are rounded up: a bound that is below in the seventh digit is equal.
-    shown = rounded_up(number)
-    if shown == certified:
+    rounded = rounded_up(number)
+    if rounded == certified:
         return Comparison.EQUAL
-    return Comparison.TIGHTER if shown < certified else Comparison.LOOSER
+    return Comparison.TIGHTER if rounded < certified else Comparison.LOOSER
 
 
 _WITH_ERRATA = {

@@ -151,14 +151,14 @@ def _with_device(
     ends: Ends, rests_on: RestsOn, query: AccountingQuery, budget: float
 ) -> tuple[Ends, RestsOn]:
     """Returns the ends where a budget of devices decides, if it does, and what decides."""
-    (epsilon, attacked), (delta, shown) = ends
+    (epsilon, attacked), (delta, attacked_delta) = ends
     if query.delta is not None:
         device = epsilon_of_budget(budget, query.delta), delta
     else:
         device = epsilon, min(round_up(divergence_of_budget(budget, epsilon)), 1.0)
     # One of both is given, and the same.
     if device < (epsilon, delta):
-        return ((device[0], attacked), (device[1], shown)), "device"
+        return ((device[0], attacked), (device[1], attacked_delta)), "device"
     return ends, rests_on
 
 

@@ -63,10 +63,10 @@ def randomized_holders(
         raise InvalidInputError("Expected at most one bucket of a person.")
     values = holders.shape[1] + 1
     keep, _ = keep_and_flip(parameters, values - 1)
-    kept = rng.binomial(holders, keep)
+    unchanged = rng.binomial(holders, keep)
     none = people - holders.sum(axis=1)
-    others = people - kept.sum(axis=1) - rng.binomial(none, keep)
-    return kept + rng.multinomial(others, np.full(values, 1.0 / values))[:, :-1]
+    others = people - unchanged.sum(axis=1) - rng.binomial(none, keep)
+    return unchanged + rng.multinomial(others, np.full(values, 1.0 / values))[:, :-1]
 
 
 def keep_and_flip(parameters: CountsParameters, buckets: int) -> tuple[float, float]:

@@ -53,9 +53,14 @@ def agreeing_tables(
         shifted = [table + shift for table, shift in zip(agreed, moved, strict=True)]
         positive = [np.maximum(table, 0.0) for table in shifted]
         # Only the half-line x >= 0 needs its corrections: (1) is an affine space.
-        moved = [table - kept for table, kept in zip(shifted, positive, strict=True)]
+        moved = [
+            before - after for before, after in zip(shifted, positive, strict=True)
+        ]
         gaps = zip(positive, agreed, strict=True)
-        if max(float(np.abs(one - other).max()) for one, other in gaps) < 1e-9 * total:
+        if (
+            max(float(np.abs(table - near).max()) for table, near in gaps)
+            < 1e-9 * total
+        ):
             return positive
     raise InvalidInputError("Expected tables that are near possible ones.")
 
@@ -72,7 +77,9 @@ def _agreed(
         sums[b] += table.sum(axis=0) / sizes[a]
         weights[a] += 1.0 / sizes[b]
         weights[b] += 1.0 / sizes[a]
-    means = [one / weight for one, weight in zip(sums, weights.tolist(), strict=True)]
+    means = [
+        answers / weight for answers, weight in zip(sums, weights.tolist(), strict=True)
+    ]
     margins = [mean + (total - mean.sum()) / mean.size for mean in means]
     return [
         table
