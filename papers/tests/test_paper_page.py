@@ -9,7 +9,7 @@ import pytest
 from command_line import Command
 
 import shuffledp
-from shuffledp_papers.leaderboard.entry import Comparison, EntryStatus, Leaderboard
+from shuffledp_papers.leaderboard.entry import EntryStatus, Leaderboard, Standing
 
 DOCS = Path(shuffledp.__file__).parents[2] / "docs"
 PAGE = DOCS / "paper.md"
@@ -58,8 +58,8 @@ def test_what_is_said_of_the_leaderboard_is_what_is_stored() -> None:
     stored = DOCS / "papers" / "leaderboard" / "leaderboard.json"
     board = Leaderboard.from_dict(json.loads(stored.read_text(encoding="utf-8")))
     stated = [entry for _, entry in board.rows if entry.epsilon is not None]
-    refuted = [entry for entry in stated if entry.comparison is Comparison.REFUTED]
-    tighter = [entry for entry in stated if entry.comparison is Comparison.TIGHTER]
+    refuted = [entry for entry in stated if entry.comparison is Standing.REFUTED]
+    tighter = [entry for entry in stated if entry.comparison is Standing.TIGHTER]
 
     words = " ".join(TEXT.split())
     assert (

@@ -12,10 +12,10 @@ from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.bounds.published_bounds import published_bound
 from shuffledp_papers.leaderboard.entry import (
     ComparedPoint,
-    Comparison,
     Entry,
     EntryStatus,
     Leaderboard,
+    Standing,
     compare,
     entry_status,
     rounded_up,
@@ -30,18 +30,18 @@ MIXED = Setting(sdp.Population.from_counts({0.5: 500, 1.0: 500}), sdp.Laplace())
 @pytest.mark.parametrize(
     ("number", "comparison"),
     [
-        (0.0999999, Comparison.REFUTED),
+        (0.0999999, Standing.REFUTED),
         # As large as the attack is not below it.
-        (0.1, Comparison.TIGHTER),
-        (0.1999989, Comparison.TIGHTER),
+        (0.1, Standing.TIGHTER),
+        (0.1999989, Standing.TIGHTER),
         # Rounded up to six digits it is the certificate.
-        (0.1999991, Comparison.EQUAL),
-        (0.2, Comparison.EQUAL),
-        (0.2000001, Comparison.LOOSER),
+        (0.1999991, Standing.EQUAL),
+        (0.2, Standing.EQUAL),
+        (0.2000001, Standing.LOOSER),
     ],
 )
 def test_a_number_lies_below_between_or_above(
-    number: float, comparison: Comparison
+    number: float, comparison: Standing
 ) -> None:
     assert compare(number, attack=0.1, certified=0.2) is comparison
 
@@ -78,9 +78,9 @@ def test_a_status_depends_on_the_setting(
 
 def board() -> Leaderboard:
     entries = (
-        Entry("one", EntryStatus.FALSE, 0.05, Comparison.REFUTED, "", Cost(0.1, 2.0)),
+        Entry("one", EntryStatus.FALSE, 0.05, Standing.REFUTED, "", Cost(0.1, 2.0)),
         Entry(
-            "two", EntryStatus.PROVEN, None, Comparison.NONE, "too few", Cost(0.0, None)
+            "two", EntryStatus.PROVEN, None, Standing.NONE, "too few", Cost(0.0, None)
         ),
     )
     point = GridPoint("laplace", "1:1000", 1e-6, 1)

@@ -12,9 +12,9 @@ from shuffledp_papers.bounds.published_bounds import PUBLISHED
 from shuffledp_papers.leaderboard.computation import compared_point
 from shuffledp_papers.leaderboard.entry import (
     ComparedPoint,
-    Comparison,
     EntryStatus,
     Leaderboard,
+    Standing,
 )
 from shuffledp_papers.leaderboard.grid import read_grid
 from shuffledp_papers.leaderboard.leaderboard_page import (
@@ -80,9 +80,7 @@ def test_no_proven_bound_is_refuted_and_every_certificate_is_above_its_attack(
 ) -> None:
     assert all(each.attack <= each.certified for each in board.points)
     refuted = {
-        entry.status
-        for _, entry in board.rows
-        if entry.comparison == Comparison.REFUTED
+        entry.status for _, entry in board.rows if entry.comparison == Standing.REFUTED
     }
     assert refuted
     assert EntryStatus.PROVEN not in refuted

@@ -1,6 +1,6 @@
 """Nearest possible numbers: Euclidean projections of unbiased estimates.
 
-Noise leaves estimates that nobody's answers could have: shares below 0, distribution
+Noise leaves estimates that no answers could have: shares below 0, distribution
 functions that fall. The nearest possible numbers are closer to the truth, whatever it is:
 the truth is a point of a convex set, and a projection onto the set moves no point away
 from any point of it. They are biased.

@@ -1,4 +1,4 @@
-"""Numbers drawn by Bernoulli draws, each of which decides whether the number is larger."""
+"""Numbers drawn by Bernoulli draws: each decides whether the number is larger."""
 
 import numpy as np
 

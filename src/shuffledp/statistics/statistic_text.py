@@ -70,7 +70,7 @@ def _certified(file: Path) -> Certifiable:
     """Returns the protocol of the certificate in a file.
 
     Raises:
-        DataError: If it is of anything else than one round of everybody's messages: what
+        DataError: If it is of anything else than one round of all people's messages: what
             takes place oftener would be certified as if it took place once.
     """
     certificates = list(read(file).values())

@@ -23,9 +23,9 @@ from shuffledp_papers.bounds.published_bounds import PUBLISHED
 from shuffledp_papers.leaderboard.composed_bound import ComposedBound
 from shuffledp_papers.leaderboard.entry import (
     ComparedPoint,
-    Comparison,
     Entry,
     Leaderboard,
+    Standing,
     compare,
     entry_status,
     rounded_up,
@@ -87,7 +87,7 @@ def _entry(bound: PublishedBound, point: GridPoint, band: Band) -> Entry:
     (number, why), cost = measured(lambda: _stated(bound, point))
     status = entry_status(bound, point.setting)
     if number is None:
-        return Entry(bound.name, status, None, Comparison.NONE, why, _no_memory(cost))
+        return Entry(bound.name, status, None, Standing.NONE, why, _no_memory(cost))
     query = query_of(point.setting, delta=point.delta, rounds=point.rounds)
     # Raises unless claim and attack are about the same collection.
     ClaimComparison(BoundValue(query, number), band)

@@ -35,7 +35,7 @@ class EntryStatus(StrEnum):
     HEURISTIC = "heuristic"
 
 
-class Comparison(StrEnum):
+class Standing(StrEnum):
     """Comparison of a stated epsilon with attack and certificate.
 
     Attributes:
@@ -69,7 +69,7 @@ class Entry:
     bound: str
     status: EntryStatus
     epsilon: float | None
-    comparison: Comparison
+    comparison: Standing
     why: str
     cost: Cost
 
@@ -155,7 +155,7 @@ def _point(record: dict[str, Any]) -> ComparedPoint:
                 entry["bound"],
                 EntryStatus(entry["status"]),
                 entry["epsilon"],
-                Comparison(entry["comparison"]),
+                Standing(entry["comparison"]),
                 entry["why"],
                 Cost(**entry["cost"]),
             )
@@ -174,7 +174,7 @@ def rounded_up(number: float) -> float:
     return float(_UPWARD.create_decimal(repr(number)))
 
 
-def compare(number: float, *, attack: float, certified: float) -> Comparison:
+def compare(number: float, *, attack: float, certified: float) -> Standing:
     """Returns where a stated epsilon lies.
 
     Args:
@@ -183,12 +183,12 @@ def compare(number: float, *, attack: float, certified: float) -> Comparison:
         certified: A proven upper bound, of six digits.
     """
     if number < attack:
-        return Comparison.REFUTED
+        return Standing.REFUTED
     # Certificates are rounded up: a bound that is below in the seventh digit is equal.
     rounded = rounded_up(number)
     if rounded == certified:
-        return Comparison.EQUAL
-    return Comparison.TIGHTER if rounded < certified else Comparison.LOOSER
+        return Standing.EQUAL
+    return Standing.TIGHTER if rounded < certified else Standing.LOOSER
 
 
 _WITH_ERRATA = {

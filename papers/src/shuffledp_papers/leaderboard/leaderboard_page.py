@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from shuffledp.extras import require
-from shuffledp_papers.leaderboard.entry import Comparison, Leaderboard
+from shuffledp_papers.leaderboard.entry import Leaderboard, Standing
 from shuffledp_papers.leaderboard.leaderboard_pictures import (
     growth_picture,
     ratio_picture,
@@ -54,7 +54,7 @@ def html_page(board: Leaderboard, pictures: Sequence[str]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    stated = [row for row in board.rows if row[1].comparison is not Comparison.NONE]
+    stated = [row for row in board.rows if row[1].comparison is not Standing.NONE]
     page: str = environment.get_template("leaderboard.html.j2").render(
         title=_TITLE,
         board=board,

@@ -2,12 +2,12 @@
 
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.result import Cell
-from shuffledp_papers.leaderboard.entry import ComparedPoint, Comparison, Leaderboard
+from shuffledp_papers.leaderboard.entry import ComparedPoint, Leaderboard, Standing
 
 _MARKS = {
-    "refuted": (Comparison.REFUTED,),
-    "between attack and certificate": (Comparison.TIGHTER,),
-    "certificate or above": (Comparison.EQUAL, Comparison.LOOSER),
+    "refuted": (Standing.REFUTED,),
+    "between attack and certificate": (Standing.TIGHTER,),
+    "certificate or above": (Standing.EQUAL, Standing.LOOSER),
 }
 
 

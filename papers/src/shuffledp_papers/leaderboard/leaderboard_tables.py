@@ -10,10 +10,10 @@ from statistics import median
 from shuffledp.format_number import plain
 from shuffledp_papers.leaderboard.entry import (
     ComparedPoint,
-    Comparison,
     Entry,
     EntryStatus,
     Leaderboard,
+    Standing,
 )
 
 POINT_HEADINGS = ("randomizer", "people at each level", "delta", "rounds")
@@ -44,14 +44,14 @@ def table_of_bounds(board: Leaderboard) -> LeaderboardTable:
         ratios = [
             entry.epsilon / each.certified
             for each, entry in chosen
-            if entry.epsilon is not None and entry.comparison is not Comparison.REFUTED
+            if entry.epsilon is not None and entry.comparison is not Standing.REFUTED
         ]
         rows.append(
             (
                 name,
                 source,
                 ", ".join(statuses),
-                *(str(counts[comparison]) for comparison in Comparison),
+                *(str(counts[comparison]) for comparison in Standing),
                 f"{median(ratios):.3g}" if ratios else "",
             )
         )
@@ -91,7 +91,7 @@ def table_of_points(board: Leaderboard) -> LeaderboardTable:
                 f"{each.certified / each.attack:.3f}" if each.attack > 0.0 else "",
                 "" if least is None else plain(least.epsilon or 0.0),
                 "" if least is None else least.bound,
-                str(counts[Comparison.REFUTED]),
+                str(counts[Standing.REFUTED]),
                 *_cost_texts(each),
             )
         )
@@ -150,7 +150,7 @@ def tighter_rows(board: Leaderboard) -> list[tuple[ComparedPoint, Entry]]:
     chosen = [
         (each, entry)
         for each, entry in board.rows
-        if entry.comparison is Comparison.TIGHTER
+        if entry.comparison is Standing.TIGHTER
     ]
     # Sorting is stable: the order of the grid within a status.
     order = list(EntryStatus)
@@ -162,7 +162,7 @@ def sentences(board: Leaderboard) -> tuple[str, ...]:
     stated = [entry for _, entry in board.rows if entry.epsilon is not None]
     counts = Counter(entry.comparison for entry in stated)
     refuted = Counter(
-        entry.status for entry in stated if entry.comparison is Comparison.REFUTED
+        entry.status for entry in stated if entry.comparison is Standing.REFUTED
     )
     statuses = ", ".join(f"{count} {status}" for status, count in refuted.items())
     ratios = [each.certified / each.attack for each in board.points if each.attack > 0]
@@ -172,7 +172,7 @@ def sentences(board: Leaderboard) -> tuple[str, ...]:
     return (
         f"{len(board.points)} collections and {len(board.sources)} bounds: {len(stated)} "
         f"numbers are stated, {len(board.rows) - len(stated)} are not.",
-        f"{counts[Comparison.REFUTED]} are refuted by the attack beside them"
+        f"{counts[Standing.REFUTED]} are refuted by the attack beside them"
         + (f": {statuses}." if statuses else "."),
         f"{len(tighter)} are smaller than our certificate and not refuted"
         + (f" ({names}); " if tighter else "; ")

@@ -2,7 +2,7 @@
 
 The answer to each of G groups, "no answer" among its d + 1 values, is randomized by
 (d + 1)-ary response at local_epsilon / G. A person's report is post-processing of that: so
-whoever sees it, shuffler and analyst together, learns at most local_epsilon.
+shuffler and analyst together learn at most local_epsilon.
 
 The central certificate is that without randomization: two people's randomized answers are
 mixtures of pairs of answers, each of which it covers, and the hockey-stick divergence is

@@ -45,7 +45,7 @@ class ChoiceEstimate(QuestionEstimate):
         per person, they add up to at most all people; of several, each is at most all.
 
         Args:
-            complete: Whether everybody answered: then numbers of one option per person add
+            complete: Whether all people answered: then numbers of one option per person add
                 up to all people. Not seen in the reports, which hide who left it out.
 
         Raises:

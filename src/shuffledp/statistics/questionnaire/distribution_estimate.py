@@ -32,7 +32,7 @@ class DistributionEstimate(QuestionEstimate):
     """Numbers of people per bin, which add up to all people who answered.
 
     Where people may skip, so that the number of those who answered is estimated, shares are
-    ratios: their errors are by the delta method, and infinite where nobody may have
+    ratios: their errors are by the delta method, and infinite where no one may have
     answered.
 
     >>> import numpy as np, shuffledp as sdp

@@ -69,7 +69,7 @@ class PairsEstimate(QuestionEstimate):
         negative, and each table adds up to at most all people.
 
         Args:
-            complete: Whether everybody answered for all attributes: then each table adds up
+            complete: Whether all people answered for all attributes: then tables add up
                 to all people, and tables agree on the margins that they share, to a
                 billionth of the people. Where people left some out, margins of two tables
                 are about different people. Not seen in the reports, which hide it.

@@ -75,7 +75,7 @@ class TableEstimate(QuestionEstimate):
         they agree with each other.
 
         Args:
-            complete: Whether everybody answered for all attributes: then cells add up to
+            complete: Whether all people answered for all attributes: then cells add up to
                 all people. Not seen in the reports, which hide who left it out.
         """
         n = float(self.num_users)

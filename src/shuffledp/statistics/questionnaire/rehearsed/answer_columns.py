@@ -90,7 +90,7 @@ class AnswerColumns(Protocol):
 
         Args:
             estimate: Of the question.
-            answers: As of `sections`: they tell whether everybody answered.
+            answers: As of `sections`: they tell whether all people answered.
         """
         ...
 
