@@ -1,5 +1,6 @@
 """Imports between rooms of the services point one way, and to the library."""
 
+from functools import cache
 from pathlib import Path
 
 from imported_modules import imported_modules, in_order, rooms_imported
@@ -8,7 +9,11 @@ import shuffledp_services
 
 ROOT = Path(str(shuffledp_services.__file__)).parent
 ROOMS = {path.parent.name for path in ROOT.glob("*/__init__.py")}
-MODULES = {path: imported_modules(path) for path in ROOT.rglob("*.py")}
+
+
+@cache
+def all_imports() -> dict[Path, set[str]]:
+    return {path: imported_modules(path) for path in ROOT.rglob("*.py")}
 
 
 def test_rooms_have_no_cycle() -> None:
@@ -28,7 +33,7 @@ def test_every_module_is_in_a_room() -> None:
 def test_commands_alone_import_the_command_line() -> None:
     importers = {
         path.relative_to(ROOT).parts[0]
-        for path, modules in MODULES.items()
+        for path, modules in all_imports().items()
         if any(name.startswith("shuffledp.cli") for name in modules)
     }
 
@@ -36,6 +41,6 @@ def test_commands_alone_import_the_command_line() -> None:
 
 
 def test_published_bounds_are_not_imported() -> None:
-    modules = set().union(*MODULES.values())
+    modules = set().union(*all_imports().values())
 
     assert not [name for name in modules if name.startswith("shuffledp_papers")]

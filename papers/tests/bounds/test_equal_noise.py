@@ -1,6 +1,7 @@
 """A claim at other noise than its attack is an error, wherever claims meet attacks."""
 
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -39,8 +40,6 @@ CLASSICAL = sdp.Gaussian(delta_local=1e-6, calibration="classical")
 EXACT = sdp.Gaussian(delta_local=1e-6)
 CROWD = sdp.Population.from_counts({0.5: 40, 1.0: 60})
 EFFORT = Effort(1, 1, False, lambda _share: None)
-GUARANTEE = sdp.account(sdp.SingleMessage(CLASSICAL), CROWD, delta=1e-3)
-FOUND = band_of(GUARANTEE)
 # Where claim and attack are made of one object, and why there can be no other noise.
 FROM_ONE_OBJECT = {
     "apes/figures/framework_results.py": "one training promises, and states, both",
@@ -48,6 +47,15 @@ FROM_ONE_OBJECT = {
 # Of these the paper brings its own mechanism or protocol, which is attacked as printed.
 OWN_BOUNDS = {"apes-local", "segmented", "statement"}
 OWN_CASES = {"V10", "V10-2"}
+
+
+@cache
+def guarantee() -> sdp.Guarantee:
+    return sdp.account(sdp.SingleMessage(CLASSICAL), CROWD, delta=1e-3)
+
+
+def found_band() -> Band:
+    return band_of(guarantee())
 
 
 def claim(**more: Any) -> equal_noise.BoundValue:
@@ -58,12 +66,14 @@ def claim(**more: Any) -> equal_noise.BoundValue:
 
 
 def test_a_claim_at_the_same_noise_is_compared() -> None:
-    compared = ClaimComparison(claim(), FOUND)
+    compared = ClaimComparison(claim(), found_band())
 
-    assert compared.refuted is (claim().number < FOUND.attack)  # type: ignore[operator]
-    assert ClaimComparison(replace(claim(), number=None), FOUND).refuted is None
+    assert compared.refuted is (claim().number < found_band().attack)  # type: ignore[operator]
+    assert ClaimComparison(replace(claim(), number=None), found_band()).refuted is None
     assert (
-        ClaimComparison(replace(claim(), number=0.5 * FOUND.attack), FOUND).refuted
+        ClaimComparison(
+            replace(claim(), number=0.5 * found_band().attack), found_band()
+        ).refuted
         is True
     )
 
@@ -83,7 +93,7 @@ def test_claims_about_something_else_are_refused(
     other: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(sdp.InvalidInputError, match=message):
-        ClaimComparison(claim(**other), FOUND)
+        ClaimComparison(claim(**other), found_band())
 
 
 def test_a_setting_that_leaves_the_noise_open_is_refused() -> None:
@@ -206,11 +216,11 @@ def test_no_table_compares_claims_with_attacks_on_other_noise(
 def test_no_method_is_shown_beside_a_guarantee_of_other_noise(
     bound: PublishedBound,
 ) -> None:
-    wrong = replace(GUARANTEE, protocol=sdp.SingleMessage(EXACT).identity)
+    wrong = replace(guarantee(), protocol=sdp.SingleMessage(EXACT).identity)
 
     found = claims(sdp.SingleMessage(CLASSICAL), CROWD, delta=1e-3, names=[bound.name])
 
-    claims_table(GUARANTEE, found)
+    claims_table(guarantee(), found)
     if found[0].number is not None:
         with pytest.raises(sdp.InvalidInputError, match="about what was attacked"):
             claims_table(wrong, found)
