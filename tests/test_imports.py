@@ -45,7 +45,8 @@ MIDDLE = {"accounting", "analyzer", "shuffler"}
 FILES = {"file_writing", "matplotlib_picture"}
 ALLOWED = dict.fromkeys(BASE, BASE) | {
     "file_writing": BASE,
-    "matplotlib_picture": BASE | {"file_writing"},
+    "picture_fonts": BASE,
+    "matplotlib_picture": BASE | {"file_writing", "picture_fonts"},
     "randomizers": BASE | {"randomizers"},
     "accounting": BASE | {"accounting"},
     "analyzer": BASE | {"analyzer", "randomizers"},

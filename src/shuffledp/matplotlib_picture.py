@@ -11,6 +11,7 @@ from shuffledp.arguments import expect_path
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.file_writing import write_file
+from shuffledp.picture_fonts import fonts_with_all_characters
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,8 +54,7 @@ class MatplotlibPicture:
         content = io.BytesIO()
         # Without a date the same figure gives the same file.
         dates = {"CreationDate": None} if kind == "pdf" else {}
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        with fonts_with_all_characters(self.figure):
             self.figure.savefig(content, format=kind, dpi=200, metadata=dates)
         return content.getvalue()
 

@@ -19,6 +19,7 @@ FILES = {
     "guarantee.svg",
     "estimate.json",
     "estimates.csv",
+    "estimates.parquet",
 }
 
 

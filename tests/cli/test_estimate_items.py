@@ -127,6 +127,7 @@ def test_report_of_items_holds_its_numbers(
         "guarantee.svg",
         "estimate.json",
         "estimates.csv",
+        "estimates.parquet",
     }
     guarantee = json.loads((folder / "estimate.json").read_text())["guarantee"]
     page = (folder / "report.html").read_text()

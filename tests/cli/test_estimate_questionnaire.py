@@ -63,6 +63,9 @@ def test_a_report_is_written_and_printed(
     assert "all people send all answers" in " ".join(outcome.out.split())
     csv = pl.read_csv(tmp_path / "report" / "estimates.csv")
     assert csv["question"].to_list() == ["way"] * 3
+    parquet = pl.read_parquet(tmp_path / "report" / "estimates.parquet")
+    assert parquet.columns == csv.columns
+    assert parquet["estimate"].to_list() == csv["estimate"].to_list()
     assert "<svg" in (tmp_path / "report" / "report.html").read_text()
 
 

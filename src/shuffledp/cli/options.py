@@ -62,7 +62,7 @@ _SHARED = (
         "--output",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="FOLDER",
-        help="Where the report, its pictures, JSON and CSV go: a new or empty folder "
+        help="Where the report, its pictures and tables go: a new or empty folder "
         "[default: shuffledp-report, or shuffledp-report-2, ...; with --json: nowhere].",
     ),
     force_option,

@@ -19,6 +19,7 @@ from shuffledp.format_number import plain
 from shuffledp.matplotlib_picture import MatplotlibPicture
 from shuffledp.option_text import in_python
 from shuffledp.report.estimate_picture import estimate_picture
+from shuffledp.report.estimates_frame import estimates_frame
 from shuffledp.report.files import html_report, write_report
 from shuffledp.report.listed_rows import listed_rows
 from shuffledp.statistics.estimate_row import EstimateRow
@@ -41,6 +42,7 @@ _OTHER_FILES = frozenset(
         ".json",
         ".md",
         ".odt",
+        ".parquet",
         ".pdf",
         ".png",
         ".svg",
@@ -96,24 +98,7 @@ class Rehearsed:
 
         Its `to_pandas` and `to_arrow` make others of it.
         """
-        # Imported on use: Polars takes long to load.
-        import polars as pl
-
-        summary = self.summary
-        columns = {summary.words.row: [row.name for row in summary.rows]}
-        frame = pl.DataFrame(columns, schema={summary.words.row: pl.String})
-        # Of a stated type: a column of unknown truths alone would have none.
-        frame = frame.with_columns(
-            pl.Series(
-                name, [getattr(row, name) for row in summary.rows], dtype=pl.Float64
-            ).fill_nan(None)
-            for name in summary.numbers
-        )
-        # All rows of a statistic have the same details.
-        return frame.with_columns(
-            pl.Series(name, [row.details[name] for row in summary.rows])
-            for name in summary.rows[0].details
-        )
+        return estimates_frame(self.summary)
 
     def plot(self) -> MatplotlibPicture:
         """Draws estimates with their intervals beside the truth.
@@ -126,7 +111,8 @@ class Rehearsed:
     def report(self, path: str | Path, *, force: bool = False) -> list[Path]:
         """Writes the report: one page, if the path ends in .html, or else a folder.
 
-        A folder gets the page, its pictures, JSON and CSV, as on the command line.
+        A folder gets the page, its pictures, JSON, CSV and Parquet, as on the command
+        line.
 
         Args:
             path: Of the page, or of a folder that is new or empty.
@@ -146,7 +132,7 @@ class Rehearsed:
         if ending in _OTHER_FILES and not target.is_dir():
             raise InvalidInputError(
                 "Expected the path of a page, which ends in .html, or of a folder for "
-                f"page, pictures, JSON and CSV, got {target.name}."
+                f"page, pictures and tables, got {target.name}."
             )
         try:
             # Files that may not be replaced are refused before the page is rendered.

@@ -1,5 +1,6 @@
-"""Report of a collection in a folder: one-file HTML, its pictures, JSON, CSV."""
+"""Report of a collection in a folder: one-file HTML, its pictures, JSON, CSV, Parquet."""
 
+import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from shuffledp.file_writing import write_files
 from shuffledp.format_number import plain
 from shuffledp.report.estimate_picture import section_picture
 from shuffledp.report.estimates_csv import estimates_csv
+from shuffledp.report.estimates_frame import estimates_frame
 from shuffledp.report.guarantee_picture import guarantee_picture
 from shuffledp.report.listed_rows import listed_rows
 from shuffledp.statistics.estimate_row import EstimateRow
@@ -103,7 +105,7 @@ def _pictures(summary: Summary) -> dict[str, str]:
 
 
 def write_report(summary: Summary, folder: Path) -> list[Path]:
-    """Writes report.html, its pictures, estimate.json and a CSV of all rows.
+    """Writes report.html, its pictures, estimate.json, and all rows as CSV and as Parquet.
 
     All files are written, or none.
 
@@ -114,15 +116,19 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
         DataError: If the folder cannot be written to.
         MissingExtraError: If the report extra is not installed.
     """
-    texts = {"report.html": html_report(summary), **_pictures(summary)}
-    texts |= {
+    table = io.BytesIO()
+    estimates_frame(summary).write_parquet(table)
+    contents: dict[str, str | bytes] = {
+        "report.html": html_report(summary),
+        **_pictures(summary),
         "estimate.json": json.dumps(summary.to_dict(), indent=2) + "\n",
         f"{_STEM}.csv": estimates_csv(summary),
+        f"{_STEM}.parquet": table.getvalue(),
     }
-    write_files(folder, texts)
+    write_files(folder, contents)
     # A folder holds one report: further pictures of an earlier one are removed.
     for stem in (_STEM, "guarantee"):
         for path in folder.glob(f"{stem}-[0-9]*.svg"):
-            if path.name not in texts:
+            if path.name not in contents:
                 path.unlink()
-    return [folder / name for name in texts]
+    return [folder / name for name in contents]
