@@ -145,6 +145,18 @@ LEVELS_AND_DELTA = ["--levels", "1:100", "--delta", "1e-6"]
             "with categories, subset_size; got categories.",
         ),
         (
+            [
+                "--statistic",
+                "mean(low=0, high=4)",
+                "--statistic",
+                "mean(low=0, high=1)",
+                *LEVELS_AND_DELTA,
+                "--picture",
+                "profile.svg",
+            ],
+            "which profiles and searches for budgets need",
+        ),
+        (
             ["--categories", "17", "--delta", "1e-6"],
             "either --levels or --budgets, got neither.",
         ),

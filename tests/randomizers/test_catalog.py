@@ -75,7 +75,7 @@ def test_unknown_parameters_are_refused_with_those_that_are_known(
     ],
 )
 def test_missing_parameters_are_refused(mechanism: str) -> None:
-    with pytest.raises(InvalidInputError, match="got nothing"):
+    with pytest.raises(InvalidInputError, match="got no parameter"):
         build(mechanism, {})
 
 

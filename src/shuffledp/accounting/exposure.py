@@ -255,8 +255,8 @@ def single_messages(
     exposure = exposures_of(protocol, people)[0]
     if not isinstance(exposure, SingleMessages):
         raise InvalidInputError(
-            "Expected a protocol with local budgets and one report per person, got "
-            f"{type(protocol).__name__}."
+            "Expected one statistic of one message per person, which profiles and "
+            f"searches for budgets need, got {type(protocol).__name__}."
         )
     return exposure
 

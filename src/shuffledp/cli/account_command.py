@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.exposure import Certifiable
+from shuffledp.accounting.exposure import Certifiable, single_messages
 from shuffledp.accounting.privacy_profile import privacy_profile
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, show_json
@@ -137,6 +137,8 @@ def account_command(
         picture_kind(picture)
         require("matplotlib", extra="report", what="A picture")
     people = _people(levels, budgets, column, spark)
+    if picture is not None:
+        single_messages(protocol, people)
     left_out = num_absent(absent, people.num_users)
     # Before the certificate: the proposition may not apply to these people.
     selected = (

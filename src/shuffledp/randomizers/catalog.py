@@ -118,7 +118,7 @@ def build(
         parts = [f"{name}{'' if name in needed else ' (optional)'}" for name in known]
         raise InvalidInputError(
             f"Expected {mechanism} with {', '.join(parts)}; got "
-            f"{', '.join(parameters) or 'nothing'}."
+            f"{', '.join(parameters) or 'no parameter'}."
         )
     given = {known[name].name: value for name, value in parameters.items()}
     randomizer: LocalRandomizer = kind(**given)
