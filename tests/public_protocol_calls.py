@@ -196,6 +196,7 @@ def counts() -> dict[str, Call]:
         sdp.PoissonNoise(50.0),
         sdp.GeometricNoise(0.64, pairs=10.0, shape=8.0),
         sdp.SlotNoise(20, 0.5, 2, 1.0),
+        sdp.ShufflerNoise(0.6, dummies=20),
     ]
     group = sdp.CountGroup(3, 1, noises[0])
     protocol = sdp.Counts((group,), (1.0,), (1.0,), 10)
