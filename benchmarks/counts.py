@@ -26,7 +26,7 @@ from shuffledp.errors import CertificationError
 from shuffledp.matplotlib_picture import new_figure
 from shuffledp.planning.protocol_plan import Wish
 from shuffledp.population import Population
-from shuffledp.statistics.counts.counts_plan import plan_counts
+from shuffledp.statistics.counts.counts_plan import CountsPlan, plan_counts
 from shuffledp.statistics.counts.counts_search import CountsDesign
 
 _ROWS: tuple[tuple[int, int, int, dict[float, int]], ...] = (
@@ -92,7 +92,7 @@ def main() -> None:
             level = design.guarantee.levels[0]
             print(
                 f"{buckets} | {most} | {asked} | {plan.curator:.2f} | "
-                f"{plan.shuffler or np.nan:.2f} | {design.name} | {design.messages:.2f} | "
+                f"{_shuffler_error(plan):.2f} | {design.name} | {design.messages:.2f} | "
                 f"{'constant' if design.is_constant else 'varies'} | "
                 f"{design.standard_error:.2f} | "
                 f"{design.standard_error / plan.curator:.3f} | {simulated:.2f} | "
@@ -100,6 +100,10 @@ def main() -> None:
                 f"{level.epsilon_central_lower:g} | {seconds:.1f}",
                 flush=True,
             )
+
+
+def _shuffler_error(plan: CountsPlan) -> float:
+    return np.nan if plan.shuffler is None else plan.shuffler.standard_error
 
 
 def _print_floors() -> None:

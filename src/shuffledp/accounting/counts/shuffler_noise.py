@@ -163,7 +163,8 @@ def is_from_shuffler(noise: Sequence[object], *, honest: int, size: int | None) 
         )
     if honest != 1:
         raise InvalidInputError(
-            f"Expected honest = 1 with ShufflerNoise, got {honest:,}: people add none of it."
+            f"Expected honest = 1 with ShufflerNoise, which people add none of, got "
+            f"{honest:,}."
         )
     if size is not None:
         raise InvalidInputError(
