@@ -61,4 +61,4 @@ def _geometric(decay: float, limit: int, size: int, rng: Rng) -> NDArray[np.int6
 
 def _draws(probability: float, size: int, rng: Rng) -> NDArray[np.bool_]:
     # One row: all draws are of one party, whose stream is one.
-    return bernoulli_draws(np.full((1, size), probability), rng=rng)[0]
+    return bernoulli_draws(np.full((1, size), probability), rng=rng).ravel()

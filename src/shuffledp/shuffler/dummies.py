@@ -41,6 +41,9 @@ class Dummies:
         self.report_size = report_size
         self._is_added = False
 
+    def __repr__(self) -> str:
+        return "Dummies()"
+
     def take(self) -> Ints:
         """Returns the messages to the one shuffle that adds them.
 

@@ -64,7 +64,7 @@ def checked_counts(parameters: CountsParameters, tally: Tally) -> NDArray[Any]:
     if tally.counts.shape != (1, 1, 2 * d + by_shuffler) or tally.levels.size:
         raise InvalidInputError(f"Expected a tally of {d} buckets without targets.")
     numbers = tally.counts[0, 0]
-    counts = numbers[: 2 * d]
+    counts: NDArray[Any] = numbers[: 2 * d]
     if not by_shuffler:
         size = parameters.report_size or math.inf
         check_message_counts(counts, size, tally.num_users)
