@@ -200,6 +200,9 @@ def counts() -> dict[str, Call]:
     ]
     group = sdp.CountGroup(3, 1, noises[0])
     protocol = sdp.Counts((group,), (1.0,), (1.0,), 10)
+    # Its shuffler adds the noise.
+    dummies = sdp.CountGroup(3, 1, noises[-1])
+    trusting = sdp.Counts((dummies,), (1.0,), (1.0,), honest=1)
     calls = shared(protocol, ASKERS, answers=ZEROS[:, None], targets=TARGETS)
     found = estimate_of(calls, "Counts")
     for noise in noises:
@@ -208,6 +211,7 @@ def counts() -> dict[str, Call]:
         **calls,
         **constructor(group),
         "Counts.channel": call(protocol.channel, group=group, people=ASKERS),
+        "Counts.draw_dummies": call(trusting.draw_dummies, rng=rng()),
         "Counts.draw_tally": call(
             protocol.draw_tally,
             holders=[np.array([[10, 0, 0]])],
