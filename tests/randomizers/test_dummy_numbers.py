@@ -1,8 +1,11 @@
 """Numbers of dummies: drawn as their law says, never below 0, and again from a key."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
+from shuffledp.randomizers import dummy_numbers
 from shuffledp.randomizers.dummy_numbers import draw_dummies
 from shuffledp.randomness import KeyedRandom, Rng, SystemRandom
 
@@ -56,3 +59,37 @@ def test_a_key_draws_the_same_again() -> None:
     values = first - first.mean()
     correlation = (values[1:] @ values[:-1]) / (values @ values)
     assert abs(correlation) <= 5.0 / np.sqrt(399)
+
+
+@pytest.mark.parametrize("decay", [1e-9, 0.1, 0.6, 0.97, 1.0 - 1e-9])
+@pytest.mark.parametrize("dummies", [1, 2, 7, 33])
+def test_drawn_probabilities_are_as_near_the_law_as_certified(
+    decay: float, dummies: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Fraction] = []
+    # The first draw decides for a number beside the middle one, from the rarer side.
+    heavy = 2.0 * sum(decay**j for j in range(1, dummies + 1)) > 1.0
+
+    def recorded(probability: float, size: int, rng: Rng) -> np.ndarray:
+        del rng
+        asked.append(Fraction(probability))
+        return np.full(size, len(asked) == 1 and not heavy)
+
+    monkeypatch.setattr(dummy_numbers, "_draws", recorded)
+    draw_dummies(decay, dummies, 1, rng=np.random.default_rng(1))
+    other = 1 - asked[0] if heavy else asked[0]
+    below = [Fraction(1)]
+    for bit in asked[1:]:
+        below = [mass * (1 - bit) for mass in below] + [mass * bit for mass in below]
+    below = below[:dummies]
+
+    drawn = [1 - other, *(other * mass / sum(below) for mass in below)]
+    law = [Fraction(decay) ** j for j in range(dummies + 1)]
+    total = 1 + 2 * sum(law[1:], Fraction(0))
+    exact = [law[0] / total, *(2 * mass / total for mass in law[1:])]
+
+    # Half of what the pair of a bucket pays for: the other half is that of its masses.
+    drift = (2.0 * dummies + 500.0) * 2.3e-16
+    assert len(drawn) == len(exact)
+    for ours, theirs in zip(drawn, exact, strict=True):
+        assert abs(ours / theirs - 1) <= drift

