@@ -3,12 +3,14 @@
     python benchmarks/counts.py [--collections 2000]
     python benchmarks/counts.py --speed
     python benchmarks/counts.py --floor
+    python benchmarks/counts.py --shuffler
     python benchmarks/counts.py --map [--picture docs/pictures/counts-map.svg]
 
 Every row is planned at equal certified guarantees, then drawn as often as asked. With
 `--map`, the best noise of up to 16 messages per person, and its ratio to the curator, for
 many numbers of people and buckets. With `--speed`, seconds of a plan, of the certificate of
-its best slots, and of a tally. With `--floor`, errors beside a local epsilon.
+its best slots, and of a tally. With `--floor`, errors beside a local epsilon. With
+`--shuffler`, errors if a trusted shuffler adds the noise.
 """
 
 import argparse
@@ -26,8 +28,8 @@ from shuffledp.errors import CertificationError
 from shuffledp.matplotlib_picture import new_figure
 from shuffledp.planning.protocol_plan import Wish
 from shuffledp.population import Population
-from shuffledp.statistics.counts.counts_plan import plan_counts
-from shuffledp.statistics.counts.counts_search import CountsDesign
+from shuffledp.statistics.counts.counts_plan import CountsPlan, plan_counts
+from shuffledp.statistics.counts.counts_search import CountsDesign, CountsSearch
 
 _ROWS: tuple[tuple[int, int, int, dict[float, int]], ...] = (
     (8, 1, 2, {1.0: 100_000}),
@@ -65,6 +67,7 @@ def main() -> None:
     parser.add_argument("--map", action="store_true")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--floor", action="store_true")
+    parser.add_argument("--shuffler", action="store_true")
     parser.add_argument("--picture", type=Path, help="Where to draw the map.")
     given = parser.parse_args()
     print(describe())
@@ -73,6 +76,9 @@ def main() -> None:
         return
     if given.floor:
         _print_floors()
+        return
+    if given.shuffler:
+        _print_shuffler(given.collections)
         return
     if given.map:
         _print_map(given.picture)
@@ -92,7 +98,7 @@ def main() -> None:
             level = design.guarantee.levels[0]
             print(
                 f"{buckets} | {most} | {asked} | {plan.curator:.2f} | "
-                f"{plan.shuffler or np.nan:.2f} | {design.name} | {design.messages:.2f} | "
+                f"{_shuffler_error(plan):.2f} | {design.name} | {design.messages:.2f} | "
                 f"{'constant' if design.is_constant else 'varies'} | "
                 f"{design.standard_error:.2f} | "
                 f"{design.standard_error / plan.curator:.3f} | {simulated:.2f} | "
@@ -100,6 +106,33 @@ def main() -> None:
                 f"{level.epsilon_central_lower:g} | {seconds:.1f}",
                 flush=True,
             )
+
+
+def _shuffler_error(plan: CountsPlan) -> float:
+    return np.nan if plan.shuffler is None else plan.shuffler.standard_error
+
+
+def _print_shuffler(collections: int) -> None:
+    """Prints errors of a count where the shuffler adds the noise."""
+    print(
+        "buckets | answers | targets | curator | predicted | simulated | dummies | epsilon"
+    )
+    # A single bucket is left out: whether a person sends a message is the answer.
+    rows = {(d, s, tuple(targets.items())) for d, s, _, targets in _ROWS if d > 1}
+    for buckets, most, targets in sorted(rows):
+        people = Population.from_counts(dict(targets))
+        share = most / buckets
+        search = CountsSearch(people, buckets, most, share, 1e-6, people.num_users)
+        design = search.shuffler(absent=0)
+        simulated, _ = _simulated(design, buckets, most, collections)
+        (group,), level = design.protocol.groups, design.guarantee.levels[0]
+        print(
+            f"{buckets} | {most} | {'/'.join(f'{target:g}' for target, _ in targets)} | "
+            f"{search.curator():.2f} | {design.standard_error:.2f} | {simulated:.2f} | "
+            f"{buckets * group.noise.messages:,.0f} | {level.epsilon_central_lower:g} to "
+            f"{level.epsilon_central:g}",
+            flush=True,
+        )
 
 
 def _print_floors() -> None:

@@ -38,8 +38,8 @@ CERTIFICATE |= {"format": {FORMAT}, "certified": {True}, "absent": (int, 0, 2**6
 CERTIFICATE |= dict.fromkeys(("num_users", "rounds", "coordinates"), COUNT)
 CERTIFICATE |= {"assumptions": [str], "numerics": [str], "theorem": str, "version": str}
 CERTIFICATE |= dict.fromkeys(("protocol_digest", "people_digest"), str)
-LEVEL: dict[str, Any] = {"rests_on": THEOREMS, "epsilon_coalition": object}
-LEVEL |= dict.fromkeys(("count", "hides_among"), COUNT)
+LEVEL: dict[str, Any] = {"rests_on": THEOREMS | {"shuffler"}}
+LEVEL |= dict.fromkeys(("count", "hides_among"), COUNT) | {"epsilon_coalition": object}
 LEVEL |= dict.fromkeys(("slack", "delta_coalition"), (float, 0, 1))
 
 

@@ -290,7 +290,7 @@ def budget_of(parts: list[Any], times: int) -> fmpq | None:
 def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, str]:
     """Returns the verdict on one level of a statement, and its reason."""
     people, chosen, (epsilon, delta) = record["people"], level["chosen"], level["at"]
-    if people is None or "target" not in level:
+    if people is None or "target" not in level or level["rests_on"] == "shuffler":
         return shuffledp_check.check_level(record, about, level)
     protocol, honest = record["protocol"], record["num_users"] - record["absent"]
     need(about in ("one report", "all reports in all protocols"), "all reports")

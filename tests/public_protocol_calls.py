@@ -196,9 +196,13 @@ def counts() -> dict[str, Call]:
         sdp.PoissonNoise(50.0),
         sdp.GeometricNoise(0.64, pairs=10.0, shape=8.0),
         sdp.SlotNoise(20, 0.5, 2, 1.0),
+        sdp.ShufflerNoise(0.6, dummies=20),
     ]
     group = sdp.CountGroup(3, 1, noises[0])
     protocol = sdp.Counts((group,), (1.0,), (1.0,), 10)
+    # Its shuffler adds the noise.
+    dummies = sdp.CountGroup(3, 1, noises[-1])
+    trusting = sdp.Counts((dummies,), (1.0,), (1.0,), honest=1)
     calls = shared(protocol, ASKERS, answers=ZEROS[:, None], targets=TARGETS)
     found = estimate_of(calls, "Counts")
     for noise in noises:
@@ -207,6 +211,7 @@ def counts() -> dict[str, Call]:
         **calls,
         **constructor(group),
         "Counts.channel": call(protocol.channel, group=group, people=ASKERS),
+        "Counts.draw_dummies": call(trusting.draw_dummies, rng=rng()),
         "Counts.draw_tally": call(
             protocol.draw_tally,
             holders=[np.array([[10, 0, 0]])],

@@ -112,6 +112,34 @@ def test_one_change_holds_and_0_998_of_it_does_not(name: str) -> None:
     assert _verdicts(_scaled(record, 0.998)) == ["does not hold"] * 2
 
 
+DUMMIES = sdp.ShufflerNoise(0.6, dummies=60)
+
+
+@pytest.mark.parametrize("theorem", ["shuffler", "counts", "composition"])
+def test_noise_of_the_shuffler_is_never_said_to_hold(theorem: str) -> None:
+    record = _record(_counts((8, 1, DUMMIES), honest=1), {"delta": 1e-6})
+    assert [level["rests_on"] for level in record["levels"]] == ["shuffler"] * 2
+    for level in record["levels"]:
+        level["rests_on"] = theorem
+
+    assert _verdicts(record) == ["cannot tell"] * 2
+    assert _verdicts(_record(*SINGLE["Poisson"])) == ["holds"] * 2
+
+
+def test_other_noise_is_not_said_to_be_the_shufflers() -> None:
+    record = _record(*SINGLE["Poisson"])
+    for level in record["levels"]:
+        level["rests_on"] = "shuffler"
+
+    assert _verdicts(record) == ["cannot tell"] * 2
+
+
+def test_a_list_with_noise_of_the_shuffler_is_not_said_to_hold() -> None:
+    parts = [_counts((8, 1, FEW)), _counts((8, 1, DUMMIES), honest=1)]
+
+    assert _verdicts(_record(parts, {"delta": 1e-6})) == ["cannot tell"] * 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SEVERAL)
 def test_several_changes_hold_and_0_99_of_them_does_not(

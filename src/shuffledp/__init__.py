@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.counts.count_noise import PoissonNoise
     from shuffledp.accounting.counts.counts_parameters import CountGroup
     from shuffledp.accounting.counts.geometric_noise import GeometricNoise
+    from shuffledp.accounting.counts.shuffler_noise import ShufflerNoise
     from shuffledp.accounting.counts.slot_noise import SlotNoise
     from shuffledp.accounting.guarantee import Guarantee
     from shuffledp.accounting.joint.protocol_composition import ProtocolComposition
@@ -184,6 +185,7 @@ __all__ = [
     "Reports",
     "ShuffledReports",
     "ShuffledpError",
+    "ShufflerNoise",
     "SingleMessage",
     "SlotNoise",
     "Statement",

@@ -60,6 +60,7 @@ MODULES = {
     "Reports": "reports",
     "ShuffledReports": "reports",
     "ShuffledpError": "errors",
+    "ShufflerNoise": "accounting.counts.shuffler_noise",
     "SingleMessage": "statistics.single_message",
     "SlotNoise": "accounting.counts.slot_noise",
     "Statement": "accounting.statement",

@@ -9,10 +9,12 @@ Both carry the identity of their protocol, and the arrangement of a report:
                mixed with each other
     "loose"    likewise, but reports have different numbers of messages: entries below 0
                are none, which are not sent and which the shuffle removes
+    "loose with dummies"  likewise, and the shuffler adds messages of its own: without
+               these, the messages are not private
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,10 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.types import Floats, Ints
 
-Arrangement: TypeAlias = Literal["rows", "columns", "pool", "loose"]
+Arrangement: TypeAlias = Literal[
+    "rows", "columns", "pool", "loose", "loose with dummies"
+]
+_LOOSE = ("loose", "loose with dummies")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +89,9 @@ class ShuffledReports:
             levels are in a random order of their own.
         arrangement: The parts of a report that stayed together.
         cohorts: Group of every row, ascending, shape (n,); None if there are none.
-        senders: How many people sent the messages, in the arrangement "loose", where
-            messages have the shape (messages,); None in all others.
+        senders: How many people sent the messages, in the arrangements "loose" and
+            "loose with dummies", where messages have the shape (messages,); None in all
+            others.
     """
 
     identity: Identity
@@ -97,7 +103,7 @@ class ShuffledReports:
 
     def __post_init__(self) -> None:
         _check(self)
-        if (self.senders is None) == (self.arrangement == "loose"):
+        if (self.senders is None) == (self.arrangement in _LOOSE):
             raise InvalidInputError(
                 "Expected the number of senders of loose messages, and of no others."
             )
@@ -121,10 +127,10 @@ def _linked(reports: Reports | ShuffledReports) -> bool:
 def _check(reports: Reports | ShuffledReports) -> None:
     if not isinstance(reports.identity, Identity):
         raise InvalidInputError("Expected the identity of the protocol that made them.")
-    if reports.arrangement not in ("rows", "columns", "pool", "loose"):
+    if reports.arrangement not in get_args(Arrangement):
+        known = ", ".join(map(repr, get_args(Arrangement)))
         raise InvalidInputError(
-            f"Expected arrangement 'rows', 'columns', 'pool' or 'loose', got "
-            f"{reports.arrangement!r}."
+            f"Expected arrangement {known}, got {reports.arrangement!r}."
         )
     _check_messages(reports.messages)
     num_users = len(reports.messages)

@@ -9,6 +9,7 @@ from shuffledp.accounting.account import account
 from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import CountGroup
 from shuffledp.accounting.counts.geometric_noise import GeometricNoise
+from shuffledp.accounting.counts.shuffler_noise import ShufflerNoise
 from shuffledp.asked_question import AskedQuestion
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.identity import Identity
@@ -146,6 +147,21 @@ def test_geometric_noise_is_refused_with_the_way_to_it(plan: Identity) -> None:
             InvalidInputError, match=r"how much was answered.*plan counts"
         ):
             SURVEY.answering(OFFER, other.identity)
+
+
+def test_noise_of_the_shuffler_is_refused(plan: Identity) -> None:
+    counts = Counts.from_record(plan.record)
+    groups = tuple(
+        CountGroup(group.buckets, group.most, ShufflerNoise(0.5, dummies=40))
+        for group in counts.groups
+    )
+    other = Counts(groups, counts.targets, counts.rates, honest=1)
+
+    # The services' shuffler adds no dummies: answers would be counted as they are.
+    with pytest.raises(InvalidInputError, match="adds no dummies"):
+        SURVEY.answering(OFFER, other.identity)
+    with pytest.raises(InvalidInputError, match="Poisson noise"):
+        SURVEY.choosing(OFFER).make_rule().check(other.identity, 2_700)
 
 
 def test_a_plan_that_randomizes_answers_before_is_none() -> None:

@@ -287,6 +287,11 @@ test("a plan for several questions is followed if it keeps the rule, and no othe
     "endless noise": mean("1e+300"),
     "noise of another kind": (_, { groups }) =>
       Object.assign(groups[2], { noise: { geometric: { mean: spelled(200.5) } } }),
+    "noise of the shuffler": (_, terms) => {
+      const noise = { shuffler: { decay: spelled(0.5), dummies: spelled(40) } };
+      terms.groups.forEach((group) => Object.assign(group, { noise }));
+      Object.assign(terms, { honest: spelled(1) });
+    },
     "noise of more people than answer": (_, terms) =>
       Object.assign(terms, { honest: spelled(999) }),
     "answers to randomize before": (_, terms) =>

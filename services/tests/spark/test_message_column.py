@@ -49,6 +49,16 @@ def test_counts_are_randomized_in_parts_and_tallied() -> None:
     assert np.all(np.abs(noise - mean) <= 7.0 * np.sqrt(mean))
 
 
+def test_reports_without_noise_of_their_own_have_no_column() -> None:
+    group = sdp.CountGroup(4, 1, sdp.ShufflerNoise(0.6, dummies=40))
+    counts = sdp.Counts((group,), (1.0,), (1.0,), honest=1)
+
+    with pytest.raises(InvalidInputError, match="noise devices add"):
+        MessageColumn.of(counts)
+    with pytest.raises(InvalidInputError, match="noise devices add"):
+        FrameRandomizer.of(counts, bytes(range(32)))
+
+
 def test_reports_of_varying_size_have_no_column() -> None:
     counts = sdp.Counts(GROUPS, (1.0,), (1.0,), NUM_USERS)
 

@@ -19,6 +19,10 @@ _THEOREMS: dict[RestsOn, str] = {
         "exact distributions of counts with and without one message, composed over the "
         "buckets that change"
     ),
+    "shuffler": (
+        "exact distributions of counts with and without one message, among dummies of a "
+        "shuffler that is trusted to add them and to keep their numbers secret"
+    ),
     "composition": (
         "composition of all protocols, through pairs of distributions that dominate each"
     ),

@@ -50,6 +50,7 @@ def cautions(
                     if level.epsilon_local is not None
                 ),
                 coalition_caution(main),
+                shuffler_caution(main),
                 people_caution(num_users),
                 _rare_levels(main.levels, people, num_rare),
             ),
@@ -112,6 +113,16 @@ def coalition_caution(statement: Statement) -> str | None:
     return (
         "Caution: there is no local guarantee: if shuffler and analyst work together, "
         "they see each person's own report, which may show the whole answer."
+    )
+
+
+def shuffler_caution(statement: Statement) -> str | None:
+    """Returns a sentence about statements that rest on noise of the shuffler."""
+    if all(level.rests_on != "shuffler" for level in statement.levels):
+        return None
+    return (
+        "Caution: the noise is the shuffler's: if it adds none, or if anybody learns its "
+        "dummies, nothing is left of the central epsilon against the analyst."
     )
 
 

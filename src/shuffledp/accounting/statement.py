@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-RestsOn = Literal["two messages", "blanket", "items", "counts", "composition", "device"]
+RestsOn = Literal[
+    "two messages", "blanket", "items", "counts", "shuffler", "composition", "device"
+]
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,10 @@ class LevelGuarantee:
             reports together, rounded upward. None if nothing is promised against them.
         rests_on: Theorem behind the certified number: "two messages" (the worst data of
             all, docs/theory/two-messages.md), "blanket" (docs/theory/theorem.md), "items"
-            (docs/topics/items.md), "counts" (docs/theory/counts.md), "composition" of
-            several protocols (docs/theory/composition.md), or "device" where nothing better
-            could be proven than the local guarantee.
+            (docs/topics/items.md), "counts" (docs/theory/counts.md), "shuffler" (the
+            same, among noise that a trusted shuffler adds), "composition" of several
+            protocols (docs/theory/composition.md), or "device" where nothing better could
+            be proven than the local guarantee.
         slack: Share of the certified delta, at the certified epsilon, that is margin
             (bounds of errors, densities bounded within cells, data that were not
             searched); 0 where it is not told apart, as for several collections, and for
@@ -97,4 +100,8 @@ class Statement:
     @property
     def local(self) -> bool:
         """Whether no user hides among others, so that only the local guarantee counts."""
-        return all(level.hides_among == 1 for level in self.levels)
+        # Noise of the shuffler hides a single person, too.
+        return all(
+            level.hides_among == 1 and level.rests_on != "shuffler"
+            for level in self.levels
+        )

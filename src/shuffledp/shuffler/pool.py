@@ -28,16 +28,27 @@ def shuffled_pool(reports: Reports, *, rng: Rng) -> ShuffledReports:
     )
 
 
-def shuffled_loose(reports: Reports, *, rng: Rng) -> ShuffledReports:
-    """Puts the messages that there are into a uniformly random order, one array."""
+def shuffled_loose(
+    reports: Reports, *, rng: Rng, dummies: Ints | None = None
+) -> ShuffledReports:
+    """Puts the messages that there are into a uniformly random order, one array.
+
+    Args:
+        reports: Of people.
+        rng: The only source of randomness.
+        dummies: Messages that the shuffler adds, shape (dummies,).
+    """
     messages = reports.messages.flatten()
     # Room for the largest report is in memory only: its width would tell a person's noise.
-    sent = replace(reports, messages=messages[messages >= 0])
+    messages = messages[messages >= 0]
+    if dummies is not None:
+        messages = np.concatenate([messages, dummies.astype(messages.dtype)])
+    sent = replace(reports, messages=messages)
     return ShuffledReports(
         reports.identity,
         _shuffled(sent, rng=rng),
         None,
-        "loose",
+        reports.arrangement,
         senders=reports.num_users,
     )
 

@@ -50,8 +50,8 @@ class MessageColumn:
         """Derives the format from example reports of the protocol.
 
         Raises:
-            InvalidInputError: If the protocol deals users into cohorts, or sizes of
-                reports vary.
+            InvalidInputError: If the protocol deals users into cohorts, sizes of
+                reports vary, or the shuffler is to add noise.
         """
         # Dealing cohorts needs all users at once; each machine sees only a part of them.
         sent = None
@@ -60,6 +60,11 @@ class MessageColumn:
         if sent is None or sent.cohorts is not None:
             raise InvalidInputError(
                 f"Expected a protocol whose reports have no cohorts, got {protocol}."
+            )
+        # Messages without the dummies that hide them would be counted as they are.
+        if sent.arrangement == "loose with dummies":
+            raise InvalidInputError(
+                f"Expected a protocol whose noise devices add, got {protocol}."
             )
         if sent.arrangement == "loose":
             raise InvalidInputError(

@@ -33,6 +33,7 @@ from shuffledp.accounting.counts.rate_statement import (
 )
 from shuffledp.accounting.counts.report_bounds import ReportBounds
 from shuffledp.accounting.counts.report_truncation import cut_probability
+from shuffledp.accounting.counts.shuffler_noise import is_from_shuffler
 from shuffledp.accounting.rounds.part_losses import Kinds, PartLosses
 from shuffledp.accounting.statement import Statement
 from shuffledp.population import Population
@@ -40,6 +41,19 @@ from shuffledp.population import Population
 # The most jumps of a person's report where sizes vary: nobody draws as many.
 MOST_JUMPS = 4096
 
+# Verification compares these sentences letter by letter, as those of `assumptions`.
+FROM_SHUFFLER = (
+    "The shuffler adds the noise, and is trusted to: it adds dummies to every bucket, as "
+    "many as the protocol's distribution gives, drawn anew in every collection, which "
+    "look like people's messages, and it keeps their numbers secret from the analyst and "
+    "all others.",
+    "No other person adds noise: people who collude or are absent take none along, and "
+    "the guarantee is the same for all who send their answers with the same probability.",
+)
+SIZE_OF_ANSWERS = (
+    "A report has one message for each answer that is sent; the shuffler and the network "
+    "see how many, and neither works with the analyst."
+)
 # Collections whose jumps are more than twice as many as in the mean, and 200 more.
 _MANY_JUMPS = 1e-28
 
@@ -66,6 +80,12 @@ class CountsExposure:
     cap: int | None = None
     local_epsilon: float | None = None
 
+    @property
+    def noise_by_shuffler(self) -> bool:
+        """Whether the shuffler adds the noise: then it depends on no person."""
+        noise = [each for _, _, each in self.groups]
+        return is_from_shuffler(noise, honest=self.honest, size=self.report_size)
+
     def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
         """See `Exposure`."""
         others = f"All but {query.absent:,} of the other" if query.absent else "All"
@@ -79,9 +99,14 @@ class CountsExposure:
             "dummies that only the analyst can tell from them."
         )
         most = sum(most for _, most, _ in self.groups)
-        return (
+        noise: tuple[str, ...] = (
             f"{others} people who are counted are honest and really draw their part of "
             "the noise; people who collude or are absent add none.",
+        )
+        if self.noise_by_shuffler:
+            noise, size = FROM_SHUFFLER, SIZE_OF_ANSWERS
+        return (
+            *noise,
             f"Every person sends one report, {once}.",
             size,
             "People are independent, and answers do not depend on others' messages.",
@@ -95,14 +120,22 @@ class CountsExposure:
     def numerics(self, query: AccountingQuery) -> tuple[str, ...]:
         """See `Exposure`."""
         cut, off = self._cut(query), 2.0 * self._drift(query)
-        return (
-            "Certified numbers have six digits, rounded outward, at which the bound was "
-            "evaluated and held.",
+        draws: tuple[str, ...] = (
             "Bounds of truncation and rounding are added to every certified delta, and "
             f"those of draws that devices do not make, with a probability of {cut:.1e} at "
             "most.",
             "Draws of all devices are right up to rounding: together they add "
             f"{off:.1e} to every certified epsilon.",
+        )
+        if self.noise_by_shuffler:
+            draws = (
+                "Bounds of rounding, of this computation and of the shuffler's draws, are "
+                "added to every certified epsilon and delta.",
+            )
+        return (
+            "Certified numbers have six digits, rounded outward, at which the bound was "
+            "evaluated and held.",
+            *draws,
             "Composed through a loss distribution that dominates that of one bucket "
             "(chords between nodes), by an integral whose errors are added.",
         )
@@ -116,7 +149,7 @@ class CountsExposure:
             changes=self._times(query) * sum(most for _, most, _ in self.groups),
             bounds_of=lambda rate: self.bounds(rate, query),
             sent="answers",
-            rests_on="counts",
+            rests_on="shuffler" if self.noise_by_shuffler else "counts",
             local_epsilon=self.local_epsilon,
         )
 
@@ -164,6 +197,12 @@ class CountsExposure:
             self._drift(query) + profile.drift,
         )
 
+    @property
+    def _of_devices(self) -> tuple[tuple[int, int, CountNoise], ...]:
+        """Returns the groups whose noise devices draw."""
+        # What the shuffler draws is paid for bucket by bucket, with the pair.
+        return () if self.noise_by_shuffler else self.groups
+
     def _honest(self, query: AccountingQuery) -> int:
         """Returns how many people surely add noise, the target user included."""
         return self.people.num_users - query.absent
@@ -174,7 +213,7 @@ class CountsExposure:
     def _cut(self, query: AccountingQuery) -> float:
         """Returns a bound of the probability of draws that no device makes."""
         total, honest = 0.0, self._honest(query)
-        for buckets, _, noise in self.groups:
+        for buckets, _, noise in self._of_devices:
             jumps = noise.jumps()
             part = honest / self.honest
             # Of each group, too many jumps in all, or of one person.
@@ -190,7 +229,7 @@ class CountsExposure:
     def _drift(self, query: AccountingQuery) -> float:
         """Returns the drift of all honest draws in all collections."""
         total, honest = 0.0, self._honest(query)
-        for buckets, _, noise in self.groups:
+        for buckets, _, noise in self._of_devices:
             jumps = noise.jumps()
             mean = jumps.total * buckets * honest / self.honest
             total += 2.0 * (mean + 100.0) * (8.0 * jumps.kinds + 16.0) * ULP

@@ -12,6 +12,7 @@ from shuffledp.accounting.counts.counts_exposure import CountsExposure
 from shuffledp.accounting.counts.geometric_noise import GeometricNoise
 from shuffledp.accounting.counts.noise_truncation import LARGEST_CAP, cut_bound
 from shuffledp.accounting.counts.sending_rates import check_probability, positions_of
+from shuffledp.accounting.counts.shuffler_noise import ShufflerNoise, is_from_shuffler
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.arguments import expect_instance, expect_list
@@ -25,11 +26,12 @@ MAX_GROUPS = 256
 # With more, what is cut would show in estimates; nothing is certified at such a delta.
 _MOST_CUT = 0.01
 
-Noise: TypeAlias = PoissonNoise | GeometricNoise | SlotNoise
+Noise: TypeAlias = PoissonNoise | GeometricNoise | SlotNoise | ShufflerNoise
 NOISES: dict[str, type[Noise]] = {
     "poisson": PoissonNoise,
     "geometric": GeometricNoise,
     "slots": SlotNoise,
+    "shuffler": ShufflerNoise,
 }
 
 
@@ -45,7 +47,7 @@ class CountGroup:
     Attributes:
         buckets: d, at least 1.
         most: s, the most of them that a person contributes to, from 1 to d.
-        noise: Of each bucket, of all honest people together.
+        noise: Of each bucket, of all honest people together or of the shuffler.
     """
 
     buckets: int
@@ -65,7 +67,7 @@ class CountGroup:
             )
         if not isinstance(self.noise, tuple(NOISES.values())):
             raise InvalidInputError(
-                "Expected PoissonNoise, GeometricNoise or SlotNoise, got "
+                "Expected PoissonNoise, GeometricNoise, SlotNoise or ShufflerNoise, got "
                 f"{type(self.noise).__name__}."
             )
         # Numbers of one type each: equal parameters have equal identities.
@@ -92,7 +94,8 @@ class CountsParameters:
         groups: Buckets of each question, from 1 to 256 groups.
         targets: Central epsilons that people may choose from, strictly increasing.
         rates: Probability to send a message, of each target, in [0, 1].
-        honest: H, how many honest people together add the noise of the groups.
+        honest: H, how many honest people together add the noise of the groups; 1 where
+            the shuffler adds it.
         size: Messages of a report where noise is Poisson or geometric: answers, noise, of
             which what does not fit is cut, and dummies. None if sizes vary with the
             noise, or slots fix them.
@@ -137,6 +140,7 @@ class CountsParameters:
                     "Expected equally many slots for each of the honest people, got "
                     f"{group.noise.slots:,} for {self.honest:,}."
                 )
+        _ = self.noise_by_shuffler  # Checks that it is that of all groups.
         targets = float_array(self.targets, "targets")
         if not targets.size or len(self.rates) != targets.size:
             raise InvalidInputError(
@@ -184,6 +188,12 @@ class CountsParameters:
         return Identity.of("counts", "noisy-counts", parameters, "agnostic")
 
     @property
+    def noise_by_shuffler(self) -> bool:
+        """Whether the shuffler adds the noise, and devices none."""
+        noise = [group.noise for group in self.groups]
+        return is_from_shuffler(noise, honest=self.honest, size=self.size)
+
+    @property
     def report_size(self) -> int | None:
         """Messages per report, dummies included; None if sizes vary with the noise."""
         if self.size is not None:
@@ -204,10 +214,11 @@ class CountsParameters:
         size = self.report_size
         if size is not None:
             return float(size)
-        return sum(
-            group.most + group.buckets * group.noise.messages / self.honest
-            for group in self.groups
-        )
+        answers = sum(group.most for group in self.groups)
+        if self.noise_by_shuffler:
+            return float(answers)
+        noise = (group.buckets * group.noise.messages for group in self.groups)
+        return answers + sum(each / self.honest for each in noise)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
         """Returns the exposure that the accountant certifies: one report.

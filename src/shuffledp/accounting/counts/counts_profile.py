@@ -28,6 +28,7 @@ from shuffledp.accounting.rounds.loss_distribution import (
 )
 from shuffledp.accounting.rounds.part_losses import Kinds
 from shuffledp.errors import CertificationError
+from shuffledp.types import Floats
 
 # A composed loss beyond which probability is charged whole: this part of delta in all.
 _NEGLIGIBLE = 1e-4
@@ -35,6 +36,8 @@ _SMALLEST = 1e-45
 # Chords between nodes of a loss distribution are cut into this many parts, unless Poisson
 # noise has a larger mean.
 _PARTS, _SMOOTH = 3, 2e4
+# Losses of a bucket up to which those of its change are nodes, too.
+_FEW_LOSSES = 2
 # Pairs with more atoms than this are spread over nodes, so many per standard deviation.
 _MANY_ATOMS = 10_000
 _FINENESS = 500
@@ -176,9 +179,23 @@ def _losses(change: BucketChange, negligible: float) -> LossDistribution:
         nodes = losses.losses[losses.losses >= 0.0]
         steps = np.diff(nodes, append=nodes[-1]) / _PARTS
         finer = np.unique([nodes + part * steps for part in range(_PARTS)])
+        finer = np.union1d(finer, _corners(change))
         return connect_dots(finer, np.array([upper(x) for x in finer.tolist()]))
     except (OverflowError, ValueError, IndexError) as error:
         raise CertificationError("No proven bound for this noise.") from error
+
+
+def _corners(change: BucketChange) -> Floats:
+    """Returns the positive losses of a change, if they are few; otherwise none."""
+    ratios = change.pair.ratios
+    usual = np.log(ratios[(ratios > 0.0) & np.isfinite(ratios)])
+    # Ratios that differ by rounding are one.
+    losses = np.unique(np.round(usual, 12))
+    if losses.size > _FEW_LOSSES:
+        return np.zeros(0)
+    # Between these, a profile is linear in e^epsilon: the chords are the profile.
+    corners = np.abs(losses - losses[:, None] if change.moved else losses)
+    return np.unique(corners[corners > 0.0])
 
 
 def _fewer_atoms(pair: BucketPair) -> BucketPair:

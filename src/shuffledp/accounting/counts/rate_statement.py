@@ -43,7 +43,7 @@ def certify_rates(
     changes: int,
     bounds_of: BoundsOf,
     sent: Literal["answers", "items"],
-    rests_on: Literal["counts", "items"],
+    rests_on: Literal["counts", "shuffler", "items"],
     local_epsilon: float | None = None,
 ) -> Statement:
     """Answers a query.

@@ -33,8 +33,9 @@ class CountsPlan:
         single: The best protocol of one randomized message, at the same targets; its error
             is that of a share. None for several answers, or many buckets.
         curator: Error of a trusted curator at the same targets, in people.
-        shuffler: Error if the shuffler itself adds the noise, one message per answer; None
-            where that is not proven.
+        shuffler: If the shuffler itself is trusted to add the noise, one message per
+            answer; apart from `designs`, which trust no single party. None for one
+            bucket, and where nothing is proven.
         left_out: Families without a certificate, with the reason.
     """
 
@@ -45,7 +46,7 @@ class CountsPlan:
     designs: tuple[CountsDesign, ...]
     single: CollectionDesign | None
     curator: float
-    shuffler: float | None
+    shuffler: CountsDesign | None
     left_out: tuple[str, ...]
 
     @property
@@ -64,6 +65,18 @@ class CountsPlan:
         if self.single is None:
             return None
         return self.single.error * self.wish.num_users
+
+    def _record(self, design: CountsDesign) -> dict[str, Any]:
+        return {
+            "name": design.name,
+            "standard_error": design.standard_error,
+            "times_curator": design.standard_error / self.curator,
+            "messages": design.messages,
+            "bits_per_person": design.messages * self.message_bits,
+            "constant": design.is_constant,
+            "protocol": design.protocol.identity.record,
+            "guarantee": design.guarantee.to_dict(),
+        }
 
     @property
     def reason(self) -> str:
@@ -90,19 +103,7 @@ class CountsPlan:
             "share": self.share,
             "delta": self.wish.delta,
             "absent": self.wish.absent,
-            "designs": [
-                {
-                    "name": design.name,
-                    "standard_error": design.standard_error,
-                    "times_curator": design.standard_error / self.curator,
-                    "messages": design.messages,
-                    "bits_per_person": design.messages * self.message_bits,
-                    "constant": design.is_constant,
-                    "protocol": design.protocol.identity.record,
-                    "guarantee": design.guarantee.to_dict(),
-                }
-                for design in self.designs
-            ],
+            "designs": [self._record(design) for design in self.designs],
             "single_message": None
             if self.single is None
             else {
@@ -113,7 +114,9 @@ class CountsPlan:
             },
             "reason": self.reason,
             "trusted_curator": self.curator,
-            "noise_from_shuffler": self.shuffler,
+            "noise_from_shuffler": None
+            if self.shuffler is None
+            else self._record(self.shuffler),
             "left_out": list(self.left_out),
         }
 
@@ -207,6 +210,18 @@ def plan_counts(
             f"single messages, which are compared up to {_MOST_CATEGORIES:,} buckets: see "
             "`shuffledp plan frequency`."
         )
+    shuffler = None
+    on_step("noise from the shuffler")
+    if buckets == 1:
+        left_out.append(
+            "noise from the shuffler: whether a person sends a message into a single "
+            "bucket is the answer; ask yes and no as two buckets."
+        )
+    else:
+        try:
+            shuffler = search.shuffler(wish.absent)
+        except CertificationError as error:
+            left_out.append(f"noise from the shuffler: {error}")
     on_step("yardsticks")
     return CountsPlan(
         wish=wish,
@@ -216,7 +231,7 @@ def plan_counts(
         designs=tuple(designs),
         single=single,
         curator=search.curator(),
-        shuffler=search.shuffler(),
+        shuffler=shuffler,
         left_out=tuple(left_out),
     )
 

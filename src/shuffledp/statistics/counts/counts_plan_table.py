@@ -4,6 +4,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from shuffledp.accounting.counts.shuffler_noise import ShufflerNoise
 from shuffledp.format_number import plain
 from shuffledp.planning.collection_design import CollectionDesign
 from shuffledp.statistics.counts.counts_plan import CountsPlan
@@ -16,6 +17,7 @@ def counts_plan_tables(plan: CountsPlan) -> RenderableType:
     return Group(
         _designs(plan),
         _yardsticks(plan),
+        *_noise_from_shuffler(plan),
         Text(
             f"\nRecommended: {plan.reason}",
             style="bold",
@@ -102,10 +104,42 @@ def _yardsticks(plan: CountsPlan) -> Table:
     if plan.shuffler is not None:
         table.add_row(
             "noise from the shuffler",
-            f"{plan.shuffler:.3g}",
-            "one message per answer, if the shuffler itself is trusted to add the noise",
+            f"{plan.shuffler.standard_error:.3g}",
+            "one message per answer, if the shuffler itself is trusted to add the noise, "
+            "and to keep it secret",
         )
     return table
+
+
+def _noise_from_shuffler(plan: CountsPlan) -> list[Text]:
+    """Returns what to write to have the shuffler add the noise, and what that costs."""
+    if plan.shuffler is None:
+        return []
+    counts = plan.shuffler.protocol
+    (group,) = counts.groups
+    assert isinstance(group.noise, ShufflerNoise)
+    noise = group.noise
+    written = (
+        f"group = sdp.CountGroup({group.buckets}, {group.most}, "
+        f"sdp.ShufflerNoise({noise.decay!r}, dummies={noise.dummies}))\n"
+        f"counts = sdp.Counts((group,), {counts.targets}, {counts.rates}, honest=1)\n"
+        "sdp.shuffle(reports, rng=rng, dummies=counts.draw_dummies(rng=rng))"
+    )
+    level = plan.shuffler.guarantee.levels[0]
+    return [
+        Text(
+            f"\nNoise from the shuffler: {group.buckets * noise.dummies:,} dummies in the "
+            f"mean, up to twice as many. Everybody then has the same guarantee, epsilon "
+            f"{plain(level.epsilon_central)} (certified; an attack shows "
+            f"{plain(level.epsilon_central_lower)}). To use it:"
+        ),
+        Text(written, style="bold"),
+        Text(
+            "A shuffler that adds no dummies, or tells the analyst how many, leaves "
+            "nothing of this guarantee, and nothing in the counts shows it.",
+            style="yellow",
+        ),
+    ]
 
 
 def _lines(texts: list[str]) -> str:

@@ -20,6 +20,7 @@ from shuffledp.accounting.counts.counts_parameters import (
     CountsParameters,
     Noise,
 )
+from shuffledp.accounting.counts.shuffler_noise import ShufflerNoise
 from shuffledp.accounting.epsilon_solver import round_down, round_up
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.items.report_sizing import keeps_targets
@@ -27,11 +28,12 @@ from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.planning.yardsticks import weighted_curator_error
 from shuffledp.population import Population
 from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
+from shuffledp.statistics.counts.delta_roots import CLOSE, between_sizes, line_root
 from shuffledp.statistics.counts.noise_families import NoiseFamily
 from shuffledp.statistics.counts.protocol import Counts
 
-# A search of a size ends when delta is missed by this part, or the size known to that.
-_CLOSE, _NEAR = 2e-3, 1e-5
+# A search of a size ends when it is known to this part.
+_NEAR = 1e-5
 # A probability to send is known to this; between two with a delta farther below the goal
 # than the logarithm _FAR, no line leads to it.
 _RATE_STEP, _FAR = 2.0**-14, -6.0
@@ -42,8 +44,6 @@ _SHORT_STEPS = 8
 _A_LITTLE_LESS = 0.9
 # Sizes of a trusted curator's noise that are tried, with several targets.
 _CURATOR_STEPS = 100
-# Pairs of a shuffler that adds the noise itself: they cost people nothing.
-_SHUFFLER_PAIRS = 2e4
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +124,28 @@ class CountsSearch:
                 )
                 size = math.exp(float(optimum.x)) if optimum.fun < whole else size
                 rates = self._rates(family.noise(size))
-        noise = family.noise(size)
+        return self._certified(family, family.noise(size), rates, absent)
+
+    def shuffler(self, absent: int) -> CountsDesign:
+        """Returns the noise with which a trusted shuffler keeps all targets, certified.
+
+        Raises:
+            CertificationError: If none is found.
+        """
+        family = NoiseFamily(
+            "noise from the shuffler", "shuffler", most=self.most, delta=self.delta
+        )
+        # The smallest target decides: with its noise, everybody sends their answers.
+        noise = family.noise(self._smallest(family, float(self.people.epsilons[0])))
+        rates = [1.0] * self.people.num_levels
+        return self._certified(family, noise, rates, absent)
+
+    def _certified(
+        self, family: NoiseFamily, noise: Noise, rates: list[float], absent: int
+    ) -> CountsDesign:
+        targets = self.people.epsilons.tolist()
         protocol = Counts(
-            (self._group(noise),), tuple(targets), tuple(rates), self.honest
+            (self._group(noise),), tuple(targets), tuple(rates), self._shared_by(noise)
         )
         guarantee = account(
             protocol, self.people, delta=self.delta, quantiles=False, absent=absent
@@ -178,21 +197,15 @@ class CountsSearch:
                 errors.append(self._error_of(noise**2, rates, counts))
         return min(errors)
 
-    def shuffler(self) -> float | None:
-        """Returns the error if the shuffler adds noise, in people; None if unproven."""
-        family = NoiseFamily("the shuffler's noise", "geometric", pairs=_SHUFFLER_PAIRS)
-        try:
-            noise = family.noise(self._smallest(family, float(self.people.epsilons[0])))
-        except CertificationError:
-            return None
-        return self._error(noise, [1.0] * self.people.num_levels)
+    def _shared_by(self, noise: Noise) -> int:
+        return 1 if isinstance(noise, ShufflerNoise) else self.honest
 
     def _group(self, noise: Noise) -> CountGroup:
         return CountGroup(self.buckets, self.most, noise)
 
     def _delta_of(self, noise: Noise, rate: float, target: float) -> float:
         parameters = CountsParameters(
-            (self._group(noise),), (target,), (rate,), self.honest
+            (self._group(noise),), (target,), (rate,), self._shared_by(noise)
         )
         (exposure,) = parameters.exposures(
             Population.from_counts({target: max(self.honest, 2)})
@@ -222,7 +235,7 @@ class CountsSearch:
                 high = size, excess
             else:
                 low = size, excess
-            if -_CLOSE <= excess <= 0.0:
+            if -CLOSE <= excess <= 0.0:
                 return size
             if low is None or high is None:
                 growth = 1.2 if step < _SHORT_STEPS else 2.0
@@ -230,7 +243,7 @@ class CountsSearch:
             elif high[0] / low[0] - 1.0 < _NEAR:
                 return high[0]
             else:
-                size = _between(low, high)
+                size = between_sizes(low, high)
         if high is None:
             raise CertificationError(f"No noise found that keeps target {target:g}.")
         return high[0]
@@ -253,18 +266,20 @@ class CountsSearch:
         if above <= 0.0:
             return 1.0
         low, high = (0.0, -math.inf), (1.0, above)
-        while high[0] - low[0] > _RATE_STEP and not -_CLOSE <= low[1] <= 0.0:
+        while high[0] - low[0] > _RATE_STEP and not -CLOSE <= low[1] <= 0.0:
             middle = 0.5 * (low[0] + high[0])
             # Far from the answer, delta is what errors of the evaluation add to it.
             if low[1] > _FAR:
-                middle = _line_root(low, high)
+                middle = line_root(low, high)
             at = middle, excess(middle)
             low, high = (at, high) if at[1] <= 0.0 else (low, at)
         return round_down(low[0])
 
     def _error(self, noise: Noise, rates: list[float]) -> float:
         counts = self.people.counts.astype(np.float64)
-        factor = self.people.num_users / self.honest
+        num_users = self.people.num_users
+        alone = isinstance(noise, ShufflerNoise)
+        factor = 1.0 if alone else num_users / self.honest
         return self._error_of(noise.variance * factor, np.array(rates), counts)
 
     def _error_of(self, variance: float, rates: Any, counts: Any) -> float:
@@ -275,27 +290,3 @@ class CountsSearch:
         spread = float(counts @ (rates - signal / n) ** 2)
         total = sampling * f + variance + spread * n / max(n - 1.0, 1.0) * f * (1.0 - f)
         return math.sqrt(total) * n / signal
-
-
-def _between(low: tuple[float, float], high: tuple[float, float]) -> float:
-    """Returns the size at which delta is just kept, by a line in logarithms.
-
-    Args:
-        low: A size that is too small, and log(delta / goal) there.
-        high: One that is large enough, likewise.
-    """
-    large, small = (math.log(high[0]), high[1]), (math.log(low[0]), low[1])
-    return math.exp(_line_root(large, small))
-
-
-def _line_root(keeping: tuple[float, float], missed: tuple[float, float]) -> float:
-    """Returns where delta is just kept, by a line between two numbers.
-
-    Args:
-        keeping: A number at which delta is kept, and log(delta / goal) there.
-        missed: One at which it is not, likewise.
-    """
-    part = (missed[1] + 0.5 * _CLOSE) / (missed[1] - keeping[1])
-    # Steps that hardly leave an end are lengthened.
-    part = min(max(part, 0.02), 0.98)
-    return missed[0] + part * (keeping[0] - missed[0])

@@ -5,9 +5,11 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.counts.counts_parameters import CountGroup, CountsParameters
 from shuffledp.accounting.counts.geometric_noise import GeometricNoise
+from shuffledp.accounting.counts.shuffler_noise import ShufflerNoise
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.bucket_messages import BucketGroup, BucketMessages
+from shuffledp.randomizers.dummy_numbers import draw_dummies
 from shuffledp.randomizers.jump_table import JumpTable
 
 
@@ -21,6 +23,10 @@ def bucket_messages(parameters: CountsParameters) -> BucketMessages:
 
 def _group(group: CountGroup, honest: int) -> BucketGroup:
     noise = group.noise
+    if isinstance(noise, ShufflerNoise):
+        none = np.zeros(0, dtype=np.int64)
+        silent = JumpTable(none, none, np.zeros(0), mean=0.0)
+        return BucketGroup(group.buckets, group.most, silent)
     jumps = noise.jumps()
     kinds = [
         (rate, size * plus, size * minus)
@@ -69,6 +75,9 @@ def draw_noise(
     """
     d, noise, factor = group.buckets, group.noise, num_users / honest
     drawn = np.zeros((d, 2), dtype=np.int64)
+    if isinstance(noise, ShufflerNoise):
+        drawn[:, 0] = draw_dummies(noise.decay, noise.dummies, d, rng=rng)
+        return drawn
     if isinstance(noise, GeometricNoise):
         shape = noise.surplus * factor
         drawn[:] = rng.negative_binomial(shape, 1.0 - noise.decay, size=(d, 2))

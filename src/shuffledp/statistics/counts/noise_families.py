@@ -13,6 +13,7 @@ from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import Noise
 from shuffledp.accounting.counts.flood_window import LARGEST_FLOOD
 from shuffledp.accounting.counts.geometric_noise import GeometricNoise
+from shuffledp.accounting.counts.shuffler_noise import ShufflerNoise, enough_dummies
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 
 # Messages of a report, if no number is asked for.
@@ -30,6 +31,8 @@ _SHAPE = 10.0
 # Jumps shorter than this times the sensitivity over epsilon hide no answer.
 _LEAST_JUMP = 2.5
 _LONGEST = 64
+# Of delta, for the tails that a shuffler's dummies lack: less hardly costs more dummies.
+_TAILS = 0.01
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,12 @@ class NoiseFamily:
 
     Attributes:
         name: For people.
-        kind: "poisson", "geometric" or "slots".
+        kind: "poisson", "geometric", "slots" or "shuffler".
         pairs: Mean pairs per bucket of geometric noise.
         slots: Slots of all honest people together.
         longest: Messages of a slot.
+        most: Answers of a person, for noise of the shuffler.
+        delta: That targets allow, for noise of the shuffler.
     """
 
     name: str
@@ -49,6 +54,8 @@ class NoiseFamily:
     pairs: float = 0.0
     slots: int = 0
     longest: int = 0
+    most: int = 1
+    delta: float = 0.0
 
     def noise(self, size: float) -> Noise:
         """Returns the noise of this size, which is about its standard deviation.
@@ -60,6 +67,11 @@ class NoiseFamily:
             return PoissonNoise(size**2)
         # Discrete Laplace noise of parameter e' has a deviation of about sqrt 2 / e'.
         decay = math.exp(-math.sqrt(2.0) / size)
+        if self.kind == "shuffler":
+            tails = _TAILS * self.delta
+            return ShufflerNoise(
+                decay, enough_dummies(decay, changes=self.most, delta=tails)
+            )
         if self.kind == "geometric":
             return GeometricNoise(decay, self.pairs, _SHAPE)
         return SlotNoise(self.slots, decay, self.longest, self.pairs)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import (
     CountGroup,
     CountsParameters,
@@ -25,19 +24,19 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, parameters_of
 from shuffledp.population import Population
 from shuffledp.randomizers.bucket_messages import BucketMessages
-from shuffledp.randomizers.message_counts import (
-    check_message_counts,
-    count_kinds,
-    count_messages,
-)
 from shuffledp.randomness import Rng
 from shuffledp.reports import Arrangement, Reports, ShuffledReports
-from shuffledp.statistics.counts.drawn_counts import draw_counts
-from shuffledp.statistics.counts.local_floor import (
-    keep_and_flip,
-    randomized_answers,
+from shuffledp.shuffler.dummies import Dummies
+from shuffledp.statistics.counts.counts_channel import channel_of
+from shuffledp.statistics.counts.counts_tally import (
+    checked_counts,
+    counted_messages,
+    with_one_shuffle,
 )
+from shuffledp.statistics.counts.drawn_counts import draw_counts
+from shuffledp.statistics.counts.local_floor import randomized_answers
 from shuffledp.statistics.counts.noise_draws import bucket_messages
+from shuffledp.statistics.counts.shuffler_dummies import dummies_of
 from shuffledp.statistics.tallying import Seen, check_generator, checked, tally_of
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints
@@ -63,7 +62,8 @@ class Counts:
         groups: Buckets of each question, and their noise.
         targets: Central epsilons that people may choose from, strictly increasing.
         rates: Probability to send an answer, of each target, in [0, 1].
-        honest: People who are sure to take part honestly; they add the noise.
+        honest: People who are sure to take part honestly; they add the noise. 1 where the
+            shuffler adds it.
         report_size: Messages of a report, noise that does not fit being cut; None where
             sizes vary with Poisson or geometric noise, or slots fix them.
         meaning: Of the buckets: a text that reports and guarantees carry, or None.
@@ -146,24 +146,30 @@ class Counts:
         # All messages of all people are mixed; targets were reported apart from them.
         return Reports(self.identity, messages, None, self._arrangement)
 
+    def draw_dummies(self, *, rng: Rng) -> Dummies:
+        """Runs at the shuffler: draws the noise of one collection, for `shuffle`.
+
+        Args:
+            rng: `SystemRandom()` at a real shuffler, or `DummySeed.random` if an auditor
+                is to draw the same later.
+
+        Raises:
+            InvalidInputError: If devices draw the noise.
+        """
+        return dummies_of(self.parameters, rng=rng)
+
     def tally(self, shuffled: ShuffledReports) -> Tally:
         """Counts messages + and - per bucket, dummies left out: additive over parts.
 
         Raises:
             InvalidInputError: If reports are another protocol's, or were not shuffled.
         """
-        dummy, size = self.randomizer.dummy, self.randomizer.report_size
 
         def count(
             messages: NDArray[Any], groups: Ints | None, num_groups: int
         ) -> NDArray[np.int64]:
             del groups, num_groups  # All reports are one pile.
-            if size is not None:
-                counts = count_messages(messages, dummy=dummy, report_size=size)
-            else:
-                # There are no dummies: they would tell what was not sent.
-                counts = count_kinds(messages, most=dummy - 1)
-            return counts[None, :]
+            return counted_messages(self.parameters, messages)[None, :]
 
         return tally_of(
             shuffled, self.identity, count=count, arrangement=self._arrangement
@@ -171,6 +177,8 @@ class Counts:
 
     @property
     def _arrangement(self) -> Arrangement:
+        if self.parameters.noise_by_shuffler:
+            return "loose with dummies"
         return "loose" if self.randomizer.report_size is None else "pool"
 
     def draw_tally(
@@ -197,6 +205,7 @@ class Counts:
         rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
         listed = expect_list(holders, "groups of holders", size=len(self.groups))
         counts = draw_counts(self.parameters, listed, people, rates, rng=rng)
+        counts = with_one_shuffle(self.parameters, counts)
         users = np.array([[people.num_users]], dtype=np.int64)
         return Tally(self.identity, np.zeros(0), users, counts[None, None, :])
 
@@ -212,18 +221,12 @@ class Counts:
             InvalidInputError: If messages do not fit the protocol, or the people.
         """
         tally = checked(seen, self.identity, self.tally)
-        if tally.counts.shape != (1, 1, self.randomizer.dummy) or tally.levels.size:
-            d = self.randomizer.num_buckets
-            raise InvalidInputError(f"Expected a tally of {d} buckets without targets.")
+        counts = checked_counts(self.parameters, tally)
         expect_instance(people, Population, ChoiceCounts)
         if people.num_users != tally.num_users:
             raise InvalidInputError(
                 f"Expected reports of {people.num_users} people, got {tally.num_users}."
             )
-        # A tally may come from another process: its counts are not trusted.
-        counts = tally.counts[0, 0].reshape(-1, 2)
-        size = self.randomizer.report_size or math.inf
-        check_message_counts(counts, size, tally.num_users)
         estimates, first = [], 0
         for group in self.groups:
             group_counts = counts[first : first + group.buckets]
@@ -239,19 +242,27 @@ class Counts:
         """Returns by how much dishonest people can move each count, in people.
 
         A report may have all its messages + or all - on one bucket; without a limit where
-        reports have no fixed size.
+        reports have no fixed size. Where the shuffler adds the noise, a report has its
+        answers only, all of them +.
 
         Args:
             people: How many people chose each target, as published.
             num_liars: How many of them send any messages they like.
         """
-        size = self.randomizer.report_size
-        span = math.inf if size is None else 2.0 * size
+        signs = 1.0 if self.parameters.noise_by_shuffler else 2.0
+        span = signs * self.max_messages
         channels = [self.channel(group, people) for group in self.groups]
         return tuple(
             np.full(group.buckets, channel.manipulation(span, num_liars))
             for group, channel in zip(self.groups, channels, strict=True)
         )
+
+    @property
+    def max_messages(self) -> float:
+        """The most messages of a report; infinite where nothing limits them."""
+        if self.parameters.noise_by_shuffler:
+            return float(self.randomizer.most)
+        return self.randomizer.report_size or math.inf
 
     def predicted_errors(
         self, people: Population, shares: Sequence[Floats]
@@ -277,24 +288,7 @@ class Counts:
             UnknownLevelError: If a target is not one of the protocol's.
             InvalidInputError: If numbers of people are estimates.
         """
-        counted = ChoiceCounts.of(people) if isinstance(people, Population) else people
-        if not isinstance(counted, ChoiceCounts) or counted.covariance is not None:
-            raise InvalidInputError(
-                "Expected exact numbers of people of each target: a Population."
-            )
-        rates = np.array(self.rates)[positions_of(counted.choices, self.targets)]
-        expect_instance(group, CountGroup)
-        factor, noise = counted.num_users / self.honest, group.noise
-        keep, flip = keep_and_flip(self.parameters, group.buckets)
-        return CountsChannel(
-            people=counted.value,
-            rates=rates,
-            noise_mean=noise.mean * factor if isinstance(noise, PoissonNoise) else 0.0,
-            noise_variance=noise.variance * factor,
-            noise_cumulant=noise.fourth_cumulant * factor,
-            keep=keep,
-            flip=flip,
-        )
+        return channel_of(self.parameters, group, people)
 
 
 PROTOCOL = Counts

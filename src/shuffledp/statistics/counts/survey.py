@@ -148,6 +148,11 @@ class CountsSurvey:
         groups = tuple((group.buckets, group.most) for group in counts.groups)
         if (groups, counts.targets) != (self._groups, offer.choices):
             raise refusal
+        if counts.parameters.noise_by_shuffler:
+            raise InvalidInputError(
+                "Expected a plan with noise of devices: the shuffler of these services "
+                "adds no dummies."
+            )
         # The participants' page sends answers as they are.
         if counts.local_epsilon is not None:
             raise refusal

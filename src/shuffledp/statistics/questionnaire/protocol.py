@@ -1,6 +1,5 @@
 """Several questions in one report: every question's groups in one collection of counts."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -228,8 +227,7 @@ class Questionnaire:
             InvalidInputError: If one is no estimate of a question, or there are not as
                 many people.
         """
-        size = self.counts.randomizer.report_size
-        most = math.inf if size is None else float(size)
+        most = float(self.counts.max_messages)
         listed = expect_mapping(estimates, "estimates by question")
         names = [question.name for question in self.questions]
         unknown = [f"{name!r:.60}" for name in listed if name not in names]
