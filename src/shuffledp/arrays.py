@@ -88,7 +88,7 @@ def check_one_row_each(values: ArrayLike, levels: ArrayLike, *, what: str) -> No
 
     Rows may be of integers or of truth values.
     """
-    rows, epsilons = np.asarray(values), level_array(levels)
+    rows, epsilons = unmasked(values, what), level_array(levels)
     if rows.ndim != 2:
         rows = int_array(values, what)
     elif rows.dtype.kind not in "biu" or not rows.shape[1]:
@@ -107,7 +107,7 @@ def check_integers_below(
         what: The name of the values in errors.
         width: Integers per person, shape (n, width); 0 for a flat list.
     """
-    array = np.asarray(values)
+    array = unmasked(values, what)
     # For a single number this is (), its own shape: `ndim` is compared, too.
     shape = array.shape[:1] + ((width,) if width else ())
     if array.ndim == 0 or array.shape != shape or array.dtype.kind not in "iu":
@@ -136,6 +136,28 @@ def first_other(expected: NDArray[np.bool_]) -> str:
     return f", got another number in entry {entry:,} of {len(expected):,}"
 
 
+def unmasked(values: ArrayLike, what: str) -> NDArray[Any]:
+    """Returns NumPy's array of the values.
+
+    Raises:
+        InvalidInputError: If some are masked.
+    """
+    _check_no_mask(values, what, InvalidInputError)
+    array: NDArray[Any] = np.asarray(values)
+    return array
+
+
+def _check_no_mask(
+    values: ArrayLike, what: str, refusal: type[InvalidInputError]
+) -> None:
+    # Below the mask are numbers, which would be taken for people's.
+    if np.ma.is_masked(values):
+        raise refusal(
+            f"Expected {what} of all people, got a masked array: leave out the people "
+            "whose entries are masked."
+        )
+
+
 def _check_same_length(values: NDArray[Any], epsilons: Floats, what: str) -> None:
     if len(values) != len(epsilons):
         raise InvalidInputError(
@@ -151,6 +173,7 @@ def _flat(
     kind: str,
     refusal: type[InvalidInputError],
 ) -> NDArray[Any]:
+    _check_no_mask(values, what, refusal)
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, OverflowError):

@@ -1,5 +1,8 @@
 """Calibrated answers are feasible, and a little more is not."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -102,6 +105,19 @@ def test_most_rounds_is_the_last_that_keeps_every_target() -> None:
     for count, kept in ((rounds, True), (rounds + 1, False)):
         after = epsilons(PEOPLE, Promise(TWO.protocol, 1e-6, rounds=count))
         assert np.all(np.array(after) <= np.array(targets) * (1 + 1e-4)) == kept
+
+
+def test_a_share_of_the_smallest_crowd_may_be_absent() -> None:
+    found = smallest_crowd(PROMISE, PEOPLE, TARGETS, absent_share=Fraction(1, 4))
+
+    absent = math.ceil(found.people.num_users / 4)
+    assert found.guarantee.absent == absent
+    present = smallest_crowd(PROMISE, PEOPLE, TARGETS).people.num_users
+    # Those who are absent hide no one; levels are made of whole people.
+    assert abs(found.people.num_users - absent - present) <= 4
+    for share in (-0.1, 1.0, math.nan):
+        with pytest.raises(InvalidInputError):
+            smallest_crowd(PROMISE, PEOPLE, TARGETS, absent_share=share)
 
 
 def test_absent_people_make_the_answers_smaller() -> None:

@@ -47,6 +47,22 @@ def test_people_is_a_sentence_for_people(command: Command) -> None:
     assert "certified" in outcome.out
 
 
+@pytest.mark.parametrize("ratio", ["0.5:1,1:1", "0.5:1000,1:1000"])
+def test_absent_percents_are_of_the_crowd_that_is_found(
+    command: Command, ratio: str
+) -> None:
+    given = ["--categories", "17", "--delta", "1e-6", "--absent", "10%", "--json"]
+
+    answer = command(
+        "calibrate", "people", *given, "--levels", ratio, "--targets", "0.1"
+    ).json()
+
+    crowd = ",".join(f"{e['epsilon_local']}:{e['count']}" for e in answer["levels"])
+    found = command("account", *given, "--levels", crowd).json()
+    assert found["absent"] == -(-found["num_users"] // 10)
+    assert max(level["epsilon_central"] for level in found["levels"]) <= 0.1
+
+
 def test_rounds(command: Command) -> None:
     outcome = command("calibrate", "rounds", *SHARED, *LEVELS, "--targets", "0.9,1.9")
 

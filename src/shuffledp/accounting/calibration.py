@@ -12,9 +12,11 @@ a larger budget of one user gives every user less cover. "Largest" therefore mea
   interval (`search`).
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -31,6 +33,7 @@ from shuffledp.accounting.fitted_budgets import fitted_budgets, rounded_populati
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.accounting.rounds.composed_profile import after_times
 from shuffledp.arguments import expect_instance, expect_mapping
+from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.population import MAX_BUDGET, MAX_USERS, Population
 
@@ -144,7 +147,11 @@ def largest_scale(
 
 
 def smallest_crowd(
-    promise: Promise, people: Population, targets: Sequence[float]
+    promise: Promise,
+    people: Population,
+    targets: Sequence[float],
+    *,
+    absent_share: float | Fraction = 0,
 ) -> Calibration:
     """Returns the smallest population with the same shares that keeps the targets.
 
@@ -158,9 +165,19 @@ def smallest_crowd(
         promise: Protocol and delta.
         people: Its budgets, and the shares of people at each.
         targets: Central epsilon of each level, in their order.
+        absent_share: Which share of the crowd may be absent or collude, in [0, 1), rounded
+            up to people, beside the promise's own number.
     """
     wanted = _targets_of(promise, people, targets)
     shares = people.counts / people.num_users
+    if not isinstance(absent_share, Fraction):
+        absent_share = as_number(absent_share, "absent_share")
+    if not 0 <= absent_share < 1:
+        raise InvalidInputError(f"Expected 0 <= absent_share < 1, got {absent_share}.")
+
+    def promise_to(size: int) -> Promise:
+        absent = promise.absent + math.ceil(absent_share * size)
+        return replace(promise, absent=min(absent, size - 1))
 
     def population(size: int) -> Population:
         # Whole people, at least one at each level, with the largest remainders rounded up.
@@ -174,7 +191,7 @@ def smallest_crowd(
 
     def enough(size: int) -> bool:
         try:
-            return promise.kept(population(size), wanted)
+            return promise_to(size).kept(population(size), wanted)
         except PopulationError:  # Fewer than the protocol can do with.
             return False
 
@@ -190,7 +207,7 @@ def smallest_crowd(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
-    return promise.answer(population(high), wanted)
+    return promise_to(high).answer(population(high), wanted)
 
 
 def most_rounds(

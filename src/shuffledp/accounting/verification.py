@@ -59,6 +59,10 @@ class Verification:
         """Whether all statements of the certificate are proven."""
         return not self.problems
 
+    def __bool__(self) -> bool:
+        """Returns `holds`, as `assert verify(certificate)` would have it."""
+        return self.holds
+
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values, for JSON."""
         return {

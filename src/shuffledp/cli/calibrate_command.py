@@ -1,6 +1,7 @@
 """`shuffledp calibrate`: levels, people or rounds that keep central targets."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import click
@@ -168,9 +169,13 @@ def people_command(
                --levels 0.5:1,1:2 --targets 0.01,0.03
     """
     people, wanted = _people(levels, targets)
+    absent = given["absent"]
+    share = absent.part if isinstance(absent, Share) else Fraction(0)
+    # A share is one of the crowd that is found, not of the people who state its shares.
+    given |= {"absent": 0} if share else {}
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
-        calibration = smallest_crowd(promise, people, wanted)
+        calibration = smallest_crowd(promise, people, wanted, absent_share=share)
     _show(calibration, f"{calibration.people.num_users:,} people are enough", as_json)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp.arrays import unmasked
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.jump_table import JumpTable
@@ -100,7 +101,7 @@ class BucketMessages:
             answers: Buckets of each group in turn, counted from 0 within the group and
                 different in a row, or the group's d for no answer, shape (n, most).
         """
-        array = np.asarray(answers)
+        array = unmasked(answers, "answers")
         if (
             array.ndim != 2
             or array.shape[1] != self.most

@@ -11,7 +11,7 @@ from shuffledp.accounting.exposure import (
     message_identity,
     single_message_exposure,
 )
-from shuffledp.arrays import level_array
+from shuffledp.arrays import level_array, unmasked
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode
@@ -94,7 +94,7 @@ class SingleMessage:
                 f"Expected a randomizer that draws messages, got {self.randomizer!r}."
             )
         epsilons = level_array(levels)
-        messages = np.asarray(draw(np.asarray(values), epsilons, rng=rng))
+        messages = np.asarray(draw(unmasked(values, "values"), epsilons, rng=rng))
         # Coordinates that one value changes are shuffled apart.
         apart = self.randomizer.changes > 1
         return Reports(

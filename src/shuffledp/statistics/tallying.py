@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.arguments import expect_instance
+from shuffledp.arrays import unmasked
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_same
 from shuffledp.population import Population
@@ -217,7 +218,7 @@ def check_holders(holders: Ints, people: Population, width: int) -> NDArray[np.i
         InvalidInputError: If these are not counts that add up to the population's.
     """
     expect_instance(people, Population)
-    array = np.asarray(holders)
+    array = unmasked(holders, "numbers")
     if array.dtype.kind not in "iu" or array.shape != (people.num_levels, width):
         raise InvalidInputError(
             f"Expected whole numbers of people by level and value, of shape "

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.counts.counts_parameters import CountsParameters
+from shuffledp.arrays import unmasked
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.statistics.counts.local_floor import randomized_holders
@@ -36,7 +37,7 @@ def draw_counts(
     """
     drawn = []
     for group, given in zip(parameters.groups, holders, strict=True):
-        answers = np.asarray(given)
+        answers = unmasked(given, "numbers")
         if answers.shape != (people.num_levels, group.buckets) or answers.min() < 0:
             raise InvalidInputError(
                 "Expected numbers of people by target and bucket, of shape "

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.arguments import expect_list
+from shuffledp.arrays import unmasked
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_labels
 from shuffledp.types import Ints
@@ -53,7 +54,7 @@ def checked_positions(answers: ArrayLike, sizes: Sequence[int]) -> Ints:
     Raises:
         InvalidInputError: If the shape is another or a position is out of range.
     """
-    rows = np.asarray(answers)
+    rows = unmasked(answers, "answers")
     if rows.ndim != 2 or rows.shape[1] != len(sizes) or rows.dtype.kind not in "iu":
         raise InvalidInputError(
             f"Expected positions of categories as rows of {len(sizes)} whole numbers."

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
 from shuffledp.analyzer.projection import project, project_within
 from shuffledp.arguments import expect_instance, expect_list
+from shuffledp.arrays import unmasked
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_label, check_labels
 from shuffledp.randomizers.checks import whole_number
@@ -115,7 +116,7 @@ class ChoiceQuestion:
             InvalidInputError: If shapes differ, or positions are out of range or repeated.
         """
         del rng
-        buckets = np.asarray(answers)
+        buckets = unmasked(answers, "answers")
         if self.most == 1 and buckets.ndim == 1:
             buckets = buckets[:, None]
         none = len(self.options)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.arguments import expect_instance, expect_list
-from shuffledp.arrays import as_whole, float_array
+from shuffledp.arrays import as_whole, float_array, unmasked
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_labels
 from shuffledp.randomness import Rng
@@ -97,7 +97,7 @@ class GroupMeanQuestion:
         Raises:
             InvalidInputError: If the shape is another, or an answer is out of range.
         """
-        rows = np.asarray(answers)
+        rows = unmasked(answers, "answers")
         if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iuf":
             raise InvalidInputError("Expected rows of a group's position and a number.")
         none = len(self.people)

@@ -24,7 +24,7 @@ from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.analyzer.interval import reach
 from shuffledp.arguments import expect_instance
-from shuffledp.arrays import level_array, one_each
+from shuffledp.arrays import level_array, one_each, unmasked
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode, parameters_of
 from shuffledp.labels import Display, StatisticLabels
@@ -162,7 +162,7 @@ class BinarySum:
         Raises:
             InvalidInputError: If shapes differ, or a bit or a level is out of range.
         """
-        as_integers = np.asarray(bits)
+        as_integers = unmasked(bits, "bits")
         # Truth values count as bits; `one_each` takes whole numbers only.
         if as_integers.dtype == np.bool_:
             as_integers = as_integers.astype(np.uint8)
