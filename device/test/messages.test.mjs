@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { sha256, utf8 } from "../dist/bytes.js";
 import { messageInfo, UNLINKED, SEALING_SIZE, plainNumber, upload } from "../dist/message-bytes.js";
 import { answerNumbers, draw, meaningKind, meaningOf, pack, plainOf } from "../dist/message.js";
 import { canonical, parse } from "../dist/json.js";
@@ -10,7 +11,7 @@ import { streamContext, streamWords, withStream } from "../dist/permanent-random
 import { readReceipt } from "../dist/receipt.js";
 import { SUITE, canSealFor, seal } from "../dist/sealing.js";
 import { readSurvey } from "../dist/survey.js";
-import { MESSAGES, STREAMS, WIRE, base64, bytes, caseNamed, hex, refused, seeded, signed, spelled } from "./vectors.mjs";
+import { MESSAGES, STREAMS, WIRE, WIRE_TEXT, base64, bytes, caseNamed, hex, refused, seeded, signed, spelled } from "./vectors.mjs";
 
 const NO_PLAN = "00".repeat(32);
 
@@ -139,6 +140,26 @@ test("the wire's own vector has its context, plain message and upload", () => {
   const taskId = base64(stored.header.task_id);
   const body = upload(own, taskId, base64(token.whole), stored.choice, [base64(message.sealed)]);
   assert.equal(hex(body), hex(base64(stored.whole)));
+});
+
+test("the wire's own vector is sealed with its key, and has the digest of its plan", async () => {
+  const { keys, message, step } = WIRE;
+  const info = base64(step.info.whole);
+  const recipientPublicKey = await SUITE.kem.deserializePublicKey(base64(keys.analyst_public_key));
+  const privateKey = await SUITE.kem.importKey("raw", base64(message.ephemeral_private_key), false);
+  const publicKey = await SUITE.kem.deserializePublicKey(base64(message.enc));
+
+  const sender = await SUITE.createSenderContext({
+    recipientPublicKey,
+    info,
+    ekm: { privateKey, publicKey },
+  });
+
+  const ciphertext = await sender.seal(base64(message.plain));
+  assert.equal(hex(sender.enc) + hex(ciphertext), hex(base64(message.sealed)));
+  const { value } = parse(WIRE_TEXT).plan;
+  assert.equal(canonical(value), WIRE.plan.text);
+  assert.equal(hex(await sha256(utf8(canonical(value)))), hex(base64(WIRE.plan.digest)));
 });
 
 test("uploads of another form are not written", () => {
