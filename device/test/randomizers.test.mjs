@@ -151,6 +151,39 @@ test("numbers of the grid are moved nowhere, and the ends stay inside", () => {
   assert.deepEqual([0, 1, 4].map((point) => gridNumber(point, -10, 30, 5)), [-10, 0, 30]);
 });
 
+/** Returns the probabilities of all Bernoulli draws, each of which comes up `outcome`. */
+function probabilitiesOf(outcome, randomize) {
+  const probabilities = [];
+  const bernoulli = (probability) => {
+    probabilities.push(probability);
+    return outcome;
+  };
+  randomize({ bernoulli, below: () => 0 });
+  return probabilities;
+}
+
+test("every draw has the probability of the text, whatever the outcome", () => {
+  const gamma = (share) => blanketProbability(0.7, share);
+  const numbers = { numItems: 4, setSize: 2, blanket: 0.25, reportSize: 3 };
+  const { stop, go } = stopAndGo(0.25, 1);
+  assert.ok(go[0] < 0.5 && stop[0] > 0.5);
+
+  for (const outcome of [true, false]) {
+    const draws = (randomize) => probabilitiesOf(outcome, randomize);
+    assert.deepEqual(draws((rng) => randomizeCategory(1, 5, 0.7, rng)), [gamma(1 / 5)]);
+    assert.deepEqual(draws((rng) => randomizeSubset(1, 5, 2, 0.7, rng)), [gamma(2 / 5)]);
+    assert.deepEqual(draws((rng) => randomizeColumn(1, 5, 0.7, rng)), [gamma(1 / 2)]);
+    const share = outcome ? 0.5 : 0.25;
+    assert.deepEqual(draws((rng) => randomizeNumber(0, -1, 3, 0.7, rng)), [gamma(1 / 2), share]);
+    const grid = draws((rng) => randomizeOnGrid(0, -1, 3, 8, 0.7, rng));
+    assert.deepEqual(grid, [0.75, gamma(1 / 8)]);
+    // Of nothing held, as much is drawn as of two items.
+    for (const held of [[], [1, 2]]) {
+      assert.deepEqual(draws((rng) => randomizeItems(held, numbers, 0.3, rng)), [0.3, 0.3, go[0]]);
+    }
+  }
+});
+
 test("answers out of range are never randomized", () => {
   const groups = [
     { buckets: 4, most: 2, noise: 1 },
