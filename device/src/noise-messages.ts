@@ -61,11 +61,12 @@ export function randomizeAnswers(
     next += group.buckets;
     const own = picked.filter((option) => option >= first && option < next);
     if (own.length > group.most) throw new RangeError(`Expected at most ${group.most} answers.`);
-    return { ...group, first, own };
+    return { group, first, own };
   });
   const sent: number[] = [];
   const blanket: number[] = [];
-  for (const { buckets, most, noise, first, own } of parts) {
+  for (const { group, first, own } of parts) {
+    const { buckets, most, noise } = group;
     for (let place = 0; place < most; place += 1) {
       const isSent = rng.bernoulli(rate);
       sent.push(isSent && place < own.length ? 2 * own[place]! : 2 * total);
@@ -85,15 +86,17 @@ export function stopAndGo(noise: number, cap: number): { stop: Float64Array; go:
   // What is that far beyond both cap and mean is below 1e-20 of what is before.
   const spread = 80 + 20 * Math.ceil(Math.sqrt(noise));
   const last = Math.max(cap, Math.ceil(noise)) + spread;
-  const stop = new Float64Array(last);
-  const go = new Float64Array(last);
+  const stop = new Float64Array(cap);
+  const go = new Float64Array(cap);
   // tail is P(N >= j) / P(N = j), a sum of positive terms: nothing cancels.
   let tail = 1;
   for (let j = last - 1; j >= 0; j -= 1) {
     const ratio = noise / (j + 1);
     const odds = 1 + ratio * tail;
-    stop[j] = 1 / odds;
-    go[j] = Number.isFinite(odds) ? ratio * (tail / odds) : 1;
+    if (j < cap) {
+      stop[j] = 1 / odds;
+      go[j] = Number.isFinite(odds) ? ratio * (tail / odds) : 1;
+    }
     tail = odds;
   }
   return { stop, go };

@@ -6,6 +6,9 @@ export type WordSource = (words: Uint32Array<ArrayBuffer>) => ArrayLike<number>;
 /** Randomness of the operating system, or of another source of words. */
 export class Rng {
   readonly #fill: WordSource;
+  // Devices draw often: an array for each word would be most of the work.
+  readonly #one = new Uint32Array(1);
+  readonly #two = new Uint32Array(2);
 
   constructor(fill: WordSource = (words) => crypto.getRandomValues(words)) {
     this.#fill = fill;
@@ -13,7 +16,7 @@ export class Rng {
 
   /** Draws a whole number, exactly uniform on [0, 2 ** 53). */
   bits53(): number {
-    const words = this.#fill(new Uint32Array(2));
+    const words = this.#fill(this.#two);
     return (words[0]! >>> 5) * 2 ** 26 + (words[1]! >>> 6);
   }
 
@@ -25,7 +28,7 @@ export class Rng {
     // Words past the last multiple of span would favor small results: draw again.
     const limit = 2 ** 32 - (2 ** 32 % span);
     for (;;) {
-      const word = this.#fill(new Uint32Array(1))[0]!;
+      const word = this.#fill(this.#one)[0]!;
       if (word < limit) return word % span;
     }
   }
