@@ -28,7 +28,12 @@ export interface ItemNumbers {
  * @param rate The probability to send an item.
  * @returns `reportSize` numbers; `numItems` stands for nothing.
  */
-export function randomizeItems(held: number[], numbers: ItemNumbers, rate: number, rng: Draws): number[] {
+export function randomizeItems(
+  held: number[],
+  numbers: ItemNumbers,
+  rate: number,
+  rng: Draws,
+): number[] {
   const { numItems: buckets, setSize: most, blanket: noise, reportSize } = numbers;
   const groups = [{ buckets, most, noise }];
   return randomizeAnswers(held, groups, reportSize, rate, rng).map((number) => number / 2);

@@ -7,7 +7,8 @@ export type Value = Json<Spelled> | undefined;
 
 /** Tells whether an object has these members, and no others. */
 export function hasMembers(value: Value, ...names: string[]): value is SpelledObject {
-  return isObject(value) && Object.keys(value).sort().join() === names.sort().join();
+  if (!isObject(value) || Object.keys(value).length !== names.length) return false;
+  return names.every((name) => Object.hasOwn(value, name));
 }
 
 /** Tells whether a value is a whole number of a range, and written as one. */
@@ -29,7 +30,10 @@ function isWithin({ letters }: Spelled, low: number, high: number): boolean {
 }
 
 /** Tells whether a value is a list that is not empty, with such entries alone. */
-export function isList(value: Value, isEntry: (entry: Json<Spelled>) => boolean): value is Json<Spelled>[] {
+export function isList(
+  value: Value,
+  isEntry: (entry: Json<Spelled>) => boolean,
+): value is Json<Spelled>[] {
   return Array.isArray(value) && value.length > 0 && value.every(isEntry);
 }
 

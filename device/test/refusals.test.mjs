@@ -9,6 +9,7 @@ import { readLink } from "../dist/link.js";
 import { isSigned } from "../dist/signing.js";
 import { readTask } from "../dist/task-format.js";
 import { readSurvey } from "../dist/survey.js";
+import { hasMembers } from "../dist/value-checks.js";
 import { seal } from "../dist/sealing.js";
 import { readReceipt } from "../dist/receipt.js";
 import { REFUSALS, WIRE, WIRE_TEXT, base64, hex, plannedWith, refused } from "./vectors.mjs";
@@ -99,6 +100,15 @@ for (const change of [{ epoch: 0 }, { epoch: 2 ** 32 }, { epoch: 1.5 }, { epoch:
     await assert.rejects(readSurvey(text), refused("unknown-survey"));
   });
 }
+
+test("two names in one are no two members", async () => {
+  const joined = WIRE.task.text.replace(/"succeeds":null,"suite":/, '"succeeds,suite":');
+
+  assert.notEqual(joined, WIRE.task.text);
+  await assert.rejects(readSurvey(statusOf(joined)), refused("unknown-survey"));
+  assert.equal(hasMembers({ "a,b": null }, "a", "b"), false);
+  assert.equal(hasMembers({ a: null, b: null }, "a", "b"), true);
+});
 
 test("what is no status is no survey", async () => {
   for (const text of ["", "null", "[]", "<p>", "{}", '{"task":null}', '{"task":{"suite":"x25519"}}']) {

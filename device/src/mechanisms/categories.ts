@@ -7,7 +7,8 @@ const MOST_CATEGORIES = 10_000;
 
 /** Tells whether terms have these members, and no others. */
 export function hasTerms(terms: Terms, ...names: (keyof Terms)[]): boolean {
-  return Object.keys(terms).sort().join() === names.sort().join();
+  const isThere = (name: string) => Object.hasOwn(terms, name);
+  return Object.keys(terms).length === names.length && names.every(isThere);
 }
 
 /** Tells whether a value is a list of texts that people can choose from. */

@@ -4,7 +4,14 @@ import { bucketsOf, cellsOf, groupsOf, isForm } from "../form-encoding.js";
 import type { Mechanism, Several } from "../mechanism.js";
 import { plainNumber } from "../message-bytes.js";
 import { randomizeAnswers } from "../noise-messages.js";
-import { areAllowed, honestPeople, identityOfChoices, isCount, isPaid, PLAN_TYPES } from "../plan-rule.js";
+import {
+  PLAN_TYPES,
+  areAllowed,
+  honestPeople,
+  identityOfChoices,
+  isCount,
+  isPaid,
+} from "../plan-rule.js";
 import type { PlanParameters } from "../plan-rule.js";
 import type { PlanRule, Question } from "../task.js";
 import { hasMembers, isFloat, isList } from "../value-checks.js";

@@ -3,7 +3,14 @@
 import type { Mechanism, SomeOf } from "../mechanism.js";
 import { plainNumber } from "../message-bytes.js";
 import { randomizeItems } from "../noise-messages.js";
-import { areAllowed, honestPeople, identityOfChoices, isCount, isPaid, PLAN_TYPES } from "../plan-rule.js";
+import {
+  PLAN_TYPES,
+  areAllowed,
+  honestPeople,
+  identityOfChoices,
+  isCount,
+  isPaid,
+} from "../plan-rule.js";
 import type { PlanParameters } from "../plan-rule.js";
 import type { PlanRule } from "../task.js";
 import { isFloat } from "../value-checks.js";
