@@ -95,6 +95,11 @@ test("every plan for several questions that breaks the rule is refused", async (
     "more answers": (_, { groups }) => Object.assign(groups[1], { most: spelled(2) }),
     "noise of another kind": (_, { groups }) =>
       Object.assign(groups[2], { noise: { geometric: { mean: spelled(200.5) } } }),
+    "noise of the shuffler": (_, parameters) => {
+      const noise = { shuffler: { decay: spelled(0.5), dummies: spelled(40) } };
+      parameters.groups.forEach((group) => Object.assign(group, { noise }));
+      Object.assign(parameters, { honest: spelled(1) });
+    },
     "noise of parts of people": set({ honest: spelled(0.5) }),
     "a report of any size": set({ report_size: null }),
     "a question of nothing": (_, { groups }) => groups.splice(1, 1, null),
