@@ -13,7 +13,7 @@ def named_in(path: Path, names: Iterable[str], folder: str = "") -> list[str]:
     """Returns each place at which a file names one of these.
 
     Args:
-        path: Of Python, JavaScript or HTML.
+        path: Of Python, JavaScript, TypeScript or HTML.
         names: Of statistics, or of mechanisms.
         folder: Of modules that are called as these, such as "shuffledp.statistics"; an
             import of one names it, too.
@@ -78,6 +78,6 @@ def sources(root: Path) -> list[Path]:
     return sorted(
         path
         for path in root.rglob("*")
-        if path.suffix in {".py", ".js", ".mjs", ".html"}
+        if path.suffix in {".py", ".js", ".ts", ".mjs", ".html"}
         and not {"node_modules", "built"} & set(path.parts)
     )

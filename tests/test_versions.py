@@ -1,5 +1,6 @@
 """The distributions of this repository are released together."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -11,6 +12,8 @@ import shuffledp
 
 ROOT = Path(shuffledp.__file__).parents[2]
 OTHERS = [ROOT / name / "pyproject.toml" for name in ("services", "papers")]
+DEVICE = ROOT / "device"
+PAGE = ROOT / "services/src/shuffledp_services/participant/page"
 
 pytestmark = pytest.mark.skipif(
     not all(path.is_file() for path in OTHERS),
@@ -41,7 +44,29 @@ def test_what_is_built_on_the_library_needs_the_same_version(path: Path) -> None
     assert all(line.endswith(f"=={shuffledp.__version__}") for line in own)
 
 
+def test_the_device_has_the_version_of_the_distributions() -> None:
+    own = json.loads((DEVICE / "package.json").read_text())
+    locked = json.loads((DEVICE / "package-lock.json").read_text())
+    installed = json.loads((PAGE / "package-lock.json").read_text())["packages"]
+
+    assert own["version"] == locked["version"] == shuffledp.__version__
+    assert installed["node_modules/shuffledp-device"]["version"] == own["version"]
+
+
+def test_packages_from_a_registry_are_locked_by_their_content_alone() -> None:
+    for folder in (DEVICE, PAGE):
+        packages = json.loads((folder / "package-lock.json").read_text())["packages"]
+        del packages[""]
+        for name, locked in packages.items():
+            if name == "node_modules/shuffledp-device":
+                assert locked["resolved"].startswith("file:../")
+            else:
+                assert "resolved" not in locked
+                assert locked["integrity"].startswith("sha512-")
+
+
 def test_licences_are_the_same() -> None:
-    licences = [(path.parent / "LICENSE").read_bytes() for path in OTHERS]
+    folders = [DEVICE, *(path.parent for path in OTHERS)]
+    licences = [(folder / "LICENSE").read_bytes() for folder in folders]
 
     assert set(licences) == {(ROOT / "LICENSE").read_bytes()}

@@ -1,4 +1,4 @@
-"""Services name no statistic and no mechanism: they read what these declare."""
+"""Services and devices name no statistic and no mechanism: they read what these declare."""
 
 from pathlib import Path
 
@@ -9,23 +9,24 @@ from shuffledp.randomizers.catalog import MECHANISMS
 from shuffledp.statistics.statistic_catalog import STATISTICS
 
 ROOT = Path(str(shuffledp_services.__file__)).parent
-# A mechanism that runs in a browser has a file in JavaScript, too.
-OWN = ROOT / "participant/page/mechanisms"
+# A mechanism that runs in a browser has a file in TypeScript, too.
+DEVICE = Path(__file__).parents[2] / "device/src"
+OWN = DEVICE / "mechanisms"
 # Files that name a statistic for a reason. One that no longer does is taken off.
 REASONS = {
     "demo/local_parties.py": "a demonstration asks one question",
 }
-FILES = [path for path in sources(ROOT) if path.parent != OWN]
+FILES = [*sources(ROOT), *(path for path in sources(DEVICE) if path.parent != OWN)]
 
 
 def test_no_file_names_a_statistic() -> None:
     named = {
-        str(path.relative_to(ROOT)): places
+        str(path).removeprefix(f"{ROOT}/"): places
         for path in FILES
         if (places := named_in(path, STATISTICS, "shuffledp.statistics"))
     }
 
-    assert {path.suffix for path in FILES} == {".py", ".js", ".mjs", ".html"}
+    assert {path.suffix for path in FILES} == {".py", ".js", ".mjs", ".ts", ".html"}
     assert set(named) == set(REASONS), named
 
 

@@ -2,7 +2,7 @@
 
     PYTHONPATH=tests:services/tests python services/tests/service/hostile_plans.py
 
-prints a table. The page's part is in page.test.mjs, with the same plans.
+prints a table. The part of the page is in device/test/plans.test.mjs, with the same plans.
 """
 
 from collections.abc import Callable

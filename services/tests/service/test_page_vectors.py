@@ -1,6 +1,6 @@
 """What the participant's page and Python agree on: four of the files in spec/vectors.
 
-`page.test.mjs` checks the same files with the page's own scripts.
+The tests in device/ check the same files with the scripts that the page is built from.
 """
 
 import itertools
@@ -242,7 +242,7 @@ def test_devices_draw_noise_by_the_law_of_the_page(entry: dict[str, Any]) -> Non
         [(reports == 2 * b).sum(axis=1) for b in range(devices.num_buckets)], axis=1
     )
     cells, counts = np.unique(rows, axis=0, return_counts=True)
-    # A false alarm in 10^7 seeds, as in the page's own test.
+    # A false alarm in 10^7 seeds, as in the device's own test.
     assert cells.tolist() == sorted(entry["cells"])
     expected = entry["draws"] * np.array(entry["law"])
     assert float(np.sum((counts - expected) ** 2 / expected)) < entry["largest"]

@@ -9,7 +9,7 @@ as it likes. So a report is randomized with a pseudorandom function of its conte
 
 and a repeated request gets the same message. The secret of the link alone would not
 suffice: the enroller knows it. Neither would that of the device alone: a household shares
-devices. The participants' page does the same in JavaScript (`page/coins.js`).
+devices. The participants' page does the same (`device/src/permanent-randomness.ts`).
 """
 
 import hmac

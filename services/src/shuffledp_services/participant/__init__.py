@@ -1,6 +1,8 @@
 """Page on which a participant answers with a browser.
 
-    page/     sources: HTML, CSS and ES modules without a framework
+    page/     sources: HTML, CSS and ES modules without a framework, for screens and texts;
+              what randomizes, seals and sends is the npm package `shuffledp-device`, which
+              has a folder of its own, device/, in the repository
     built/    output of `scripts/build-page`, which a shuffler serves
 
 Like `shuffledp_services.device.encode`, the browser randomizes and seals, and

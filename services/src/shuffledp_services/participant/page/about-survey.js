@@ -1,19 +1,19 @@
 // What several screens say about the survey itself.
 
-import { isCentral } from "./survey.js";
+import { hasTargets } from "shuffledp-device";
+
 import { t } from "./texts.js";
-import { Stage } from "./wire.js";
 import { el } from "./view.js";
 
 /** Returns a line with the survey's name, and the step that its participant is at. */
 export function stepLine(survey, step) {
-  const part = survey.step.stage === Stage.choice ? "part-1" : "part-2";
+  const part = survey.isChoosing ? "part-1" : "part-2";
   const { name } = survey.task;
   return el(
     "p",
     { class: "kicker" },
     el("strong", { lang: survey.textLanguage, dir: "auto" }, name),
-    el("span", {}, isCentral(survey) ? t(part, { step }) : step),
+    el("span", {}, hasTargets(survey) ? t(part, { step }) : step),
   );
 }
 

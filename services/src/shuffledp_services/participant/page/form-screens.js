@@ -1,6 +1,7 @@
 // The screens of a form of several questions: how private, each question, and a summary.
 
-import { asked, isNumber } from "./form-encoding.js";
+import { askedQuestions, isNumber } from "shuffledp-device";
+
 import { Missing } from "./fields.js";
 import { readInvitation, readLevel } from "./form.js";
 import { screensOf } from "./screens.js";
@@ -59,7 +60,7 @@ export function missingIn(reading) {
 /** Returns all answers, and what they cost together. */
 function summaryOf({ parts }, epsilon, change, lang) {
   const text = { lang, dir: "auto" };
-  const questions = asked(parts);
+  const questions = askedQuestions(parts);
   const rows = questions.flatMap((question, place) => [
     el("dt", text, question.text),
     el(

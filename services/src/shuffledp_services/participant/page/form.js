@@ -1,23 +1,20 @@
 // The form: how private, what answer, and the link if the page was opened without one.
 
+import { formOf, hasTargets, readLink, refusalOf } from "shuffledp-device";
+
 import { Missing, numberField, readNumber } from "./fields.js";
-import { formOf } from "./mechanisms/catalog.js";
 import { readParts } from "./several.js";
-import { isCentral } from "./survey.js";
 import { t } from "./texts.js";
-import { TOKEN_SIZE, Stage, fromText } from "./wire.js";
 import { asText, levelName, sureShare, sureness } from "./words.js";
 import { choice, choices, details, el, picked } from "./view.js";
 
 // Above this number of categories, a list that opens is easier than a page of choices.
 const MANY = 12;
-const LINK =
-  /^(?:.*#)?token=([\w-]+)&secret=([\w-]+)&epoch=([1-9]\d{0,9})&task=([0-9a-f]{64})$/;
 
 /** Returns the question about the level. */
 export function levelPart(survey) {
   const { task } = survey;
-  const central = isCentral(survey);
+  const central = hasTargets(survey);
   const cards = task.choices.map((epsilon, place) => {
     const scale = el("span", { class: "scale", "aria-hidden": "true" }, el("span"));
     scale.firstChild.style.setProperty("--share", sureShare(epsilon));
@@ -92,7 +89,7 @@ function levelTable(task, central) {
 
 /** Returns the one question itself; null in the step that asks for levels alone. */
 export function answerPart(survey) {
-  if (survey.step.stage === Stage.choice) return null;
+  if (survey.isChoosing) return null;
   const form = formOf(survey.task);
   return ANSWER_PARTS[form.kind](form, survey);
 }
@@ -160,7 +157,7 @@ export function linkPart() {
 /** Returns what was filled in; throws Missing. */
 export function readForm(survey, known) {
   const level = readLevel();
-  const answer = survey.step.stage === Stage.choice ? null : readAnswer(formOf(survey.task));
+  const answer = survey.isChoosing ? null : readAnswer(formOf(survey.task));
   return { level, answer, invitation: readInvitation(survey, known) };
 }
 
@@ -173,10 +170,10 @@ export function readLevel() {
 
 /** Returns what a link says, of the page or pasted; throws Missing. */
 export function readInvitation(survey, known) {
-  const invitation = known ?? invitationOf(document.getElementById("link").value);
-  const problem = invitation ? problemOf(invitation, survey) : t("missing-link");
-  if (problem) throw new Missing(problem, "link-part");
-  return invitation;
+  const link = known ?? readLink(document.getElementById("link").value);
+  const problem = link ? refusalOf(survey, link) : "missing-link";
+  if (problem) throw new Missing(t(problem), "link-part");
+  return link;
 }
 
 function readAnswer(form) {
@@ -194,23 +191,4 @@ function readAnswer(form) {
   if (place === undefined) throw new Missing(t("missing-answer"), "answer");
   // Yes comes first on the screen, and is 1 on the wire.
   return form.kind === "yes or no" ? 1 - place : place;
-}
-
-/**
- * Reads a link, or what stands behind its #.
- *
- * @returns The token that is sent, the secret that never is, the epoch and the digest of the
- *   task; null if it is no such link.
- */
-export function invitationOf(text) {
-  const [, letters, more, epoch, task] = LINK.exec(text.trim()) ?? [];
-  const token = fromText(letters, TOKEN_SIZE);
-  const secret = fromText(more, TOKEN_SIZE);
-  return token && secret && { token, secret, epoch: Number(epoch), task };
-}
-
-/** Returns why a link is not for this survey as it is now; null if it is. */
-export function problemOf(invitation, survey) {
-  if (invitation.task !== survey.fingerprint) return t("other-survey");
-  return invitation.epoch === survey.step.epoch ? null : t("other-epoch");
 }

@@ -1,36 +1,30 @@
 // The participant's page: from the link to the form, and from the form to a message.
 //
-// The answer never leaves the page's memory. A message is drawn once, and is the same
-// whenever the same answer is given again: people who could draw again until they like the
-// result, or were asked again by a server that says it has nothing, would tell more than
-// their level allows.
+// The answer never leaves the page's memory: the device randomizes and seals it.
+
+import {
+  Device,
+  DeviceError,
+  canSeal,
+  formOf,
+  loadSurvey,
+  readLink,
+  refusalOf,
+} from "shuffledp-device";
 
 import { askerPart, stepLine } from "./about-survey.js";
-import { coinContext, withCoins } from "./coins.js";
-import { deviceSecret, isChanged, remember } from "./device.js";
-import {
-  answerPart,
-  invitationOf,
-  levelPart,
-  linkPart,
-  problemOf,
-  readForm,
-} from "./form.js";
+import { answerPart, levelPart, linkPart, readForm } from "./form.js";
 import { formScreens, missingIn } from "./form-screens.js";
-import { formOf, mechanismOf } from "./mechanisms/catalog.js";
-import { answerNumbers, draw, pack } from "./message.js";
-import { canSeal } from "./seal.js";
+import { leadText } from "./meaning.js";
 import { showMessage } from "./sending.js";
-import { Trouble, load } from "./survey.js";
 import { inLanguage, language, offered, preferred, speak, t } from "./texts.js";
-import { showTrouble } from "./trouble.js";
-import { Stage } from "./wire.js";
+import { Trouble, showTrouble } from "./trouble.js";
 import { sureness } from "./words.js";
 import { el, say, show } from "./view.js";
 
 const [, TASK] = /\/tasks\/([^/]+)\/take-part$/.exec(location.pathname) ?? [];
-const invited = invitationOf(location.hash.slice(1));
-const storage = () => localStorage;
+const invited = readLink(location.hash.slice(1));
+const device = new Device(() => localStorage);
 
 addEventListener("hashchange", () => location.reload());
 use(navigator.languages[0] ?? "en");
@@ -43,22 +37,15 @@ async function begin() {
     if (!globalThis.isSecureContext || !crypto.subtle) {
       throw new Trouble(t("insecure"));
     }
-    const survey = await load(`../${TASK}`);
+    const survey = await loadSurvey(`../${TASK}`);
     const wanted = preferred(survey.task, navigator.languages);
     use(wanted);
     if (location.hash.length > 1 && invited === null) throw new Trouble(t("cut-link"));
-    if (invited !== null && invited.task !== survey.fingerprint) {
-      throw new Trouble(t("other-survey"));
-    }
-    // Whom to ask is known from here on.
-    known = inLanguage(survey, wanted);
-    if (survey.phase !== "open") throw new Trouble("", { problem: { type: "not-open" } });
-    if (!survey.begun) throw new Trouble(t("not-begun"));
-    const problem = invited && problemOf(invited, survey);
-    if (problem) throw new Trouble(problem);
-    if (!(await canSeal(survey.analystKey))) {
-      throw new Trouble(t("old-browser"));
-    }
+    const refusal = refusalOf(survey, invited);
+    // Whom to ask is known if the survey is the one of the link.
+    if (refusal !== "other-survey") known = inLanguage(survey, wanted);
+    if (refusal) throw new DeviceError(refusal);
+    if (!(await canSeal(survey))) throw new Trouble(t("old-browser"));
     // The link is in memory: it need not stay in the address bar and the history.
     if (invited) history.replaceState(null, "", location.pathname);
     showForm(survey, wanted);
@@ -80,7 +67,7 @@ function showForm(whole, wanted) {
   use(wanted);
   const survey = inLanguage(whole, wanted);
   document.title = survey.task.name;
-  const choosing = survey.step.stage === Stage.choice;
+  const choosing = survey.isChoosing;
   const trouble = el("p", { class: "trouble", role: "alert" });
   const complain = (missing) => showMissing(missing, trouble);
   const make = el("button", { type: "submit" }, t("make"));
@@ -133,11 +120,6 @@ function showMissing(missing, trouble) {
   part.scrollIntoView();
 }
 
-function leadText(survey) {
-  if (survey.step.stage === Stage.choice) return t("lead-choice");
-  return mechanismOf(survey.task).lead(formOf(survey.task));
-}
-
 /** Returns who asks, and what for: to be read before the form. */
 function noticePart(survey) {
   const { task, textLanguage: lang } = survey;
@@ -177,39 +159,29 @@ function languagePart(survey, shown, screens) {
   return el("nav", { id: "languages", "aria-label": t("language") }, ...buttons);
 }
 
-async function makeMessage(survey, filled) {
+async function makeMessage(survey, { level, answer, invitation }) {
   say(t("drawing"));
   try {
-    const { level, invitation } = filled;
-    const answer = answerNumbers(filled.answer);
-    const secret = deviceSecret(storage);
-    const context = await coinContext(survey.step, invitation.secret, level, answer);
-    const known = [storage, survey, secret, invitation.token, context];
-    const changed = await isChanged(...known);
-    if (changed && !filled.changed) {
-      showChanged(survey, filled);
-    } else {
-      const numbers = await withCoins(secret, context, (rng) => draw(survey, level, answer, rng));
-      const body = await pack(survey, level, numbers, invitation.token);
-      showMessage(survey, level, numbers, body, () => remember(...known, { changed }));
-    }
+    const report = await device.prepare(survey, invitation, level, answer);
+    if (report.isChanged) showChanged(report);
+    else showMessage(device, report);
   } catch (error) {
-    const told = error instanceof Trouble;
-    const title = told ? t("trouble-title") : t("trouble-sealed");
-    showTrouble(title, told ? error : new Trouble(t("not-sealed")), survey);
+    const isTold = error instanceof DeviceError;
+    const title = isTold ? t("trouble-title") : t("trouble-sealed");
+    showTrouble(title, isTold ? error : new Trouble(t("not-sealed")), survey);
   }
   say("");
 }
 
 /** Says what another answer costs than the one that was sent. */
-function showChanged(survey, filled) {
-  const sure = sureness(survey.task.choices[filled.level]);
-  const accept = () => makeMessage(survey, { ...filled, changed: true });
+function showChanged(report) {
+  const { survey, level } = report;
+  const sure = sureness(survey.task.choices[level]);
   show(
     stepLine(survey, t("step-1")),
     el("h1", {}, t("changed-title")),
     el("p", { class: "lead", id: "changed" }, t("changed-text", { sure })),
     el("p", {}, t("changed-leave")),
-    el("button", { type: "button", onclick: accept }, t("changed-accept")),
+    el("button", { type: "button", onclick: () => showMessage(device, report) }, t("changed-accept")),
   );
 }

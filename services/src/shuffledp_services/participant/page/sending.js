@@ -1,24 +1,18 @@
 // Views of the message before it is sent, of its arrival, and of its receipt.
 
+import { hasTargets } from "shuffledp-device";
+
 import { stepLine } from "./about-survey.js";
-import { describe } from "./message.js";
-import { formOf, mechanismOf } from "./mechanisms/catalog.js";
-import { isCentral, keptReceipt, send } from "./survey.js";
+import { aboutReport, describe } from "./meaning.js";
 import { t } from "./texts.js";
 import { showTrouble, whatWentWrong } from "./trouble.js";
-import { Stage } from "./wire.js";
 import { sureness } from "./words.js";
 import { askBeforeLeaving, details, el, say, show } from "./view.js";
 
-/**
- * Shows a message, and sends it when asked to.
- *
- * @param numbers Drawn messages.
- * @param body Bytes of the upload.
- * @param remembered Called before anything is sent, to record the answer.
- */
-export function showMessage(survey, level, numbers, body, remembered) {
-  const lines = describe(survey, numbers);
+/** Shows a message of a device, and sends it when asked to. */
+export function showMessage(device, report) {
+  const { survey, level, body } = report;
+  const lines = describe(report);
   askBeforeLeaving(true);
   const trouble = el("p", { class: "trouble", role: "alert" });
   const button = el("button", { type: "button" }, t("send"));
@@ -29,14 +23,12 @@ export function showMessage(survey, level, numbers, body, remembered) {
     say(t("sending"));
     tries += 1;
     try {
-      const count = numbers.length;
-      await remembered();
-      const { checked, receipt } = await send("reports", survey, body, count);
-      showDone(survey, checked, await keptReceipt(receipt, survey, body, count));
+      // People were told before what another answer costs.
+      showDone(survey, await device.send(report, { acceptChange: report.isChanged }));
     } catch (error) {
       const there = error.problem?.type === "urn:shuffledp:problem:message-repeated";
       if (there && tries > 1) {
-        showDone(survey, null, null);
+        showDone(survey, null);
       } else if (error.retry) {
         trouble.textContent = t("same-again", { trouble: whatWentWrong(error) });
         button.textContent = t("send-again");
@@ -58,7 +50,7 @@ export function showMessage(survey, level, numbers, body, remembered) {
         ? el("p", {}, lines[0])
         : el("ul", {}, ...lines.map((line) => el("li", {}, line))),
     ),
-    ...messageTexts(survey, level).map((text) => el("p", {}, text)),
+    ...aboutReport(report).map((text) => el("p", {}, text)),
     el("h2", {}, t("who-sees")),
     whoSees(survey, level),
     trouble,
@@ -70,21 +62,13 @@ export function showMessage(survey, level, numbers, body, remembered) {
       el(
         "p",
         { class: "hint" },
-        isCentral(survey)
+        hasTargets(survey)
           ? t("bytes-hint", { count: body.length })
           : t("bytes-hint-level", { count: body.length }),
       ),
       el("p", { class: "bytes", id: "fingerprint" }, survey.fingerprint),
     ),
   );
-}
-
-/** Returns sentences about the information of the message on the answer. */
-function messageTexts(survey, level) {
-  const { step, task } = survey;
-  const sure = sureness(task.choices[level]);
-  if (step.stage === Stage.choice) return [t("about-choice")];
-  return mechanismOf(task).about(formOf(task), sure);
 }
 
 /** Returns a list of who sees what. */
@@ -95,27 +79,28 @@ function whoSees(survey, level) {
     "dl",
     {},
     el("dt", {}, t("collector")),
-    el("dd", {}, isCentral(survey) ? t("collector-sees") : t("collector-sees-level", { sure })),
+    el("dd", {}, hasTargets(survey) ? t("collector-sees") : t("collector-sees-level", { sure })),
     el("dt", {}, t("analyst")),
     el("dd", {}, linked ? t("analyst-sees-level") : t("analyst-sees")),
   );
 }
 
-function showDone(survey, checked, kept) {
+/** Shows that a message arrived; its receipt is null if it was lost. */
+function showDone(survey, receipt) {
   askBeforeLeaving(false);
-  const receipts = {
-    true: t("receipt-checked"),
-    false: t("receipt-unchecked"),
-    null: t("receipt-lost"),
-  };
   show(
     stepLine(survey, t("done")),
-    el("h1", { class: "done" }, checked === null ? t("arrived-perhaps") : t("arrived")),
-    el("p", { id: "receipt" }, receipts[checked]),
-    survey.step.stage === Stage.choice ? el("p", {}, t("later")) : null,
-    kept && receiptPart(survey, kept),
+    el("h1", { class: "done" }, receipt === null ? t("arrived-perhaps") : t("arrived")),
+    el("p", { id: "receipt" }, receiptText(receipt)),
+    survey.isChoosing ? el("p", {}, t("later")) : null,
+    receipt && receiptPart(survey, receipt.text),
     el("p", {}, t("close")),
   );
+}
+
+function receiptText(receipt) {
+  if (receipt === null) return t("receipt-lost");
+  return receipt.isVerified ? t("receipt-checked") : t("receipt-unchecked");
 }
 
 /** Returns a link that saves the receipt, and a text that says why to save it. */

@@ -1,6 +1,7 @@
 // Several questions: the fields of each, and what was answered.
 
-import { asked, isNumber } from "./form-encoding.js";
+import { askedQuestions, isNumber } from "shuffledp-device";
+
 import { Missing, numberField, readNumber } from "./fields.js";
 import { t } from "./texts.js";
 import { choice, choices, el, picked } from "./view.js";
@@ -9,7 +10,7 @@ const idOf = (place) => `answer-${place}`;
 
 /** Returns a fieldset for each question that people are asked. */
 export function questionParts({ parts }, lang) {
-  const questions = asked(parts);
+  const questions = askedQuestions(parts);
   return questions.map((question, place) => {
     const progress = t("question-of", { place: place + 1, count: questions.length });
     const legend = el(
@@ -54,14 +55,14 @@ export function readPart(question, place) {
 
 /** Checks the answer to a question; throws Missing. */
 export function checkPart({ parts }, place) {
-  readPart(asked(parts)[place], place);
+  readPart(askedQuestions(parts)[place], place);
 }
 
 /** Returns the options that were picked, counted over all choices, and the numbers. */
 export function readParts({ parts }) {
   const [options, numbers] = [[], []];
   let first = 0;
-  asked(parts).forEach((question, place) => {
+  askedQuestions(parts).forEach((question, place) => {
     const answer = readPart(question, place);
     if (isNumber(question)) numbers.push(answer);
     else {

@@ -1,5 +1,7 @@
 // The page's own texts, and a task's, in the language that a person reads.
 
+import { translated } from "shuffledp-device";
+
 import { GERMAN } from "./texts-de.js";
 import { ENGLISH } from "./texts-en.js";
 
@@ -48,45 +50,8 @@ export function preferred({ notice }, wishes) {
 /** Returns a survey with the task's texts in a language, as far as they are translated. */
 export function inLanguage(survey, wanted) {
   const { task } = survey;
-  const { notice, question } = task;
-  const found = notice.translations[wanted];
-  if (!found) return { ...survey, textLanguage: notice.language };
-  const terms = withTexts(question.terms, found.answers);
-  return {
-    ...survey,
-    textLanguage: wanted,
-    task: {
-      ...task,
-      name: found.name,
-      notice: { ...notice, consent: found.consent },
-      question: { ...question, text: found.question, terms },
-    },
-  };
-}
-
-/** Returns the texts that people read, of several questions the text of each first. */
-export function answerTexts({ categories, questions }) {
-  return categories ?? questions?.flatMap(textsOf) ?? [];
-}
-
-/** Returns the texts of a question; of one that is made of others, none. */
-function textsOf({ text, options, unit }) {
-  if (options) return [text, ...options];
-  if (text === undefined) return [];
-  return unit ? [text, unit] : [text];
-}
-
-/** Returns terms with other texts, in the order of `answerTexts`. */
-function withTexts(terms, texts) {
-  if (terms.categories) return { ...terms, categories: texts };
-  if (!terms.questions) return terms;
-  const rest = [...texts];
-  const questions = terms.questions.map((asked) => {
-    const [text, ...others] = rest.splice(0, textsOf(asked).length);
-    if (asked.options) return { ...asked, text, options: others };
-    return text === undefined ? asked : { ...asked, text, unit: others[0] ?? "" };
-  });
-  return { ...terms, questions };
+  const textLanguage = Object.hasOwn(task.notice.translations, wanted) ? wanted : task.notice.language;
+  return { ...survey, textLanguage, task: translated(task, wanted) };
 }
 
 function textLanguages(notice) {

@@ -1,10 +1,14 @@
-// View of an error.
+// Errors, and their view.
+
+import { DeviceError } from "shuffledp-device";
 
 import { askerPart } from "./about-survey.js";
-import { Trouble } from "./survey.js";
 import { t } from "./texts.js";
 import { refusalText } from "./words.js";
 import { askBeforeLeaving, el, show } from "./view.js";
+
+/** Something of the page itself went wrong in a way that is told to people. */
+export class Trouble extends Error {}
 
 /** Shows an error, and whom to ask if the survey is the one of the link. */
 export function showTrouble(title, error, survey) {
@@ -19,6 +23,7 @@ export function showTrouble(title, error, survey) {
 
 /** Returns the text of an error for participants. */
 export function whatWentWrong(error) {
-  if (error.problem) return refusalText(error.problem);
-  return error instanceof Trouble ? error.message : t("unexpected");
+  if (error instanceof Trouble) return error.message;
+  if (!(error instanceof DeviceError)) return t("unexpected");
+  return error.problem ? refusalText(error.problem) : t(error.code);
 }

@@ -1,0 +1,188 @@
+// Answers of a form as buckets, as shuffledp.statistics.counts.form_encoding makes them:
+// the task states widths and numbers of buckets, and the device follows, whatever they
+// stand for.
+
+import type { Cell } from "./mechanism.js";
+import type { Draws } from "./rng.js";
+import { roundAtRandom } from "./single-message.js";
+import type { Choice, Combination, Quantity, Question } from "./task.js";
+
+// Largest number of steps that a number is rounded to.
+const MOST_STEPS = 2 ** 24;
+
+/** Coordinates of a group's buckets: (question, width, buckets), the last varying fastest. */
+type Coordinate = [question: number, width: number, buckets: number];
+
+/** Buckets of which a person has at most `most`. */
+export interface BucketGroup {
+  /** A bucket of one is floor(position / width) mod buckets. */
+  coordinates: Coordinate[];
+  buckets: number;
+  most: number;
+}
+
+export function isChoice(question: Question | undefined): question is Choice {
+  return (question as Partial<Choice> | undefined)?.options !== undefined;
+}
+
+export function isNumber(question: Question | undefined): question is Quantity {
+  return (question as Partial<Quantity> | undefined)?.levels !== undefined;
+}
+
+/** Returns the questions that people are asked; the others are made of two of them. */
+export function askedQuestions(questions: Question[]): (Choice | Quantity)[] {
+  return questions.filter((question) => isChoice(question) || isNumber(question));
+}
+
+/** Tells whether questions, and how answers become buckets, are described in full. */
+export function isForm(value: unknown): value is Question[] {
+  if (!Array.isArray(value) || value.some((entry) => typeof entry !== "object" || !entry)) return false;
+  const questions = value as Question[];
+  return (
+    askedQuestions(questions).length > 0 &&
+    questions.every((question) => {
+      if (isChoice(question)) return isWholeChoice(question);
+      return isNumber(question) ? isWholeNumber(question) : isMadeOf(question, questions);
+    })
+  );
+}
+
+function isWholeChoice({ text, options, most }: Choice): boolean {
+  const isText = Array.isArray(options) && [text, ...options].every(isString);
+  return isText && options.length >= 2 && isWhole(most, 1) && most <= options.length;
+}
+
+function isWholeNumber({ text, unit, low, high, edges, steps, levels }: Quantity): boolean {
+  // Where numbers are not in order, or are none, a comparison is false.
+  const inOrder = (numbers: number[]) =>
+    numbers.every((edge, place) => !place || numbers[place - 1]! < edge);
+  const isRange = Number.isFinite(low) && Number.isFinite(high) && low < high;
+  const isDivided =
+    steps === undefined &&
+    Array.isArray(edges) &&
+    edges.length >= 3 &&
+    edges.every(Number.isFinite) &&
+    inOrder(edges) &&
+    edges[0] === low &&
+    edges.at(-1) === high;
+  const isStepped = edges === undefined && isWhole(steps, 1) && steps <= MOST_STEPS;
+  return (
+    isString(text) &&
+    isString(unit) &&
+    isRange &&
+    (isDivided || isStepped) &&
+    isList(levels) &&
+    levels.every(isLevel)
+  );
+}
+
+function isMadeOf({ groups }: Combination, questions: Question[]): boolean {
+  const isPart = ([place, ...level]: Coordinate) => {
+    const question = questions[place];
+    return isLevel(level) && (isNumber(question) || (isChoice(question) && question.most === 1));
+  };
+  const isCoordinate = (entry: unknown) => Array.isArray(entry) && isPart(entry as Coordinate);
+  return isList(groups) && groups.every((group) => isList(group) && group.every(isCoordinate));
+}
+
+function isLevel(level: unknown): boolean {
+  return Array.isArray(level) && level.length === 2 && isWhole(level[0], 1) && isWhole(level[1], 2);
+}
+
+const isList = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0;
+const isString = (value: unknown): value is string => typeof value === "string";
+const isWhole = (value: unknown, least: number): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= least;
+
+/** Returns the groups of buckets of a form, question by question. */
+export function groupsOf(questions: Question[]): BucketGroup[] {
+  return questions.flatMap((question, place) => {
+    const most = isChoice(question) ? question.most : 1;
+    return coordinatesOf(question, place).map((coordinates) => {
+      const buckets = coordinates.reduce((product, [, , count]) => product * count, 1);
+      return { coordinates, buckets, most };
+    });
+  });
+}
+
+function coordinatesOf(question: Question, place: number): Coordinate[][] {
+  if (isChoice(question)) return [[[place, 1, question.options.length]]];
+  if (!isNumber(question)) return question.groups;
+  return question.levels.map(([width, buckets]) => [[place, width, buckets]]);
+}
+
+/** Returns for each bucket, counted over all groups, a cell for each of its coordinates. */
+export function cellsOf(questions: Question[]): Cell[][] {
+  return groupsOf(questions).flatMap(({ coordinates, buckets }, group) =>
+    Array.from({ length: buckets }, (_, place) =>
+      coordinates.map(([question, , count], part) => {
+        const later = coordinates.slice(part + 1);
+        const below = later.reduce((product, [, , each]) => product * each, 1);
+        return { question, group, bucket: Math.floor(place / below) % count };
+      }),
+    ),
+  );
+}
+
+/**
+ * Returns the buckets of an answer, counted over all groups.
+ *
+ * @param answer Different options, counted over all choices; then a number for each question
+ *   for one.
+ * @param rng For numbers that are rounded at random.
+ */
+export function bucketsOf(answer: number[], questions: Question[], rng: Draws): number[] {
+  const positions = positionsOf(answer, questions, rng);
+  let next = 0;
+  return groupsOf(questions).flatMap(({ coordinates, buckets }) => {
+    const first = next;
+    next += buckets;
+    return placesOf(coordinates, positions).map((place) => first + place);
+  });
+}
+
+function placesOf(coordinates: Coordinate[], positions: number[][]): number[] {
+  return coordinates.reduce(
+    (places, [question, width, buckets]) =>
+      places.flatMap((place) =>
+        positions[question]!.map(
+          (position) => place * buckets + (Math.floor(position / width) % buckets),
+        ),
+      ),
+    [0],
+  );
+}
+
+/** Returns the positions of a person, for each question a list. */
+function positionsOf(answer: number[], questions: Question[], rng: Draws): number[][] {
+  const count = questions.filter(isNumber).length;
+  const total = questions
+    .filter(isChoice)
+    .reduce((options, choice) => options + choice.options.length, 0);
+  const picked = answer.slice(0, Math.max(answer.length - count, 0));
+  const numbers = answer.slice(picked.length);
+  // A text would be compared as a number.
+  if (numbers.length !== count || !numbers.every(Number.isFinite)) {
+    throw new RangeError("Expected a number for each question.");
+  }
+  if (picked.some((option) => !(isWhole(option, 0) && option < total))) {
+    throw new RangeError("Expected options of the questions.");
+  }
+  let next = 0;
+  return questions.map((question) => {
+    if (isNumber(question)) return [positionOnScale(numbers.shift()!, question, rng)];
+    if (!isChoice(question)) return [];
+    const first = next;
+    next += question.options.length;
+    return picked
+      .filter((option) => option >= first && option < next)
+      .map((option) => option - first);
+  });
+}
+
+function positionOnScale(number: number, { low, high, edges, steps }: Quantity, rng: Draws): number {
+  if (edges === undefined) return roundAtRandom(number, low, high, steps!, rng);
+  // Written this way round, it refuses what is no number.
+  if (!(number >= low && number <= high)) throw new RangeError("Expected a number in the range.");
+  return edges.slice(1, -1).filter((edge) => edge <= number).length;
+}
