@@ -50,14 +50,15 @@ def check_either(delta: float | None, epsilon: float | None) -> None:
         got = "neither" if delta is None else "both"
         raise InvalidInputError(f"Expected either delta or epsilon, got {got}.")
     if delta is not None and not MIN_DELTA <= delta < 1.0:
-        if delta <= 0.0:
-            reason = "at 0 nothing but the local budget holds"
+        reason = ""
+        if delta == 0.0:
+            reason = ": at 0 nothing but the local budget holds"
         elif delta >= 1.0:
-            reason = "at 1 nothing is promised"
-        else:
-            reason = "smaller ones are beyond double precision"
+            reason = ": from 1 on nothing is promised"
+        elif delta > 0.0:
+            reason = ": smaller ones are beyond double precision"
         raise InvalidInputError(
-            f"Expected {MIN_DELTA:g} <= delta < 1, got {delta:g}: {reason}."
+            f"Expected {MIN_DELTA:g} <= delta < 1, got {delta:g}{reason}."
         )
     if epsilon is not None and not (math.isfinite(epsilon) and epsilon >= 0.0):
         raise InvalidInputError(f"Expected a finite epsilon >= 0, got {epsilon:g}.")

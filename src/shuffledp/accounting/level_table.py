@@ -19,6 +19,7 @@ class LevelTable:
             where it is not the local epsilon of the first column.
         rows: One per level.
         worst: The certified (epsilon, delta) of the level protected least.
+        differ: Whether another level is protected better.
 
     Certified numbers of more than 15 digits are shown with six, rounded upward.
     """
@@ -26,13 +27,15 @@ class LevelTable:
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     worst: tuple[float, float]
+    differ: bool
 
 
 def level_table(statement: Statement) -> LevelTable:
     """Returns the table of a statement."""
     symbol = solved(statement)
     levels = statement.levels
-    worst = max((level.epsilon_central, level.delta_central) for level in levels)
+    certified = {(level.epsilon_central, level.delta_central) for level in levels}
+    worst, differ = max(certified), len(certified) > 1
     if statement.epsilon is None:
         worst = shortened(worst[0]), worst[1]
     return LevelTable(
@@ -49,6 +52,7 @@ def level_table(statement: Statement) -> LevelTable:
             for level in levels
         ),
         worst,
+        differ,
     )
 
 

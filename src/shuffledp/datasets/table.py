@@ -117,7 +117,8 @@ def numbers_of(column: pl.Series) -> Floats:
         column = pl.Series(column.name, bits_of(column))
     numbers = _numbers(column, "a finite number").cast(pl.Float64).to_numpy()
     if not np.all(np.isfinite(numbers)):
-        raise _expected("a finite number", column)
+        finite = pl.Series(np.isfinite(numbers))
+        raise _expected("a finite number", column, finite)
     return numbers
 
 
@@ -214,8 +215,17 @@ def _complete(column: pl.Series) -> pl.Series:
     return column
 
 
-def _expected(what: str, column: pl.Series) -> DataError:
-    return DataError(f"Expected {what} for every person in column {column.name!r}.")
+def _expected(
+    what: str, column: pl.Series, right: pl.Series | None = None
+) -> DataError:
+    """Returns the error of a column; `right` tells which of its entries are as expected."""
+    where = ""
+    if right is not None and len(right) > 1:
+        entry = (~right).arg_max()
+        where = f", got something else in entry {1 + (entry or 0):,} of {len(right):,}"
+    return DataError(
+        f"Expected {what} for every person in column {column.name!r}{where}."
+    )
 
 
 def _numbers(column: pl.Series, what: str) -> pl.Series:
@@ -234,7 +244,7 @@ def _numbers(column: pl.Series, what: str) -> pl.Series:
         commas = column.str.replace(",", ".", literal=True)
         if _parsed(commas).null_count() == 0:
             what += " with a decimal point, not a decimal comma,"
-        raise _expected(what, column)
+        raise _expected(what, column, numbers.is_not_null())
     return numbers
 
 

@@ -147,12 +147,13 @@ def _truth(row: EstimateRow, words: str) -> Text:
 
 
 def _reading(statement: Statement, subject: str) -> Text:
-    epsilon, delta = level_table(statement).worst
+    table = level_table(statement)
+    epsilon, delta = table.worst
+    better = ", and better for those with a smaller number" if table.differ else ""
     return Text(
-        f"{subject} is ({plain(epsilon)}, "
-        f"{plain(delta)})-differentially private for all people listed, and "
-        "better for those with a smaller number. Certified is a proven upper bound; what "
-        "the attack shows is a proven lower bound."
+        f"{subject} is ({plain(epsilon)}, {plain(delta)})-differentially private for all "
+        f"people listed{better}. Certified is a proven upper bound; what the attack shows "
+        "is a proven lower bound."
     )
 
 
