@@ -38,7 +38,8 @@ def read_certificate(record: object) -> Guarantee:
     """Reads the output of `Guarantee.to_dict` without checking it; `verify` does.
 
     Raises:
-        DataError: If this is not a certificate, or one of another format.
+        DataError: If this is not a certificate, one of another format, or one whose
+            levels do not rise.
     """
     given = record.get("format") if isinstance(record, Mapping) else None
     if not isinstance(record, Mapping) or given != FORMAT:

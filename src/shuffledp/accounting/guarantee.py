@@ -1,13 +1,14 @@
 """Result of the accountant: a certified bound and an attack for every level."""
 
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.cautions import cautions
 from shuffledp.accounting.coalition import coalition_note
 from shuffledp.accounting.level_table import level_table, solved
 from shuffledp.accounting.statement import LevelGuarantee, Statement
-from shuffledp.errors import UnknownLevelError
+from shuffledp.errors import DataError, UnknownLevelError
 from shuffledp.format_number import plain
 from shuffledp.identity import Identity
 from shuffledp.text_tables import TextTable, as_html, as_text
@@ -52,6 +53,9 @@ class Guarantee:
         also: Further statements about the same collection.
         num_rare: Number of levels with fewer than ten users; None in a certificate that
             was read from a file.
+
+    Raises:
+        DataError: Unless levels rise, in `people` and in every statement.
     """
 
     protocol: Identity
@@ -72,6 +76,16 @@ class Guarantee:
     also: tuple[Statement, ...] = ()
     # Not in certificates: one that is read back must equal the original.
     num_rare: int | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        people = [level for level, _ in self.people or ()]
+        if any(first >= second for first, second in pairwise(people)):
+            raise DataError("Expected people whose levels rise, each level once.")
+        for statement in self.statements:
+            levels = [level.chosen for level in statement.levels]
+            # Two quantiles may be of one level.
+            if any(first > second for first, second in pairwise(levels)):
+                raise DataError("Expected statements whose levels rise.")
 
     @property
     def certified(self) -> bool:
