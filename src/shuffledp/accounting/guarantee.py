@@ -53,9 +53,6 @@ class Guarantee:
         also: Further statements about the same collection.
         num_rare: Number of levels with fewer than ten users; None in a certificate that
             was read from a file.
-
-    Raises:
-        DataError: Unless levels rise, in `people` and in every statement.
     """
 
     protocol: Identity
@@ -76,16 +73,6 @@ class Guarantee:
     also: tuple[Statement, ...] = ()
     # Not in certificates: one that is read back must equal the original.
     num_rare: int | None = field(default=None, compare=False)
-
-    def __post_init__(self) -> None:
-        people = [level for level, _ in self.people or ()]
-        if any(first >= second for first, second in pairwise(people)):
-            raise DataError("Expected people whose levels rise, each level once.")
-        for statement in self.statements:
-            levels = [level.chosen for level in statement.levels]
-            # Two quantiles may be of one level.
-            if any(first > second for first, second in pairwise(levels)):
-                raise DataError("Expected statements whose levels rise.")
 
     @property
     def certified(self) -> bool:
@@ -218,6 +205,18 @@ class Guarantee:
 
 # A reader refuses any other number; it is raised where keys or sentences change.
 FORMAT = "shuffledp-guarantee-3"
+
+
+def check_order(guarantee: Guarantee) -> None:
+    """Raises DataError unless levels rise, in the people and in every statement."""
+    people = [level for level, _ in guarantee.people or ()]
+    if any(first >= second for first, second in pairwise(people)):
+        raise DataError("Expected people whose levels rise, each level once.")
+    for statement in guarantee.statements:
+        levels = [level.chosen for level in statement.levels]
+        # Two quantiles may be of one level.
+        if any(first > second for first, second in pairwise(levels)):
+            raise DataError("Expected statements whose levels rise.")
 
 
 def _title(statement: Statement) -> str:
