@@ -119,7 +119,7 @@ def check_statement(statement: dict[str, Any], people: Any, num_users: int) -> N
     solved, most = ("epsilon", 1e300) if given == "delta" else ("delta", 1)
     limits = (float, 1e-300, 1 - 2**-53) if given == "delta" else NUMBER
     check_kind(statement, {"about": str, "levels": [dict], given: limits}, "statement")
-    names, upper = set(), f"{solved}_central"
+    names, upper = list[Any](), f"{solved}_central"
     for level in statement["levels"]:
         name = level.pop("quantile", None)
         chosen = "target" if "target" in level else "epsilon_local"
@@ -128,7 +128,7 @@ def check_statement(statement: dict[str, Any], people: Any, num_users: int) -> N
         if level["epsilon_coalition"] is not None:
             check_kind(level["epsilon_coalition"], NUMBER, "epsilon_coalition")
         need(name is None or name in QUANTILES, f"one of {QUANTILES}")
-        names.add((level[chosen], name))
+        names.append((level[chosen], name is not None and QUANTILES.index(name)))
         at = statement | {solved: level[upper]}
         level["chosen"], level["at"] = level[chosen], (at["epsilon"], at["delta"])
         if people is None:
@@ -138,7 +138,7 @@ def check_statement(statement: dict[str, Any], people: Any, num_users: int) -> N
             rank = QUANTILES.index(name) * (num_users - 1) // 4
             rank -= sum(count for other, count in people if other < level[chosen])
             need(0 <= rank < level["count"], f"the level of the {name}")
-    need(0 < len(names) == len(statement["levels"]), "every level once")
+    need([] != names == sorted(set(names)), "levels that rise, each once")
 
 
 # --- One message: those in a set S_x are e^level times as likely as others ------------

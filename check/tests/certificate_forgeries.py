@@ -209,6 +209,8 @@ def _forged_files() -> dict[str, Forgery]:
         "a false quantile": _set(("levels", 0, "quantile"), "maximum"),
         "an attack above": _set(("levels", 0, "epsilon_central_lower"), 9.0),
         "a target": _set(("levels", 0, "target"), 0.5),
+        "levels that fall": _set(("levels",), certificate()["levels"][::-1]),
+        "a level twice": _set(("levels", 1), certificate()["levels"][0]),
         "another subject": _set(("about",), "a thousand reports"),
         "another format": _set(("format",), "shuffledp-guarantee-4"),
         "half a file": _file(lambda text: text[: len(text) // 2]),

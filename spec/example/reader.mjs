@@ -67,8 +67,10 @@ function readCertificate(certificate) {
   const levels = list(certificate.levels, (level) => readLevel(level, given === "delta" ? "epsilon" : "delta"));
   // Further statements are none of what this reader uses: it refuses them all.
   need(levels.length && Array.isArray(also) && !also.length);
+  need(levels.every(({ choice }, place) => !place || levels[place - 1].choice <= choice));
   if (people !== null) {
     const pairs = list(people, ([level, count]) => [number(level), whole(count)]);
+    need(pairs.every(([level], place) => !place || pairs[place - 1][0] < level));
     need(peopleDigest(pairs) === certificate.people_digest);
   }
   return { levels };
@@ -119,7 +121,6 @@ function checkStatements(content, task, epoch) {
   verified(certificate.absent.value === task.raw.absent.value + result.spoiled.value);
   const pairs = task.choices.map((choice, place) => [choice, people[place]]);
   verified(certificate.people_digest === peopleDigest(pairs));
-  levels.sort((one, other) => one.choice - other.choice);
   verified(`${levels.map(({ choice }) => choice)}` === `${task.choices}`);
   const spent = list(result.spent, (each) => number(each));
   verified(levels.every(({ central }, place) => central === spent[place] && central <= task.promise[place]));

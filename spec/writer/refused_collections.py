@@ -144,6 +144,7 @@ def _certificates(certificate: Document) -> Iterator[tuple[str, str, Any, str]]:
         ("not certified", {"certified": False}),
         ("delta and epsilon", {"epsilon": 1.0}),
         ("no level", {"levels": []}),
+        ("levels that fall", {"levels": levels[::-1]}),
         ("another protocol", {"protocol": protocol}),
         ("a truth value as a number", {"absent": True}),
         ("a negative number", {"delta": -1e-6}),
@@ -155,6 +156,7 @@ def _certificates(certificate: Document) -> Iterator[tuple[str, str, Any, str]]:
     people: dict[str, Document] = {
         "another digest of the people": {"people_digest": "0" * 64},
         "people of another digest": {"people": [[0.5, 4], [1.0, 8]]},
+        "people whose levels fall": {"people": certificate["people"][::-1]},
     }
     for mistake, changed in people.items():
         value: Document = {**certificate, **changed}

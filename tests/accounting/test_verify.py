@@ -1,5 +1,6 @@
 """A certificate survives JSON, and holds only as it was written."""
 
+import dataclasses
 import itertools
 import json
 from collections.abc import Callable
@@ -142,8 +143,7 @@ def _larger_delta(record: dict[str, Any]) -> None:
 
 
 def _without_a_level(record: dict[str, Any]) -> None:
-    del record["levels"][1]
-    record["levels"].append(record["levels"][0])
+    record["levels"][1] = record["levels"][0]
 
 
 def _other_about(record: dict[str, Any]) -> None:
@@ -411,3 +411,21 @@ def test_a_level_listed_twice_is_refused() -> None:
 
     with pytest.raises(DataError, match="once"):
         recomputed(record)
+
+
+@pytest.mark.parametrize("key", ["people", "levels"])
+def test_levels_that_fall_are_refused(key: str) -> None:
+    record = certificate()
+    record[key].reverse()
+
+    with pytest.raises(DataError, match="levels rise"):
+        sdp.verify(record)
+
+
+def test_a_guarantee_of_its_own_people_in_another_order_is_refused() -> None:
+    guarantee = read_certificate(certificate())
+    assert guarantee.people is not None
+    turned = dataclasses.replace(guarantee, people=guarantee.people[::-1])
+
+    with pytest.raises(DataError, match="people whose levels rise"):
+        sdp.verify(turned)

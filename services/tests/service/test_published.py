@@ -136,6 +136,14 @@ FORGERIES: dict[str, tuple[Callable[[Any], None], str]] = {
         lambda r: r["certificate"]["levels"].pop(),
         "does not list every choice",
     ),
+    "levels that fall": (
+        lambda r: r["certificate"]["levels"].reverse(),
+        "cannot be read: Expected statements whose levels rise",
+    ),
+    "people that fall": (
+        lambda r: r["certificate"]["people"].reverse(),
+        "cannot be read: Expected people whose levels rise",
+    ),
     "promise": (
         times("certificate", "levels", 2, "epsilon_central", factor=100.0),
         "certified",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, get_args
 
-from shuffledp.accounting.guarantee import FORMAT, Guarantee
+from shuffledp.accounting.guarantee import FORMAT, Guarantee, check_order
 from shuffledp.accounting.statement import LevelGuarantee, RestsOn, Statement
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.identity import Identity
@@ -38,7 +38,8 @@ def read_certificate(record: object) -> Guarantee:
     """Reads the output of `Guarantee.to_dict` without checking it; `verify` does.
 
     Raises:
-        DataError: If this is not a certificate, or one of another format.
+        DataError: If this is not a certificate, one of another format, or one whose
+            levels do not rise.
     """
     given = record.get("format") if isinstance(record, Mapping) else None
     if not isinstance(record, Mapping) or given != FORMAT:
@@ -71,7 +72,7 @@ def _guarantee(record: Mapping[str, Any]) -> Guarantee:
     if record["protocol_digest"] != identity.digest:
         raise _unfit("`protocol_digest` to be the SHA-256 of its protocol")
     stated = _statement(main)
-    return Guarantee(
+    guarantee = Guarantee(
         protocol=identity,
         about=stated.about,
         num_users=_whole(record, "num_users"),
@@ -89,6 +90,8 @@ def _guarantee(record: Mapping[str, Any]) -> Guarantee:
         people_digest=_text(record, "people_digest"),
         version=_text(record, "version"),
     )
+    check_order(guarantee)
+    return guarantee
 
 
 def _people(record: Mapping[str, Any]) -> tuple[tuple[float, int], ...]:

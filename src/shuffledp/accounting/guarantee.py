@@ -1,13 +1,14 @@
 """Result of the accountant: a certified bound and an attack for every level."""
 
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.cautions import cautions
 from shuffledp.accounting.coalition import coalition_note
 from shuffledp.accounting.level_table import level_table, solved
 from shuffledp.accounting.statement import LevelGuarantee, Statement
-from shuffledp.errors import UnknownLevelError
+from shuffledp.errors import DataError, UnknownLevelError
 from shuffledp.format_number import plain
 from shuffledp.identity import Identity
 from shuffledp.text_tables import TextTable, as_html, as_text
@@ -204,6 +205,18 @@ class Guarantee:
 
 # A reader refuses any other number; it is raised where keys or sentences change.
 FORMAT = "shuffledp-guarantee-3"
+
+
+def check_order(guarantee: Guarantee) -> None:
+    """Raises DataError unless levels rise, in the people and in every statement."""
+    people = [level for level, _ in guarantee.people or ()]
+    if any(first >= second for first, second in pairwise(people)):
+        raise DataError("Expected people whose levels rise, each level once.")
+    for statement in guarantee.statements:
+        levels = [level.chosen for level in statement.levels]
+        # Two quantiles may be of one level.
+        if any(first > second for first, second in pairwise(levels)):
+            raise DataError("Expected statements whose levels rise.")
 
 
 def _title(statement: Statement) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from shuffledp.accounting.account import account, digest
 from shuffledp.accounting.exposure import identity_of
-from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.guarantee import Guarantee, check_order
 from shuffledp.accounting.joint.protocol_composition import one_protocol
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.arguments import expect_instance
@@ -89,9 +89,7 @@ def population_of(guarantee: Guarantee) -> Population:
             "Expected the people's budgets: this certificate has too many levels to list "
             "them, and only their digest."
         )
-    # A dict would silently keep the last of two counts of a level.
-    if len(dict(guarantee.people)) != len(guarantee.people):
-        raise DataError("Expected every level once in the certificate.")
+    # Of two counts of a level a dict keeps the last: `recompute` refuses the order.
     return Population.from_counts(dict(guarantee.people))
 
 
@@ -104,9 +102,11 @@ def recompute(guarantee: Guarantee, protocol: Any, people: Population) -> Verifi
         people: The people it was computed for.
 
     Raises:
-        DataError: If these are not the people or the protocol of the certificate.
+        DataError: If these are not the people or the protocol of the certificate, or its
+            levels do not rise.
         UnknownLevelError: If it states levels that no user has.
     """
+    check_order(guarantee)
     if digest(expect_instance(people, Population)) != guarantee.people_digest:
         raise DataError(
             "Expected the people of the certificate: their digest is different."
