@@ -127,7 +127,7 @@ class CountsExposure:
 
         def losses_of(rate: float, near: AccountingQuery) -> tuple[ReportBounds, Kinds]:
             profile = self._profile(rate, near)
-            return self._with_draws(profile, near), profile.kinds
+            return self.with_draws(profile, near), profile.kinds
 
         return losses_of_rates(
             query,
@@ -139,7 +139,7 @@ class CountsExposure:
 
     def bounds(self, rate: float, query: AccountingQuery) -> ReportBounds:
         """Returns both ends for people who send each message with this probability."""
-        return self._with_draws(self._profile(rate, query), query)
+        return self.with_draws(self._profile(rate, query), query)
 
     def _profile(self, rate: float, query: AccountingQuery) -> CountsProfile:
         """Returns the profile for noise as it is distributed."""
@@ -154,7 +154,7 @@ class CountsExposure:
             is_attacked=self.local_epsilon is None,
         )
 
-    def _with_draws(
+    def with_draws(
         self, profile: CountsProfile, query: AccountingQuery
     ) -> ReportBounds:
         """Returns both ends for messages as devices draw them."""

@@ -166,7 +166,7 @@ def _upper(change: BucketChange, epsilon: float) -> float:
 
 def _losses(change: BucketChange, negligible: float) -> LossDistribution:
     if change.proven is None:
-        change = replace(change, pair=_fewer_atoms(change.pair))
+        change = replace(change, pair=fewer_atoms(change.pair))
     upper = partial(_upper, change)
     try:
         losses = loss_distribution(upper, ceiling=float("inf"), negligible=negligible)
@@ -181,7 +181,7 @@ def _losses(change: BucketChange, negligible: float) -> LossDistribution:
         raise CertificationError("No proven bound for this noise.") from error
 
 
-def _fewer_atoms(pair: BucketPair) -> BucketPair:
+def fewer_atoms(pair: BucketPair) -> BucketPair:
     """Returns a pair that dominates this one, quicker to evaluate hundreds of times."""
     if pair.with_message.size <= _MANY_ATOMS:
         return pair

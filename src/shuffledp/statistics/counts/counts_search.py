@@ -6,7 +6,8 @@ trusted: every design is certified at the end.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,15 @@ from scipy.optimize import minimize_scalar
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.accounting_query import AccountingQuery
+from shuffledp.accounting.counts.bucket_pair import BucketChange
+from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_exposure import CountsExposure
 from shuffledp.accounting.counts.counts_parameters import (
     CountGroup,
     CountsParameters,
     Noise,
 )
+from shuffledp.accounting.counts.counts_profile import CountsProfile, fewer_atoms
 from shuffledp.accounting.epsilon_solver import round_down, round_up
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.items.report_sizing import keeps_targets
@@ -39,6 +43,8 @@ _LEAST_DELTA = 1e-300
 _MOST_STEPS = 40
 # Steps by a fifth at first; where these do not end the answer is far, and each doubles.
 _SHORT_STEPS = 8
+# A size that is more than this times the usual first one is begun with.
+_FAR_AWAY = 4.0
 _A_LITTLE_LESS = 0.9
 # Sizes of a trusted curator's noise that are tried, with several targets.
 _CURATOR_STEPS = 100
@@ -199,13 +205,23 @@ class CountsSearch:
         )
         assert isinstance(exposure, CountsExposure)
         query = AccountingQuery({}, self.people.counts, self.delta, None)
-        return exposure.bounds(rate, query).upper(target)
+        if rate == 1.0 or isinstance(noise, PoissonNoise):
+            return exposure.bounds(rate, query).upper(target)
+        # Many probabilities are tried with one noise, whose pair has few atoms then.
+        noise = noise.scaled(exposure.people.num_users / self.honest)
+        change = _with_fewer_atoms(noise, self.buckets, self.most)
+        thinned = replace(change, pair=change.pair.thinned(rate))
+        profile = CountsProfile((thinned,), (), self.delta)
+        return exposure.with_draws(profile, query).upper(target)
 
     def _smallest(self, family: NoiseFamily, target: float) -> float:
         """Returns about the smallest noise at which a target sends every answer."""
         changed = 1.0 if self.buckets == 1 else 2.0 * self.most
         # No noise is below that of a trusted curator; Poisson noise is twice as wide.
         size = math.sqrt(2.0) * changed / max(target, 0.1 * math.sqrt(changed))
+        least = self._curator_size(target, changed)
+        if least > _FAR_AWAY * size:
+            size = least
         low: tuple[float, float] | None = None
         high: tuple[float, float] | None = None
         for step in range(_MOST_STEPS):
@@ -221,6 +237,9 @@ class CountsSearch:
             if excess <= 0.0:
                 high = size, excess
             else:
+                if high is None and low is not None and excess > low[1]:
+                    # More noise only adds to the errors of the proof.
+                    break
                 low = size, excess
             if -_CLOSE <= excess <= 0.0:
                 return size
@@ -234,6 +253,12 @@ class CountsSearch:
         if high is None:
             raise CertificationError(f"No noise found that keeps target {target:g}.")
         return high[0]
+
+    def _curator_size(self, target: float, changed: float) -> float:
+        """Returns the deviation of a trusted curator's noise in each bucket."""
+        mu = float(sensitivity_per_deviation(np.array([target]), self.delta)[0])
+        laplace = math.sqrt(2.0) * changed / target if target > 0.0 else math.inf
+        return min(laplace, math.sqrt(changed) / mu)
 
     def _rates(self, noise: Noise) -> list[float]:
         """Returns about the largest probability to send, of each target."""
@@ -275,6 +300,13 @@ class CountsSearch:
         spread = float(counts @ (rates - signal / n) ** 2)
         total = sampling * f + variance + spread * n / max(n - 1.0, 1.0) * f * (1.0 - f)
         return math.sqrt(total) * n / signal
+
+
+@lru_cache(maxsize=2)
+def _with_fewer_atoms(noise: Noise, buckets: int, most: int) -> BucketChange:
+    """Returns changes of an answer that is sent, in few atoms that dominate it."""
+    change = noise.certified(1.0, buckets=buckets, moved=buckets > 1, times=most)
+    return replace(change, pair=fewer_atoms(change.pair))
 
 
 def _between(low: tuple[float, float], high: tuple[float, float]) -> float:
