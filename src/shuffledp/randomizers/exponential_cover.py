@@ -17,6 +17,7 @@ of message. A larger r lets people of larger budgets cover a careful one.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -60,7 +61,7 @@ class ExponentialBlanket:
         """Its rate outside of [-1, 1]."""
         return self.rate * self.steeper
 
-    @property
+    @cached_property
     def norm(self) -> float:
         """The integral of the unnormalized omega."""
         inside = _mean_decay(self.kappa)
@@ -79,9 +80,20 @@ def blanket_probability(
     rates: Floats, shape: ExponentialBlanket, *, clipped: bool
 ) -> Floats:
     """Returns gamma for people whose noise has these rates, shape as `rates`."""
+    return _probability_below(_log_peak(rates, clipped=clipped), rates, shape)
+
+
+def _log_peak(rates: Floats, *, clipped: bool) -> Floats:
     # A rate of 0 is the uniform distribution within the range, and nothing on the line.
     with np.errstate(divide="ignore"):
-        peak = np.log(end_density(rates, clipped=clipped))
+        peak: Floats = np.log(end_density(rates, clipped=clipped))
+    return peak
+
+
+def _probability_below(
+    peak: Floats, rates: Floats, shape: ExponentialBlanket
+) -> Floats:
+    """Returns `blanket_probability`, given the logarithm of the density's peak."""
     gamma: Floats = np.full(rates.shape, np.inf)
     for y in {0.0, 1.0, shape.reach}:
         if math.isfinite(y):
@@ -134,13 +146,16 @@ def best_shape(
         population.counts, np.arange(0, population.num_levels, stride)
     )
 
+    # What all shapes have in common.
+    peak, own = _log_peak(rates, clipped=clipped), _Target.of(rate, clipped=clipped)
+
     def with_reach(
         reach: float, factor: float = 1.0
     ) -> tuple[float, ExponentialBlanket]:
         def spread(kappa: float) -> float:
             shape = ExponentialBlanket(kappa, rate, reach, factor)
-            people = counts @ blanket_probability(rates, shape, clipped=clipped)
-            return divergence(shape, clipped=clipped) / max(float(people), 1e-300)
+            people = counts @ _probability_below(peak, rates, shape)
+            return own.divergence(shape) / max(float(people), 1e-300)
 
         best = minimize_scalar(
             spread, bounds=(0.0, rate), method="bounded", options={"xatol": rate / 500}
@@ -265,17 +280,43 @@ def _outer_cells(shape: ExponentialBlanket) -> tuple[Floats, ...]:
 
 def divergence(shape: ExponentialBlanket, *, clipped: bool) -> float:
     """Computes approximately the integral of (R(-1) - R(1))^2 / omega."""
-    rate, kappa, norm = shape.rate, shape.kappa, shape.norm
-    y = (np.arange(64) + 0.5) / 64
-    # Densities e^{-rate} 2 sinh(rate y), squared, against e^{-kappa y}.
-    difference = np.exp(rate * (y - 1.0)) * -np.expm1(-2.0 * rate * y)
-    total = float(np.mean(difference**2 * np.exp(kappa * y)))
-    if shape.reach > 1.0:
-        falls = 2.0 * rate - shape.outside
-        edge = math.expm1(-2.0 * rate) ** 2 * math.exp(kappa) / falls
-        total += edge * -math.expm1(-falls * (shape.reach - 1.0))
-    peak = end_density(np.array([rate]), clipped=clipped)[0]
-    return float(2.0 * total * peak**2 * norm)
+    return _Target.of(shape.rate, clipped=clipped).divergence(shape)
+
+
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """A target user's densities, whatever the shape of omega.
+
+    Attributes:
+        rate: Of the noise.
+        peak: The density at its own location.
+        middles: Distances from the middle, shape (64,).
+        squares: Squared differences of the densities there, without their peak.
+    """
+
+    rate: float
+    peak: float
+    middles: Floats
+    squares: Floats
+
+    @staticmethod
+    def of(rate: float, *, clipped: bool) -> "_Target":
+        """Returns the target user with this rate."""
+        y = (np.arange(64) + 0.5) / 64
+        # Densities e^{-rate} 2 sinh(rate y), squared, against e^{-kappa y}.
+        difference = np.exp(rate * (y - 1.0)) * -np.expm1(-2.0 * rate * y)
+        peak = end_density(np.array([rate]), clipped=clipped)[0]
+        return _Target(rate, float(peak), y, difference**2)
+
+    def divergence(self, shape: ExponentialBlanket) -> float:
+        """Computes about the integral of (R(-1) - R(1))^2 / omega."""
+        weights = np.exp(shape.kappa * self.middles)
+        total = float((self.squares * weights).sum()) / weights.size
+        if shape.reach > 1.0:
+            falls = 2.0 * self.rate - shape.outside
+            edge = math.expm1(-2.0 * self.rate) ** 2 * math.exp(shape.kappa) / falls
+            total += edge * -math.expm1(-falls * (shape.reach - 1.0))
+        return 2.0 * total * self.peak**2 * shape.norm
 
 
 def end_density(rates: Floats, *, clipped: bool) -> Floats:
@@ -289,7 +330,7 @@ def end_density(rates: Floats, *, clipped: bool) -> Floats:
 
 def _mean_decay(rate: float) -> float:
     """Returns the mean of e^{-rate t} over [0, 1]."""
-    return float(_mean_decay_of(np.array([rate]))[0])
+    return 1.0 - rate / 2.0 if rate < 1e-8 else -math.expm1(-rate) / rate
 
 
 def _mean_decay_of(rates: Floats) -> Floats:
