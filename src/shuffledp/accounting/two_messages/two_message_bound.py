@@ -48,9 +48,7 @@ class TwoMessageBound:
 
     def of_pair(self, pair: int) -> "TwoMessageBound":
         """Returns the bound for one of the pairs; both share their computed results."""
-        return TwoMessageBound(
-            (self.populations[pair],), self.is_composed, self._known
-        )
+        return TwoMessageBound((self.populations[pair],), self.is_composed, self._known)
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
