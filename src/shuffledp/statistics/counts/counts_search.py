@@ -33,9 +33,10 @@ from shuffledp.population import Population
 from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
 from shuffledp.statistics.counts.noise_families import NoiseFamily
 from shuffledp.statistics.counts.protocol import Counts
+from shuffledp.statistics.counts.secant_steps import CLOSE, line_root, size_between
 
-# A search of a size ends when delta is missed by this part, or the size known to that.
-_CLOSE, _NEAR = 2e-3, 1e-5
+# A search of a size ends when the size is known to this part.
+_NEAR = 1e-5
 # A probability to send is known to this; between two with a delta farther below the goal
 # than the logarithm _FAR, no line leads to it.
 _RATE_STEP, _FAR = 2.0**-14, -6.0
@@ -241,7 +242,7 @@ class CountsSearch:
                     # More noise only adds to the errors of the proof.
                     break
                 low = size, excess
-            if -_CLOSE <= excess <= 0.0:
+            if -CLOSE <= excess <= 0.0:
                 return size
             if low is None or high is None:
                 growth = 1.2 if step < _SHORT_STEPS else 2.0
@@ -249,7 +250,7 @@ class CountsSearch:
             elif high[0] / low[0] - 1.0 < _NEAR:
                 return high[0]
             else:
-                size = _between(low, high)
+                size = size_between(low, high)
         if high is None:
             raise CertificationError(f"No noise found that keeps target {target:g}.")
         return high[0]
@@ -278,11 +279,11 @@ class CountsSearch:
         if above <= 0.0:
             return 1.0
         low, high = (0.0, -math.inf), (1.0, above)
-        while high[0] - low[0] > _RATE_STEP and not -_CLOSE <= low[1] <= 0.0:
+        while high[0] - low[0] > _RATE_STEP and not -CLOSE <= low[1] <= 0.0:
             middle = 0.5 * (low[0] + high[0])
             # Far from the answer, delta is what errors of the evaluation add to it.
             if low[1] > _FAR:
-                middle = _line_root(low, high)
+                middle = line_root(low, high)
             at = middle, excess(middle)
             low, high = (at, high) if at[1] <= 0.0 else (low, at)
         return round_down(low[0])
@@ -307,27 +308,3 @@ def _with_fewer_atoms(noise: Noise, buckets: int, most: int) -> BucketChange:
     """Returns changes of an answer that is sent, in few atoms that dominate it."""
     change = noise.certified(1.0, buckets=buckets, moved=buckets > 1, times=most)
     return replace(change, pair=fewer_atoms(change.pair))
-
-
-def _between(low: tuple[float, float], high: tuple[float, float]) -> float:
-    """Returns the size at which delta is just kept, by a line in logarithms.
-
-    Args:
-        low: A size that is too small, and log(delta / goal) there.
-        high: One that is large enough, likewise.
-    """
-    large, small = (math.log(high[0]), high[1]), (math.log(low[0]), low[1])
-    return math.exp(_line_root(large, small))
-
-
-def _line_root(keeping: tuple[float, float], missed: tuple[float, float]) -> float:
-    """Returns where delta is just kept, by a line between two numbers.
-
-    Args:
-        keeping: A number at which delta is kept, and log(delta / goal) there.
-        missed: One at which it is not, likewise.
-    """
-    part = (missed[1] + 0.5 * _CLOSE) / (missed[1] - keeping[1])
-    # Steps that hardly leave an end are lengthened.
-    part = min(max(part, 0.02), 0.98)
-    return missed[0] + part * (keeping[0] - missed[0])
