@@ -151,3 +151,18 @@ def test_sweeps_find_the_same_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
     swept = joint_budgets(promise, counts, targets, np.array(targets))
 
     assert swept == pytest.approx(jointly, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_level_that_the_largest_budget_breaks_is_solved_for(
+    looks: list[float],
+) -> None:
+    # The sixth target is kept by no largest budget, though its slope is nearly flat.
+    wanted = dict.fromkeys((0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2), 1_250)
+    promise = Promise(sdp.OneBit(), delta=1e-6)
+
+    found = largest_budgets(promise, wanted)
+
+    # Sweeps over all levels took six times as many.
+    assert len(looks) <= 400
+    assert_used_up(promise, found)

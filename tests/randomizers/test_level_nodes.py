@@ -6,7 +6,7 @@ import pytest
 from shuffledp import ClipLaplace, Gaussian, Laplace, Population, account
 from shuffledp.randomizers import level_nodes as level_nodes_module
 from shuffledp.randomizers import noise
-from shuffledp.randomizers.exponential_cover import (
+from shuffledp.randomizers.exponential_blanket import (
     ExponentialBlanket,
     blanket_probability,
 )

@@ -7,7 +7,7 @@ import pytest
 
 from shuffledp import Population, account
 from shuffledp.cover import Cover
-from shuffledp.randomizers.exponential_cover import ExponentialBlanket
+from shuffledp.randomizers.exponential_blanket import ExponentialBlanket
 from shuffledp.randomizers.sampled_clip_laplace import SampledClipLaplace
 from shuffledp.randomizers.sampled_cover import best_kappa, cover_with_kappa
 from shuffledp.types import Floats

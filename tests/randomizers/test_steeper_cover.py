@@ -8,12 +8,11 @@ import pytest
 from scipy.integrate import quad
 
 from shuffledp import Laplace, Population, account
-from shuffledp.randomizers.exponential_cover import (
+from shuffledp.randomizers.exponential_blanket import (
     ExponentialBlanket,
-    best_shape,
     blanket_probability,
-    cover_in_shape,
 )
+from shuffledp.randomizers.exponential_cover import best_shape, cover_in_shape
 from shuffledp.types import Floats
 
 SHAPES = [

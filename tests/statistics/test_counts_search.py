@@ -2,9 +2,12 @@
 
 import pytest
 
+from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.counts.count_noise import PoissonNoise
-from shuffledp.accounting.counts.counts_parameters import Noise
+from shuffledp.accounting.counts.counts_exposure import CountsExposure
+from shuffledp.accounting.counts.counts_parameters import CountsParameters, Noise
 from shuffledp.accounting.items.report_sizing import keeps_targets
+from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_search import CountsSearch
 from shuffledp.statistics.counts.noise_families import NoiseFamily
@@ -71,3 +74,41 @@ def test_mixed_targets_take_few_evaluations(
     assert len(evaluated) <= 25
     assert design.protocol.rates == (1.0, 1.0, 1.0)
     assert keeps_targets(design.guarantee)
+
+
+def test_tiny_target_takes_few_sizes(
+    evaluated: list[tuple[float, float, float]],
+) -> None:
+    size = mixed({0.005: 1_000_000})._smallest(NoiseFamily("Poisson", "poisson"), 0.005)
+
+    assert len(evaluated) <= 9
+    assert mixed({0.005: 1_000_000})._delta_of(PoissonNoise(size**2), 1.0, 0.005) <= (
+        1e-6
+    )
+
+
+def test_hopeless_target_is_given_up_soon(
+    evaluated: list[tuple[float, float, float]],
+) -> None:
+    # So much noise that what devices round tells more than the target.
+    search = mixed({1.7e-4: 100_000_000})
+
+    with pytest.raises(CertificationError, match="No noise"):
+        search._smallest(NoiseFamily("Poisson", "poisson"), 1.7e-4)
+
+    assert len(evaluated) <= 6
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.9])
+def test_fewer_atoms_bound_a_little_more(rate: float) -> None:
+    search = mixed({0.1: 10_000})
+    noise = NoiseFamily("geometric", "geometric", pairs=2_000.0).noise(20.0)
+    exposed = CountsParameters((search._group(noise),), (0.1,), (rate,), search.honest)
+    (exposure,) = exposed.exposures(search.people)
+    assert isinstance(exposure, CountsExposure)
+    query = AccountingQuery({}, search.people.counts, search.delta, None)
+
+    exact = exposure.bounds(rate, query).upper(0.1)
+
+    # Fewer atoms also have smaller errors, by a few parts in a billion.
+    assert exact * (1.0 - 1e-7) <= search._delta_of(noise, rate, 0.1) <= exact * 1.001

@@ -90,6 +90,8 @@ class _System:
         self._ranks = 3e-5 * np.arange(counts.size, 0, -1)
         self._highest = largest_budget * (1.0 - self._ranks)
         self._slopes: Floats = np.eye(counts.size)
+        # Levels that were seen to break their targets with the largest budget.
+        self._sensitive = np.zeros(counts.size, dtype=np.bool_)
         spreads = [normal_spread(target, promise.delta) for target in targets]
         self._spreads = np.log(spreads)
         # By how much the excess grows with the logarithm of a normal loss's deviation.
@@ -104,6 +106,7 @@ class _System:
         """Returns the budgets at which Newton's method leaves no excess, or None."""
         for first_guess in (self._normal_start, lambda log_budgets: log_budgets):
             self._slopes = np.eye(start.size)
+            self._sensitive[:] = False
             with suppress(CertificationError):
                 log_budgets = self._newton(
                     first_guess(np.log(start)), self._excess, _STEP_ACCURACY
@@ -119,6 +122,8 @@ class _System:
             CertificationError: If there is no such place.
         """
         log_budgets = self._newton(start, self._normal_excess, _START_ACCURACY)
+        # Bounds are not those of normal losses.
+        self._sensitive[:] = False
         if log_budgets is None:
             raise CertificationError("No budgets would do for normal losses.")
         self._measure_slopes(
@@ -174,6 +179,10 @@ class _System:
             )
             candidate = self._after_step(log_budgets, limited_step)
             new_excess, change = excess_at(candidate), candidate - log_budgets
+            if np.any(insensitive & (new_excess > 0.0)):
+                # The largest budget breaks a target: it matters after all.
+                self._sensitive |= insensitive & (new_excess > 0.0)
+                continue
             largest_before, largest_after = (
                 np.abs(excess).max(),
                 np.abs(new_excess).max(),
@@ -230,8 +239,8 @@ class _System:
 
     def _insensitive_levels(self, excess: Floats) -> NDArray[np.bool_]:
         """Returns the levels that get the largest budget: it hardly changes anything."""
-        insensitive: NDArray[np.bool_] = np.diag(self._slopes) < _SMALLEST_SLOPE
-        return insensitive & (excess < 0.0)
+        flat: NDArray[np.bool_] = np.diag(self._slopes) < _SMALLEST_SLOPE
+        return flat & (excess < 0.0) & ~self._sensitive
 
     def _measure_slopes(
         self, log_budgets: Floats, excess: Floats, excess_at: Callable[[Floats], Floats]

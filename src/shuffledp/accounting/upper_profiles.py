@@ -43,10 +43,11 @@ _FAR_MORE = 1e3
 _NOTHING = 1e-300
 # Share of a bound that may be margin before smaller epsilons are tried.
 _CAUTION = 0.01
-# Evaluations of slow profiles in compositions: for three levels, as many as an account of
-# a few seconds may take. They do not depend on how many levels are asked for, as searches
-# for budgets ask for one and certify all.
-_SLOW_EVALUATIONS = 60
+# Evaluations of slow profiles in compositions, as many as an account of a few seconds may
+# take: the more bands there are, the fewer, which raises an epsilon by less than 1%. They
+# do not depend on how many levels are asked for, as searches for budgets ask for one and
+# certify all.
+_SLOW_EVALUATIONS, _MOST_BANDS, _LEAST_EVALUATIONS = 60, 5, 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,13 +228,19 @@ def upper_profiles(
         by_theorem: dict[RestsOn, UpperBound] = {}
         two = None
         if not quick:
-            two = two_message_bound(pairs, population.counts, target, absent=absent)
+            two = two_message_bound(
+                pairs,
+                population.counts,
+                target,
+                absent=absent,
+                is_composed=randomizer.changes > 1,
+            )
         if two is not None:
             by_theorem["two messages"] = two
         by_theorem["blanket"] = bound
         evaluations = EVALUATIONS
         if two is not None and two.is_slow:
-            evaluations = _SLOW_EVALUATIONS
+            evaluations = _slow_evaluations(two.num_bands)
         directions: list[UpperProfile] = []
         if _show_apart(pairs, randomizer) and isinstance(bound, WorstBound):
             for pair, alone in enumerate(bound.bounds):
@@ -247,6 +254,12 @@ def upper_profiles(
             )
         )
     return profiles
+
+
+def _slow_evaluations(num_bands: int) -> int:
+    """Returns at how many epsilons a composition may evaluate a bound of many bands."""
+    fewer = _MOST_BANDS * _SLOW_EVALUATIONS // num_bands
+    return min(max(fewer, _LEAST_EVALUATIONS), _SLOW_EVALUATIONS)
 
 
 def _show_apart(pairs: tuple[Cover, ...], randomizer: LocalRandomizer) -> bool:

@@ -16,13 +16,21 @@ of message. A larger r lets people of larger budgets cover a careful one.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
 from shuffledp.cover import CellBounds, Cover
 from shuffledp.population import Population
+from shuffledp.randomizers.exponential_blanket import (
+    ExponentialBlanket,
+    TargetDensities,
+    blanket_probability,
+    end_density,
+    log_peak,
+    mean_decay_of,
+    probability_below,
+)
 from shuffledp.types import Floats
 
 # Distinct budgets at which a shape of omega is compared with others.
@@ -37,61 +45,6 @@ _STEEPER, _MOST_SHOWN, _STEEPER_COST = (1.1, 1.2, 1.35, 1.5), 15.0, 1.05
 _OUTER_CELLS = 400
 # Rounding of the target user's densities, as a part of their sum.
 _ROUNDING = 4e-15
-
-
-@dataclass(frozen=True)
-class ExponentialBlanket:
-    """Parameters of omega.
-
-    Attributes:
-        kappa: Its rate inside of [-1, 1].
-        rate: The target user's.
-        reach: Where it ends, maybe infinity.
-        steeper: Its rate outside over the target user's, at least 1; 1 if it never ends.
-    """
-
-    kappa: float
-    rate: float
-    reach: float
-    steeper: float = 1.0
-
-    @property
-    def outside(self) -> float:
-        """Its rate outside of [-1, 1]."""
-        return self.rate * self.steeper
-
-    @property
-    def norm(self) -> float:
-        """The integral of the unnormalized omega."""
-        inside = _mean_decay(self.kappa)
-        if self.reach <= 1.0:
-            return 2.0 * inside
-        outside = -math.expm1(-self.outside * (self.reach - 1.0)) / self.outside
-        return 2.0 * (inside + math.exp(-self.kappa) * outside)
-
-    def log_density(self, y: float) -> float:
-        """Returns log omega at a distance y >= 0 from the middle."""
-        beyond = max(y - 1.0, 0.0)
-        return -self.kappa * min(y, 1.0) - self.outside * beyond - math.log(self.norm)
-
-
-def blanket_probability(
-    rates: Floats, shape: ExponentialBlanket, *, clipped: bool
-) -> Floats:
-    """Returns gamma for people whose noise has these rates, shape as `rates`."""
-    # A rate of 0 is the uniform distribution within the range, and nothing on the line.
-    with np.errstate(divide="ignore"):
-        peak = np.log(end_density(rates, clipped=clipped))
-    gamma: Floats = np.full(rates.shape, np.inf)
-    for y in {0.0, 1.0, shape.reach}:
-        if math.isfinite(y):
-            ratio = peak - rates * (1.0 + y) - shape.log_density(y)
-            # What exceeds 1 is cut off below, and need not be computed.
-            np.minimum(gamma, np.exp(np.minimum(ratio, 1.0)), out=gamma)
-        else:
-            # On the way to infinity a steeper density falls below omega altogether.
-            gamma[rates > shape.outside] = 0.0
-    return np.minimum(gamma * (1.0 - 1e-12), 1.0)
 
 
 def exponential_cover(
@@ -134,13 +87,19 @@ def best_shape(
         population.counts, np.arange(0, population.num_levels, stride)
     )
 
+    # What all shapes have in common.
+    peak, own = (
+        log_peak(rates, clipped=clipped),
+        TargetDensities.of(rate, clipped=clipped),
+    )
+
     def with_reach(
         reach: float, factor: float = 1.0
     ) -> tuple[float, ExponentialBlanket]:
         def spread(kappa: float) -> float:
             shape = ExponentialBlanket(kappa, rate, reach, factor)
-            people = counts @ blanket_probability(rates, shape, clipped=clipped)
-            return divergence(shape, clipped=clipped) / max(float(people), 1e-300)
+            people = counts @ probability_below(peak, rates, shape)
+            return own.divergence(shape) / max(float(people), 1e-300)
 
         best = minimize_scalar(
             spread, bounds=(0.0, rate), method="bounded", options={"xatol": rate / 500}
@@ -189,7 +148,7 @@ def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -
     edges = np.linspace(0.0, 1.0, 201 + int(min(40.0 * rate, 1500.0)))
     left, right = edges[:-1], edges[1:]
     width, middle = right - left, (left + right) / 2.0
-    masses = np.exp(-kappa * left) * width * _mean_decay_of(kappa * width) / norm
+    masses = np.exp(-kappa * left) * width * mean_decay_of(kappa * width) / norm
     far = 0.5 * np.exp(-rate * (1.0 + left)) * -np.expm1(-rate * width)
     near = 0.5 * np.exp(-rate * (1.0 - right)) * -np.expm1(-rate * width)
     # far - near, without cancellation.
@@ -255,45 +214,9 @@ def _outer_cells(shape: ExponentialBlanket) -> tuple[Floats, ...]:
     edges = np.linspace(0.0, beyond, _OUTER_CELLS + 1)
     left, width = edges[:-1], np.diff(edges)
     masses = scale * np.exp(-shape.outside * left) * width
-    masses *= _mean_decay_of(shape.outside * width)
+    masses *= mean_decay_of(shape.outside * width)
     near = 0.5 * np.exp(-rate * left) * -np.expm1(-rate * width)
     # The density against omega grows outward.
     ratio = 0.5 * rate / scale * np.exp((shape.outside - rate) * edges)
     ratios = np.stack([ratio * math.exp(-2.0 * rate), ratio])
     return masses, near, near * math.exp(-2.0 * rate), ratios[:, :-1], ratios[:, 1:]
-
-
-def divergence(shape: ExponentialBlanket, *, clipped: bool) -> float:
-    """Computes approximately the integral of (R(-1) - R(1))^2 / omega."""
-    rate, kappa, norm = shape.rate, shape.kappa, shape.norm
-    y = (np.arange(64) + 0.5) / 64
-    # Densities e^{-rate} 2 sinh(rate y), squared, against e^{-kappa y}.
-    difference = np.exp(rate * (y - 1.0)) * -np.expm1(-2.0 * rate * y)
-    total = float(np.mean(difference**2 * np.exp(kappa * y)))
-    if shape.reach > 1.0:
-        falls = 2.0 * rate - shape.outside
-        edge = math.expm1(-2.0 * rate) ** 2 * math.exp(kappa) / falls
-        total += edge * -math.expm1(-falls * (shape.reach - 1.0))
-    peak = end_density(np.array([rate]), clipped=clipped)[0]
-    return float(2.0 * total * peak**2 * norm)
-
-
-def end_density(rates: Floats, *, clipped: bool) -> Floats:
-    """Returns the density at its own location, an end of the range, shape as `rates`."""
-    if not clipped:
-        return rates / 2.0
-    steep = np.maximum(rates, 1e-300)
-    peak: Floats = np.where(rates > 0.0, steep / -np.expm1(-2.0 * steep), 0.5)
-    return peak
-
-
-def _mean_decay(rate: float) -> float:
-    """Returns the mean of e^{-rate t} over [0, 1]."""
-    return float(_mean_decay_of(np.array([rate]))[0])
-
-
-def _mean_decay_of(rates: Floats) -> Floats:
-    small = rates < 1e-8
-    safe = np.where(small, 1.0, rates)
-    mean: Floats = np.where(small, 1.0 - rates / 2.0, -np.expm1(-safe) / safe)
-    return mean

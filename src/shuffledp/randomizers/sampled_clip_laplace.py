@@ -32,11 +32,8 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.clipped_noise import ClippedNoise
-from shuffledp.randomizers.exponential_cover import (
-    ExponentialBlanket,
-    cover_in_shape,
-    end_density,
-)
+from shuffledp.randomizers.exponential_blanket import ExponentialBlanket, end_density
+from shuffledp.randomizers.exponential_cover import cover_in_shape
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomizers.noise import pure_local_delta
 from shuffledp.randomizers.sampled_cells import MessageCounts

@@ -26,7 +26,7 @@ from scipy.optimize import minimize_scalar
 
 from shuffledp.cover import Cover
 from shuffledp.population import Population
-from shuffledp.randomizers.exponential_cover import ExponentialBlanket, divergence
+from shuffledp.randomizers.exponential_blanket import ExponentialBlanket, divergence
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomizers.sparsified_cover import TwoPieceBlanket, worst_pair
 from shuffledp.types import Floats

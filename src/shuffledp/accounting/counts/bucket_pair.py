@@ -206,10 +206,18 @@ def _gain(
     with np.errstate(over="ignore"):
         threshold = growth * ratios
     at = np.searchsorted(tails.ratios, threshold, side="right")
-    value = first * tails.first[at] - growth * second * tails.second[at]
-    near = np.searchsorted(tails.ratios, threshold * (1.0 - _TIE), side="left")
-    size = first * tails.first[near] + growth * second * tails.second[near]
-    return float(value.sum()), float(size.sum())
+    gained, lost = first @ tails.first[at], second @ tails.second[at]
+    # Few atoms lie just below a threshold: the other tails begin where they did.
+    nearer = threshold * (1.0 - _TIE)
+    tied = (tails.ratios[np.maximum(at, 1) - 1] >= nearer) & (at > 0)
+    near_gained, near_lost = gained, lost
+    if tied.any():
+        before = np.searchsorted(tails.ratios, nearer[tied], side="left")
+        after = at[tied]
+        near_gained += first[tied] @ (tails.first[before] - tails.first[after])
+        near_lost += second[tied] @ (tails.second[before] - tails.second[after])
+    size = float(near_gained + growth * near_lost)
+    return float(gained - growth * lost), size
 
 
 def _ratios(p: Floats, q: Floats) -> Floats:

@@ -115,7 +115,8 @@ class PoissonNoise:
 
     def scaled(self, factor: float) -> "PoissonNoise":
         """See `CountNoise`."""
-        return PoissonNoise(self.mean * factor)
+        # Unchanged, with what is known of it already.
+        return self if factor == 1.0 else PoissonNoise(self.mean * factor)
 
     def jumps(self) -> JumpRates:
         """Returns single messages +."""

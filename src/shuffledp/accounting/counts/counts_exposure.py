@@ -160,7 +160,7 @@ class CountsExposure:
 
         def losses_of(rate: float, near: AccountingQuery) -> tuple[ReportBounds, Kinds]:
             profile = self._profile(rate, near)
-            return self._with_draws(profile, near), profile.kinds
+            return self.with_draws(profile, near), profile.kinds
 
         return losses_of_rates(
             query,
@@ -172,7 +172,7 @@ class CountsExposure:
 
     def bounds(self, rate: float, query: AccountingQuery) -> ReportBounds:
         """Returns both ends for people who send each message with this probability."""
-        return self._with_draws(self._profile(rate, query), query)
+        return self.with_draws(self._profile(rate, query), query)
 
     def _profile(self, rate: float, query: AccountingQuery) -> CountsProfile:
         """Returns the profile for noise as it is distributed."""
@@ -187,7 +187,7 @@ class CountsExposure:
             is_attacked=self.local_epsilon is None,
         )
 
-    def _with_draws(
+    def with_draws(
         self, profile: CountsProfile, query: AccountingQuery
     ) -> ReportBounds:
         """Returns both ends for messages as devices draw them."""

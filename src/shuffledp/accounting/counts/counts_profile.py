@@ -11,15 +11,16 @@ some pair and composes (Zhu, Dong and Wang 2022, arXiv:2106.08567, Proposition 7
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
 from shuffledp.accounting.counts.bucket_pair import ULP, BucketChange, BucketPair
 from shuffledp.accounting.counts.bucket_scores import BucketScores, bucket_scores
 from shuffledp.accounting.counts.count_noise import CountNoise
+from shuffledp.accounting.counts.poisson_pair import PoissonPair
 from shuffledp.accounting.rounds.composition import Composed, composed
 from shuffledp.accounting.rounds.loss_distribution import (
     LossDistribution,
@@ -168,18 +169,37 @@ def _upper(change: BucketChange, epsilon: float) -> float:
 
 
 def _losses(change: BucketChange, negligible: float) -> LossDistribution:
-    if change.proven is None:
-        change = replace(change, pair=_fewer_atoms(change.pair))
-    upper = partial(_upper, change)
+    if change.proven is not None:
+        return _losses_of_proven(change.proven, negligible)
+    upper = partial(_upper, replace(change, pair=fewer_atoms(change.pair)))
+    corners = _corners(change)
+    return _losses_below(upper, negligible, is_smooth=False, corners=corners)
+
+
+# Groups with the same noise share one, and certificates take it from the search.
+@lru_cache(maxsize=64)
+def _losses_of_proven(proven: PoissonPair, negligible: float) -> LossDistribution:
+    is_smooth = proven.mean > _SMOOTH
+    none = np.zeros(0)
+    return _losses_below(proven.upper, negligible, is_smooth=is_smooth, corners=none)
+
+
+def _losses_below(
+    upper: Callable[[float], float],
+    negligible: float,
+    *,
+    is_smooth: bool,
+    corners: Floats,
+) -> LossDistribution:
     try:
         losses = loss_distribution(upper, ceiling=float("inf"), negligible=negligible)
-        if change.proven is not None and change.proven.mean > _SMOOTH:
+        if is_smooth:
             return losses
         # Few counts make a profile of corners, which so few chords do not follow.
         nodes = losses.losses[losses.losses >= 0.0]
         steps = np.diff(nodes, append=nodes[-1]) / _PARTS
         finer = np.unique([nodes + part * steps for part in range(_PARTS)])
-        finer = np.union1d(finer, _corners(change))
+        finer = np.union1d(finer, corners)
         return connect_dots(finer, np.array([upper(x) for x in finer.tolist()]))
     except (OverflowError, ValueError, IndexError) as error:
         raise CertificationError("No proven bound for this noise.") from error
@@ -198,7 +218,7 @@ def _corners(change: BucketChange) -> Floats:
     return np.unique(corners[corners > 0.0])
 
 
-def _fewer_atoms(pair: BucketPair) -> BucketPair:
+def fewer_atoms(pair: BucketPair) -> BucketPair:
     """Returns a pair that dominates this one, quicker to evaluate hundreds of times."""
     if pair.with_message.size <= _MANY_ATOMS:
         return pair

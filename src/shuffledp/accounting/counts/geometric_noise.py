@@ -119,6 +119,9 @@ class GeometricNoise:
                 "fewer, + and - are not geometric."
             )
         factor = max(factor, 1.0)
+        if factor == 1.0:
+            # With what is known of it already.
+            return self
         # Pairs of fewer people: those of the others are post-processing.
         part = min(factor, LARGEST_FLOOD / self.pairs)
         if not math.isinf(self.shape):

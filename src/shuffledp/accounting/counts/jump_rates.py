@@ -8,6 +8,7 @@ negative binomial one of shape r and ratio t has r t^j / j.
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -46,6 +47,8 @@ class JumpRates:
         return self.plus.size + self.minus.size + self.pairs.size
 
 
+# Asked for again by every bound of the same noise.
+@lru_cache(maxsize=4)
 def logarithmic_rates(shape: float, ratio: float) -> tuple[Floats, float]:
     """Returns the jumps of a negative binomial number in the mean, and those left out.
 
@@ -64,4 +67,6 @@ def logarithmic_rates(shape: float, ratio: float) -> tuple[Floats, float]:
             f"{enough:,.0f}: take a smaller decay, or fewer pairs in a larger shape."
         )
     sizes = np.arange(1.0, max(math.ceil(enough), 1) + 1.0)
-    return shape * ratio**sizes / sizes, _OMITTED
+    rates: Floats = shape * ratio**sizes / sizes
+    rates.setflags(write=False)
+    return rates, _OMITTED

@@ -35,6 +35,8 @@ from shuffledp.errors import CertificationError, InvalidInputError
 LARGEST_EPSILON = 600.0
 
 _ROUNDING = 1e-15
+# Where truncation costs no more than this part of a bound, smaller epsilons gain nothing.
+_NOTHING_PAID = 1e-9
 
 
 class IdealProfile(Protocol):
@@ -78,6 +80,8 @@ class ReportBounds:
         # The cost of truncation grows with epsilon while the divergence falls: a bound
         # at a smaller epsilon holds, too, and may be the better one.
         while (bound := self.uncut(at) + self._paid(at)) < best:
+            if self._paid(at) <= _NOTHING_PAID * bound:
+                return bound
             best, at = bound, 0.8 * at
         return best
 

@@ -22,6 +22,8 @@ from shuffledp.types import Floats
 EFFORT = 3_000
 _MOST_WORK = 10_000
 _AT_ONCE = 128
+# Boxes to start from at most, as a part of all that may be evaluated.
+_MOST_STARTED = 0.9
 # By how much a logarithm may exceed that of the worst data seen.
 _ENOUGH = 1e-3
 # So few data are all evaluated.
@@ -71,7 +73,7 @@ def search(
     )
     incumbent = _worst_of(tilted, likely_data)
     effort = min(effort, _MOST_WORK // counts.size)
-    if start is None or 2 * start.shape[1] > effort:
+    if start is None or start.shape[1] > _MOST_STARTED * effort:
         start = np.stack([0.0 * counts, counts])[:, None, :]
     boxes = _evaluated(tilted, *start)
     settled: list[Floats] = []

@@ -34,7 +34,7 @@ from shuffledp.types import Complexes, Floats
 # Tails of the tilted sum beyond e^-50 are cut off, and added.
 _TAIL = 50.0
 # Points of the Fourier sum; the rest is bounded.
-_POINTS = 72
+_POINTS = 56
 # Centers of the cells that tau may be in.
 CELLS = 8
 # Several times what one operation in double precision loses.

@@ -24,24 +24,31 @@ _ROUNDING = 1e-12
 _LARGE = 700.0
 # An attack needs data, and no proof that none are worse.
 _ATTACK_EFFORT = 100
-# From this many bands on a search starts from the boxes of the last one, after so many
+# From this many bands on a search starts from the boxes of the nearest one, after so many
 # searches of its own. A profile at one epsilon takes fewer than these, a loss
-# distribution many more.
+# distribution many more. What is composed anyway needs no searches of its own.
 _MANY_BANDS, _SEARCHES_ALONE = 3, 20
 
 
 @dataclass(frozen=True, eq=False)
 class TwoMessageBound:
-    """A bound over all data of a population, for each pair of the target's values."""
+    """A bound over all data of a population, for each pair of the target's values.
+
+    Attributes:
+        populations: The others and the target user, for each pair.
+        is_composed: Whether the bound is always composed with itself, at epsilons that do
+            not depend on a target.
+    """
 
     populations: tuple[BinaryPopulation, ...]
+    is_composed: bool = False
     _known: dict[tuple[BinaryPopulation, float], WorstData] = field(
         default_factory=dict, repr=False
     )
 
     def of_pair(self, pair: int) -> "TwoMessageBound":
         """Returns the bound for one of the pairs; both share their computed results."""
-        return TwoMessageBound((self.populations[pair],), self._known)
+        return TwoMessageBound((self.populations[pair],), self.is_composed, self._known)
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
@@ -75,18 +82,22 @@ class TwoMessageBound:
 
     def _start(self, population: BinaryPopulation, epsilon: float) -> Floats | None:
         """Returns boxes of the nearest search to start from; None if of its own."""
-        if not self.is_slow or len(self._known) < _SEARCHES_ALONE:
+        alone = not self.is_slow or len(self._known) < _SEARCHES_ALONE
+        if alone and not self.is_composed:
             return None
         others = (key for key in self._known if key[0] is population)
         nearest = min(others, key=lambda key: abs(key[1] - epsilon), default=None)
         return None if nearest is None else self._known[nearest].boxes
 
     @property
+    def num_bands(self) -> int:
+        """The largest number of bands of a population."""
+        return max(population.counts.size for population in self.populations)
+
+    @property
     def is_slow(self) -> bool:
         """Whether a search takes many boxes."""
-        return any(
-            population.counts.size >= _MANY_BANDS for population in self.populations
-        )
+        return self.num_bands >= _MANY_BANDS
 
     def settles(self, epsilon: float) -> bool:
         """Returns whether a slow bound is within a thousandth of some data's divergence."""
@@ -112,7 +123,12 @@ class TwoMessageAttack:
 
 
 def two_message_bound(
-    pairs: tuple[Cover, ...], counts: Ints, target_user: int, *, absent: int
+    pairs: tuple[Cover, ...],
+    counts: Ints,
+    target_user: int,
+    *,
+    absent: int,
+    is_composed: bool,
 ) -> TwoMessageBound | None:
     """Prepares the bound for a target user, if all users send one of two messages.
 
@@ -121,6 +137,7 @@ def two_message_bound(
         counts: Users at each level, the target user included, shape (levels,).
         target_user: Index of the target user's level.
         absent: How many of the others may be absent or collude.
+        is_composed: Whether one changed value shows in several shuffles.
     """
     populations = []
     for cover in pairs:
@@ -134,7 +151,7 @@ def two_message_bound(
         if not others.any():
             return None
         populations.append(wider(cover.bits, others))
-    return TwoMessageBound(tuple(populations))
+    return TwoMessageBound(tuple(populations), is_composed)
 
 
 def two_message_attack(bits: TwoMessages, others: Ints) -> TwoMessageAttack | None:

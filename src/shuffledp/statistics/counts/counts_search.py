@@ -6,33 +6,39 @@ trusted: every design is certified at the end.
 """
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.accounting_query import AccountingQuery
+from shuffledp.accounting.counts.bucket_pair import BucketChange
+from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_exposure import CountsExposure
 from shuffledp.accounting.counts.counts_parameters import (
     CountGroup,
     CountsParameters,
     Noise,
 )
+from shuffledp.accounting.counts.counts_profile import CountsProfile, fewer_atoms
 from shuffledp.accounting.counts.shuffler_noise import ShufflerNoise
 from shuffledp.accounting.epsilon_solver import round_down, round_up
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.items.report_sizing import keeps_targets
 from shuffledp.errors import CertificationError, InvalidInputError
-from shuffledp.planning.yardsticks import weighted_curator_error
 from shuffledp.population import Population
-from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
-from shuffledp.statistics.counts.delta_roots import CLOSE, between_sizes, line_root
+from shuffledp.statistics.counts.count_errors import (
+    count_error,
+    curator_count_error,
+    curator_size,
+)
 from shuffledp.statistics.counts.noise_families import NoiseFamily
 from shuffledp.statistics.counts.protocol import Counts
+from shuffledp.statistics.counts.secant_steps import CLOSE, line_root, size_between
 
-# A search of a size ends when it is known to this part.
+# A search of a size ends when the size is known to this part.
 _NEAR = 1e-5
 # A probability to send is known to this; between two with a delta farther below the goal
 # than the logarithm _FAR, no line leads to it.
@@ -41,9 +47,9 @@ _LEAST_DELTA = 1e-300
 _MOST_STEPS = 40
 # Steps by a fifth at first; where these do not end the answer is far, and each doubles.
 _SHORT_STEPS = 8
+# A size that is more than this times the usual first one is begun with.
+_FAR_AWAY = 4.0
 _A_LITTLE_LESS = 0.9
-# Sizes of a trusted curator's noise that are tried, with several targets.
-_CURATOR_STEPS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,44 +164,14 @@ class CountsSearch:
         return CountsDesign(family.name, protocol, self._error(noise, rates), guarantee)
 
     def curator(self) -> float:
-        """Returns the error of a trusted curator who knows the answers, in people.
-
-        The curator adds discrete Laplace or Gaussian noise and, with several targets,
-        samples answers as devices do, weights them, or gives all people the smallest
-        target.
-        """
-        changed = 1.0 if self.buckets == 1 else 2.0 * self.most
-        targets, counts = self.people.epsilons, self.people.counts.astype(np.float64)
-        weighted = weighted_curator_error(
-            targets,
-            counts,
+        """Returns the error of a trusted curator: see `curator_count_error`."""
+        return curator_count_error(
+            self.people,
+            buckets=self.buckets,
+            most=self.most,
+            share=self.share,
             delta=self.delta,
-            reach_l1=changed,
-            reach_l2=math.sqrt(changed),
-            spread=math.sqrt(self.share * (1.0 - self.share)),
         )
-        errors = [weighted * self.people.num_users]
-        # From the noise at which all answers of the smallest target are sent, to that of
-        # the largest one, in steps of a few percent.
-        steps = 1 if targets.size == 1 else _CURATOR_STEPS
-        for target in np.geomspace(targets[0], targets[-1], steps).tolist():
-            decay = math.exp(-target / changed)
-            laplace = math.sqrt(2.0 * decay) / (1.0 - decay)
-            mu = float(
-                sensitivity_per_deviation(np.array([target]), self.delta)[0]
-            ) / math.sqrt(changed)
-            grown = np.expm1(targets)
-            # Sampling with q keeps log(1 + q (e^target - 1)): amplification. Laplace
-            # noise on two buckets keeps less, as nothing may be sent in either world.
-            general = grown / math.expm1(target)
-            exact = general
-            if self.buckets > 1:
-                half = math.exp(0.5 * target)
-                exact = grown / (half - 1.0 + (grown + 1.0) * (1.0 - 1.0 / half))
-            for noise, sent in ((laplace, exact), (1.0 / mu, general)):
-                rates = np.minimum(sent, 1.0)
-                errors.append(self._error_of(noise**2, rates, counts))
-        return min(errors)
 
     def _shared_by(self, noise: Noise) -> int:
         return 1 if isinstance(noise, ShufflerNoise) else self.honest
@@ -212,13 +188,23 @@ class CountsSearch:
         )
         assert isinstance(exposure, CountsExposure)
         query = AccountingQuery({}, self.people.counts, self.delta, None)
-        return exposure.bounds(rate, query).upper(target)
+        if rate == 1.0 or isinstance(noise, PoissonNoise):
+            return exposure.bounds(rate, query).upper(target)
+        # Many probabilities are tried with one noise, whose pair has few atoms then.
+        noise = noise.scaled(exposure.people.num_users / self.honest)
+        change = _with_fewer_atoms(noise, self.buckets, self.most)
+        thinned = replace(change, pair=change.pair.thinned(rate))
+        profile = CountsProfile((thinned,), (), self.delta)
+        return exposure.with_draws(profile, query).upper(target)
 
     def _smallest(self, family: NoiseFamily, target: float) -> float:
         """Returns about the smallest noise at which a target sends every answer."""
         changed = 1.0 if self.buckets == 1 else 2.0 * self.most
         # No noise is below that of a trusted curator; Poisson noise is twice as wide.
         size = math.sqrt(2.0) * changed / max(target, 0.1 * math.sqrt(changed))
+        least = curator_size(target, changed, delta=self.delta)
+        if least > _FAR_AWAY * size:
+            size = least
         low: tuple[float, float] | None = None
         high: tuple[float, float] | None = None
         for step in range(_MOST_STEPS):
@@ -234,6 +220,9 @@ class CountsSearch:
             if excess <= 0.0:
                 high = size, excess
             else:
+                if high is None and low is not None and excess > low[1]:
+                    # More noise only adds to the errors of the proof.
+                    break
                 low = size, excess
             if -CLOSE <= excess <= 0.0:
                 return size
@@ -243,7 +232,7 @@ class CountsSearch:
             elif high[0] / low[0] - 1.0 < _NEAR:
                 return high[0]
             else:
-                size = between_sizes(low, high)
+                size = size_between(low, high)
         if high is None:
             raise CertificationError(f"No noise found that keeps target {target:g}.")
         return high[0]
@@ -280,13 +269,13 @@ class CountsSearch:
         num_users = self.people.num_users
         alone = isinstance(noise, ShufflerNoise)
         factor = 1.0 if alone else num_users / self.honest
-        return self._error_of(noise.variance * factor, np.array(rates), counts)
+        return count_error(
+            noise.variance * factor, np.array(rates), counts, share=self.share
+        )
 
-    def _error_of(self, variance: float, rates: Any, counts: Any) -> float:
-        n, signal, f = float(counts.sum()), float(counts @ rates), self.share
-        if signal <= 0.0:
-            return math.inf
-        sampling = float(counts @ (rates * (1.0 - rates)))
-        spread = float(counts @ (rates - signal / n) ** 2)
-        total = sampling * f + variance + spread * n / max(n - 1.0, 1.0) * f * (1.0 - f)
-        return math.sqrt(total) * n / signal
+
+@lru_cache(maxsize=2)
+def _with_fewer_atoms(noise: Noise, buckets: int, most: int) -> BucketChange:
+    """Returns changes of an answer that is sent, in few atoms that dominate it."""
+    change = noise.certified(1.0, buckets=buckets, moved=buckets > 1, times=most)
+    return replace(change, pair=fewer_atoms(change.pair))

@@ -28,18 +28,16 @@ def _group(group: CountGroup, honest: int) -> BucketGroup:
         silent = JumpTable(none, none, np.zeros(0), mean=0.0)
         return BucketGroup(group.buckets, group.most, silent)
     jumps = noise.jumps()
-    kinds = [
-        (rate, size * plus, size * minus)
-        for rates, plus, minus in (
-            (jumps.plus, 1, 0),
-            (jumps.minus, 0, 1),
-            (jumps.pairs, 1, 1),
-        )
-        for size, rate in enumerate(rates.tolist(), start=1)
-    ]
+    by_kind = jumps.plus, jumps.minus, jumps.pairs
+    weights = np.concatenate(by_kind)
+    sizes = np.concatenate([np.arange(1, rates.size + 1) for rates in by_kind])
+    first_minus, first_pair = jumps.plus.size, jumps.plus.size + jumps.minus.size
+    plus, minus = sizes.copy(), sizes.copy()
+    plus[first_minus:first_pair] = 0
+    minus[:first_minus] = 0
     # The most frequent first: most jumps are then decided by few draws.
-    kinds.sort(reverse=True)
-    weights, plus, minus = (np.array(column) for column in zip(*kinds, strict=True))
+    order = np.lexsort((minus, plus, weights))[::-1]
+    weights, plus, minus = weights[order], plus[order], minus[order]
     per_person = group.buckets * jumps.total / honest
     slots = noise.slots // honest if isinstance(noise, SlotNoise) else 0
     mean = per_person / slots if slots else per_person

@@ -11,6 +11,7 @@ from shuffledp.accounting.counts.bucket_pair import BucketChange
 from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_exposure import CountsExposure
 from shuffledp.accounting.counts.counts_parameters import Noise
+from shuffledp.accounting.counts.counts_profile import fewer_atoms
 from shuffledp.accounting.counts.noise_truncation import LARGEST_CAP, cut_bound
 from shuffledp.accounting.epsilon_solver import round_up
 from shuffledp.errors import CertificationError
@@ -23,6 +24,8 @@ from shuffledp.statistics.questionnaire.question import Question
 # A search ends when the size is known to this part.
 _CLOSE = 1e-3
 _MOST_STEPS = 60
+# Between sizes that are tried as long as all are too small, or all are enough.
+_FACTOR = 1.3
 # Of delta, what cut noise may cost.
 _CUT = 1e-4
 
@@ -91,21 +94,27 @@ class NoiseSearch:
             target: That is to be kept.
             deviation: Of Gaussian noise that keeps it at a sensitivity of 1.
         """
-        size, factor = division.first_size(target, deviation), 1.3
-        smaller: float | None = None
+        size = division.first_size(target, deviation)
+        # The last size that was too small, and that was enough, with log(delta / goal).
+        low: tuple[float, float] | None = None
+        high: tuple[float, float] | None = None
         for _ in range(_MOST_STEPS):
             noise = division.noise(size, self.room)
             if noise is None:
                 # More noise needs more messages still.
                 return None
-            if approximate_delta(self._changes(noise), target) > self.delta:
-                smaller, size = size, size * factor
-            elif smaller is not None and size / smaller < 1.0 + _CLOSE:
-                return size
+            delta = approximate_delta(self._changes(noise), target)
+            excess = math.log(delta / self.delta)
+            if excess > 0.0:
+                low = size, excess
             else:
-                # From above: the last size that was too small, if there is one.
-                factor = math.sqrt(factor) if smaller is not None else factor
-                size = smaller * factor if smaller is not None else size / factor
+                high = size, excess
+            if low is None or high is None:
+                size = size * _FACTOR if excess > 0.0 else size / _FACTOR
+            elif high[0] / low[0] < 1.0 + _CLOSE:
+                return high[0]
+            else:
+                size = _between(low, high)
         return None
 
     def certified(
@@ -138,7 +147,7 @@ class NoiseSearch:
 
     def _changes(self, noise: tuple[Noise, ...]) -> list[BucketChange]:
         wanted = [group for asked in self.questions for group in asked.groups]
-        return [
+        changes = [
             each.certified(
                 1.0,
                 buckets=group.buckets,
@@ -147,6 +156,8 @@ class NoiseSearch:
             )
             for group, each in zip(wanted, noise, strict=True)
         ]
+        # An approximation needs no more atoms than a loss distribution.
+        return [replace(each, pair=fewer_atoms(each.pair)) for each in changes]
 
     def _delta_of(self, noise: tuple[Noise, ...], target: float) -> float:
         counts = self.questionnaire(noise).counts
@@ -154,3 +165,17 @@ class NoiseSearch:
         assert isinstance(exposure, CountsExposure)
         query = AccountingQuery({}, self.people.counts, self.delta, None)
         return float(exposure.bounds(1.0, query).upper(target))
+
+
+def _between(low: tuple[float, float], high: tuple[float, float]) -> float:
+    """Returns a size near the one at which delta is just kept, by a line in logarithms.
+
+    Args:
+        low: A size that is too small, and log(delta / goal) there.
+        high: One that is large enough, likewise.
+    """
+    width = math.log(high[0] / low[0])
+    part = low[1] / (low[1] - high[1])
+    # A little beyond the root, toward the end that is farther: both ends come near.
+    part += math.copysign(0.4 * _CLOSE / width, 0.5 - part)
+    return low[0] * math.exp(width * min(max(part, 0.05), 0.95))

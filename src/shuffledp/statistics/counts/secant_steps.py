@@ -1,12 +1,12 @@
-"""Where a delta is just kept, by lines between numbers that were tried."""
+"""Where a delta is just kept, by a line between two numbers that were evaluated."""
 
 import math
 
-# A search ends when the logarithm of delta misses its goal by no more.
+# A search ends when delta is missed by this part.
 CLOSE = 2e-3
 
 
-def between_sizes(low: tuple[float, float], high: tuple[float, float]) -> float:
+def size_between(low: tuple[float, float], high: tuple[float, float]) -> float:
     """Returns the size at which delta is just kept, by a line in logarithms.
 
     Args:
