@@ -87,7 +87,7 @@ def read(content: bytes) -> dict[str, Any]:
         record: Any = json.loads(content.decode(), object_pairs_hook=once)
         json.dumps(record, allow_nan=False)
     except (ValueError, RecursionError):
-        raise CertificateError("Expected JSON, with finite numbers.") from None
+        raise CertificateError("Expected JSON in UTF-8, numbers finite.") from None
     check_kind(record, dict, "a JSON object")
     main = {name: record.pop(name) for name in set(record) - set(CERTIFICATE)}
     check_kind(record, CERTIFICATE, "a certificate")
@@ -464,9 +464,9 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
     others = others_of(people, chosen, min(record["absent"], num_users - 1))
     for least in itertools.accumulate(bounds(sets, level, others), arb.min):
         if least <= delta:
-            return "holds", f"at epsilon {epsilon:g} delta {delta:g} is proven"
+            return "holds", f"at epsilon {epsilon} delta {delta} is proven"
     if least > delta:
-        return "does not hold", f"delta {float(least.lower()):.7g} is not {delta:g}"
+        return "does not hold", f"delta {float(least.lower())} is above {delta}"
     raise UnprovenError("the ball is too wide")
 
 
@@ -490,8 +490,8 @@ def main(judge: Any = check_level) -> NoReturn:
     except (CertificateError, OSError) as error:
         print(f"not a certificate: {error}")
         sys.exit(2)
-    for name, verdict, reason in verdicts:
-        print(f"{verdict}: {name}: {reason}")
+    print(*(f"{verdict}: {name}: {why}" for name, verdict, why in verdicts), sep="\n")
+    print("Not compared: levels that are not listed, assumptions, attacks and texts.")
     seen = {verdict for _, verdict, _ in verdicts}
     sys.exit(1 if "does not hold" in seen else 3 if "cannot tell" in seen else 0)
 

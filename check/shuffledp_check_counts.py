@@ -333,10 +333,10 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
         best, near = total, near * 0.8
         total = composed(changes, near, delta) + (1 + arb(near).exp()) * lost
     if total <= delta:
-        return "holds", f"at epsilon {epsilon:g} delta {delta:g} is proven"
+        return "holds", f"at epsilon {epsilon} delta {delta} is proven"
     if found - paid > delta:
         known = float((found - paid).lower())
-        return "does not hold", f"delta {known:.7g} is not {delta:g}"
+        return "does not hold", f"delta {known} is above {delta}"
     raise UnprovenError("the bounds are too wide")
 
 

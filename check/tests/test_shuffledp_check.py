@@ -126,6 +126,18 @@ def test_format_and_version_are_the_librarys() -> None:
     assert project["project"]["version"] == sdp.__version__
 
 
+def test_numbers_are_printed_as_they_were_checked() -> None:
+    people = sdp.Population.from_counts({1.0: 1200})
+    record = sdp.account(sdp.Frequency(17), people, delta=1e-6).to_dict()
+    # Rounded to six digits it would be too small to hold.
+    record["levels"][0] |= {"epsilon_central": 0.056601945, "epsilon_central_lower": 0}
+
+    ((_, verdict, reason),) = check(json.dumps(record).encode())
+
+    assert verdict == "holds"
+    assert "at epsilon 0.056601945 delta 1e-06" in reason
+
+
 def test_an_epsilon_of_0_holds() -> None:
     people = sdp.Population.from_counts(MIXED)
     record = sdp.account(sdp.Frequency(9), people, delta=0.1).to_dict()

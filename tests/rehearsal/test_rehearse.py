@@ -307,3 +307,15 @@ def test_texts_that_look_like_options_stay_as_they_are() -> None:
     assert text == "Expected --set-size N of --low A {}."
     assert text.in_python == "Expected set_size=N of --low A {}."
     assert pickle.loads(pickle.dumps(text)).in_python == text.in_python
+
+
+@pytest.mark.parametrize(("repeats", "warned"), [(1, True), (2, False)])
+def test_names_of_single_people_are_no_list_of_categories(
+    repeats: int, warned: bool
+) -> None:
+    names = [f"name {number}" for number in range(100)] * repeats
+    people = pl.DataFrame({"name": names, "epsilon": [1.0] * len(names)})
+
+    result = sdp.rehearse(people, value="name", level="epsilon", seed=1)
+
+    assert any("by one person each" in text for text in result.warnings) is warned

@@ -10,7 +10,8 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.statistics.frequency.rehearsal import collect_frequency, frequency_parts
+from shuffledp.statistics.frequency.frequency_collection import collect_frequency
+from shuffledp.statistics.frequency.rehearsal import frequency_parts
 from shuffledp.statistics.level_dependence import LevelGroups
 from shuffledp.statistics.mean.rehearsal import collect_mean, mean_parts
 from shuffledp.statistics.parts import InParts, Parts

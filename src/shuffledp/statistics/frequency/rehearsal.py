@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.analyzer.frequency import FrequencyEstimate
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES, load_msnbc
 from shuffledp.datasets.table import categories_of
 from shuffledp.datasets.table_kinds import category_names
@@ -18,13 +17,14 @@ from shuffledp.randomizers.bit_channel import BitChannel
 from shuffledp.randomizers.catalog import build, mechanisms_for
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.mechanism_text import read_mechanism
-from shuffledp.randomness import Rng
+from shuffledp.statistics.frequency.frequency_collection import (
+    collect_frequency,
+    summarize_frequency,
+)
 from shuffledp.statistics.frequency.frequency_truth import FrequencyTruth
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
-from shuffledp.statistics.level_dependence import dependence_of_categories
 from shuffledp.statistics.parts import Parts
-from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
-from shuffledp.statistics.rehearsed_collection import Collection, collect
+from shuffledp.statistics.rehearsal_stage import Rehearsal, Stage
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.shared_parameters import (
     CATEGORIES,
@@ -32,14 +32,6 @@ from shuffledp.statistics.shared_parameters import (
     mechanism_parameter,
 )
 from shuffledp.statistics.summary import Summary
-from shuffledp.statistics.summary_parts import (
-    CONSISTENT_NOTE,
-    Circumstances,
-    build_summary,
-    estimate_rows,
-    off_by_share,
-    with_consistent,
-)
 from shuffledp.types import Floats, Ints
 
 # A simulation keeps the messages of all people in memory at once.
@@ -91,9 +83,7 @@ class FrequencyStatistic:
                 table.orders.get(request.value or "", ()),
             )
             # Given names are meant as they are; those of a column may be typing errors.
-            warnings = spelling_warnings(
-                occurring if names is None else (), "Categories"
-            )
+            warnings = () if names is not None else _doubts(values, occurring)
             stage = stage.noting(table.notes, warnings)
             levels = request.levels(table, rng=stage.rng)
             return self._rehearse(
@@ -213,79 +203,18 @@ def rehearse_frequency(
     )
 
 
-def summarize_frequency(
-    collection: Collection[FrequencyEstimate],
-    circumstances: Circumstances,
-    *,
-    names: tuple[str, ...],
-    consistent: bool = False,
-) -> Summary:
-    """Returns the summary of a collection of categories with these names.
-
-    Args:
-        collection: From beginning to end.
-        circumstances: Of the summary.
-        names: Of the k categories.
-        consistent: Whether possible shares stand beside the estimates.
-    """
-    estimate, bias = collection.estimate, collection.dependence
-    rows = estimate_rows(
-        names,
-        estimate.value,
-        estimate.standard_error,
-        # About the participants, whose truth is known.
-        estimate.interval(circumstances.confidence),
-        collection.truth,
+def _doubts(values: Ints, occurring: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns warnings about categories that were read off the answers."""
+    alone, k = int(np.sum(np.bincount(values) == 1)), len(occurring)
+    doubts = spelling_warnings(occurring, "Categories")
+    if 2 * alone <= k:
+        return doubts
+    return (
+        f"Caution: {alone:,} of the {k:,} categories were answered by one person each. "
+        "Names of categories are public, and no guarantee covers them: a real collection "
+        "has to list them without a look at the answers.",
+        *doubts,
     )
-    if consistent:
-        rows = with_consistent(rows, estimate.consistent().value)
-    return build_summary(
-        WORDS,
-        circumstances,
-        rows=rows,
-        mode=estimate.mode,
-        guarantee=collection.guarantee,
-        manipulation=collection.manipulation,
-        caveats=(CONSISTENT_NOTE,) if consistent else (),
-        dependence=bias,
-        off_by="" if bias is None else off_by_share(bias, names),
-    )
-
-
-def collect_frequency(
-    values: Ints,
-    levels: Floats,
-    *,
-    protocol: Frequency,
-    delta: float,
-    rng: Rng,
-    on_step: OnStep = lambda _step: None,
-) -> Collection[FrequencyEstimate]:
-    """Runs a collection of one category per person, start to end.
-
-    Args:
-        values: Integers in [0, k), shape (n,).
-        levels: Each person's local budget in nats, shape (n,).
-        protocol: For k categories.
-        delta: At which the guarantee is stated, in (0, 1).
-        rng: The only source of randomness.
-        on_step: Called with the name of each step before it begins.
-
-    Raises:
-        InvalidInputError: If anything is out of range.
-    """
-    people, guarantee, estimate = collect(
-        protocol, values, levels, delta=delta, rng=rng, on_step=on_step
-    )
-    k, dependence = protocol.num_categories, None
-    # A stratified estimate stays unbiased if levels depend on values.
-    if protocol.mode == "agnostic":
-        keep, flip = protocol.randomizer.densities(people.epsilons)
-        dependence = dependence_of_categories(
-            values, levels, num_categories=k, people=people, slopes=keep - flip
-        )
-    truth = np.bincount(values, minlength=k) / people.num_users
-    return Collection(protocol, truth, people, estimate, guarantee, dependence)
 
 
 def _protocol(request: Request, num_categories: int) -> Frequency:
