@@ -11,8 +11,8 @@ Messages that carry their level do not mind, and hide people among their own lev
 
 import numpy as np
 
+from shuffledp.statistics.frequency.frequency_collection import collect_frequency
 from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.frequency.rehearsal import collect_frequency
 from shuffledp.types import Mode
 
 NUM_USERS, SHARES, SENSITIVE = 200_000, (0.5, 0.3, 0.15, 0.05), 3

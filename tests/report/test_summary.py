@@ -18,11 +18,11 @@ from shuffledp.report.files import html_report
 from shuffledp.report.guarantee_picture import guarantee_picture
 from shuffledp.report.listed_rows import MAX_ROWS, listed_rows
 from shuffledp.statistics.estimate_row import EstimateRow
-from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.frequency.rehearsal import (
+from shuffledp.statistics.frequency.frequency_collection import (
     collect_frequency,
     summarize_frequency,
 )
+from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.mean.rehearsal import collect_mean, summarize_mean
 from shuffledp.statistics.rehearsed_collection import Collection
 from shuffledp.statistics.strings.protocol import Strings

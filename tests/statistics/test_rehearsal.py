@@ -7,8 +7,8 @@ from oracles.means import mean_by
 from shuffledp.population import Population
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics import level_dependence
+from shuffledp.statistics.frequency.frequency_collection import collect_frequency
 from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.frequency.rehearsal import collect_frequency
 from shuffledp.statistics.level_dependence import (
     dependence_of_categories,
     dependence_of_numbers,
