@@ -16,6 +16,7 @@ from shuffledp.analyzer.counts import CountsEstimate
 from shuffledp.arguments import expect_callable, expect_instance, expect_mapping
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
+from shuffledp.format_number import plain
 from shuffledp.planning.protocol_plan import Wish
 from shuffledp.population import Population
 from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
@@ -167,9 +168,12 @@ def plan_questionnaire(
         if least is not None:
             break
         if allowed >= last:
+            count, wanted = int(people.counts[0]), plain(float(people.epsilons[0]))
             raise CertificationError(
-                f"No noise of at most {allowed} messages per person will do: expected more "
-                f"messages, more people, {_closer(interest)}fewer and coarser questions."
+                f"No noise of at most {allowed} messages per person is enough for the "
+                f"smallest target, {wanted} ({count:,} of {people.num_users:,} people): "
+                "expected a larger one, more messages, more people, "
+                f"{_closer(interest)}fewer and coarser questions."
             )
         allowed *= 2
     division, noise = least
