@@ -89,6 +89,7 @@ def test_identities_are_equal_if_and_only_if_records_are(
 
 @settings(deadline=None)
 @given(record=RECORDS)
+@pytest.mark.slow
 def test_records_are_read_back_in_whatever_order_they_were_written(
     record: dict[str, Any],
 ) -> None:

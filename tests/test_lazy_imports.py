@@ -63,6 +63,7 @@ def test_what_says_which_commands_there_are_imports_none(option: str) -> None:
     }
 
 
+@pytest.mark.slow
 def test_commands_that_read_no_table_load_no_reader_of_tables() -> None:
     commands = ("account", "verify", "calibrate", "plan")
     names = imported(

@@ -81,6 +81,7 @@ def as_numbers(tally: Tally) -> dict[tuple[Any, ...], int]:
 
 @settings(deadline=None)
 @given(parts=PARTS)
+@pytest.mark.slow
 def test_sums_hold_what_both_parts_hold(parts: tuple[Tally, Tally, Tally]) -> None:
     first, second, _ = parts
 

@@ -25,6 +25,7 @@ def test_choices_as_they_are_give_exact_numbers() -> None:
     assert counted.people().counts.tolist() == [1, 1, 2]
 
 
+@pytest.mark.slow
 def test_responses_give_unbiased_numbers_with_the_stated_covariance() -> None:
     rng, runs, counts = np.random.default_rng(2), 3_000, np.array([300, 600, 100])
     held = np.repeat(np.arange(3), counts)

@@ -34,6 +34,7 @@ def test_bias_is_that_of_the_agnostic_estimate() -> None:
     assert found.suspected
 
 
+@pytest.mark.slow
 def test_random_levels_raise_an_alarm_as_rarely_as_stated() -> None:
     rng, runs = np.random.default_rng(82), 4_000
     values = rng.random(600)

@@ -142,6 +142,7 @@ def test_many_people_with_rare_strings_off_the_list_leave_estimates_alone() -> N
     assert 0.92 < runs.coverage().mean() < 0.98
 
 
+@pytest.mark.slow
 def test_coverage_holds_over_hashes_with_two_heavy_strings_off_the_list() -> None:
     shares = np.concatenate([0.7 * ZIPF, [0.15, 0.15]])
     collected = [

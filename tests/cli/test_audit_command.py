@@ -95,6 +95,7 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "audited_box", raising=False)
 
 
+@pytest.mark.slow
 def test_a_device_by_name_is_asked_about_usual_values(command: Command) -> None:
     shown = command(
         "audit", "randomizer", "kary-response", "--categories", "5", "--levels", "1",
@@ -110,6 +111,7 @@ def test_a_device_by_name_is_asked_about_usual_values(command: Command) -> None:
     assert "Verdict: nothing found. That is not a proof" in shown.out
 
 
+@pytest.mark.slow
 def test_a_broken_box_is_exit_code_1_and_says_by_which_event(command: Command) -> None:
     arguments = (
         "audit", "randomizer", "audited_box:client", "--values", "yes,no", "--levels",
@@ -279,6 +281,7 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_shown(
     assert said in shown.err
 
 
+@pytest.mark.slow
 def test_what_was_not_checked_is_said_with_the_verdict(command: Command) -> None:
     program = f"{sys.executable} -c 'import audited_box; audited_box.answer_lines()'"
 

@@ -65,6 +65,7 @@ def test_only_a_certificate_that_does_not_hold_exits_with_1(
     assert "Traceback" not in outcome.stderr
 
 
+@pytest.mark.slow
 def test_files_are_written_although_nobody_reads_the_output(tmp_path: Path) -> None:
     outcome = run(tmp_path, *ACCOUNT, "--certificate", "c.json")
 
@@ -113,6 +114,7 @@ def test_a_closed_output_is_read_by_nobody(
     assert outcome.stderr.count("\n") == (code == 2)
 
 
+@pytest.mark.slow
 def test_files_are_written_although_the_output_is_closed(tmp_path: Path) -> None:
     arguments = " ".join([*ACCOUNT, "--certificate", "c.json"])
 

@@ -99,6 +99,7 @@ def test_estimate_reads_values_and_levels(
     assert (among == {3000}) == (mode == "agnostic")
 
 
+@pytest.mark.slow
 def test_report_escapes_what_people_wrote(
     command: Command, survey: Path, tmp_path: Path
 ) -> None:

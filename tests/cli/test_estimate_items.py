@@ -79,6 +79,7 @@ def test_budgets_of_targets_are_above_0(
     assert "budget of a choice" in refused.err
 
 
+@pytest.mark.slow
 def test_items_and_guarantee_of_everybody(command: Command, visits: Path) -> None:
     answer = estimate(command, visits, *ASKED, "--json").json()
 

@@ -50,6 +50,7 @@ def test_the_same_people_and_seed_give_the_numbers_of_python(
     assert printed["estimates"][0]["truth"] == bus / 1_000
 
 
+@pytest.mark.slow
 def test_a_report_is_written_and_printed(
     folder: Path, command: Command, tmp_path: Path
 ) -> None:

@@ -57,6 +57,7 @@ def test_clipped_values_are_said_to_be_clipped(command: Command, table: Path) ->
     assert "mean of the clipped values" in " ".join(answer["caveats"])
 
 
+@pytest.mark.slow
 def test_known_spread_makes_the_error_smaller(command: Command, table: Path) -> None:
     plain, known = (
         estimate(command, table, *BOUNDS, *more, "--json").json()["estimates"][0]
@@ -67,6 +68,7 @@ def test_known_spread_makes_the_error_smaller(command: Command, table: Path) -> 
     assert known["standard_error"] < plain["standard_error"]
 
 
+@pytest.mark.slow
 def test_report_of_a_mean_holds_its_numbers(
     command: Command, table: Path, tmp_path: Path
 ) -> None:

@@ -67,6 +67,7 @@ def test_nothing_is_made_where_values_are_refused(
 
 
 @pytest.mark.parametrize("json", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_full_disk_does_not_take_an_estimate_away(
     json: bool, command: Command, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +98,7 @@ def test_a_certificate_replaces_none(command: Command, tmp_path: Path) -> None:
     assert command("verify", "old.json").code == 0
 
 
+@pytest.mark.slow
 def test_a_picture_is_what_its_name_says(command: Command, tmp_path: Path) -> None:
     assert command(*ACCOUNT, "--picture", "profile.PNG").code == 0
 

@@ -62,6 +62,7 @@ def test_more_people_than_there_are_get_no_guarantee(
     assert "people" in outcome.err
 
 
+@pytest.mark.slow
 def test_names_cannot_command_the_terminal_or_the_picture(
     command: Command, tmp_path: Path
 ) -> None:
@@ -87,6 +88,7 @@ def test_names_cannot_command_the_terminal_or_the_picture(
     assert "w" * 60 not in page
 
 
+@pytest.mark.slow
 def test_only_the_most_frequent_of_many_categories_are_shown(
     command: Command, tmp_path: Path
 ) -> None:

@@ -39,6 +39,7 @@ def test_frequency_is_json_for_machines(command: Command, asked: str) -> None:
 
 
 @pytest.mark.parametrize("statistic", [FREQUENCY])
+@pytest.mark.slow
 def test_infinite_errors_are_null_for_machines_and_infinite_for_people(
     command: Command, statistic: tuple[str, ...]
 ) -> None:
@@ -53,6 +54,7 @@ def test_infinite_errors_are_null_for_machines_and_infinite_for_people(
     assert any("level 0" in line for line in answer["left_out"])
 
 
+@pytest.mark.slow
 def test_absent_people_may_be_given_as_a_share(command: Command) -> None:
     number = command(*FREQUENCY, *LEVELS, "--absent", "15", "--json").json()
     share = command(*FREQUENCY, *LEVELS, "--absent", "10%", "--json").json()

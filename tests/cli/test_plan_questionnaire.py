@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from command_line import Command
 
 _QUESTIONS = """
@@ -17,6 +18,7 @@ digits = 4
 """
 
 
+@pytest.mark.slow
 def test_questions_of_a_file_are_planned_together(
     command: Command, tmp_path: Path
 ) -> None:

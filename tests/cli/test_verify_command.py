@@ -12,6 +12,7 @@ LAPLACE = ("account", "--mechanism", "laplace", "--levels", "0.5:50,1:50")
 FREQUENCY = ("account", "--categories", "5", "--levels", "0.5:50,1:50")
 
 
+@pytest.mark.slow
 def test_a_certificate_is_written_and_holds(command: Command) -> None:
     command(*LAPLACE, "--delta", "1e-4", "--absent", "3", "--certificate", "c.json")
 

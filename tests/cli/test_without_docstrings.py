@@ -39,6 +39,7 @@ def without_docstrings(
         for name in COMMANDS
     ],
 )
+@pytest.mark.slow
 def test_commands_need_no_docstrings(name: str, tmp_path: Path) -> None:
     rows = [f"{value},1.0\n" for value in "aab" * 100]
     (tmp_path / "values.csv").write_text(f"value,level\n{''.join(rows)}")

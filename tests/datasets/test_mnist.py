@@ -210,6 +210,7 @@ def test_of_two_files_the_damaged_one_and_the_other_are_named(
         load_mnist(nowhere / "data")
 
 
+@pytest.mark.slow
 def test_qmnist_takes_the_class_from_the_first_column(
     nowhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,6 +270,7 @@ def test_digits_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
         load_digits()
 
 
+@pytest.mark.slow
 def test_the_real_files_are_the_original_ones() -> None:
     folder = Path(os.environ.get("REAL_DATA", "nowhere"))
     if not list(folder.glob("**/train-images-idx3-ubyte*")):

@@ -380,6 +380,7 @@ def one_round(server: ShuffledAveraging, replies: list[Any], *, model: Any) -> A
     return server.aggregate_train(1, replies)
 
 
+@pytest.mark.slow
 def test_flower_and_numpy_make_the_same_model_of_the_same_messages() -> None:
     rng = np.random.default_rng(11)
     levels = rng.choice([1.0, 4.0], 40)
@@ -437,6 +438,7 @@ def test_arrays_of_a_model_keep_their_names_and_shapes() -> None:
         np.testing.assert_allclose(arrays[name].numpy(), parts[name] - moved, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_replies_of_another_form_count_as_none() -> None:
     asked = request(np.zeros(2, np.float32))
     good = replies_to(np.array([[7, 9]] * 3, np.uint16), np.ones(3), asked=asked)
@@ -479,6 +481,7 @@ def valid(levels: list[float]) -> list[Any]:
         ([1.0, 1.0, 1.5, 2.0], [1.0]),
     ],
 )
+@pytest.mark.slow
 def test_nothing_is_released_unless_everybody_promised_is_there(
     levels: list[float], missing: list[float]
 ) -> None:
@@ -507,6 +510,7 @@ def test_invalid_replies_do_not_make_up_the_promised_crowd() -> None:
     assert (metrics["people"], metrics["refused"]) == (2, 1)
 
 
+@pytest.mark.slow
 def test_the_certificate_is_of_the_promised_crowd_and_all_rounds() -> None:
     promised = {1.0: 3, 2.0: 2}
     server = strategy(promised)

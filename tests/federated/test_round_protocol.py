@@ -92,6 +92,7 @@ def test_a_certificate_is_that_of_the_device_that_runs(name: str) -> None:
         ("s-apes-threshold", 1.03, 0.0147),
     ],
 )
+@pytest.mark.slow
 def test_most_liberal_of_ten_thousand_people(
     name: str, user: float, coordinate: float
 ) -> None:

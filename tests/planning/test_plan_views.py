@@ -13,6 +13,7 @@ def plan() -> ProtocolPlan:
     return sdp.plan_frequency(sdp.Wish(levels={25.0: 1_000}), num_categories=3)
 
 
+@pytest.mark.slow
 def test_a_plan_fits_a_screen(plan: ProtocolPlan) -> None:
     text, page = str(plan), plan._repr_html_()
 

@@ -192,6 +192,7 @@ def test_of_two_values_the_bit_with_less_noise_counts_for_more(
         assert np.sign(other - own) == least * (1 if held == 0 else -1)
 
 
+@pytest.mark.slow
 def test_holders_of_a_value_are_attacked_where_ones_are_less_noisy() -> None:
     (level,) = account(
         Rappor(32, 2), Population.from_counts({4.0: 10_000}), delta=1e-6

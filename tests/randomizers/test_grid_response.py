@@ -192,6 +192,7 @@ def test_no_pair_of_values_in_between_is_worse_than_certified(
             assert answer.delta_central_lower <= worst + 1e-14
 
 
+@pytest.mark.slow
 def test_two_values_are_one_bit() -> None:
     grid, bit = GridResponse(LOW, HIGH, num_values=2), OneBit(LOW, HIGH)
     people = Population.from_counts({0.5: 40, 2.0: 300})

@@ -224,6 +224,7 @@ def test_attack_speaks_of_the_two_ends() -> None:
     assert np.maximum(attack.difference, 0.0).sum() <= shown * (1.0 + 1e-9)
 
 
+@pytest.mark.slow
 def test_numbers_at_ten_thousand_people() -> None:
     budgets = 0.05 + 0.95 * (np.arange(10_000) + 0.5) / 10_000
     budgets[-1] = 1.0

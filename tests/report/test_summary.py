@@ -247,6 +247,7 @@ def test_no_more_rows_are_listed_than_anybody_reads(summary: Summary) -> None:
     assert [row.name for row in listed] == [str(i) for i in range(50 - MAX_ROWS, 50)]
 
 
+@pytest.mark.slow
 def test_the_share_of_other_strings_is_always_listed(strings: Summary) -> None:
     many = tuple(
         EstimateRow(str(i), 0.01, 0.1, 0.0, 1.0, 0.5, details={"found": True})

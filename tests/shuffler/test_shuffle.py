@@ -40,6 +40,7 @@ def test_every_order_of_four_messages_is_equally_likely(rng: Rng, mode: Mode) ->
 
 
 @pytest.mark.parametrize("rng", GENERATORS, ids=["numpy", "system"])
+@pytest.mark.slow
 def test_orders_of_messages_and_levels_are_independent_when_unlinked(rng: Rng) -> None:
     reports = reports_of(np.arange(3), np.array([0.0, 1.0, 2.0]))
     orders = list(itertools.permutations(range(3)))
