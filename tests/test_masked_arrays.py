@@ -30,6 +30,9 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "bits": lambda rng: sdp.BinarySum().randomize(
         masked([True, False, True, True]), LEVELS, rng=rng
     ),
+    "options": lambda rng: sdp.ChoiceQuestion("way", ("bus", "bike", "walk")).encode(
+        masked([0, 1, 2, 2]), rng=rng
+    ),
     "holders": lambda rng: sdp.Frequency(4).draw_tally(
         masked([1, 1, 1, 1])[None, :], PEOPLE, rng=rng
     ),

@@ -136,14 +136,16 @@ def first_other(expected: NDArray[np.bool_]) -> str:
     return f", got another number in entry {entry:,} of {len(expected):,}"
 
 
-def unmasked(values: ArrayLike, what: str) -> NDArray[Any]:
-    """Returns NumPy's array of the values.
+def unmasked(
+    values: ArrayLike, what: str, dtype: type[object] | None = None
+) -> NDArray[Any]:
+    """Returns NumPy's array of the values, of this type if one is given.
 
     Raises:
         InvalidInputError: If some are masked.
     """
     _check_no_mask(values, what, InvalidInputError)
-    array: NDArray[Any] = np.asarray(values)
+    array: NDArray[Any] = np.asarray(values, dtype=dtype)
     return array
 
 

@@ -6,8 +6,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from shuffledp.datasets.column_values import categories_of
 from shuffledp.datasets.frames import Frame
-from shuffledp.datasets.table import categories_of, read_columns
+from shuffledp.datasets.table import read_columns
 from shuffledp.errors import DataError
 
 DAYS = [datetime(2024, 1, 1), datetime(2024, 3, 2)]

@@ -7,13 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from shuffledp.datasets.column_values import budgets_of, categories_of, numbers_of
 from shuffledp.datasets.frames import Frame, rows_of
-from shuffledp.datasets.table import (
-    budgets_of,
-    categories_of,
-    numbers_of,
-    read_columns,
-)
+from shuffledp.datasets.table import read_columns
 from shuffledp.errors import DataError, InvalidInputError, MissingValueError
 
 PEOPLE: dict[str, list[Any]] = {

@@ -7,16 +7,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-from shuffledp.datasets.frames import Frame
-from shuffledp.datasets.table import (
+from shuffledp.datasets.column_values import (
     bits_of,
     budgets_of,
     categories_of,
     numbers_of,
-    read_columns,
-    read_lines,
     strings_of,
 )
+from shuffledp.datasets.frames import Frame
+from shuffledp.datasets.table import read_columns, read_lines
 from shuffledp.errors import DataError, InvalidInputError, MissingValueError
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from shuffledp.datasets.table import budgets_of, read_columns
+from shuffledp.datasets.column_values import budgets_of
+from shuffledp.datasets.table import read_columns
 from shuffledp.datasets.table_files import read_rows
 from shuffledp.errors import DataError, MissingValueError
 

@@ -175,9 +175,11 @@ def smallest_crowd(
     if not 0 <= absent_share < 1:
         raise InvalidInputError(f"Expected 0 <= absent_share < 1, got {absent_share}.")
 
-    def promise_to(size: int) -> Promise:
-        absent = promise.absent + math.ceil(absent_share * size)
-        return replace(promise, absent=min(absent, size - 1))
+    def promise_to(crowd: Population) -> Promise:
+        # One person at each level may be more people than were asked for.
+        num_users = crowd.num_users
+        absent = promise.absent + math.ceil(absent_share * num_users)
+        return replace(promise, absent=min(absent, num_users - 1))
 
     def population(size: int) -> Population:
         # Whole people, at least one at each level, with the largest remainders rounded up.
@@ -191,7 +193,8 @@ def smallest_crowd(
 
     def enough(size: int) -> bool:
         try:
-            return promise_to(size).kept(population(size), wanted)
+            crowd = population(size)
+            return promise_to(crowd).kept(crowd, wanted)
         except PopulationError:  # Fewer than the protocol can do with.
             return False
 
@@ -207,7 +210,8 @@ def smallest_crowd(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
-    return promise_to(high).answer(population(high), wanted)
+    found = population(high)
+    return promise_to(found).answer(found, wanted)
 
 
 def most_rounds(

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 
 from shuffledp.datasets.answer_positions import check_divided, option_positions
+from shuffledp.datasets.column_values import budgets_of, numbers_of
 from shuffledp.datasets.frames import Source, rows_of
 from shuffledp.datasets.missing import cleaned_rows, refuse_missing
-from shuffledp.datasets.table import budgets_of, numbers_of
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.types import Floats, Ints
 

@@ -65,8 +65,8 @@ def budgets_in(table: "Table", column: str) -> Floats:
         DataError: If an entry is not a number.
         PopulationError: If it is no budget, with its row if no row was left out.
     """
+    from shuffledp.datasets.column_values import budgets_of
     from shuffledp.datasets.missing import rows_phrase
-    from shuffledp.datasets.table import budgets_of
 
     budgets = budgets_of(table[column])
     others = ~possible_budgets(budgets)

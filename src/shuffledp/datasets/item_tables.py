@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from shuffledp.datasets.column_values import budgets_of, categories_of
 from shuffledp.datasets.exclusion_notes import exclusion_notes
 from shuffledp.datasets.frames import Source, rows_of
 from shuffledp.datasets.item_sets import ItemSets, gather_sets
@@ -14,7 +15,6 @@ from shuffledp.datasets.missing import (
     cleaned_rows,
     refuse_missing,
 )
-from shuffledp.datasets.table import budgets_of, categories_of
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints

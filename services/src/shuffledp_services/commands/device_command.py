@@ -13,14 +13,14 @@ import numpy as np
 
 from shuffledp.cli.waiting import share_bar
 from shuffledp.datasets.answer_tables import read_answers
-from shuffledp.datasets.item_tables import read_item_sets
-from shuffledp.datasets.table import (
+from shuffledp.datasets.column_values import (
     bits_of,
     budgets_of,
     categories_of,
     numbers_of,
-    read_columns,
 )
+from shuffledp.datasets.item_tables import read_item_sets
+from shuffledp.datasets.table import read_columns
 from shuffledp.errors import DataError, InvalidInputError, UnknownLevelError
 from shuffledp.types import Floats
 from shuffledp_services.commands.device_check import check_command

@@ -5,9 +5,9 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
+from shuffledp.datasets.column_values import categories_of
 from shuffledp.datasets.exclusion_notes import exclusion_sentence
 from shuffledp.datasets.missing import WRITTEN, column_names, trimming_sentence
-from shuffledp.datasets.table import categories_of
 from shuffledp.datasets.table_kinds import MAX_TABLE_CATEGORIES
 from shuffledp.errors import DataError, MissingValueError
 from shuffledp_services.spark.failures import translated_errors

@@ -121,8 +121,8 @@ def _packed(
     """Yields many budgets and their counts as one row."""
     import pyarrow as pa
 
+    from shuffledp.datasets.column_values import budgets_of
     from shuffledp.datasets.missing import WRITTEN, cleaned
-    from shuffledp.datasets.table import budgets_of
 
     # Explicitly little-endian: executors and driver may be different machines.
     for batch in pieces(batches):

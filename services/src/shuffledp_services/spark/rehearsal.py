@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.account import account
-from shuffledp.datasets.table import budgets_of
+from shuffledp.datasets.column_values import budgets_of
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomness import SystemRandom

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.arrays import unmasked
 from shuffledp.asked_combination import AskedCombination, Cells
 from shuffledp.asked_number import AskedNumber
 from shuffledp.asked_question import AskedQuestion, FormQuestion
@@ -106,7 +107,7 @@ class FormEncoding:
         )
 
     def _divided(self, values: ArrayLike) -> tuple[Ints, Floats]:
-        given, count = np.asarray(values), self._num_numbers
+        given, count = unmasked(values, "answers"), self._num_numbers
         kinds = "iuf" if count else "iu"
         if given.ndim != 2 or given.dtype.kind not in kinds or given.shape[1] < count:
             raise InvalidInputError(

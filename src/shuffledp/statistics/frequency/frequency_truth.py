@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shuffledp.analyzer.dependence import Dependence
-from shuffledp.datasets.table import categories_of
+from shuffledp.datasets.column_values import categories_of
 from shuffledp.population import Population
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.level_dependence import (

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from shuffledp.datasets.column_values import categories_of
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES, load_msnbc
-from shuffledp.datasets.table import categories_of
 from shuffledp.datasets.table_kinds import category_names
 from shuffledp.errors import InvalidInputError
 from shuffledp.near_duplicate_labels import spelling_warnings

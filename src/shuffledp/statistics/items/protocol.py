@@ -16,7 +16,7 @@ from shuffledp.accounting.items.items_parameters import ItemsParameters
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.counts import CountsChannel
 from shuffledp.analyzer.items import ItemsEstimate
-from shuffledp.arrays import as_whole, float_array
+from shuffledp.arrays import as_whole, float_array, unmasked
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, parameters_of
 from shuffledp.labels import SHARES, StatisticLabels
@@ -196,7 +196,8 @@ class Items:
             InvalidInputError: If holders are not those of these people.
         """
         check_generator(rng)
-        check_target_holders(num_holders := np.asarray(holders), people, self.num_items)
+        num_holders = unmasked(holders, "numbers")
+        check_target_holders(num_holders, people, self.num_items)
         rates = np.array(self.rates)[self.target_indices(people.epsilons)]
         counts = draw_counts(
             self.randomizer, num_holders, rates, num_users=people.num_users, rng=rng

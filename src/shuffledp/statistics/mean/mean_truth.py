@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shuffledp.analyzer.dependence import Dependence, dependence
-from shuffledp.datasets.table import numbers_of
+from shuffledp.datasets.column_values import numbers_of
 from shuffledp.errors import InvalidInputError
 from shuffledp.number_range import value_range
 from shuffledp.option_text import Argument, option_text

@@ -9,7 +9,7 @@ import polars as pl
 
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.analyzer.mean import MeanEstimate
-from shuffledp.datasets.table import holds_truths, numbers_of
+from shuffledp.datasets.column_values import holds_truths, numbers_of
 from shuffledp.errors import InvalidInputError
 from shuffledp.option_text import Argument, option_text, statistic
 from shuffledp.parameter import Parameter

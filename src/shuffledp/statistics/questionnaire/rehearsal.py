@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shuffledp.datasets.column_values import budgets_of
 from shuffledp.datasets.exclusion_notes import exclusion_notes
 from shuffledp.datasets.frames import rows_of
 from shuffledp.datasets.missing import check_missing, cleaned_rows, refuse_missing
-from shuffledp.datasets.table import budgets_of
 from shuffledp.datasets.table_files import Rows
 from shuffledp.errors import DataError, InvalidInputError, MissingValueError
 from shuffledp.labels import SHARES, StatisticLabels

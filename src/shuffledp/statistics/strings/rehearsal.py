@@ -7,7 +7,8 @@ import numpy as np
 
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.strings import StringEstimate, check_candidates, check_rate
-from shuffledp.datasets.table import read_lines, strings_of
+from shuffledp.datasets.column_values import strings_of
+from shuffledp.datasets.table import read_lines
 from shuffledp.display_text import percent
 from shuffledp.errors import InvalidInputError
 from shuffledp.near_duplicate_labels import spelling_warnings

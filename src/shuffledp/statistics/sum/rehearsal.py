@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from shuffledp.analyzer.dependence import Dependence
-from shuffledp.datasets.table import bits_of
+from shuffledp.datasets.column_values import bits_of
 from shuffledp.errors import InvalidInputError
 from shuffledp.option_text import Argument, option_text
 from shuffledp.parameter import Parameter

@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shuffledp.analyzer.dependence import Dependence
-from shuffledp.datasets.table import bits_of
+from shuffledp.datasets.column_values import bits_of
 from shuffledp.population import Population
 from shuffledp.statistics.level_dependence import LevelGroups
 from shuffledp.statistics.mean.mean_truth import MeanTruth

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.datasets.answer_positions import option_positions
+from shuffledp.datasets.column_values import numbers_of
 from shuffledp.datasets.missing import rows_phrase
-from shuffledp.datasets.table import numbers_of
 from shuffledp.datasets.table_files import Rows
 from shuffledp.errors import InvalidInputError
 from shuffledp.labels import SHARES, StatisticLabels

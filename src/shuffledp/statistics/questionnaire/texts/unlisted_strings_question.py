@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.arguments import expect_instance
-from shuffledp.arrays import as_number, as_whole
+from shuffledp.arrays import as_number, as_whole, unmasked
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_label
 from shuffledp.randomizers.checks import whole_number
@@ -145,7 +145,7 @@ class UnlistedStringsQuestion:
         """
         del rng
         layout = self.chosen.layout
-        texts = np.asarray(answers, dtype=object)
+        texts = unmasked(answers, "answers", object)
         if texts.ndim != 1:
             raise InvalidInputError("Expected texts as a list, one for each person.")
         codes, fits = self.codes.encode(texts.tolist())
