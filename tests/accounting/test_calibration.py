@@ -123,11 +123,11 @@ def test_a_share_of_the_smallest_crowd_may_be_absent() -> None:
 def test_absent_shares_count_the_single_people_of_rare_levels() -> None:
     rare = sdp.Population.from_counts({0.5: 1, 1.0: 1, 2.0: 998})
 
-    found = smallest_crowd(TWO, rare, [0.4, 0.8, 1.6], absent_share=Fraction(9, 10))
+    found = smallest_crowd(TWO, rare, [0.4, 0.8, 1.6], absent_share=Fraction(1, 2))
 
     # Rounded upward, each of the two is more than the share of its level.
     assert found.people.counts[:2].tolist() == [1, 1]
-    assert found.guarantee.absent == math.ceil(0.9 * found.people.num_users)
+    assert found.guarantee.absent == math.ceil(found.people.num_users / 2)
 
 
 def test_absent_people_make_the_answers_smaller() -> None:
