@@ -7,8 +7,15 @@ import numpy as np
 import polars as pl
 import pytest
 from command_line import Command, Outcome
+from fewer_cases import mark_further_cases
 
 from shuffledp.cli.main import main
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks cases before any are chosen by their marks."""
+    mark_further_cases(items)
 
 
 @pytest.fixture

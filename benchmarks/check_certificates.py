@@ -57,6 +57,8 @@ def main() -> None:
     if chosen.kind == "counts":
         judge, draw = check_counts, random_counts
     for number in range(chosen.certificates):
+        if number % 25 == 0 and number:
+            print(f"{number:,} checked: {len(refused)} refused", flush=True)
         record = draw(rng)
         start = time.perf_counter()
         verdicts = check(json.dumps(record).encode(), judge)

@@ -54,6 +54,7 @@ def test_any_kind_of_number_is_a_number() -> None:
     assert json.loads(json.dumps(guarantee.to_dict()))["levels"][0]["count"] == 50
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("budget", [5e-324, 1e-320, 1e-250, 1e-200])
 def test_budgets_next_to_nothing_are_certified(budget: float) -> None:
     people = sdp.Population.from_budgets([budget, budget, 1.0, 1.0])

@@ -19,12 +19,37 @@ def test_long(case):
 @pytest.mark.parametrize("case", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
 def test_short(case):
     print("short", case)
+
+@pytest.mark.few_cases(2)
+@pytest.mark.parametrize(
+    "case", [0, 1, 2, 3, pytest.param(4, marks=pytest.mark.slow)]
+)
+def test_few(case):
+    print("few", case)
 """
+CONFTEST = """
+import pytest
+from fewer_cases import mark_further_cases
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    mark_further_cases(items)
+"""
+SHORT = {("short", 0), ("short", 1)}
+FEW = {("few", 0), ("few", 3)}
 
 
 @pytest.mark.parametrize(
     ("most", "kept"),
-    [(1, "a"), (2, "ag"), (3, "adg"), (4, "aceg"), (7, "abcdefg"), (9, "abcdefg")],
+    [
+        (0, ""),
+        (1, "a"),
+        (2, "ag"),
+        (3, "adg"),
+        (4, "aceg"),
+        (7, "abcdefg"),
+        (9, "abcdefg"),
+    ],
 )
 def test_cases_are_evenly_spaced_from_the_first_to_the_last(
     most: int, kept: str
@@ -32,19 +57,29 @@ def test_cases_are_evenly_spaced_from_the_first_to_the_last(
     assert "".join(spread("abcdefg", most)) == kept
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("option", "ran"),
     [
-        ((), {("long", case) for case in range(7)} | {("short", 2)}),
+        (
+            (),
+            {("long", case) for case in range(7)}
+            | {("few", case) for case in range(5)}
+            | {("short", 2)},
+        ),
         (("--cases=2",), {("long", 0), ("long", 6), ("short", 2)}),
         (("--cases=1",), {("long", 0), ("short", 2)}),
+        (("-m", "not slow"), set()),
     ],
 )
 def test_every_slow_test_and_every_quick_case_is_run(
     tmp_path: Path, option: tuple[str, ...], ran: set[tuple[str, int]]
 ) -> None:
     (tmp_path / "test_it.py").write_text(TESTS, encoding="utf-8")
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n", encoding="utf-8")
+    (tmp_path / "conftest.py").write_text(CONFTEST, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\nmarkers =\n  slow\n  few_cases\n", encoding="utf-8"
+    )
 
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-s", "-p", "fewer_cases", *option],
@@ -59,6 +94,6 @@ def test_every_slow_test_and_every_quick_case_is_run(
     seen = {
         (name, int(case))
         for name, case in itertools.pairwise(words)
-        if name in ("long", "short")
+        if name in ("long", "short", "few")
     }
-    assert seen == ran | {("short", 0), ("short", 1)}
+    assert seen == ran | SHORT | FEW

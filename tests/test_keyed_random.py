@@ -88,6 +88,7 @@ def people_dependent(device: Any, values: Any, levels: Any) -> None:
     assert (sent(order, bytes(32)) != everybody[order]).any()
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("device", CATEGORIES, ids=repr)
 def test_a_category_is_sent_alike_in_any_company(
@@ -102,6 +103,7 @@ def test_a_category_is_sent_alike_in_any_company(
     people_dependent(device, values, levels)
 
 
+@pytest.mark.few_cases(7)
 @pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("device", NUMBERS, ids=repr)
 def test_a_number_is_sent_alike_in_any_company_at_one_level(

@@ -333,6 +333,7 @@ def test_one_wrong_byte_is_noticed(data: st.DataObject) -> None:
     assert read == Tally.from_dict(record())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "inside",
     [

@@ -64,6 +64,7 @@ def verdicts_of(record: object) -> list[str]:
     return [verdict for _, verdict, _ in check(json.dumps(record).encode())]
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_what_the_library_states_holds_and_0_998_of_it_does_not(name: str) -> None:
     record = stated(name)
@@ -80,6 +81,7 @@ def test_what_the_library_states_holds_and_0_998_of_it_does_not(name: str) -> No
     assert verdicts_of(record) == ["does not hold"]
 
 
+@pytest.mark.few_cases(140)
 @pytest.mark.parametrize("name", FORGERIES)
 def test_no_forgery_holds(name: str) -> None:
     record = copy.deepcopy(certificate())
@@ -138,6 +140,7 @@ def test_numbers_are_printed_as_they_were_checked() -> None:
     assert "at epsilon 0.056601945 delta 1e-06" in reason
 
 
+@pytest.mark.slow
 def test_an_epsilon_of_0_holds() -> None:
     people = sdp.Population.from_counts(MIXED)
     record = sdp.account(sdp.Frequency(9), people, delta=0.1).to_dict()
@@ -194,6 +197,7 @@ def test_a_coalition_is_promised_no_more_than_the_device_gives() -> None:
     assert verdicts_of(record)[0] == "does not hold"
 
 
+@pytest.mark.slow
 def test_quantiles_must_be_those_of_the_people() -> None:
     people = sdp.Population.from_counts({0.5 + 0.02 * i: 50 + i for i in range(40)})
     record = sdp.account(sdp.Frequency(4), people, delta=1e-6).to_dict()
@@ -208,6 +212,7 @@ def test_quantiles_must_be_those_of_the_people() -> None:
         verdicts_of(record)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("epsilon", [0.0, 1.3])
 @pytest.mark.parametrize(("inside", "both"), [((1, 4), (0, 1)), ((1, 3), (1, 9))])
 def test_both_evaluations_of_the_blanket_agree_with_an_enumeration(

@@ -344,6 +344,7 @@ FORGERIES: dict[str, tuple[Any, dict[str, Callable[[Record], None]]]] = {
 }
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize(
     "kind",
     [

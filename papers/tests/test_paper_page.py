@@ -17,6 +17,7 @@ TEXT = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
 PRINTS = re.findall(r"^(shuffledp .*)\n# prints: (.*)$", TEXT, re.MULTILINE)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("line", "texts"),
     [

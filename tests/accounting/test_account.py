@@ -42,6 +42,7 @@ SMALL_CROWDS: list[dict[float, int]] = [
 ]
 
 
+@pytest.mark.few_cases(6)
 @covering(("counts", SMALL_CROWDS), ("num_categories", [2, 3, 4]))
 def test_delta_encloses_the_worst_case_over_all_datasets(
     num_categories: int, counts: dict[float, int]
@@ -129,6 +130,7 @@ def test_the_blanket_of_two_categories_agrees_with_independent_computations(
     assert blanket.delta(known * (1.0 - 1e-5)) > delta >= blanket.delta(known * 1.001)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("budget", [0.1, 1.0, 4.0, 8.0])
 @pytest.mark.parametrize(
     "num_users", [10**3, pytest.param(10**5, marks=pytest.mark.slow), 10**9]
@@ -207,6 +209,7 @@ def test_bounds_of_as_many_categories_as_people_are_tight() -> None:
     assert 0.99 <= level.epsilon_central_lower / level.epsilon_central <= 1.0
 
 
+@pytest.mark.few_cases(3)
 @covering(("num_categories", [2, 3, 100]), ("budget", [30.0, 38.0, 45.0, 100.0, 700.0]))
 def test_huge_budgets_are_not_certified_for_more_than_they_are_worth(
     num_categories: int, budget: float
@@ -264,6 +267,7 @@ def test_budgets_next_to_zero_are_certified_without_dividing_by_zero(
         assert level.epsilon_central <= level.chosen
 
 
+@pytest.mark.slow
 def test_two_budgets_around_a_half_do_not_break_the_attack() -> None:
     # Chances of 0.497 and 0.503 to be counted, in a crowd that hardly randomizes.
     near = [math.log(2.0 / 0.503 - 2.0), math.log(2.0 / 0.497 - 2.0)]

@@ -85,6 +85,7 @@ def test_scale_is_the_largest() -> None:
     assert np.any(np.array(epsilons(more)) > TARGETS)
 
 
+@pytest.mark.slow
 def test_smallest_crowd_is_enough_and_a_smaller_one_is_not() -> None:
     found = smallest_crowd(PROMISE, PEOPLE, TARGETS)
 

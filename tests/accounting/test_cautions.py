@@ -106,6 +106,7 @@ def test_levels_of_a_few_are_spoken_of_where_quartiles_are_shown(each: int) -> N
     assert ["stand out" in caution for caution in found] == [True] * (each < 10)
 
 
+@pytest.mark.slow
 def test_levels_of_a_few_among_too_many_to_list_are_spoken_of() -> None:
     levels, counts = np.linspace(0.1, 3.0, 10_001), np.full(10_001, 20)
     common = sdp.Population(levels, counts)

@@ -44,6 +44,7 @@ def assert_above(
         assert found >= level.epsilon_central_lower
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, *range(2, 8)))]
 )

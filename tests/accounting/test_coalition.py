@@ -78,6 +78,7 @@ def test_budgets_of_several_rounds_have_six_digits_at_most(
     assert guarantee.coalition[0].endswith(f" left: epsilon {shown}.")
 
 
+@pytest.mark.slow
 def test_certificates_of_former_versions_hold() -> None:
     people = sdp.Population.from_counts({0.5: 1, 1.0: 1})
     guarantee = sdp.account(sdp.Frequency(3), people, delta=1e-9, rounds=10, absent=1)
@@ -119,6 +120,7 @@ def test_single_messages_keep_their_level() -> None:
     assert not any("together" in heading for heading in _headings(guarantee))
 
 
+@pytest.mark.slow
 def test_several_rounds_are_added_up_in_a_column_of_their_own() -> None:
     guarantee = sdp.account(sdp.Frequency(3), PEOPLE, delta=1e-4, rounds=3)
 
@@ -193,6 +195,7 @@ def test_certificates_are_read_as_they_were_written(
     assert verification.recomputed == guarantee
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("epsilon", "holds"), [(0.49, False), (0.5, True), (0.6, True), (None, True)]
 )
@@ -237,6 +240,7 @@ def test_former_formats_are_refused_with_what_to_do() -> None:
         assert words in str(refused.value)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("given", [None, 3, "", "other-2", ["shuffledp-guarantee-2"]])
 def test_other_files_are_refused_without_their_content(given: object) -> None:
     record = sdp.account(sdp.Frequency(3), PEOPLE, delta=1e-4).to_dict()

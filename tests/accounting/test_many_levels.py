@@ -27,6 +27,7 @@ def traced() -> Iterator[None]:
     tracemalloc.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("traced")
 def test_a_million_budgets_take_100_bytes_each_and_keep_their_digits(
     crowd: sdp.Population,

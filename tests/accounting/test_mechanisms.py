@@ -31,6 +31,7 @@ def at_delta(
     return answer
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("level", "num_users", "most"),
     [(1.0, 10**4, 0.0379), (1.0, 10**5, 0.0109), (2.0, 10**4, 0.0947)],

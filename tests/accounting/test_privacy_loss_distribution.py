@@ -67,6 +67,7 @@ def test_is_a_distribution_whose_inverse_ratios_have_a_mean_of_at_most_1(
     assert math.fsum(pmf._probs * np.exp(-losses)) <= 1.0 + 1e-15
 
 
+@pytest.mark.slow
 @needs_dp_accounting
 def test_composes_with_noise_of_a_curator() -> None:
     pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")

@@ -182,6 +182,7 @@ def test_a_changed_certificate_does_not_hold(
     assert not found
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("tamper", "said"),
     [
@@ -211,6 +212,7 @@ def of_both() -> str:
     return json.dumps(certificate(Twice()))
 
 
+@pytest.mark.few_cases(2)
 @covering(
     (("part", "key"), list(itertools.product(["main", "also"], NUMBERS))),
     ("place", [0, 2]),
@@ -300,6 +302,7 @@ def test_weaker_claims_hold(of_both: str) -> None:
     assert "is proven; its `slack`" in found.weaker[0]
 
 
+@pytest.mark.slow
 def test_more_caution_than_recomputed_is_refused(of_both: str) -> None:
     record = json.loads(of_both)
     honest = recomputed(record, Twice())

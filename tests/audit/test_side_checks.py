@@ -100,6 +100,7 @@ def test_what_cannot_be_sent_to_another_process_is_asked_in_this_one_only() -> N
     assert found == {AGAIN: FINE, RESTART: NOT_APPLICABLE, FORK: NOT_APPLICABLE}
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("name", "restart", "fork"),
     [

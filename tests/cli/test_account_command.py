@@ -59,6 +59,7 @@ def test_table_names_bounds_and_assumptions(command: Command) -> None:
         assert words in outcome.out
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("suffix", ["txt", "npy", "csv", "parquet"])
 def test_budgets_file_reports_minimum_quartiles_and_maximum(
     command: Command, tmp_path: Path, suffix: str

@@ -40,6 +40,7 @@ def survey(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_quickstart_writes_the_report_and_nothing_else(
     command: Command, tmp_path: Path
 ) -> None:

@@ -57,6 +57,7 @@ def test_an_interrupt_is_one_line_and_an_exit_code(
     assert (done.returncode, done.stdout, done.stderr) == (130, "", INTERRUPTED)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("arguments", "place"),
     [

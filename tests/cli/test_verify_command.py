@@ -87,6 +87,7 @@ def test_machines_are_told_what_was_recomputed(
     assert all("epsilon_central" in problem for problem in answer["problems"])
 
 
+@pytest.mark.slow
 def test_people_in_a_file_are_checked_against_the_digest(command: Command) -> None:
     budgets = np.linspace(0.5, 1.0, 10_050)
     np.save("people.npy", budgets)

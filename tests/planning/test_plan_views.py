@@ -29,6 +29,7 @@ def test_a_plan_fits_a_screen(plan: ProtocolPlan) -> None:
         assert words in page
 
 
+@pytest.mark.slow
 def test_a_plan_is_a_frame_of_its_options_best_first(plan: ProtocolPlan) -> None:
     frame = plan.to_frame()
 

@@ -55,6 +55,7 @@ def law_of(device: Grid, level: float, value: float) -> dict[int, float]:
     return law
 
 
+@pytest.mark.few_cases(11)
 @pytest.mark.parametrize("level", [0.3, 4.0, 60.0])
 @pytest.mark.parametrize("cells", [2, 3, 7, 100])
 @pytest.mark.parametrize("kind", KINDS)
@@ -81,6 +82,7 @@ def test_messages_follow_the_law_of_their_cells(
         assert rare <= (size - expected.sum()) + 6.0 * size**0.5
 
 
+@pytest.mark.few_cases(12)
 @pytest.mark.parametrize(
     ("cells", "level"),
     [(2, 0.1), (2, 1.0), (2, 700.0), (3, 0.5), (3, 20.0), (100, 2.0), (4096, 100.0)],

@@ -76,6 +76,7 @@ def one_by_one(
     return device.support_counts(messages, trials, TRIALS)
 
 
+@pytest.mark.few_cases(5)
 @covering(("level", [0.0, 1.3, 30.0]), (("device", "holders"), SMALL), ids=repr)
 def test_whole_outcomes_are_as_likely_as_one_by_one(
     device: FrequencyOracle, holders: list[int], level: float

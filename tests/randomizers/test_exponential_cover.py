@@ -117,6 +117,7 @@ def test_everybody_sends_the_blanket_whatever_she_holds(
             assert gamma == 0.0
 
 
+@pytest.mark.few_cases(4)
 @CASES
 def test_losses_are_never_below_those_of_the_two_ends(
     crowd: Population, victim: float, clipped: bool, delta: float

@@ -49,6 +49,7 @@ def normal() -> DensityRandomizer:
     )
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("crowd", "factor"),
     # With mixed levels, an omega that is the same for all victims is not the best one.
@@ -143,6 +144,7 @@ def test_local_delta_is_a_little_above_the_integral(share: float) -> None:
     assert normal().local_delta(level, level) == 0.0
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("cells", [4, 5, 9, 30])
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.5])
 def test_few_wide_cells_only_raise_the_bounds(

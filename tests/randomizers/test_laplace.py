@@ -19,6 +19,7 @@ EDGES = all_edges(4096)
 OUTER = np.concatenate([[-np.inf], EDGES, [np.inf]])
 
 
+@pytest.mark.few_cases(13)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.99, 1.0, 1.5])
 def test_local_delta_is_the_integral_over_the_line(level: float, share: float) -> None:
@@ -86,6 +87,7 @@ def test_binned_messages_of_few_people_never_exceed_the_certificate(
                 assert exact <= answer.delta_central * (1.0 + 1e-12)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("crowd", CROWDS, ids=str)
 def test_attack_is_reached_by_the_histogram_of_its_own_bins(
     crowd: dict[float, int],

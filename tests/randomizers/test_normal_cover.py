@@ -52,6 +52,7 @@ def omega_density(shape: NormalBlanket, y: Floats) -> Floats:
     return density
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_everybody_sends_the_blanket_whatever_she_holds(shape: NormalBlanket) -> None:
     deviations = shape.deviation * np.array([0.3, 0.9, 1.0, 1.1, 1.7, 4.0, 30.0])
@@ -71,6 +72,7 @@ def test_everybody_sends_the_blanket_whatever_she_holds(shape: NormalBlanket) ->
         assert gamma >= min(ratio, 1.0) * (1.0 - 1e-3)
 
 
+@pytest.mark.few_cases(15)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_cells_are_those_of_the_densities(shape: NormalBlanket) -> None:
     cover = cover_with(shape, np.ones(1))

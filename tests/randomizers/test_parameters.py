@@ -35,6 +35,7 @@ def test_every_parameter_is_explained_and_stands_in_certificates(
     assert names - optional <= set(built.parameters) <= names
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_a_command_takes_every_parameter(mechanism: str) -> None:
     built = build(mechanism, NEEDED.get(mechanism, {}))

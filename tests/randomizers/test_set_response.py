@@ -60,6 +60,7 @@ def test_blanket_weight_is_the_smallest_chance_of_any_message(
     assert device.assumptions == ()
 
 
+@pytest.mark.few_cases(85)
 @pytest.mark.parametrize(("device", "sends"), DEVICES)
 @pytest.mark.parametrize("level", LEVELS)
 def test_kinds_of_messages_are_right_for_every_pair_of_values(
@@ -90,6 +91,7 @@ def test_kinds_of_messages_are_right_for_every_pair_of_values(
     )
 
 
+@pytest.mark.few_cases(312)
 @pytest.mark.parametrize(("device", "sends"), DEVICES)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999, 1.0, 1.1])
@@ -227,6 +229,7 @@ def small_cases() -> list[object]:
     return found
 
 
+@pytest.mark.few_cases(8)
 @pytest.mark.parametrize(("device", "sends", "crowd"), small_cases())
 def test_exact_divergence_of_all_datasets_is_between_attack_and_certificate(
     device: LocalRandomizer, sends: Senders, crowd: dict[float, int]

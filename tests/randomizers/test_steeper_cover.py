@@ -129,6 +129,7 @@ def test_no_two_values_show_more_than_the_ends(index: int) -> None:
             assert np.all(shown(x, other, growth, levels) <= worst + 3e-4 * step + 1e-9)
 
 
+@pytest.mark.slow
 def test_a_careful_user_among_many_levels_is_covered_by_larger_budgets() -> None:
     budgets = np.linspace(0.05, 1.0, 400)
     people = Population(budgets, np.full(400, 25))

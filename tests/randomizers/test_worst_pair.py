@@ -109,6 +109,7 @@ def check(masses: Floats, density: Callable[[float], Floats], value: float) -> N
     assert most(masses, rest, left) <= _TOLERANCE
 
 
+@pytest.mark.few_cases(30)
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("shape", EXPONENTIAL)
 def test_ends_are_the_worst_pair_of_laplace(

@@ -38,6 +38,7 @@ def result(people: dict[str, list[Any]]) -> sdp.Rehearsed:
     return sdp.rehearse(people, questions=QUESTIONS, targets="target", seed=3)
 
 
+@pytest.mark.slow
 def test_a_result_holds_estimates_truths_plan_and_guarantee(
     result: sdp.Rehearsed, people: dict[str, list[Any]]
 ) -> None:
@@ -71,6 +72,7 @@ def test_a_seed_repeats_a_rehearsal(
     assert again.to_frame().equals(result.to_frame())
 
 
+@pytest.mark.slow
 def test_a_report_has_a_section_and_a_picture_of_each_question(
     result: sdp.Rehearsed, tmp_path: Path
 ) -> None:

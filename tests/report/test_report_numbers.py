@@ -69,6 +69,7 @@ def assert_shown(result: Rehearsed, lines: list[str], *, skipped: int) -> None:
             assert found[3] == pytest.approx(truth, abs=off)
 
 
+@pytest.mark.few_cases(2)
 def test_the_terminal_shows_them(result: Rehearsed) -> None:
     console = Console(width=140, record=True, file=io.StringIO())
     console.print(estimate_table(result.summary))
@@ -94,6 +95,7 @@ def test_a_print_shows_them(result: Rehearsed) -> None:
     assert_shown(result, lines, skipped=0)
 
 
+@pytest.mark.few_cases(2)
 def test_the_page_of_the_report_shows_them(result: Rehearsed) -> None:
     page = html_report(result.summary)
     names = [row.name for row in result.summary.rows]

@@ -46,6 +46,7 @@ def values(rng: np.random.Generator, num_users: int) -> Any:
     return np.sort(np.column_stack([first, second, smokes]), axis=1)
 
 
+@pytest.mark.slow
 def test_a_plan_keeps_the_rule_and_every_target(chosen: Tally, plan: Identity) -> None:
     rule = SURVEY.choosing(OFFER).make_rule()
     rule.prove()

@@ -208,6 +208,7 @@ def test_ten_billion_people_are_drawn_and_estimated(oracle: Any, mode: Mode) -> 
     assert estimate.num_users == 10**10
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "number", [sdp.OneBit(0, 4), sdp.Laplace(0, 4), sdp.Gaussian(0, 4)], ids=repr

@@ -78,6 +78,7 @@ def holds(record: Record) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_no_file_that_is_two_things_holds_if_one_of_them_is_forged(
     honest: Record, forged: Record
 ) -> None:

@@ -117,6 +117,7 @@ def test_answers_outside_the_form_are_refused(rows: Any) -> None:
         FormEncoding(SURVEY.questions).encode(rows, rng=np.random.default_rng(1))
 
 
+@pytest.mark.slow
 def test_shares_and_numbers_are_unbiased_and_their_errors_true(
     chosen: Tally, plan: Identity
 ) -> None:
@@ -188,6 +189,7 @@ def run_tally(run: AnswerRun, levels: Any, rng: np.random.Generator) -> Tally:
     return run.tally(messages.ravel(), None)
 
 
+@pytest.mark.slow
 def test_a_report_of_lies_moves_shares_as_far_as_stated_and_no_further(
     chosen: Tally, plan: Identity
 ) -> None:

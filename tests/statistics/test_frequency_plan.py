@@ -104,6 +104,7 @@ def test_error_of_the_recommended_is_that_of_a_simulation() -> None:
     assert abs(estimates.mean() - 0.25) < 4.0 * estimates.std() / np.sqrt(runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_targets_are_kept_by_every_option(
     monkeypatch: pytest.MonkeyPatch, k: int

@@ -2,12 +2,14 @@
 
 import io
 
+import pytest
 from rich.console import Console
 
 from shuffledp.planning.protocol_plan import Wish
 from shuffledp.statistics.items.plan import PLAN
 
 
+@pytest.mark.slow
 def test_a_row_has_what_is_certified_before_what_an_attack_shows() -> None:
     console = Console(file=io.StringIO(), width=100)
     steps: list[str] = []

@@ -169,6 +169,7 @@ def test_sets_may_hold_fewer_items_where_noise_is_poisson() -> None:
         )
 
 
+@pytest.mark.slow
 def test_a_cap_is_no_bias() -> None:
     rng, d, n = np.random.default_rng(4), 4, 3000
     protocol = Items(d, 1, (1.0,), (1.0,), 2.0, report_size=3)

@@ -174,6 +174,7 @@ def test_a_floor_holds_where_noise_proves_nothing() -> None:
         sdp.account(sdp.Counts(*terms), few, delta=1e-6)
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("query", [{"delta": 1e-6}, {"epsilon": 0.39}])
 @pytest.mark.parametrize(
     ("local_epsilon", "rests_on"), [(0.2, "device"), (40.0, "composition")]

@@ -75,6 +75,7 @@ def test_errors_of_all_options_are_those_of_a_simulation(plan: ProtocolPlan) -> 
         assert abs(predicted / estimates.std(ddof=1) - 1.0) < 0.05
 
 
+@pytest.mark.slow
 def test_yardsticks_are_in_order(plan: ProtocolPlan) -> None:
     found = errors(plan)
 

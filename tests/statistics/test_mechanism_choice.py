@@ -59,6 +59,7 @@ def test_a_grid_has_a_thousandth_of_the_variance_of_a_bit_at_equal_guarantees() 
     assert errors["laplace"] ** 2 > 60.0 * best.error**2
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     counts=st.dictionaries(st.floats(0.05, 12.0), st.integers(1, 10_000), min_size=1),

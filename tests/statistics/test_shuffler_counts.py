@@ -41,6 +41,7 @@ def test_every_person_sends_one_message_per_answer() -> None:
     assert counts.parameters.mean_messages == 1.0
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("rates", [(1.0, 1.0), (0.4, 1.0)])
 @pytest.mark.parametrize("drawn", ["messages", "tally"])
 def test_simulated_errors_are_the_predicted_ones(

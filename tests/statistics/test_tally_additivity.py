@@ -79,6 +79,7 @@ def tallied(protocol: Any, reports: Reports, seed: int) -> Tally:
     return tally
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=repr)
 @settings(max_examples=40, deadline=None)
 @given(people=PEOPLE, seed=st.integers(0, 2**32))

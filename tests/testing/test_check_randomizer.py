@@ -110,6 +110,7 @@ def test_every_mechanism_of_the_catalog_passes(mechanism: str) -> None:
     assert {finding.about for finding in found.findings} == set(PROPERTIES)
 
 
+@pytest.mark.slow
 def test_a_table_passes() -> None:
     found = check_randomizer(Geometric(), rng=np.random.default_rng(18))
 
@@ -332,6 +333,7 @@ def more_gamma(cover: Cover, factor: Any) -> Cover:
     return replace(cover, blanket_probabilities=cover.blanket_probabilities * factor)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("device", "caught", "all_else_is_right"),
     [

@@ -27,6 +27,7 @@ WRONG = wrong_randomizers()
 LEVELS = (0.5, 2.0)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", [name for name in WRONG if WRONG[name][1]])
 def test_what_leaks_is_caught_by_the_property_that_it_breaks(name: str) -> None:
     device, broken = WRONG[name]
@@ -51,6 +52,7 @@ def test_one_message_in_5_000_is_not_seen_and_the_result_says_what_is() -> None:
     assert 0.2 < float(share) < 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [2.0, 0.2])
 def test_the_leak_that_is_called_visible_is(times: float) -> None:
     class Leaking(KRandomizedResponse):
@@ -132,6 +134,7 @@ def test_messages_become_independent_uniform_numbers(device: Any) -> None:
     assert abs(errors) < 5.0
 
 
+@pytest.mark.slow
 def test_right_devices_have_p_values_that_are_not_small() -> None:
     smallest = []
     for seed in range(4):

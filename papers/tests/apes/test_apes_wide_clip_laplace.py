@@ -24,6 +24,7 @@ from shuffledp_papers.outside_preconditions import OutsidePreconditions
 EFFORT = Effort(1, 1, False, lambda _share: None)
 
 
+@pytest.mark.few_cases(23)
 @pytest.mark.parametrize("wide", [1.0, 1.7, 6.0])
 @pytest.mark.parametrize("epsilon", [0.003, 0.05, 1.0, 9.0])
 @pytest.mark.parametrize("value", [-1.0, 0.0, 0.4])

@@ -65,6 +65,7 @@ def claim(**more: Any) -> equal_noise.BoundValue:
     return stated(HypothesisTesting(), setting, delta=asked["delta"])
 
 
+@pytest.mark.slow
 def test_a_claim_at_the_same_noise_is_compared() -> None:
     compared = ClaimComparison(claim(), found_band())
 
@@ -114,6 +115,7 @@ def nominal(level: float) -> float:
     return float(brentq(excess, 0.1 * level, level, xtol=1e-15))
 
 
+@pytest.mark.few_cases(11)
 @pytest.mark.parametrize("bound", PUBLISHED, ids=lambda bound: str(bound.name))
 def test_what_a_bound_states_depends_on_the_noise_that_runs_or_on_budgets_alone(
     bound: PublishedBound,

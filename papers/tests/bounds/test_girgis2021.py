@@ -84,6 +84,7 @@ def test_the_best_order_is_found(
     assert best <= bound.epsilon(people, delta) <= best * (1.0 + 1e-4)
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("bound", [SUM, CLOSED])
 @pytest.mark.parametrize(
     ("budget", "num_users"), [(0.5, 500), (1.0, 10**4), (3.0, 5000)]
@@ -124,6 +125,7 @@ def test_more_people_and_larger_deltas_never_hurt(
             assert math.log(bound.delta(people, epsilon)) <= 0.999 * log_delta
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("budget", [0.0, 1e-12, 30.0, 700.0])
 def test_extreme_budgets_have_a_value(budget: float) -> None:
     for bound in (SUM, CLOSED):

@@ -32,6 +32,7 @@ def test_one_bound_comes_with_its_note_and_as_json(command: Command) -> None:
     assert claim["number"] < answer["levels"][0]["epsilon_central_lower"]
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -91,6 +92,7 @@ def test_what_is_stated_of_a_selection_is_said_apart(command: Command) -> None:
     assert "too small here" not in shown
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("level", "selection", "words"),
     [

@@ -17,6 +17,7 @@ def _small_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leaderboard_command, "read_grid", lambda: SMALL)
 
 
+@pytest.mark.slow
 def test_files_and_page_are_written(command: Command, tmp_path: Path) -> None:
     outcome = command(
         *("leaderboard", "--date", "2026-01-02", "--output", "board"),

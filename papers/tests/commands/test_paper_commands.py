@@ -46,6 +46,7 @@ def marked(commands: Iterable[str]) -> list[Any]:
     return [pytest.param(each, id=each, marks=marks(each)) for each in sorted(commands)]
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("text", marked(COMMANDS - SERVICES))
 def test_a_command_that_the_page_names_runs_as_it_stands(
     text: str, command: Command

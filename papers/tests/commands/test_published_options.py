@@ -108,6 +108,7 @@ def test_what_the_paper_publishes_stands_beside_it(command: Command) -> None:
     assert "published" not in command(*asked, "--json").json()
 
 
+@pytest.mark.slow
 def test_a_published_plan_without_blanket_messages_is_refused(command: Command) -> None:
     outcome = command(*ITEMS, "--targets", "0.5:100", "--published", "--blanket", "0")
 

@@ -123,11 +123,13 @@ def test_epsilons_are_those_of_the_table(name: str) -> None:
     assert agrees(epsilon, printed, halves=2 if name == ONE_UNIT_EPSILON else 1)
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("name", WITH_CLAIM)
 def test_claims_are_those_of_the_table(name: str) -> None:
     assert agrees(ruling_on(name).claimed, CASES[name].printed.claimed)
 
 
+@pytest.mark.few_cases(15)
 @pytest.mark.parametrize("name", FALLEN)
 def test_claims_that_fall_are_violated(name: str) -> None:
     ruling = ruling_on(name)
@@ -159,6 +161,7 @@ def test_violations_are_those_of_the_table(name: str) -> None:
         assert agrees(exact, printed, halves=2 if name == ONE_UNIT_EXACT else 1)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", KEPT)
 def test_claims_that_stand_are_not_reached(name: str) -> None:
     ruling = ruling_on(name)

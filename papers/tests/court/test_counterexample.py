@@ -43,6 +43,7 @@ WITHOUT_NUMBERS = ("V6-3", "V14", "V24")
 ROUGHLY = {"V2": 1e-3, "V15": 1e-3, "V16": 1e-4, "V23": 1e-3, "V25": 1e-4}
 
 
+@pytest.mark.few_cases(9)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_shows_in_five_lines_that_a_claim_falls(name: str) -> None:
     text = PROGRAMS[name].text
@@ -112,6 +113,7 @@ def test_programs_and_published_bounds_state_the_same(small: Counterexample) -> 
     assert exact <= (math.inf if ruling.certified is None else ruling.certified)
 
 
+@pytest.mark.few_cases(7)
 @pytest.mark.parametrize("name", ALREADY_SMALL)
 def test_programs_of_cases_that_are_small_already_are_about_them(name: str) -> None:
     ruling = judge(case_named(name))

@@ -15,6 +15,7 @@ RESPONSE = Space(
 )
 
 
+@pytest.mark.slow
 def test_the_search_finds_that_the_variation_ratio_is_no_bound() -> None:
     found = search(seed=1, trials=6, space=RESPONSE)
 

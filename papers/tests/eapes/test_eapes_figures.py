@@ -87,6 +87,7 @@ def test_results_are_tables_and_pictures(name: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_printed_numbers_are_found_again() -> None:
     for name in ("eapes-fig3", "eapes-lemma3"):
         (compared,) = run(name).comparisons

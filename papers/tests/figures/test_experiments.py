@@ -69,6 +69,7 @@ def test_results_are_tables_and_pictures(name: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -144,6 +144,7 @@ def test_the_printed_factor_is_near_at_the_noise_of_the_program(
 FIGURE_4 = {1_000: (0.01101, 0.01256), 3_000: (0.00587, 0.00637)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1_000, pytest.param(3_000, marks=pytest.mark.slow)])
 def test_no_claim_of_figure_4_is_refuted_at_its_own_noise(size: int) -> None:
     rng = np.random.default_rng(1)
@@ -194,6 +195,7 @@ def test_the_largest_weight_is_one_and_no_larger_one_is(
     assert confounding_effect.true_weight(3.1, victim) == 0.0
 
 
+@pytest.mark.slow
 def test_figure_3_jumps_only_where_budgets_are_equal() -> None:
     result = confounding_effect.run(EFFORT)
 
@@ -221,6 +223,7 @@ def test_curves_of_figure_3_start_and_end_at_the_ends_of_the_range() -> None:
     assert (other, last) == pytest.approx((w, 1.0 - w), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_theorem_1_is_a_trade_off_function_only_when_mended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

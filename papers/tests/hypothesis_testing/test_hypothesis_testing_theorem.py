@@ -100,6 +100,7 @@ def largest_right_side(setting: Setting, epsilon: float, bound: Any) -> float:
     return best if bound.as_printed else best + d
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("bound", [PRINTED, REPAIRED])
 @pytest.mark.parametrize(
     "setting",
@@ -143,6 +144,7 @@ def test_the_printed_trade_off_does_not_end_at_zero() -> None:
     assert REPAIRED.trade_off(setting, 1e6)[1] == pytest.approx(0.0, abs=2e-3)
 
 
+@pytest.mark.slow
 @given(st.floats(0.2, 3.0), st.integers(50, 3000), st.floats(1e-10, 1e-2))
 @settings(max_examples=30, deadline=None)
 def test_epsilon_falls_with_delta_and_people_and_inverts(

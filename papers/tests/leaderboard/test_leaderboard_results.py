@@ -43,6 +43,7 @@ def without_cost(each: ComparedPoint) -> Any:
     return replace(each, cost=FREE, entries=entries)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     "text",
     [

@@ -57,6 +57,7 @@ def exact_delta(protocol: SegmentedMessages, level: int, epsilon: float) -> floa
     )
 
 
+@pytest.mark.few_cases(23)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("blanket", [0.7, 1.0, 1.5])
 def test_certified_is_above_enumeration(seed: int, blanket: float) -> None:

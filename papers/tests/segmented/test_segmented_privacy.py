@@ -18,6 +18,7 @@ def crowd(num_users: int) -> Setting:
     return Setting(sdp.Population.from_counts({1.0: num_users}))
 
 
+@pytest.mark.few_cases(5)
 @pytest.mark.parametrize(
     ("num_users", "items", "epsilon", "claim"),
     [

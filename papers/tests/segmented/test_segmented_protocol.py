@@ -24,6 +24,7 @@ PEOPLE = Population.from_counts({0.5: N // 4, 1.0: N // 2, 2.0: N // 4})
 FRAMEWORK = ItemsFramework(D, S, (0.5, 1.0, 2.0), 0.01 / N)
 
 
+@pytest.mark.slow
 def test_parameters_are_those_of_the_theorem_and_of_least_error() -> None:
     found = published_items(PEOPLE, num_items=D, set_size=S, delta=0.01 / N)
 
@@ -50,6 +51,7 @@ def test_parameters_are_those_of_the_theorem_and_of_least_error() -> None:
         assert worse > error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon_choice", [None, 1.0])
 def test_a_published_run_goes_through_the_steps_of_the_framework(
     epsilon_choice: float | None,

@@ -544,6 +544,7 @@ CANARIES = ("audit", "canaries", "--task", "folder/task.json")
 COLLECTION = ("audit", "collection", "folder/task.json", "--task", "folder/task.json")
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -1048,6 +1049,7 @@ SEND = (
 )  # fmt: skip
 
 
+@pytest.mark.few_cases(5)
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -123,6 +123,7 @@ def certified(protocol: Any, **circumstances: Any) -> sdp.Guarantee:
     return sdp.account(protocol, people, delta=1e-4, **circumstances)
 
 
+@pytest.mark.few_cases(2)
 @every_case
 def test_the_page_says_what_account_says(
     client: Client, query: str, protocol: Any, circumstances: dict[str, int]
@@ -147,6 +148,7 @@ def test_the_page_says_what_account_says(
     assert high - low == pytest.approx(3.92 * reply["error"]["standard_error"], 1e-4)
 
 
+@pytest.mark.few_cases(2)
 @every_case
 def test_what_is_said_at_once_is_above_and_says_the_same_besides(
     client: Client, query: str, protocol: Any, circumstances: dict[str, int]
@@ -207,6 +209,7 @@ def test_a_profile_passes_through_what_is_certified(client: Client) -> None:
         assert profile["certified"][0] > 1e-4 > profile["certified"][-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("terms", "planned"),
     [

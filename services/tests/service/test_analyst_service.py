@@ -368,6 +368,7 @@ def damage(sealed: list[bytes], *, seed: int) -> None:
         sealed[place] = bytes(message)
 
 
+@pytest.mark.slow
 def test_damaged_messages_are_spoiled_and_cost_privacy(tmp_path: Path) -> None:
     who = parties(promise=(5.0, 5.0, 5.0), allowance=(50.0, 50.0, 50.0))
     batch = usual_batch(who, per_level=400, spoil=lambda sealed: damage(sealed, seed=1))
@@ -385,6 +386,7 @@ def test_damaged_messages_are_spoiled_and_cost_privacy(tmp_path: Path) -> None:
     assert result["certificate"]["absent"] == 2 + result["spoiled"]
 
 
+@pytest.mark.slow
 def test_spoiled_messages_that_break_the_promise_withhold_what_was_opened(
     tmp_path: Path,
 ) -> None:
@@ -426,6 +428,7 @@ def created(folder: Path, minimum: int) -> Parties:
     return Parties(host, shuffler.signing_key, Enroller(task, enroller.signing_key))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dummies", "phase"), [(1, "published"), (40, "withheld")])
 def test_a_dummy_in_the_smallest_crowd_is_counted_and_breaks_no_promise(
     tmp_path: Path, dummies: int, phase: str
@@ -483,6 +486,7 @@ def test_what_cannot_be_certified_may_cost_more_than_is_left(tmp_path: Path) -> 
     assert problem(refused) == (409, "allowance-spent")
 
 
+@pytest.mark.slow
 def test_dummies_are_left_out_of_counts(tmp_path: Path) -> None:
     who = parties(promise=(5.0, 5.0, 5.0))
 
@@ -623,6 +627,7 @@ def crash_at(folder: Path, boundary: str, batch: str) -> None:
     assert done.returncode == 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "boundary",
     [
@@ -683,6 +688,7 @@ def test_a_list_of_messages_that_was_lost_is_said_to_be_missing(
     assert "list of messages of epoch 1" in answer.json()["detail"]
 
 
+@pytest.mark.slow
 def test_a_service_that_is_stopped_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

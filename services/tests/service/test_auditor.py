@@ -69,6 +69,7 @@ def audit(
     return p_values(audit_epoch(who.task, canaries, result, **arguments))
 
 
+@pytest.mark.slow
 def test_nothing_is_found_where_everything_is_as_it_should_be(
     usual: Audited, who: Parties
 ) -> None:
@@ -117,6 +118,7 @@ def test_a_report_that_was_dropped_is_certain_by_the_public_list_alone(
     assert audit(mine, who, whole=False)[EpochTest.DELIVERY] == 1.0
 
 
+@pytest.mark.slow
 def test_a_canary_of_an_earlier_epoch_is_found(
     usual: Audited, other: Audited, who: Parties
 ) -> None:

@@ -94,6 +94,7 @@ def test_nothing_is_said_where_nothing_was_handed_over(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_evidence_is_not_shown(tmp_path: Path) -> None:
     plain = parties()
     found = evidence(plain.task.fingerprint, [0.5])
@@ -105,6 +106,7 @@ def test_a_file_that_is_no_evidence_is_not_shown(tmp_path: Path) -> None:
     check_not_shown(tmp_path, plain, other, forged, "{}", b"\xff", " " * 5_000_000)
 
 
+@pytest.mark.slow
 def test_evidence_about_an_epoch_that_is_not_published_is_not_shown(
     tmp_path: Path,
 ) -> None:

@@ -605,6 +605,7 @@ ANALYST_CALLS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(st.sampled_from([TASK, ITEMS]), ANALYST_CALLS)
 # The first time, a line of successors takes as long as their keys take to be drawn.
 @settings(max_examples=300, deadline=None)

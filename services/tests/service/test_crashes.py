@@ -35,6 +35,7 @@ _SQLITE = [point for case in _CASES for point in points(case, "sqlite")]
 _POSTGRES = [point for case in _CASES[1:] for point in points(case, "postgres")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", marked(_SQLITE), ids=str)
 def test_a_collection_survives_the_death_of_a_service(
     point: Point, tmp_path: Path

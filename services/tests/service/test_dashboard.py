@@ -142,6 +142,7 @@ def test_progress_is_what_the_shuffler_says(tmp_path: Path) -> None:
     assert [meta for meta in page.all("meta") if "http-equiv" in meta]
 
 
+@pytest.mark.few_cases(9)
 @pytest.mark.parametrize(
     "answer",
     [
@@ -227,6 +228,7 @@ def test_a_batch_that_was_refused_is_not_said_to_be_on_its_way(tmp_path: Path) -
     assert ["on the way here" in page for page in pages] == [False, True]
 
 
+@pytest.mark.slow
 def test_levels_without_budget_are_named(tmp_path: Path) -> None:
     # One epoch costs each of them some of what another may cost.
     who = parties(allowance=(0.5, 1.0, 5.0))
@@ -322,6 +324,7 @@ def test_earlier_epochs_can_be_looked_at(tmp_path: Path) -> None:
     assert missing == 404
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("statistic", ["frequency", "mean", "sum"])
 def test_pages_are_accessible_and_need_nothing_from_elsewhere(
     tmp_path: Path, statistic: Any

@@ -42,6 +42,7 @@ def test_every_device_is_heard(done: Demo) -> None:
     assert sum(done.result["people"]) == NUM_USERS
 
 
+@pytest.mark.slow
 def test_the_estimate_is_near_the_truth(done: Demo) -> None:
     rows = done.result["estimate"]["rows"]
 
@@ -195,6 +196,7 @@ def test_an_auditor_finds_who_keeps_the_order_and_nobody_else(
     )
 
 
+@pytest.mark.slow
 def test_a_saboteur_without_an_auditor_is_refused(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "shuffledp", "serve", "demo", "--saboteur"]
 

@@ -28,6 +28,7 @@ def renderings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return made
 
 
+@pytest.mark.slow
 def test_a_page_is_rendered_once_until_an_epoch_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,6 +50,7 @@ def values(num_users: int, *, seed: int = 1) -> Any:
     return np.column_stack([*picked, *numbers])
 
 
+@pytest.mark.slow
 def test_a_task_with_numbers_is_read_as_it_was_written() -> None:
     task = made().task
 

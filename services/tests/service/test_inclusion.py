@@ -81,6 +81,7 @@ def test_every_message_that_was_handed_over_is_found(
     assert len(sealed) == 180
 
 
+@pytest.mark.slow
 def test_a_message_that_the_shuffler_dropped_is_missed(tmp_path: Path) -> None:
     who, sealed = parties(), list[bytes]()
 

@@ -124,6 +124,7 @@ def test_the_order_of_arrival_does_not_show() -> None:
     assert len(orders) == 1
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
 @pytest.mark.parametrize("trouble", ["as they arrived", "repeated"])
 def test_the_analyst_takes_no_batch_in_another_order(

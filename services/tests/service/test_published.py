@@ -197,6 +197,7 @@ def test_a_tally_that_was_changed_no_longer_gives_the_estimate(kind: str) -> Non
     assert any("estimate" in problem for problem in hers)
 
 
+@pytest.mark.slow
 def test_people_moved_from_level_to_level_are_found() -> None:
     for kind in ("agnostic", "stratified"):
         who, text = published(kind)
@@ -248,6 +249,7 @@ def test_a_signature_is_for_every_byte() -> None:
     assert problems_in(forged, who.task) == (UNSIGNED,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", [False, True])
 def test_the_command_says_every_problem_in_a_line_and_exits_with_2(
     machine: bool, tmp_path: Path

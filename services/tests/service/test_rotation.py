@@ -379,6 +379,7 @@ def looked(folder: Path, who: analyst_parties.Parties, path: str = "") -> Any:
     return serve(folder, who, scenario)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("roles", [(Role.ANALYST,), tuple(Role)], ids=" and ".join)
 def test_what_was_spent_stays_spent_with_other_keys(
     tmp_path: Path, roles: tuple[Role, ...]
@@ -466,6 +467,7 @@ def test_a_batch_that_waits_is_counted_before_keys_are_replaced(
     assert looked(tmp_path, new)["spent"] == published["spent"]
 
 
+@pytest.mark.slow
 def test_the_analyst_keeps_the_line_of_tasks_and_goes_no_way_back(
     tmp_path: Path,
 ) -> None:

@@ -68,6 +68,7 @@ def in_one_process(
     return counted(step, shards, made)
 
 
+@pytest.mark.slow
 def test_all_cores_count_what_one_process_counts_and_find_no_key_lying_about(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -89,6 +89,7 @@ def test_shards_are_small_unless_a_manifest_has_no_room_for_so_many(
         assert 2 * each > 2**17 or 2 * each * size > 2**25
 
 
+@pytest.mark.slow
 def test_a_close_and_a_list_hold_a_small_part_of_the_messages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -803,6 +803,7 @@ def test_nobody_is_asked_for_an_epoch_that_cannot_be_paid(
     assert answer.json()["detail"] == detail
 
 
+@pytest.mark.few_cases(7)
 @pytest.mark.parametrize(
     "says",
     [
@@ -1249,6 +1250,7 @@ def _until_killed(who: Parties, folder: Path, boundary: str, pipe: Connection) -
         wait_for(client, who, phase="delivered")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "boundary",
     [

@@ -219,6 +219,7 @@ def test_a_task_of_whole_numbers_has_the_digest_that_its_readers_compute() -> No
     assert read_task(task.to_json()).digest == task.digest
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=300)
 def test_whatever_changes_in_a_task_it_is_refused_or_another_task(
@@ -586,6 +587,7 @@ def test_a_task_whose_question_is_answered_by_something_else_is_refused(
         read_task(json.dumps(value))
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(max_size=9), st.recursive(
     st.one_of(st.none(), st.floats(), st.text(max_size=4)), st.lists, max_leaves=5
 )))  # fmt: skip

@@ -52,6 +52,7 @@ def messages_of(protocol: Any, rows: Any = slice(None)) -> tuple[Any, list[int]]
     return randomizer.messages(people, values[rows], levels[rows]), counted.calls
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize(
     "protocol",
     [sdp.Mean(0, 1), *(sdp.Frequency(9, randomizer=each) for each in ALIKE)],
@@ -70,6 +71,7 @@ def test_all_levels_take_one_call_and_give_the_same_messages(
     assert np.array_equal(together, apart)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("randomizer", OTHERS)
 def test_noise_is_drawn_level_by_level(randomizer: Any) -> None:
     protocol = sdp.Mean(0, 1, randomizer=randomizer)

@@ -50,6 +50,7 @@ def summed_delta(means: tuple[float, float], rate: float, epsilon: float) -> flo
     return total
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("row", [0, -1])
 @pytest.mark.parametrize("column", [0, 1])
 def test_a_row_keeps_its_targets_by_direct_summation(

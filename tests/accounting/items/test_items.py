@@ -166,6 +166,7 @@ def test_only_some_targets_may_be_chosen_and_asked_about() -> None:
         account(PARAMETERS, Population.from_counts({3.0: 5000}), delta=DELTA)
 
 
+@pytest.mark.slow
 def test_deltas_at_an_epsilon_and_epsilons_at_a_delta_agree() -> None:
     at_delta = certified().level(1.0)
 

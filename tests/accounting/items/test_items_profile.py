@@ -60,6 +60,7 @@ SETS = [
 ]
 
 
+@pytest.mark.few_cases(9)
 @pytest.mark.parametrize(("num_items", "first", "second"), SETS)
 @pytest.mark.parametrize("send_probability", [1.0, 0.6])
 def test_bounds_enclose_every_replacement(
@@ -115,6 +116,7 @@ def test_reports_of_limited_size_are_paid_for() -> None:
         assert exact(epsilon) <= profile.upper(epsilon) + paid
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("mean", [3.0, 14.0])
 @pytest.mark.parametrize("send_probability", [1.0, 0.4])
 def test_composition_agrees_with_another_library(
@@ -152,6 +154,7 @@ def test_composition_agrees_with_another_library(
         assert profile.lower(epsilon) >= 0.95 * low - 1e-10
 
 
+@pytest.mark.few_cases(8)
 @pytest.mark.parametrize("times", [1, 2, 8, 64])
 @pytest.mark.parametrize("mean", [20.0, 500.0, 1e5])
 @pytest.mark.parametrize("send_probability", [1.0, 0.3])

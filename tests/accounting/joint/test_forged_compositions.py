@@ -87,6 +87,7 @@ def smaller_budget_of_a_coalition(record: Record) -> None:
     record["levels"][0]["epsilon_coalition"] = 1.0
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     "forge",
     [

@@ -132,6 +132,7 @@ def test_budgets_against_the_coalition_add_up_if_all_have_one() -> None:
     assert any("no local guarantee" in line for line in mixed.cautions)
 
 
+@pytest.mark.slow
 def test_messages_of_noise_only_cost_nothing() -> None:
     people = sdp.Population.from_counts({0.0: 50, 1e-280: 50, 1.0: 500})
 
@@ -147,6 +148,7 @@ def test_a_list_of_one_is_that_protocol() -> None:
     assert guarantee == sdp.account(sdp.Frequency(4), PEOPLE, delta=1e-6)
 
 
+@pytest.mark.slow
 def test_certificates_state_the_conditions_of_all() -> None:
     guarantee = sdp.account([sdp.Frequency(4), COUNTS], PEOPLE, delta=1e-6)
 

@@ -71,6 +71,7 @@ def test_device_and_count_are_the_same_attack(budget: float, *, keeps: bool) -> 
     assert counted.difference[1] == pytest.approx(keep[0] - flip[0], rel=1e-15, abs=0.0)
 
 
+@pytest.mark.few_cases(23)
 @pytest.mark.parametrize("keeps", [False, True])
 @pytest.mark.parametrize("budget", [0.3, 1.0, 2.5])
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.3, 0.6, 0.8, 0.95])
@@ -87,6 +88,7 @@ def test_attack_is_just_below_the_exact_divergence(
         assert lower >= exact * TIGHTNESS
 
 
+@pytest.mark.few_cases(23)
 @pytest.mark.parametrize("keeps", [False, True])
 @pytest.mark.parametrize("budget", [0.3, 1.0, 2.5])
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.3, 0.6, 0.8, 0.95])
@@ -104,6 +106,7 @@ def test_difference_of_two_counts_is_as_good_as_one_count(
         assert lower >= exact * TIGHTNESS
 
 
+@pytest.mark.few_cases(2)
 @covering(
     ("keeps", [False, True]), ("share", [0.3, 0.6, 0.75, 0.8, 0.85, 0.9, 0.94, 0.98])
 )
@@ -133,6 +136,7 @@ def test_attack_stays_below_where_the_tilted_count_is_wide(epsilon: float) -> No
         assert lower >= exact * TIGHTNESS
 
 
+@pytest.mark.few_cases(12)
 @pytest.mark.parametrize("keeps", [False, True])
 @pytest.mark.parametrize("budget", [1.0, 3.0, 6.0])
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.8, 0.95])

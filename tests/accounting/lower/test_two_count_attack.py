@@ -54,6 +54,7 @@ def assert_just_below(attack: TwoCountAttack, coins: Floats, epsilon: float) -> 
         assert lower >= exact * (1 - mp.mpf("1e-3"))
 
 
+@pytest.mark.few_cases(3)
 @covering(
     ("num_categories", [3, 4, 17]),
     ("budget", [0.3, 1.0, 2.5]),
@@ -67,6 +68,7 @@ def test_attack_is_just_below_the_exact_divergence(
     assert_just_below(attack, coins_of(attack, CROWD), share * budget)
 
 
+@pytest.mark.few_cases(2)
 @covering(("budget", [0.5, 2.0, 6.0]), ("share", [0.0, 0.1, 0.3]))
 def test_attack_stays_below_with_a_hundred_distinct_budgets(
     budget: float, share: float

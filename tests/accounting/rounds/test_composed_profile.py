@@ -108,6 +108,7 @@ def test_budgets_found_for_bits_use_up_their_target() -> None:
     assert level.chosen > 1.0
 
 
+@pytest.mark.slow
 def test_crowds_found_for_bits_are_the_smallest() -> None:
     promise = Promise(BITS, delta=1e-6, rounds=2)
     people = Population.from_counts({1.0: 100})

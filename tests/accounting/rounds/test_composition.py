@@ -83,6 +83,7 @@ def test_gaussian_rounds_cost_little_more_than_their_exact_sum(
     assert ours - exact <= 0.002 * (exact + total) or delta < 1e-12
 
 
+@pytest.mark.few_cases(3)
 @covering(
     ("share", [0.0, 0.01, 0.1, 0.3, 0.5, 0.77, 0.9, 0.99]), ("budget", [0.01, 1.0, 8.0])
 )
@@ -98,6 +99,7 @@ def test_randomized_response_is_above_its_enumeration(
         assert exact <= bound <= 1.1 * exact
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0, 5.0, 20.0])
 def test_different_mechanisms_add_up(epsilon: float) -> None:
     small, large = (gaussian_losses(mu, negligible=1e-40) for mu in (0.02, 0.3))
@@ -108,6 +110,7 @@ def test_different_mechanisms_add_up(epsilon: float) -> None:
     assert exact <= bound <= 1.1 * exact + 1e-36
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("rounds", [1, 5, 40])
 @pytest.mark.parametrize("delta", [1e-3, 1e-9])
 def test_epsilon_lies_between_the_ends_of_another_accountant(
@@ -334,6 +337,7 @@ def test_crude_smoothing_and_integration_only_raise_the_bound(
         assert exact <= composed([(part, rounds)]).delta(share * rounds) <= 1.0
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 4.0])
 @pytest.mark.parametrize("rounds", [2, 300])
 def test_wide_steps_and_short_lines_are_paid_for_by_the_error_bound(

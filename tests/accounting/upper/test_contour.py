@@ -61,6 +61,7 @@ def integral_for(
     return ContourBound(cover, cover.blanket_probabilities, counts)
 
 
+@pytest.mark.few_cases(2)
 @covering(("crowd", range(len(CROWDS))), ("share", SHARES))
 def test_integral_is_above_the_double_sum_in_fifty_digits(
     crowd: int, share: float
@@ -246,6 +247,7 @@ def test_sum_and_integral_meet_delta_at_the_same_epsilon(
     assume(agree(num_categories, Population.from_counts(people), 10.0**log_delta))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("num_categories", "crowd", "delta"), FAR_OUT)
 def test_sum_and_integral_meet_delta_at_the_same_epsilon_far_out(
     num_categories: int, crowd: dict[float, int], delta: float
@@ -287,6 +289,7 @@ def test_integral_is_above_the_closed_form_at_any_size(
     assert exact <= upper <= exact * (1 + mp.mpf("1e-5"))
 
 
+@pytest.mark.few_cases(3)
 @covering(
     (
         ("num_categories", "crowd", "victim"),

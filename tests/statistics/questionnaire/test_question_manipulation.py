@@ -76,6 +76,7 @@ LINEAR = [
 ]
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(("question", "answers"), LINEAR)
 def test_no_report_moves_an_estimate_further_and_one_as_far(
     question: Question, answers: Floats

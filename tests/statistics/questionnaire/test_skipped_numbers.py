@@ -101,6 +101,7 @@ def test_the_number_of_people_is_the_least_squares_of_all_counts() -> None:
     assert people.standard_error[0] ** 2 == pytest.approx(smallest)
 
 
+@pytest.mark.slow
 def test_intervals_of_means_and_of_people_cover() -> None:
     question = replace(NUMBER, digits=2)
     counts = exact_counts(question, ANSWERS, [900.0, 1_800.0])

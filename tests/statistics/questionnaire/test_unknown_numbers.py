@@ -41,6 +41,7 @@ def rows_of(result: Any, quantity: str) -> list[Any]:
     return [r for r in result.summary.rows if r.details["quantity"] == quantity]
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("quantity", ["mean", "share below", "quantile"])
 def test_numbers_of_too_few_answers_are_unknown(result: Any, quantity: str) -> None:
     for row in rows_of(result, quantity):

@@ -218,6 +218,7 @@ def test_a_plan_is_certified_as_counts_and_finds_what_it_predicts(
     assert hits >= 380 - 22
 
 
+@pytest.mark.slow
 def test_bad_terms_are_refused(plan: UnlistedStringsPlan) -> None:
     question = plan.questionnaire.questions[0]
     assert isinstance(question, sdp.UnlistedStringsQuestion)
