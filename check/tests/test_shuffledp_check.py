@@ -92,7 +92,6 @@ def test_a_byte_order_mark_changes_nothing_and_half_characters_are_refused() -> 
         check(json.dumps(record).encode())
 
 
-@pytest.mark.few_cases(140)
 @pytest.mark.parametrize("name", FORGERIES)
 def test_no_forgery_holds(name: str) -> None:
     record = copy.deepcopy(certificate())

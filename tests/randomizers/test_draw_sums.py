@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from shuffledp import ClipLaplace, Gaussian, InvalidInputError, Laplace, OneBit
 from shuffledp.randomizers import sampled_cells
-from shuffledp.randomizers.drawn_counts import exact_sums, halves, scattered
+from shuffledp.randomizers.drawn_counts import draw_multinomials, exact_sums, halves
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
 from shuffledp.types import Floats, Ints
@@ -270,7 +270,7 @@ def test_sums_of_any_size_are_exact() -> None:
 def test_people_are_scattered_by_weight() -> None:
     weights, rng = np.array([3.0, 0.0, 1e-9, 5.0, 1.0]), np.random.default_rng(5)
 
-    places = scattered(np.array([10**9, 0, 90]), weights, rng=rng)
+    places = draw_multinomials(np.array([10**9, 0, 90]), weights, rng=rng)
 
     assert places.sum(axis=1).tolist() == [10**9, 0, 90]
     assert not places[:, 1].any()
@@ -279,7 +279,7 @@ def test_people_are_scattered_by_weight() -> None:
     expected = 10**9 * share[common]
     assert chi_square(places[0, common], expected) < chi2.isf(FALSE_ALARM, 3)
     assert 0 <= places[0, 2] <= 5
-    assert scattered(np.array([7]), np.array([2.0]), rng=rng).tolist() == [[7]]
+    assert draw_multinomials(np.array([7]), np.array([2.0]), rng=rng).tolist() == [[7]]
 
 
 def test_halves_lie_beside_each_other() -> None:

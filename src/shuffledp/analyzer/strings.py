@@ -136,7 +136,7 @@ def decode_strings(
     """
     num_cohorts, num_bits = shares.value.shape
     density = -math.expm1(num_hashes * math.log1p(-1.0 / num_bits))
-    filters = _filters(candidates, num_cohorts, num_bits, num_hashes)
+    filters = _design_matrix(candidates, num_cohorts, num_bits, num_hashes)
     # One weight per cohort: weights from single noisy bits would bias the estimate.
     share = np.clip(shares.value.mean(axis=1), 0.0, 1.0)
     weights = 1.0 / (
@@ -237,10 +237,10 @@ def check_rate(false_discovery_rate: float) -> float:
     return rate
 
 
-def _filters(
+def _design_matrix(
     candidates: tuple[str, ...], num_cohorts: int, num_bits: int, num_hashes: int
 ) -> "csc_array[np.float64]":
-    """Returns the bits that every candidate sets, shape (candidates, cohorts bits)."""
+    """Returns the bits that candidates set, shape (candidates, cohorts * bits)."""
     size = len(candidates)
     cohorts = np.repeat(np.arange(num_cohorts), size)
     positions = bloom_positions(

@@ -74,13 +74,13 @@ def audited_pairs(
     return tuple(_pair(plan, choice, hits) for choice in chosen)
 
 
-def _drawn(
+def _draw_batches(
     box: Target, plan: AuditPlan, size: int, *, rng: Rng
 ) -> Iterator[tuple[int, dict[_Cell, Messages]]]:
     """Yields the number of messages per cell so far, and a batch of them."""
     cells = [(a, b) for a in range(len(plan.levels)) for b in range(len(plan.values))]
     levels = np.array(plan.levels)
-    array = as_array(list(plan.values))
+    value_array = as_array(list(plan.values))
     done, each = 0, max(_BATCH // len(cells), 1)
     while done < size:
         each = min(each, size - done)
@@ -91,8 +91,8 @@ def _drawn(
         level, value = cell // len(plan.values), cell % len(plan.values)
         queried = (
             [plan.values[index] for index in value.tolist()]
-            if array is None
-            else array[value]
+            if value_array is None
+            else value_array[value]
         )
         messages = box.draw(queried, levels[level], rng=rng)
         done += each
@@ -105,7 +105,7 @@ def _drawn(
 def _learn(box: Target, plan: AuditPlan, *, rng: Rng) -> dict[_Cell, Messages]:
     """Draws the messages to learn from, of each level and value."""
     collected: dict[_Cell, list[Messages]] = {}
-    for done, batch in _drawn(box, plan, plan.learned, rng=rng):
+    for done, batch in _draw_batches(box, plan, plan.learned, rng=rng):
         for cell, messages in batch.items():
             parts = collected.setdefault(cell, [])
             # Bounds the memory: later batches are drawn and left out.
@@ -167,7 +167,7 @@ def _count(
         for value in (choice.value, choice.other):
             queried.setdefault((choice.level, value), []).extend(choice.events)
     hits: dict[tuple[MessageEvent, int], int] = {}
-    for num_counted, batch in _drawn(box, plan, plan.counted, rng=rng):
+    for num_counted, batch in _draw_batches(box, plan, plan.counted, rng=rng):
         for (level, value), messages in batch.items():
             messages_of_kind = messages.like(kind)
             # Many events share a score.

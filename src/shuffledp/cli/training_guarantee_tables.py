@@ -28,14 +28,14 @@ _STATED = "; stated by the paper"
 def promise_table(
     promise: TrainingPromise,
     stated: StatedEpsilons | None,
-    after_one: TrainingPromise | None,
+    after_one_round: TrainingPromise | None,
 ) -> RenderableType:
     """Returns the guarantee of each level.
 
     Args:
         promise: After all rounds.
         stated: The paper's claims at each level, if they are installed.
-        after_one: After one round, if there are more.
+        after_one_round: After one round, if there are more.
     """
     local, central = promise.local, promise.central
     if local is None:
@@ -71,8 +71,8 @@ def promise_table(
     if central is not None:
         columns = _COLUMNS.format("" if stated is None else _STATED)
         text = Text(columns + promise.note)
-    if after_one is not None:
-        text.append(f"\nAfter the first round, {_spent(after_one, local)}.")
+    if after_one_round is not None:
+        text.append(f"\nAfter the first round, {_spent(after_one_round, local)}.")
     text.append(f"\nAfter {rounds}, {_spent(promise, local)}.")
     cautions = _cautions(promise, local)
     return Group(table, text, *(Text(caution, style="yellow") for caution in cautions))

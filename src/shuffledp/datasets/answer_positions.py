@@ -7,22 +7,22 @@ from shuffledp.datasets.missing import rows_phrase
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Ints
 
-# Between the answers of a cell, where a question takes several.
-BETWEEN = ";"
+# In a cell with several answers.
+ANSWER_SEPARATOR = ";"
 
 
-def check_divided(options: tuple[str, ...], most: int) -> None:
-    """Raises InvalidInputError if options would be divided in a cell of several answers.
+def check_no_separator(options: tuple[str, ...], most: int) -> None:
+    """Raises InvalidInputError if an option has the separator of several answers in it.
 
     Args:
         options: Of a question.
         most: How many of them a person may pick.
     """
-    divided = [option for option in options if BETWEEN in option]
-    if most > 1 and divided:
+    separated = [option for option in options if ANSWER_SEPARATOR in option]
+    if most > 1 and separated:
         raise InvalidInputError(
-            f"Expected options without {BETWEEN!r} where several may be picked, got "
-            f"{divided[0]!r:.60}: in a table it divides answers."
+            f"Expected options without {ANSWER_SEPARATOR!r} where several may be picked, "
+            f"got {separated[0]!r:.60}: in a table it divides answers."
         )
 
 
@@ -71,8 +71,8 @@ def _picked(column: pl.Series, options: tuple[str, ...], most: int) -> pl.DataFr
     if column.dtype.is_nested():
         answers = column.cast(pl.List(pl.String))
     elif most > 1:
-        check_divided(options, most)
-        answers = _texts(column).str.split(BETWEEN)
+        check_no_separator(options, most)
+        answers = _texts(column).str.split(ANSWER_SEPARATOR)
     else:
         answers = _texts(column)
     cells = pl.DataFrame({"text": answers}).with_row_index("person")

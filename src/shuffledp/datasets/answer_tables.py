@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from shuffledp.datasets.answer_positions import check_divided, option_positions
+from shuffledp.datasets.answer_positions import check_no_separator, option_positions
 from shuffledp.datasets.column_values import budgets_of, numbers_of
 from shuffledp.datasets.frames import Source, rows_of
 from shuffledp.datasets.missing import cleaned_rows, refuse_missing
@@ -51,7 +51,7 @@ def read_answers(
     if len({*columns, *ends, level}) <= len(columns) + len(ends):
         raise DataError("Expected different columns for questions and levels.")
     for options, most in questions:
-        check_divided(options, most)
+        check_no_separator(options, most)
     known = {option for options, _ in questions for option in options}
     rows = cleaned_rows(rows_of(source, [*columns, *ends, level]), known)
     # Estimates of numbers take for granted that all people state one.

@@ -48,8 +48,8 @@ MNIST_SHA256 = {
 }
 
 _QMNIST_FILES = tuple(
-    f"qmnist-{half}-{kind}"
-    for half in ("train", "test")
+    f"qmnist-{split}-{kind}"
+    for split in ("train", "test")
     for kind in ("images-idx3-ubyte", "labels-idx2-int")
 )
 _NUM_CLASSES = 10
@@ -92,8 +92,8 @@ def load_mnist(
         DataError: If a file is missing, cannot be downloaded, or is not the original.
     """
     return LabeledImages(
-        *_mnist_half("train", 60_000, folder, progress),
-        *_mnist_half("t10k", 10_000, folder, progress),
+        *_mnist_split("train", 60_000, folder, progress),
+        *_mnist_split("t10k", 10_000, folder, progress),
         name="mnist",
     )
 
@@ -102,7 +102,7 @@ def load_qmnist(folder: Path | None = None) -> LabeledImages:
     """Loads QMNIST: 60,000 and 60,000 pictures, p = 784.
 
     It is never downloaded: get the four files qmnist-train-images-idx3-ubyte.gz,
-    qmnist-train-labels-idx2-int.gz, and those of the test half from QMNIST_HOME. Their
+    qmnist-train-labels-idx2-int.gz, and those of the test split from QMNIST_HOME. Their
     headers are checked, their contents cannot be.
 
     Args:
@@ -113,7 +113,7 @@ def load_qmnist(folder: Path | None = None) -> LabeledImages:
         DataError: If a file is missing or damaged.
     """
     return LabeledImages(
-        *_qmnist_half("train", folder), *_qmnist_half("test", folder), name="qmnist"
+        *_qmnist_split("train", folder), *_qmnist_split("test", folder), name="qmnist"
     )
 
 
@@ -197,20 +197,20 @@ def read_idx(
     return np.frombuffer(content, kind, offset=len(header)).reshape(shape)
 
 
-def _mnist_half(
-    half: str, count: int, folder: Path | None, progress: Progress
+def _mnist_split(
+    split: str, count: int, folder: Path | None, progress: Progress
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    images, labels = f"{half}-images-idx3-ubyte", f"{half}-labels-idx1-ubyte"
+    images, labels = f"{split}-images-idx3-ubyte", f"{split}-labels-idx1-ubyte"
     return (
         _features(_mnist_file(images, (count, 28, 28), folder, progress)),
         _labels(_mnist_file(labels, (count,), folder, progress), labels),
     )
 
 
-def _qmnist_half(
-    half: str, folder: Path | None
+def _qmnist_split(
+    split: str, folder: Path | None
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    images, labels = (name for name in _QMNIST_FILES if f"-{half}-" in name)
+    images, labels = (name for name in _QMNIST_FILES if f"-{split}-" in name)
     pictures = _qmnist_file(images, (60_000, 28, 28), folder, integers=False)
     # The first column is the class; the other seven identify the picture's origin.
     classes = _qmnist_file(labels, (60_000, 8), folder, integers=True)[:, 0]

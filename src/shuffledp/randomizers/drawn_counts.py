@@ -54,7 +54,9 @@ def check_population(
     return people.astype(np.int64), budgets
 
 
-def scattered(counts: Ints, weights: Floats, *, rng: np.random.Generator) -> Ints:
+def draw_multinomials(
+    counts: Ints, weights: Floats, *, rng: np.random.Generator
+) -> Ints:
     """Draws multinomial counts for each group, with the same probabilities.
 
     Args:

@@ -10,7 +10,7 @@ partial sum matter; supporters are added up the same way, in whole numbers.
 
 import numpy as np
 
-from shuffledp.randomizers.drawn_counts import scattered
+from shuffledp.randomizers.drawn_counts import draw_multinomials
 from shuffledp.types import Ints
 
 
@@ -37,7 +37,7 @@ def functions_of(
         done = states.shape[1]
         # The highest digit of what is left of the value.
         split = states.reshape(groups, done, g, -1, g)
-        drawn = scattered(split.reshape(-1), np.ones(g), rng=rng)
+        drawn = draw_multinomials(split.reshape(-1), np.ones(g), rng=rng)
         drawn = drawn.reshape(*split.shape, g)
         states = np.zeros((groups, done, g, split.shape[3], g), dtype=np.int64)
         for a in range(g):

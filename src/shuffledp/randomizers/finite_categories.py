@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomizers.drawn_counts import check_population, scattered
+from shuffledp.randomizers.drawn_counts import check_population, draw_multinomials
 from shuffledp.randomizers.finite_channel import FiniteChannel
 from shuffledp.randomizers.tally import tally
 from shuffledp.types import Floats, Ints
@@ -73,7 +73,7 @@ class FiniteCategories(FiniteChannel):
         sent = np.zeros((budgets.size, self.num_messages), dtype=np.int64)
         table = self.drawn(budgets)
         for level, value in np.ndindex(people.shape):
-            sent[level] += scattered(
+            sent[level] += draw_multinomials(
                 people[level, value : value + 1], table[level, value], rng=rng
             )[0]
         return sent @ self.supports.astype(np.int64)

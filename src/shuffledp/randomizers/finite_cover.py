@@ -27,7 +27,7 @@ from shuffledp.types import Floats, Ints
 _UNIT = 2.0**-53
 # Bounds the difference of numbers that agree to twelve digits, of quotients of theirs too.
 _ALIKE = 4e-11
-_SCORES = 16
+_NUM_SCORES = 16
 # Different pairs that are not worth another one, and those that are too many.
 _FEW, _MANY = 2, 40
 # By how much another pair may be worse, and on how many nodes it is found.
@@ -158,6 +158,6 @@ def attacks_on_table(rows: Floats, others: Floats, counts: Ints) -> tuple[Attack
 def _whole(telling: Floats) -> Ints:
     """Returns whole numbers from 0 to 16 in proportion."""
     low, high = float(telling.min()), float(telling.max())
-    steps = (telling - low) * (_SCORES / (high - low))
+    steps = (telling - low) * (_NUM_SCORES / (high - low))
     scores: Ints = np.rint(steps).astype(np.int64)
     return scores

@@ -9,7 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.arrays import float_array, one_number_each
 from shuffledp.population import check_budgets
 from shuffledp.randomizers.checks import check_values
-from shuffledp.randomizers.drawn_counts import check_population, exact_sums, scattered
+from shuffledp.randomizers.drawn_counts import (
+    check_population,
+    draw_multinomials,
+    exact_sums,
+)
 from shuffledp.randomizers.finite_channel import FiniteChannel
 from shuffledp.randomizers.grid import grid_values, positions
 from shuffledp.randomness import Rng, bernoulli_draws, check_rng
@@ -94,17 +98,25 @@ class FiniteNumbers(FiniteChannel):
             counts, epsilons, num_values=numbers.size, rng=rng
         )
         below, share = self._grid_position(numbers)
-        up = rng.binomial(people, share)
+        num_rounded_up = rng.binomial(people, share)
         sums = np.zeros((budgets.size, 3), dtype=np.object_)
         messages = np.arange(self.num_messages)
         for level, table in enumerate(self.drawn(budgets)):
-            holders = np.zeros(self.num_values, dtype=np.int64)
-            np.add.at(holders, below, people[level] - up[level])
+            people_at_point = np.zeros(self.num_values, dtype=np.int64)
+            np.add.at(people_at_point, below, people[level] - num_rounded_up[level])
             # No one is moved up from `high`: the index only has to exist.
-            np.add.at(holders, np.minimum(below + 1, holders.size - 1), up[level])
+            np.add.at(
+                people_at_point,
+                np.minimum(below + 1, people_at_point.size - 1),
+                num_rounded_up[level],
+            )
             for point, probabilities in enumerate(table):
-                sent = scattered(holders[point : point + 1], probabilities, rng=rng)[0]
-                sums[level] += np.array(exact_sums(messages, sent), dtype=np.object_)
+                message_counts = draw_multinomials(
+                    people_at_point[point : point + 1], probabilities, rng=rng
+                )[0]
+                sums[level] += np.array(
+                    exact_sums(messages, message_counts), dtype=np.object_
+                )
         return sums
 
     def decode(self, messages: Ints) -> Floats:

@@ -22,7 +22,7 @@ import numpy as np
 from shuffledp.arrays import check_integers_below
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import categories_and_budgets
-from shuffledp.randomizers.drawn_counts import scattered
+from shuffledp.randomizers.drawn_counts import draw_multinomials
 from shuffledp.randomizers.message_code import NumberCode
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
 from shuffledp.randomizers.tally import batches, tally
@@ -167,7 +167,9 @@ class KRandomizedResponse(SetResponse):
             holders, epsilons, num_categories=self.num_categories, rng=rng
         )
         # Messages that ignore a value name any category, the one that is held included.
-        return keeping + scattered(ignoring, np.ones(self.num_categories), rng=rng)
+        return keeping + draw_multinomials(
+            ignoring, np.ones(self.num_categories), rng=rng
+        )
 
     def bits_per_person(self, epsilons: Floats) -> float:
         """The binary logarithm of the number of messages."""

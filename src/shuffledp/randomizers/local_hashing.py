@@ -24,7 +24,7 @@ from shuffledp.arrays import check_integers_below
 from shuffledp.errors import InvalidInputError
 from shuffledp.parameter import Parameter
 from shuffledp.randomizers.checks import categories_and_budgets, whole_number
-from shuffledp.randomizers.drawn_counts import scattered
+from shuffledp.randomizers.drawn_counts import draw_multinomials
 from shuffledp.randomizers.drawn_hashes import functions_of, supported
 from shuffledp.randomizers.mechanism_setting import setting_metadata
 from shuffledp.randomizers.planned_oracle import geometric_sizes
@@ -242,7 +242,7 @@ class LocalHashing(SetResponse):
         values = np.zeros((len(keeping), g**digits), dtype=np.int64)
         values[:, :k] = keeping
         functions = functions_of(values, g, digits, rng=rng)
-        anything = scattered(ignoring, np.ones(g ** (digits + 1)), rng=rng)
+        anything = draw_multinomials(ignoring, np.ones(g ** (digits + 1)), rng=rng)
         functions += anything.reshape(functions.shape)
         return supported(functions, g, digits)[:, :k]
 

@@ -23,16 +23,16 @@ from shuffledp.randomizers.grid import on_grid
 from shuffledp.randomizers.level_nodes import level_nodes, population_at
 from shuffledp.types import Floats, Ints
 
-# The range of values in the middle, and ever wider bins on either side.
-_OUTWARD = 1.0 + np.geomspace(0.25, 2000.0, 40)
-_INWARD = np.linspace(-1.0, 1.0, 41)
+# Of bins: the range of values in the middle, and ever wider ones on either side.
+_OUTER_EDGES = 1.0 + np.geomspace(0.25, 2000.0, 40)
+_INNER_EDGES = np.linspace(-1.0, 1.0, 41)
 
-_SCORES = 16
+_NUM_SCORES = 16
 # In populations of very many levels, where every level's scores take memory.
-_FEW_SCORES = 8
+_NUM_SCORES_OF_MANY_LEVELS = 8
 # More of them, for noise whose evidence grows without bounds as messages get rare, and from
 # how many expected messages on they are told apart; in populations of sizes that pay.
-_MORE_SCORES, _MORE_MANY = 64, (1.0, 300.0)
+_NUM_SCORES_OF_NORMAL_NOISE, _MORE_MANY = 64, (1.0, 300.0)
 _LEAST_USERS, _MOST_LEVELS = 1_000, 10_000
 # Bins with fewer expected messages of others than this are not told apart by scores.
 _MANY = 1.0
@@ -58,13 +58,13 @@ def inner_edges(num_cells: int) -> Floats:
         num_cells: Across that range.
     """
     # Messages are cells of a grid: an adversary sees no finer edges than theirs.
-    return np.unique(on_grid(_INWARD, num_cells))
+    return np.unique(on_grid(_INNER_EDGES, num_cells))
 
 
 @lru_cache
 def all_edges(num_cells: int) -> Floats:
     """Returns the edges of bins within the range and on either side of it."""
-    parts = [-_OUTWARD[::-1], _INWARD, _OUTWARD]
+    parts = [-_OUTER_EDGES[::-1], _INNER_EDGES, _OUTER_EDGES]
     return np.unique(on_grid(np.concatenate(parts), num_cells))
 
 
@@ -130,7 +130,7 @@ def noise_attacks(
         attacks = [attack(value, _scores(change, falls[value]), density_x, density_y)]
         for many in _MORE_MANY if precise else ():
             if falls[1.0].max() >= many:
-                scores = _scores(change, falls[1.0], _MORE_SCORES, many)
+                scores = _scores(change, falls[1.0], _NUM_SCORES_OF_NORMAL_NOISE, many)
                 attacks.append(attack(1.0, scores, density_x, density_y))
         for few in _FEW:
             count = int(np.searchsorted(tail, few))
@@ -175,7 +175,9 @@ def attacks_of_many_levels(
     for change in changes[sorted({0, len(changes) // 2, len(changes) - 1})]:
         evidence = {v: float(np.sum(change**2 / (falls[v] + _MANY))) for v in falls}
         value = max(evidence, key=evidence.__getitem__)
-        scorings.append((value, _scores(change, falls[value], _FEW_SCORES)))
+        scorings.append(
+            (value, _scores(change, falls[value], _NUM_SCORES_OF_MANY_LEVELS))
+        )
     tail = np.cumsum(falls[1.0])
     for count in sorted({int(np.searchsorted(tail, few)) for few in _FEW}):
         if count:
@@ -223,7 +225,7 @@ def _by_shared_scores(
 
 
 def _scores(
-    change: Floats, falls: Floats, highest: int = _SCORES, minimum: float = _MANY
+    change: Floats, falls: Floats, highest: int = _NUM_SCORES, minimum: float = _MANY
 ) -> Ints:
     many = falls >= minimum
     if not many.any():

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomizers.drawn_counts import halves, scattered
+from shuffledp.randomizers.drawn_counts import draw_multinomials, halves
 from shuffledp.randomizers.grid import geometric_numbers, last_digit
 from shuffledp.types import Floats, Ints
 
@@ -155,7 +155,7 @@ def draw_normal_cells(
     distance = np.arange(probabilities.size)
     for point in shared_points.tolist():
         sides = halves(points[point : point + 1], 0.5, rng=rng)
-        left, right = scattered(sides, probabilities, rng=rng)
+        left, right = draw_multinomials(sides, probabilities, rng=rng)
         yield point - 1 - distance, left
         yield point + distance, right
 

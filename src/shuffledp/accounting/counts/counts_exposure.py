@@ -55,7 +55,7 @@ SIZE_OF_ANSWERS = (
     "see how many, and neither works with the analyst."
 )
 # Collections whose jumps are more than twice as many as in the mean, and 200 more.
-_MANY_JUMPS = 1e-28
+_PROBABILITY_OF_MANY_JUMPS = 1e-28
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +217,7 @@ class CountsExposure:
             jumps = noise.jumps()
             part = honest / self.honest
             # Of each group, too many jumps in all, or of one person.
-            total += jumps.omitted * buckets * part + 2.0 * _MANY_JUMPS
+            total += jumps.omitted * buckets * part + 2.0 * _PROBABILITY_OF_MANY_JUMPS
             if self.report_size is None:
                 mean = jumps.total * buckets / self.honest
                 total += cut_probability(mean, MOST_JUMPS, honest)
@@ -242,6 +242,6 @@ class CountsExposure:
 def _usual_jumps(mean: float, honest: int) -> int:
     """Returns a number that no one's jumps exceed, up to a probability of 1e-28."""
     cap = 1
-    while cut_probability(mean, cap, honest) > _MANY_JUMPS:
+    while cut_probability(mean, cap, honest) > _PROBABILITY_OF_MANY_JUMPS:
         cap *= 2
     return cap
