@@ -37,6 +37,8 @@ _JUMP_ACCURACY = 1e-4
 _MAX_STEPS = 24
 # Accuracy of the start, which assumes normal losses.
 _START_ACCURACY = 1e-3
+# Of the place where estimates of the bounds are used up.
+_ESTIMATE_ACCURACY = 1e-4
 # Logarithms of a normal loss's deviation over the one that is allowed, at a start.
 _LEAST_NORMAL_EXCESS, _MOST_NORMAL_EXCESS = -50.0, 5.0
 # By how much a budget is changed to measure slopes, well above such jumps.
@@ -104,7 +106,11 @@ class _System:
 
     def newton_budgets(self, start: Floats) -> Floats | None:
         """Returns the budgets at which Newton's method leaves no excess, or None."""
-        for first_guess in (self._normal_start, lambda log_budgets: log_budgets):
+        for first_guess in (
+            self._estimated_start,
+            self._normal_start,
+            lambda log_budgets: log_budgets,
+        ):
             self._slopes = np.eye(start.size)
             self._sensitive[:] = False
             with suppress(CertificationError):
@@ -130,6 +136,22 @@ class _System:
             log_budgets, self._normal_excess(log_budgets), self._normal_excess
         )
         self._slopes *= self._steepness[:, None]
+        return log_budgets
+
+    def _estimated_start(self, start: Floats) -> Floats:
+        """Returns where about no excess is left, as estimated, with the slopes there.
+
+        Raises:
+            CertificationError: If there is no such place, or no estimate.
+        """
+        log_budgets = self._newton(
+            self._normal_start(start), self._estimated_excess, _ESTIMATE_ACCURACY
+        )
+        self._sensitive[:] = False
+        if log_budgets is None:
+            raise CertificationError("No budgets would do for estimated bounds.")
+        excess = self._estimated_excess(log_budgets)
+        self._measure_slopes(log_budgets, excess, self._estimated_excess)
         return log_budgets
 
     def swept_budgets(self, budgets: Floats) -> Floats:
@@ -265,6 +287,14 @@ class _System:
         deltas = self._promise.deltas_of(
             self._population_of(log_budgets), self._targets
         )
+        return np.array([excess_of(delta, self._promise.delta) for delta in deltas])
+
+    def _estimated_excess(self, log_budgets: Floats) -> Floats:
+        deltas = self._promise.estimates_of(
+            self._population_of(log_budgets), self._targets
+        )
+        if deltas is None:
+            raise CertificationError("Bounds of several shuffles are not estimated.")
         return np.array([excess_of(delta, self._promise.delta) for delta in deltas])
 
     def _population_of(self, log_budgets: Floats) -> Population:

@@ -100,6 +100,22 @@ class Promise:
         profiles = self._once(people, range(people.num_levels), shuffles)
         return [once.spread * math.sqrt(shuffles) for once in profiles]
 
+    def estimates_of(
+        self, people: Population, targets: Sequence[float]
+    ) -> list[float] | None:
+        """Returns about the delta of every level, quickly; None where it is composed."""
+        exposure = self.exposure(people)
+        times = self.rounds * self.coordinates * exposure.coordinates
+        if times * exposure.randomizer.changes > 1:
+            return None
+        together = list(range(people.num_levels))
+        parts = [together] if exposure.mode == "agnostic" else [[i] for i in together]
+        profiles = [once for part in parts for once in self._once(people, part, 1)]
+        return [
+            once.estimate(target)
+            for once, target in zip(profiles, targets, strict=True)
+        ]
+
     def deltas_of(self, people: Population, targets: Sequence[float]) -> list[float]:
         """Returns the certified delta of every level, at its target."""
         exposure = self.exposure(people)

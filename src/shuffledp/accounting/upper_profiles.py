@@ -83,6 +83,16 @@ class UpperProfile:
         # More than a hundredth of it is numerical caution, which may rise with epsilon.
         return self._ladder.least(epsilon, bound)
 
+    def estimate(self, epsilon: float) -> float:
+        """Returns about the bound at `epsilon`, quickly, to begin searches with."""
+        best = self.randomizer.local_delta(self.level, epsilon)
+        for bound in self.bounds.values() if best > 0.0 else ():
+            with suppress(CertificationError):
+                # Comparisons with NaN are false: what is not known is passed over.
+                size = bound.estimate(epsilon)
+                best = size if size < best else best
+        return best
+
     def rests_on(self, epsilon: float) -> RestsOn:
         """Returns the theorem that gives the least bound at `epsilon`."""
         return self._least(epsilon)[0]

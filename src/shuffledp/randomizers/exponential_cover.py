@@ -16,9 +16,9 @@ of message. A larger r lets people of larger budgets cover a careful one.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from shuffledp.cover import CellBounds, Cover
 from shuffledp.population import Population
@@ -29,8 +29,8 @@ from shuffledp.randomizers.exponential_blanket import (
     end_density,
     log_peak,
     mean_decay_of,
-    probability_below,
 )
+from shuffledp.randomizers.exponential_spread import smallest_spread, spreads_of
 from shuffledp.types import Floats
 
 # Distinct budgets at which a shape of omega is compared with others.
@@ -96,19 +96,10 @@ def best_shape(
     def with_reach(
         reach: float, factor: float = 1.0
     ) -> tuple[float, ExponentialBlanket]:
-        def spread(kappa: float) -> float:
-            shape = ExponentialBlanket(kappa, rate, reach, factor)
-            people = counts @ probability_below(peak, rates, shape)
-            return own.divergence(shape) / max(float(people), 1e-300)
-
-        best = minimize_scalar(
-            spread, bounds=(0.0, rate), method="bounded", options={"xatol": rate / 500}
-        )
-        shapes = [
-            ExponentialBlanket(kappa, rate, reach, factor)
-            for kappa in (float(best.x), rate)
-        ]
-        return min(((spread(s.kappa), s) for s in shapes), key=lambda pair: pair[0])
+        shape = ExponentialBlanket(rate, rate, reach, factor)
+        spreads = spreads_of(shape, own, peak, rates, counts)
+        spread, kappa = smallest_spread(spreads, rate)
+        return spread, replace(shape, kappa=kappa)
 
     if clipped:
         return with_reach(1.0)[1]

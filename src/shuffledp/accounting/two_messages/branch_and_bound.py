@@ -68,10 +68,7 @@ def search(
         grids = np.meshgrid(*(np.arange(n + 1.0) for n in counts), indexing="ij")
         all_data = np.reshape([grid.ravel() for grid in grids], (counts.size, -1)).T
         return _worst_of(tilted, all_data.reshape(-1, counts.size))
-    likely_data = np.stack(
-        [0.0 * counts, counts, np.where(tilted.rise > 0.0, counts, 0.0)]
-    )
-    incumbent = _worst_of(tilted, likely_data)
+    incumbent = likely_worst(tilted)
     effort = min(effort, _MOST_WORK // counts.size)
     if start is None or start.shape[1] > _MOST_STARTED * effort:
         start = np.stack([0.0 * counts, counts])[:, None, :]
@@ -100,6 +97,15 @@ def search(
         halves = _cut(tilted, boxes.chosen(order[:_AT_ONCE]))
         num_evaluated += len(halves.upper)
         boxes = boxes.chosen(order[_AT_ONCE:]).plus(halves)
+
+
+def likely_worst(tilted: TiltedPopulation) -> WorstData:
+    """Returns the worst of a few data that are likely to be so; `upper` is of these."""
+    counts = tilted.population.counts
+    return _worst_of(
+        tilted,
+        np.stack([0.0 * counts, counts, np.where(tilted.rise > 0.0, counts, 0.0)]),
+    )
 
 
 @dataclass(frozen=True, eq=False)

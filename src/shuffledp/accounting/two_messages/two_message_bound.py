@@ -9,7 +9,11 @@ from shuffledp.accounting.two_messages.binary_population import (
     nested,
     wider,
 )
-from shuffledp.accounting.two_messages.branch_and_bound import WorstData, search
+from shuffledp.accounting.two_messages.branch_and_bound import (
+    WorstData,
+    likely_worst,
+    search,
+)
 from shuffledp.accounting.two_messages.tilted import TiltedPopulation
 from shuffledp.accounting.upper.blanket import others_of
 from shuffledp.cover import Cover, TwoMessages
@@ -59,6 +63,15 @@ class TwoMessageBound:
         if not math.isfinite(delta):
             raise CertificationError(f"No finite bound at epsilon {epsilon:g}.")
         return min(max(delta, _SMALLEST), 1.0)
+
+    def estimate(self, epsilon: float) -> float:
+        """Returns about the divergence at the likely worst data."""
+        log_uppers = [
+            likely_worst(TiltedPopulation(population, epsilon)).upper
+            for population in self.populations
+            if not _is_hidden(population, epsilon)
+        ]
+        return math.exp(min(max(log_uppers, default=-math.inf), 0.0))
 
     def slack(self, epsilon: float) -> float:
         """Returns by which part the bound exceeds the worst data that were found."""

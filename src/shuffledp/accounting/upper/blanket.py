@@ -48,6 +48,9 @@ class UpperBound(Protocol):
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
 
+    def estimate(self, epsilon: float) -> float:
+        """Returns about the bound, quickly; no bound, and NaN if nothing is known."""
+
     def slack(self, epsilon: float) -> float:
         """Returns the share of the bound at `epsilon` that is numerical margin."""
 
@@ -88,7 +91,13 @@ class BlanketPopulation:
             return grouped_downward(self._gammas, others)
         probabilities, people = self._groups
         singles, ones = self._others(target_user)
-        return np.concatenate([probabilities, singles]), np.concatenate([people, ones])
+        # Without bands of levels, the singles' probabilities are those of groups.
+        distinct, group = np.unique(
+            np.concatenate([probabilities, singles]), return_inverse=True
+        )
+        totals = np.zeros(distinct.size, dtype=np.int64)
+        np.add.at(totals, group, np.concatenate([people, ones]))
+        return distinct, totals
 
     def is_small(self, telling: float) -> bool:
         """Returns whether the sum over the number of blanket messages is short."""
@@ -222,6 +231,10 @@ class _First:
         except CertificationError:
             return self._other.delta(epsilon)
 
+    def estimate(self, epsilon: float) -> float:
+        """Returns about the bound, or NaN."""
+        return self._usual.estimate(epsilon)
+
     def slack(self, epsilon: float) -> float:
         """Returns the share of the bound at `epsilon` that is numerical margin."""
         try:
@@ -243,6 +256,11 @@ class WorstBound:
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         return max(bound.delta(epsilon) for bound in self.bounds)
+
+    def estimate(self, epsilon: float) -> float:
+        """Returns about the bound, or NaN."""
+        # Unlike `max`, which would lose some of them, NumPy's keeps NaN.
+        return float(np.max([bound.estimate(epsilon) for bound in self.bounds]))
 
     def slack(self, epsilon: float) -> float:
         """Returns the share of the bound at `epsilon` that is numerical margin."""

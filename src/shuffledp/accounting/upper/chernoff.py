@@ -77,6 +77,10 @@ class ChernoffBound:
             )
         return min(max(total, _SMALLEST), 1.0)
 
+    def estimate(self, epsilon: float) -> float:
+        """Returns the bound itself."""
+        return self.delta(epsilon)
+
     def slack(self, epsilon: float) -> float:
         """Returns 1: how much of the bound at `epsilon` is caution is not known."""
         return 1.0

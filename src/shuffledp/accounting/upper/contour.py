@@ -19,6 +19,7 @@ import numpy as np
 
 from shuffledp.accounting.upper.atoms import atoms
 from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
+from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
 from shuffledp.cover import Cover
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats
@@ -52,6 +53,18 @@ class ContourBound:
                 f"No proven bound at epsilon {epsilon:g}: the numbers are too extreme."
             )
         return min(max(total, _SMALLEST), 1.0)
+
+    def estimate(self, epsilon: float) -> float:
+        """Returns about the bound at `epsilon`, far quicker; NaN if nothing is known."""
+        cover = replace(self.cover, cells=None)
+        with np.errstate(all="ignore"):
+            try:
+                unit = float(np.abs(cover.differences).max())
+                loss = atoms(cover, unit, epsilon)
+                size = unit * saddle_estimate(loss, self.probabilities, self.counts)
+            except (OverflowError, ValueError, ZeroDivisionError):
+                return math.nan
+        return min(size + cover.beyond(epsilon), 1.0)
 
     def slack(self, epsilon: float) -> float:
         """Returns which part of the bound at `epsilon` is numerical caution."""
