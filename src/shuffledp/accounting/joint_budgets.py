@@ -206,8 +206,8 @@ class _System:
                 self._sensitive |= insensitive & (new_excess > 0.0)
                 continue
             largest_before, largest_after = (
-                np.abs(excess).max(),
-                np.abs(new_excess).max(),
+                self._largest_excess(log_budgets, excess),
+                self._largest_excess(candidate, new_excess),
             )
             if largest_after > 2.0 * largest_before + 0.05:
                 longest_step, num_stale, num_refused = (
@@ -247,10 +247,7 @@ class _System:
             CertificationError: If nothing does.
         """
         insensitive = self._insensitive_levels(excess)
-        # Levels that keep their targets with the largest budget are done.
-        levels_to_solve = ~insensitive & (
-            (log_budgets < np.log(self._highest) - 1e-12) | (excess > 0.0)
-        )
+        levels_to_solve = ~insensitive & ~self._done_levels(log_budgets, excess)
         step = np.where(insensitive, np.log(self._highest) - log_budgets, 0.0)
         slopes = self._slopes[np.ix_(levels_to_solve, levels_to_solve)]
         try:
@@ -258,6 +255,16 @@ class _System:
         except np.linalg.LinAlgError:
             raise CertificationError("Budgets do not matter.") from None
         return step
+
+    def _done_levels(self, log_budgets: Floats, excess: Floats) -> NDArray[np.bool_]:
+        """Returns the levels that keep their targets with the largest budget."""
+        at_most: NDArray[np.bool_] = log_budgets >= np.log(self._highest) - 1e-12
+        return at_most & (excess <= 0.0)
+
+    def _largest_excess(self, log_budgets: Floats, excess: Floats) -> float:
+        """Returns the largest excess, of either sign, of levels that are not done."""
+        left = ~self._done_levels(log_budgets, excess)
+        return float(np.abs(excess[left]).max(initial=0.0))
 
     def _insensitive_levels(self, excess: Floats) -> NDArray[np.bool_]:
         """Returns the levels that get the largest budget: it hardly changes anything."""
@@ -268,7 +275,8 @@ class _System:
         self, log_budgets: Floats, excess: Floats, excess_at: Callable[[Floats], Floats]
     ) -> None:
         """Measures the slopes by one-sided differences, downward in each budget."""
-        for index in range(log_budgets.size):
+        # Those of levels that are done are not used.
+        for index in np.flatnonzero(~self._done_levels(log_budgets, excess)).tolist():
             budget_below = log_budgets[index - 1] if index else -np.inf
             decrease = min(_SLOPE_STEP, 0.3 * float(log_budgets[index] - budget_below))
             decreased = log_budgets.copy()

@@ -79,9 +79,16 @@ def smallest_spread(
         kappas = np.linspace(low, high, points)
         sizes = spreads(kappas)
         at = int(np.argmin(sizes))
-        low, high = float(kappas[max(at - 1, 0)]), float(kappas[min(at + 1, points - 1)])
+        low, high = (
+            float(kappas[max(at - 1, 0)]),
+            float(kappas[min(at + 1, points - 1)]),
+        )
     # Between the last points, so that covers of nearly equal budgets are nearly equal.
-    left, middle, right = sizes[max(at - 1, 0)], sizes[at], sizes[min(at + 1, points - 1)]
+    left, middle, right = (
+        sizes[max(at - 1, 0)],
+        sizes[at],
+        sizes[min(at + 1, points - 1)],
+    )
     bend = left - 2.0 * middle + right
     if 0 < at < points - 1 and bend > 0.0:
         vertex = kappas[at] + 0.25 * (high - low) * (left - right) / bend

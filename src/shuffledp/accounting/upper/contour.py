@@ -12,7 +12,9 @@ one part in a million - and phi gains the factor e^{s^2 z^2 / 2}, which ends the
 Errors of the evaluation are added to the result (contour_integrand.py).
 """
 
+import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,6 +48,14 @@ class ContourBound:
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        return self._computed(epsilon)
+
+    @functools.cached_property
+    def _computed(self) -> Callable[[float], float]:
+        """The bound at any epsilon; cached, as its slack asks for it again."""
+        return functools.cache(self._delta)
+
+    def _delta(self, epsilon: float) -> float:
         upper, _ = self._ends(self.cover, epsilon)
         total = upper + self.cover.beyond(epsilon)
         if not math.isfinite(total):
