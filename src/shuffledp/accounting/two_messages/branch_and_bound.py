@@ -54,7 +54,11 @@ class WorstData:
 
 
 def search(
-    tilted: TiltedPopulation, *, effort: int = EFFORT, start: Floats | None = None
+    tilted: TiltedPopulation,
+    *,
+    effort: int = EFFORT,
+    start: Floats | None = None,
+    is_near: bool = False,
 ) -> WorstData:
     """Returns the worst data found, with a proven bound for all data.
 
@@ -62,6 +66,7 @@ def search(
         tilted: The population, at one epsilon.
         effort: Boxes to be evaluated at most, about.
         start: Boxes that cover all data, as in `WorstData`; by default one box.
+        is_near: Whether they are of an epsilon so near that cutting others is no use.
     """
     counts = tilted.population.counts
     if math.prod((counts + 1.0).tolist()) <= _FEW_DATA:
@@ -70,7 +75,8 @@ def search(
         return _worst_of(tilted, all_data.reshape(-1, counts.size))
     incumbent = likely_worst(tilted)
     effort = min(effort, _MOST_WORK // counts.size)
-    if start is None or start.shape[1] > _MOST_STARTED * effort:
+    most = math.inf if is_near else _MOST_STARTED * effort
+    if start is None or start.shape[1] > most:
         start = np.stack([0.0 * counts, counts])[:, None, :]
     boxes = _evaluated(tilted, *start)
     settled: list[Floats] = []

@@ -61,10 +61,6 @@ class CountingBound:
             )
         return min(total, 1.0)
 
-    def estimate(self, epsilon: float) -> float:
-        """Returns the bound itself."""
-        return self.delta(epsilon)
-
     def slack(self, epsilon: float) -> float:
         """Returns which part of the bound at `epsilon` is numerical caution."""
         slope = math.tanh(epsilon / 2.0)
