@@ -228,7 +228,10 @@ class TargetUsers:
         # With two messages, attacks are nearly as strong as bounds.
         is_close = self.shuffles == 1 and upper.rests_on(certified) == "two messages"
         below = largest_attacked_epsilon(
-            lower, delta, ceiling=ceiling, guess=certified * (0.9999 if is_close else 0.9)
+            lower,
+            delta,
+            ceiling=ceiling,
+            guess=certified * (0.9999 if is_close else 0.9),
         )
         _check(below, certified)
         rests_on, slack = self._about(upper, certified)

@@ -120,9 +120,7 @@ class Promise:
         """Returns the certified delta of every level, at its target."""
         return list(self._deltas(people, targets))
 
-    def _deltas(
-        self, people: Population, targets: Sequence[float]
-    ) -> Iterator[float]:
+    def _deltas(self, people: Population, targets: Sequence[float]) -> Iterator[float]:
         """Yields the certified delta of one level after the other, at its target."""
         exposure = self.exposure(people)
         if exposure.mode != "agnostic":
