@@ -5,16 +5,19 @@ which the bound was evaluated and found to hold, the attacked epsilon the larges
 the attack was found to succeed.
 """
 
-import functools
 import math
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from scipy.optimize import brentq
-
 # So few that answers are short, and the same on every machine.
 _DIGITS = 6
 _TINY = 1e-320
+# Steps away from a guess: at least, as a logarithm, and where the guess is bad.
+_SHORTEST, _FIRST_FACTOR, _LONGEST = 2e-7, 1.05, 0.7
+# No epsilon has a larger logarithm, but lines may meet 0 there.
+_FARTHEST = 700.0
+# Where the interval is not a quarter of that so many steps before, it is halved.
+_PATIENCE = 4
 
 
 def round_up(number: float) -> float:
@@ -57,15 +60,7 @@ def smallest_certified_epsilon(
         ceiling: An epsilon that is known to hold with delta = 0 (the local budget).
         guess: Where the root may lie; any number >= 0.
     """
-    # The search comes back to where it was.
-    upper = functools.cache(upper)
-    if upper(0.0) <= delta:
-        return 0.0
-    epsilon = round_up(_root(upper, delta, ceiling=ceiling, guess=guess))
-    # The root is approximate: an answer must have been evaluated, and have held.
-    while epsilon < ceiling and upper(epsilon) > delta:
-        epsilon = round_up(math.nextafter(epsilon, math.inf))
-    return min(epsilon, ceiling)
+    return _around(upper, delta, ceiling=ceiling, guess=guess)[1]
 
 
 def largest_attacked_epsilon(
@@ -79,47 +74,120 @@ def largest_attacked_epsilon(
         ceiling: The local budget, beyond which no attack succeeds.
         guess: Where the root may lie; any number >= 0.
     """
-    lower = functools.cache(lower)
-    if lower(0.0) <= delta:
-        return 0.0
-    epsilon = round_down(_root(lower, delta, ceiling=ceiling, guess=guess))
-    # Downward here: at the answer the attack must have been seen to succeed.
-    while epsilon > 0.0 and lower(epsilon) <= delta:
-        epsilon = round_down(math.nextafter(epsilon, 0.0))
-    return epsilon
+    return _around(lower, delta, ceiling=ceiling, guess=guess)[0]
 
 
-def _root(
-    function: Callable[[float], float], delta: float, *, ceiling: float, guess: float
+def rough_epsilon(
+    estimate: Callable[[float], float], delta: float, *, ceiling: float, guess: float
 ) -> float:
-    """Returns roughly where a decreasing function meets delta, in (0, ceiling]."""
+    """Returns roughly where an estimate meets delta, to five digits.
+
+    Args:
+        estimate: About the divergence at any epsilon in [0, ceiling].
+        delta: The target, in (0, 1).
+        ceiling: The largest epsilon of use.
+        guess: Where the root may lie; any number >= 0.
+    """
+    return _around(estimate, delta, ceiling=ceiling, guess=guess, digits=5)[1]
+
+
+def _around(
+    function: Callable[[float], float],
+    delta: float,
+    *,
+    ceiling: float,
+    guess: float,
+    digits: int = _DIGITS,
+) -> tuple[float, float]:
+    """Returns neighboring numbers of so many digits about where a function meets delta.
+
+    The function was evaluated at both, and exceeds delta at the first only; 0 and the
+    ceiling stand for the first and the second where there are none between. (0, 0) if it
+    does not exceed delta at 0.
+    """
+    excesses: dict[float, float] = {}
 
     # In logarithms the function is nearly straight, and few steps lead to its root.
-    def excess(log_epsilon: float) -> float:
-        return math.log(max(function(math.exp(log_epsilon)), _TINY) / delta)
+    def exceeds(epsilon: float) -> bool:
+        excesses[epsilon] = math.log(max(function(epsilon), _TINY) / delta)
+        return excesses[epsilon] > 0.0
 
-    top = math.log(ceiling)
-    low = high = min(math.log(max(guess, 1e-12 * ceiling)), top)
-    stride = 0.05
-    if excess(low) > 0.0:
-        while excess(high) > 0.0:
-            if high >= top:
-                return ceiling
-            low, high = high, min(high + stride, top)
-            stride *= 2.0
+    start = _rounded(max(guess, 1e-12 * ceiling), ROUND_CEILING, digits)
+    low = high = min(start, ceiling)
+    if exceeds(start := low):
+        factor = _stride(excesses[start], delta)
+        while True:
+            low, high = high, _rounded(high * factor, ROUND_CEILING, digits)
+            if high >= ceiling:
+                high = ceiling
+                break
+            if not exceeds(high):
+                break
+            factor = max(factor**2, _FIRST_FACTOR)
+    elif not exceeds(0.0):
+        return 0.0, 0.0
     else:
-        # This ends, as both callers know that the function exceeds delta at 0.
-        while excess(low) <= 0.0:
-            high, low = low, low - stride
-            stride *= 2.0
-    root: float = math.exp(brentq(excess, low, high, xtol=1e-8, rtol=1e-14))
-    return min(root, ceiling)
+        factor = _stride(-excesses[start], delta)
+        while True:
+            high, low = low, _rounded(low / factor, ROUND_FLOOR, digits)
+            if low < _TINY:
+                return 0.0, high
+            if exceeds(low):
+                break
+            factor = max(factor**2, _FIRST_FACTOR)
+    return _narrowed(exceeds, excesses, low, high, digits)
 
 
-def _rounded(number: float, rounding: str) -> float:
+def _narrowed(
+    exceeds: Callable[[float], bool],
+    excesses: dict[float, float],
+    low: float,
+    high: float,
+    digits: int,
+) -> tuple[float, float]:
+    """Returns neighboring numbers between two, where a function falls below 0."""
+    widths = [math.inf] * _PATIENCE
+    while True:
+        least = _rounded(math.nextafter(low, math.inf), ROUND_CEILING, digits)
+        if least >= high:
+            return low, high
+        most = _rounded(math.nextafter(high, 0.0), ROUND_FLOOR, digits)
+        widths.append(math.log(high / low))
+        point = math.sqrt(low) * math.sqrt(high)
+        if widths[-1] <= 0.25 * widths[-1 - _PATIENCE]:
+            point = min(max(_line_root(excesses, fallback=point), low), high)
+        point = min(max(_rounded(point, ROUND_CEILING, digits), least), most)
+        if exceeds(point):
+            low = point
+        else:
+            high = point
+
+
+def _line_root(excesses: dict[float, float], *, fallback: float) -> float:
+    """Returns where the line through the two least excesses, in logarithms, meets 0."""
+    known = sorted(
+        (epsilon for epsilon in excesses if epsilon > 0.0),
+        key=lambda e: abs(excesses[e]),
+    )
+    if len(known) < 2 or excesses[known[0]] == excesses[known[1]]:
+        return fallback
+    first, second = known[:2]
+    share = excesses[first] / (excesses[first] - excesses[second])
+    log_root = math.log(first) + share * math.log(second / first)
+    return math.exp(min(max(log_root, -_FARTHEST), _FARTHEST))
+
+
+def _stride(distance: float, delta: float) -> float:
+    """Returns the factor of an epsilon by which log delta falls so far, about."""
+    # Of a normal loss, log delta falls twice as fast as it is deep: a little farther.
+    stride = distance / (1.0 - 1.5 * math.log(delta))
+    return math.exp(min(max(stride, _SHORTEST), _LONGEST))
+
+
+def _rounded(number: float, rounding: str, digits: int = _DIGITS) -> float:
     # The shortest decimal that means this float: 0.1 has six digits, and stays.
     exact = Decimal(repr(number))
     if exact == 0:
         return 0.0
-    unit = Decimal(1).scaleb(exact.adjusted() - _DIGITS + 1)
+    unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
     return float(exact.quantize(unit, rounding=rounding))

@@ -37,6 +37,8 @@ _JUMP_ACCURACY = 1e-4
 _MAX_STEPS = 24
 # Accuracy of the start, which assumes normal losses.
 _START_ACCURACY = 1e-3
+# Of the place where estimates of the bounds are used up.
+_ESTIMATE_ACCURACY = 1e-4
 # Logarithms of a normal loss's deviation over the one that is allowed, at a start.
 _LEAST_NORMAL_EXCESS, _MOST_NORMAL_EXCESS = -50.0, 5.0
 # By how much a budget is changed to measure slopes, well above such jumps.
@@ -104,7 +106,11 @@ class _System:
 
     def newton_budgets(self, start: Floats) -> Floats | None:
         """Returns the budgets at which Newton's method leaves no excess, or None."""
-        for first_guess in (self._normal_start, lambda log_budgets: log_budgets):
+        for first_guess in (
+            self._estimated_start,
+            self._normal_start,
+            lambda log_budgets: log_budgets,
+        ):
             self._slopes = np.eye(start.size)
             self._sensitive[:] = False
             with suppress(CertificationError):
@@ -130,6 +136,22 @@ class _System:
             log_budgets, self._normal_excess(log_budgets), self._normal_excess
         )
         self._slopes *= self._steepness[:, None]
+        return log_budgets
+
+    def _estimated_start(self, start: Floats) -> Floats:
+        """Returns where about no excess is left, as estimated, with the slopes there.
+
+        Raises:
+            CertificationError: If there is no such place, or no estimate.
+        """
+        log_budgets = self._newton(
+            self._normal_start(start), self._estimated_excess, _ESTIMATE_ACCURACY
+        )
+        self._sensitive[:] = False
+        if log_budgets is None:
+            raise CertificationError("No budgets would do for estimated bounds.")
+        excess = self._estimated_excess(log_budgets)
+        self._measure_slopes(log_budgets, excess, self._estimated_excess)
         return log_budgets
 
     def swept_budgets(self, budgets: Floats) -> Floats:
@@ -184,8 +206,8 @@ class _System:
                 self._sensitive |= insensitive & (new_excess > 0.0)
                 continue
             largest_before, largest_after = (
-                np.abs(excess).max(),
-                np.abs(new_excess).max(),
+                self._largest_excess(log_budgets, excess),
+                self._largest_excess(candidate, new_excess),
             )
             if largest_after > 2.0 * largest_before + 0.05:
                 longest_step, num_stale, num_refused = (
@@ -225,10 +247,7 @@ class _System:
             CertificationError: If nothing does.
         """
         insensitive = self._insensitive_levels(excess)
-        # Levels that keep their targets with the largest budget are done.
-        levels_to_solve = ~insensitive & (
-            (log_budgets < np.log(self._highest) - 1e-12) | (excess > 0.0)
-        )
+        levels_to_solve = ~insensitive & ~self._done_levels(log_budgets, excess)
         step = np.where(insensitive, np.log(self._highest) - log_budgets, 0.0)
         slopes = self._slopes[np.ix_(levels_to_solve, levels_to_solve)]
         try:
@@ -236,6 +255,16 @@ class _System:
         except np.linalg.LinAlgError:
             raise CertificationError("Budgets do not matter.") from None
         return step
+
+    def _done_levels(self, log_budgets: Floats, excess: Floats) -> NDArray[np.bool_]:
+        """Returns the levels that keep their targets with the largest budget."""
+        at_most: NDArray[np.bool_] = log_budgets >= np.log(self._highest) - 1e-12
+        return at_most & (excess <= 0.0)
+
+    def _largest_excess(self, log_budgets: Floats, excess: Floats) -> float:
+        """Returns the largest excess, of either sign, of levels that are not done."""
+        left = ~self._done_levels(log_budgets, excess)
+        return float(np.abs(excess[left]).max(initial=0.0))
 
     def _insensitive_levels(self, excess: Floats) -> NDArray[np.bool_]:
         """Returns the levels that get the largest budget: it hardly changes anything."""
@@ -246,7 +275,8 @@ class _System:
         self, log_budgets: Floats, excess: Floats, excess_at: Callable[[Floats], Floats]
     ) -> None:
         """Measures the slopes by one-sided differences, downward in each budget."""
-        for index in range(log_budgets.size):
+        # Those of levels that are done are not used.
+        for index in np.flatnonzero(~self._done_levels(log_budgets, excess)).tolist():
             budget_below = log_budgets[index - 1] if index else -np.inf
             decrease = min(_SLOPE_STEP, 0.3 * float(log_budgets[index] - budget_below))
             decreased = log_budgets.copy()
@@ -265,6 +295,14 @@ class _System:
         deltas = self._promise.deltas_of(
             self._population_of(log_budgets), self._targets
         )
+        return np.array([excess_of(delta, self._promise.delta) for delta in deltas])
+
+    def _estimated_excess(self, log_budgets: Floats) -> Floats:
+        deltas = self._promise.estimates_of(
+            self._population_of(log_budgets), self._targets
+        )
+        if deltas is None:
+            raise CertificationError("Bounds of several shuffles are not estimated.")
         return np.array([excess_of(delta, self._promise.delta) for delta in deltas])
 
     def _population_of(self, log_budgets: Floats) -> Population:

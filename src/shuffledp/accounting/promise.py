@@ -1,11 +1,11 @@
 """Central targets that calibration must meet, and their certified check."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shuffledp.accounting.account import account
+from shuffledp.accounting.account import account_near
 from shuffledp.accounting.accounting_query import MIN_DELTA, check_rounds, check_whole
 from shuffledp.accounting.exposure import SingleMessages, single_messages
 from shuffledp.accounting.guarantee import Guarantee
@@ -100,22 +100,39 @@ class Promise:
         profiles = self._once(people, range(people.num_levels), shuffles)
         return [once.spread * math.sqrt(shuffles) for once in profiles]
 
+    def estimates_of(
+        self, people: Population, targets: Sequence[float]
+    ) -> list[float] | None:
+        """Returns about the delta of every level, quickly; None where it is composed."""
+        exposure = self.exposure(people)
+        times = self.rounds * self.coordinates * exposure.coordinates
+        if times * exposure.randomizer.changes > 1:
+            return None
+        together = list(range(people.num_levels))
+        parts = [together] if exposure.mode == "agnostic" else [[i] for i in together]
+        profiles = [once for part in parts for once in self._once(people, part, 1)]
+        return [
+            once.estimate(target)
+            for once, target in zip(profiles, targets, strict=True)
+        ]
+
     def deltas_of(self, people: Population, targets: Sequence[float]) -> list[float]:
         """Returns the certified delta of every level, at its target."""
+        return list(self._deltas(people, targets))
+
+    def _deltas(self, people: Population, targets: Sequence[float]) -> Iterator[float]:
+        """Yields the certified delta of one level after the other, at its target."""
         exposure = self.exposure(people)
         if exposure.mode != "agnostic":
-            return [
-                self.delta_of(people, index, target)
-                for index, target in enumerate(targets)
-            ]
+            for index, target in enumerate(targets):
+                yield self.delta_of(people, index, target)
+            return
         times = self.rounds * self.coordinates * exposure.coordinates
         shuffles = times * exposure.randomizer.changes
         # Together, what the levels have in common is prepared once.
         profiles = self._once(people, range(people.num_levels), shuffles)
-        return [
-            composed_profile(once, times, self.delta)(target)
-            for once, target in zip(profiles, targets, strict=True)
-        ]
+        for once, target in zip(profiles, targets, strict=True):
+            yield composed_profile(once, times, self.delta)(target)
 
     def profile(
         self, people: Population, index: int, times: int
@@ -153,18 +170,15 @@ class Promise:
 
     def kept(self, people: Population, targets: Sequence[float]) -> bool:
         """Returns whether every level is certified at its target."""
-        return all(
-            self.delta_of(people, index, target) <= self.delta
-            for index, target in enumerate(targets)
-        )
+        return all(delta <= self.delta for delta in self._deltas(people, targets))
 
     def answer(self, people: Population, targets: Sequence[float]) -> Calibration:
         """Returns the population with its guarantee, which is checked once more."""
-        guarantee = account(
+        guarantee = account_near(
             self.protocol,
             people,
+            targets,
             delta=self.delta,
-            quantiles=False,
             absent=self.absent,
             rounds=self.rounds,
             coordinates=self.coordinates,

@@ -12,7 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
+from shuffledp.accounting.epsilon_solver import (
+    rough_epsilon,
+    smallest_certified_epsilon,
+)
 from shuffledp.accounting.monotone_delta import MonotoneDelta
 from shuffledp.accounting.rounds.loss_distribution import EVALUATIONS
 from shuffledp.accounting.statement import RestsOn
@@ -83,6 +86,24 @@ class UpperProfile:
         # More than a hundredth of it is numerical caution, which may rise with epsilon.
         return self._ladder.least(epsilon, bound)
 
+    def estimate(self, epsilon: float) -> float:
+        """Returns about the bound at `epsilon`, quickly, to begin searches with.
+
+        Raises:
+            CertificationError: If no theorem has an estimate.
+        """
+        alone = self.randomizer.local_delta(self.level, epsilon)
+        if alone == 0.0:
+            return 0.0
+        sizes = []
+        for bound in self.bounds.values():
+            with suppress(CertificationError):
+                sizes.append(bound.estimate(epsilon))
+        known = [size for size in sizes if not math.isnan(size)]
+        if not known:
+            raise CertificationError(f"Nothing is estimated at epsilon {epsilon:g}.")
+        return min(alone, *known)
+
     def rests_on(self, epsilon: float) -> RestsOn:
         """Returns the theorem that gives the least bound at `epsilon`."""
         return self._least(epsilon)[0]
@@ -140,9 +161,14 @@ class UpperProfile:
             return 1.0
 
     def about(self, delta: float, times: int) -> float:
-        """Returns a guess of epsilon, as if the loss were normal."""
+        """Returns a guess of epsilon, as if the loss were normal or by an estimate."""
         spread = self.spread * math.sqrt(times)
-        return spread * math.sqrt(2.0 * math.log(max(spread / delta, 2.0)))
+        guess = spread * math.sqrt(2.0 * math.log(max(spread / delta, 2.0)))
+        if times == 1:
+            with suppress(CertificationError):
+                top = max(self.level, guess)
+                return rough_epsilon(self.estimate, delta, ceiling=top, guess=guess)
+        return guess
 
     def ceiling(self, delta: float) -> float:
         """Returns an epsilon at which the message alone keeps `delta`."""

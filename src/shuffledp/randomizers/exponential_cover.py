@@ -18,7 +18,6 @@ of message. A larger r lets people of larger budgets cover a careful one.
 import math
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from shuffledp.cover import CellBounds, Cover
 from shuffledp.population import Population
@@ -29,8 +28,8 @@ from shuffledp.randomizers.exponential_blanket import (
     end_density,
     log_peak,
     mean_decay_of,
-    probability_below,
 )
+from shuffledp.randomizers.exponential_spread import best_decays
 from shuffledp.types import Floats
 
 # Distinct budgets at which a shape of omega is compared with others.
@@ -92,45 +91,35 @@ def best_shape(
         log_peak(rates, clipped=clipped),
         TargetDensities.of(rate, clipped=clipped),
     )
-
-    def with_reach(
-        reach: float, factor: float = 1.0
-    ) -> tuple[float, ExponentialBlanket]:
-        def spread(kappa: float) -> float:
-            shape = ExponentialBlanket(kappa, rate, reach, factor)
-            people = counts @ probability_below(peak, rates, shape)
-            return own.divergence(shape) / max(float(people), 1e-300)
-
-        best = minimize_scalar(
-            spread, bounds=(0.0, rate), method="bounded", options={"xatol": rate / 500}
-        )
-        shapes = [
-            ExponentialBlanket(kappa, rate, reach, factor)
-            for kappa in (float(best.x), rate)
-        ]
-        return min(((spread(s.kappa), s) for s in shapes), key=lambda pair: pair[0])
-
     if clipped:
-        return with_reach(1.0)[1]
-    candidates = [with_reach(math.inf)]
+        shapes = [ExponentialBlanket(rate, rate, 1.0)]
+        return best_decays(shapes, own, peak, rates, counts)[0][1]
     contrast = -math.expm1(-2.0 * rate)
+    shapes, costs = [ExponentialBlanket(rate, rate, math.inf)], [1.0]
     for part in _TAILS:
         # What stays uncovered leaves less of delta to the rest.
         cost = 1.0 - math.log1p(-part) / max(-math.log(delta), 1.0)
         farthest = 1.0 + math.log(0.5 / (part * delta)) / rate
-        spread, shape = with_reach(farthest)
-        candidates.append((spread * cost, shape))
         # At small epsilons the ends show only their difference there.
-        farthest = max(farthest + math.log(contrast) / rate, 1.0 + 1.0 / rate)
+        nearer = max(farthest + math.log(contrast) / rate, 1.0 + 1.0 / rate)
         # A device that keeps delta by itself needs no cover.
-        for factor in _STEEPER if steeper and rate > delta else ():
-            spread, shape = with_reach(farthest, factor)
-            people = counts @ blanket_probability(rates, shape, clipped=False)
-            shown_far_out = float(_outer_cells(shape)[4][1, -1]) * contrast
-            shown_far_out *= math.sqrt(-2.0 * math.log(delta) / max(spread, 1e-300))
-            if shown_far_out <= _MOST_SHOWN * float(people):
-                candidates.append((spread * cost * _STEEPER_COST, shape))
-    return min(candidates, key=lambda pair: pair[0])[1]
+        factors = _STEEPER if steeper and rate > delta else ()
+        shapes += [
+            ExponentialBlanket(rate, rate, farthest),
+            *(ExponentialBlanket(rate, rate, nearer, factor) for factor in factors),
+        ]
+        costs += [cost, *(cost * _STEEPER_COST for _ in factors)]
+    candidates = best_decays(shapes, own, peak, rates, counts)
+    order = sorted(range(len(shapes)), key=lambda i: candidates[i][0] * costs[i])
+    for spread, shape in (candidates[index] for index in order):
+        if shape.steeper == 1.0:
+            return shape
+        people = counts @ blanket_probability(rates, shape, clipped=False)
+        shown_far_out = float(_outer_cells(shape)[4][1, -1]) * contrast
+        shown_far_out *= math.sqrt(-2.0 * math.log(delta) / max(spread, 1e-300))
+        if shown_far_out <= _MOST_SHOWN * float(people):
+            return shape
+    return candidates[0][1]
 
 
 def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -> Cover:

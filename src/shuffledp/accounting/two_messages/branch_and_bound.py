@@ -54,7 +54,11 @@ class WorstData:
 
 
 def search(
-    tilted: TiltedPopulation, *, effort: int = EFFORT, start: Floats | None = None
+    tilted: TiltedPopulation,
+    *,
+    effort: int = EFFORT,
+    start: Floats | None = None,
+    is_near: bool = False,
 ) -> WorstData:
     """Returns the worst data found, with a proven bound for all data.
 
@@ -62,18 +66,17 @@ def search(
         tilted: The population, at one epsilon.
         effort: Boxes to be evaluated at most, about.
         start: Boxes that cover all data, as in `WorstData`; by default one box.
+        is_near: Whether they are of an epsilon so near that cutting others is no use.
     """
     counts = tilted.population.counts
     if math.prod((counts + 1.0).tolist()) <= _FEW_DATA:
         grids = np.meshgrid(*(np.arange(n + 1.0) for n in counts), indexing="ij")
         all_data = np.reshape([grid.ravel() for grid in grids], (counts.size, -1)).T
         return _worst_of(tilted, all_data.reshape(-1, counts.size))
-    likely_data = np.stack(
-        [0.0 * counts, counts, np.where(tilted.rise > 0.0, counts, 0.0)]
-    )
-    incumbent = _worst_of(tilted, likely_data)
+    incumbent = likely_worst(tilted)
     effort = min(effort, _MOST_WORK // counts.size)
-    if start is None or start.shape[1] > _MOST_STARTED * effort:
+    most = math.inf if is_near else _MOST_STARTED * effort
+    if start is None or start.shape[1] > most:
         start = np.stack([0.0 * counts, counts])[:, None, :]
     boxes = _evaluated(tilted, *start)
     settled: list[Floats] = []
@@ -100,6 +103,15 @@ def search(
         halves = _cut(tilted, boxes.chosen(order[:_AT_ONCE]))
         num_evaluated += len(halves.upper)
         boxes = boxes.chosen(order[_AT_ONCE:]).plus(halves)
+
+
+def likely_worst(tilted: TiltedPopulation) -> WorstData:
+    """Returns the worst of a few data that are likely to be so; `upper` is of these."""
+    counts = tilted.population.counts
+    return _worst_of(
+        tilted,
+        np.stack([0.0 * counts, counts, np.where(tilted.rise > 0.0, counts, 0.0)]),
+    )
 
 
 @dataclass(frozen=True, eq=False)

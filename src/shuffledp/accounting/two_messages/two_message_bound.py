@@ -9,8 +9,13 @@ from shuffledp.accounting.two_messages.binary_population import (
     nested,
     wider,
 )
-from shuffledp.accounting.two_messages.branch_and_bound import WorstData, search
+from shuffledp.accounting.two_messages.branch_and_bound import (
+    WorstData,
+    likely_worst,
+    search,
+)
 from shuffledp.accounting.two_messages.tilted import TiltedPopulation
+from shuffledp.accounting.two_messages.tilted_bounds import data_bounds
 from shuffledp.accounting.upper.blanket import others_of
 from shuffledp.cover import Cover, TwoMessages
 from shuffledp.errors import CertificationError
@@ -28,6 +33,8 @@ _ATTACK_EFFORT = 100
 # searches of its own. A profile at one epsilon takes fewer than these, a loss
 # distribution many more. What is composed anyway needs no searches of its own.
 _MANY_BANDS, _SEARCHES_ALONE = 3, 20
+# So near, as a part of epsilon, are the last steps to an answer: the same boxes serve.
+_NEAR = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +67,15 @@ class TwoMessageBound:
             raise CertificationError(f"No finite bound at epsilon {epsilon:g}.")
         return min(max(delta, _SMALLEST), 1.0)
 
+    def estimate(self, epsilon: float) -> float:
+        """Returns about the divergence at the likely worst data."""
+        log_uppers = [
+            likely_worst(TiltedPopulation(population, epsilon)).upper
+            for population in self.populations
+            if not _is_hidden(population, epsilon)
+        ]
+        return math.exp(min(max(log_uppers, default=-math.inf), 0.0))
+
     def slack(self, epsilon: float) -> float:
         """Returns by which part the bound exceeds the worst data that were found."""
         log_lower = max(
@@ -73,21 +89,26 @@ class TwoMessageBound:
             if _is_hidden(population, epsilon):
                 continue
             if (population, epsilon) not in self._known:
-                start = self._start(population, epsilon)
+                start, is_near = self._start(population, epsilon)
                 self._known[population, epsilon] = search(
-                    TiltedPopulation(population, epsilon), start=start
+                    TiltedPopulation(population, epsilon), start=start, is_near=is_near
                 )
             results.append(self._known[population, epsilon])
         return results
 
-    def _start(self, population: BinaryPopulation, epsilon: float) -> Floats | None:
-        """Returns boxes of the nearest search to start from; None if of its own."""
-        alone = not self.is_slow or len(self._known) < _SEARCHES_ALONE
-        if alone and not self.is_composed:
-            return None
+    def _start(
+        self, population: BinaryPopulation, epsilon: float
+    ) -> tuple[Floats | None, bool]:
+        """Returns boxes to start from, None if of its own, and whether they are near."""
         others = (key for key in self._known if key[0] is population)
         nearest = min(others, key=lambda key: abs(key[1] - epsilon), default=None)
-        return None if nearest is None else self._known[nearest].boxes
+        if nearest is None:
+            return None, False
+        alone = not self.is_slow or len(self._known) < _SEARCHES_ALONE
+        is_near = abs(nearest[1] - epsilon) <= _NEAR * epsilon
+        if alone and not (self.is_composed or is_near):
+            return None, False
+        return self._known[nearest].boxes, is_near
 
     @property
     def num_bands(self) -> int:
@@ -111,15 +132,26 @@ class TwoMessageAttack:
     """The exact divergence for the worst data that a search finds."""
 
     population: BinaryPopulation
+    _known: dict[float, Floats] = field(default_factory=dict, repr=False)
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
         try:
             tilted = TiltedPopulation(self.population, epsilon, upward=False)
-            results = search(tilted, effort=_ATTACK_EFFORT)
+            log_lower = self._worst(tilted, epsilon)
         except CertificationError:
             return 0.0
-        return math.exp(min(results.lower, 0.0)) * (1.0 - _ROUNDING)
+        return math.exp(min(log_lower, 0.0)) * (1.0 - _ROUNDING)
+
+    def _worst(self, tilted: TiltedPopulation, epsilon: float) -> float:
+        """Returns the logarithm of the divergence at the worst data that are found."""
+        for searched, data in self._known.items():
+            if abs(searched - epsilon) <= _NEAR * epsilon:
+                lower, _ = data_bounds(tilted, data[None, :])
+                return max(float(lower[0]), likely_worst(tilted).lower)
+        results = search(tilted, effort=_ATTACK_EFFORT)
+        self._known[epsilon] = results.worst
+        return results.lower
 
 
 def two_message_bound(

@@ -16,6 +16,7 @@ integrates, at a cost that does not depend on how many there would be; and for a
 blanket messages of any other kind `few_messages` adds up the first summands.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -47,6 +48,9 @@ class UpperBound(Protocol):
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+
+    def estimate(self, epsilon: float) -> float:
+        """Returns about the bound, quickly; no bound, and NaN if nothing is known."""
 
     def slack(self, epsilon: float) -> float:
         """Returns the share of the bound at `epsilon` that is numerical margin."""
@@ -88,7 +92,13 @@ class BlanketPopulation:
             return grouped_downward(self._gammas, others)
         probabilities, people = self._groups
         singles, ones = self._others(target_user)
-        return np.concatenate([probabilities, singles]), np.concatenate([people, ones])
+        # Without bands of levels, the singles' probabilities are those of groups.
+        distinct, group = np.unique(
+            np.concatenate([probabilities, singles]), return_inverse=True
+        )
+        totals = np.zeros(distinct.size, dtype=np.int64)
+        np.add.at(totals, group, np.concatenate([people, ones]))
+        return distinct, totals
 
     def is_small(self, telling: float) -> bool:
         """Returns whether the sum over the number of blanket messages is short."""
@@ -197,16 +207,45 @@ def _bound(
     cover: Cover, population: BlanketPopulation, target_user: int, tail: float
 ) -> UpperBound:
     summable: MirroredCover | None = mirrored(cover) if tail > SMALLEST_TAIL else None
-    if summable is not None and population.is_small(summable.telling):
-        return counting_bound(summable, population.distribution(target_user), tail=tail)
     probabilities, people = population.groups(target_user)
     contour = ContourBound(cover, probabilities, people.astype(np.float64))
+    if summable is not None and population.is_small(summable.telling):
+        return _Counted(summable, population, target_user, tail, contour)
     expected = float(probabilities @ people)
     if mirrored(cover) is not None or expected > FEW_MESSAGES:
         return contour
     # Where the integral is refused, or would be slow, the first summands do.
     few = FewMessagesBound(cover, population.distribution(target_user))
     return few if expected <= VERY_FEW_MESSAGES else _First(contour, few)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """The sum over the number of blanket messages, prepared when it is evaluated."""
+
+    cover: MirroredCover
+    population: BlanketPopulation
+    target_user: int
+    tail: float
+    integral: ContourBound
+
+    @functools.cached_property
+    def _bound(self) -> UpperBound:
+        # Starts of searches do not evaluate bounds, and preparing this one takes long.
+        distribution = self.population.distribution(self.target_user)
+        return counting_bound(self.cover, distribution, tail=self.tail)
+
+    def delta(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        return self._bound.delta(epsilon)
+
+    def estimate(self, epsilon: float) -> float:
+        """Returns about the bound, as an integral; NaN if nothing is known."""
+        return self.integral.estimate(epsilon)
+
+    def slack(self, epsilon: float) -> float:
+        """Returns the share of the bound at `epsilon` that is numerical margin."""
+        return self._bound.slack(epsilon)
 
 
 class _First:
@@ -221,6 +260,10 @@ class _First:
             return self._usual.delta(epsilon)
         except CertificationError:
             return self._other.delta(epsilon)
+
+    def estimate(self, epsilon: float) -> float:
+        """Returns about the bound, or NaN."""
+        return self._usual.estimate(epsilon)
 
     def slack(self, epsilon: float) -> float:
         """Returns the share of the bound at `epsilon` that is numerical margin."""
@@ -243,6 +286,11 @@ class WorstBound:
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         return max(bound.delta(epsilon) for bound in self.bounds)
+
+    def estimate(self, epsilon: float) -> float:
+        """Returns about the bound, or NaN."""
+        # Unlike `max`, which would lose some of them, NumPy's keeps NaN.
+        return float(np.max([bound.estimate(epsilon) for bound in self.bounds]))
 
     def slack(self, epsilon: float) -> float:
         """Returns the share of the bound at `epsilon` that is numerical margin."""

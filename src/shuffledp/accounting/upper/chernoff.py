@@ -77,6 +77,10 @@ class ChernoffBound:
             )
         return min(max(total, _SMALLEST), 1.0)
 
+    def estimate(self, epsilon: float) -> float:
+        """Returns NaN: the bound is quick itself."""
+        return math.nan
+
     def slack(self, epsilon: float) -> float:
         """Returns 1: how much of the bound at `epsilon` is caution is not known."""
         return 1.0
