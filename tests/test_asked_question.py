@@ -58,7 +58,7 @@ def test_plain_values_come_back() -> None:
     [
         ('kind = "pairs"', "of kind choice"),
         ("kind = 3", "of kind choice"),
-        ('kind = "number"', "questions of digits, high, low, text, unit"),
+        ('kind = "number"', "questions of digits, high, low, skippable, text, unit"),
         ("most = 4", "from 1 to 3"),
         ("most = 1.5", "from 1 to 3"),
         ("most = true", "from 1 to 3"),

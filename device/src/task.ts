@@ -29,6 +29,8 @@ export interface Quantity {
   steps?: number;
   /** Width and number of buckets. */
   levels: [number, number][];
+  /** There where a person may leave it out: such people lie in the last bucket of each level. */
+  skippable?: true;
 }
 
 /** What is made of two other questions, at the positions `of`. */

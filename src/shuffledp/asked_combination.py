@@ -70,7 +70,9 @@ class AskedCombination:
                 "Expected a choice of one option beside another, or beside a number of "
                 "kind number."
             )
-        levels = number.levels if number else ((1, len(second_question.options)),)
+        levels = (
+            number.stated_levels if number else ((1, len(second_question.options)),)
+        )
         options = len(first_question.options)
         return cls(
             (first, second),

@@ -27,6 +27,7 @@ text = "How old are you?"
 kind = "distribution"
 edges = [16, 30, 45, 65, 120]
 unit = "years"
+skippable = true
 
 Two questions are counted together without another question: a table of two choices of one
 option, and the mean of a number of kind "number" by such a choice.
@@ -55,6 +56,7 @@ from shuffledp.question_tables import read_question_tables
 MAX_OPTIONS = 10_000
 _TERMS = frozenset({"text", "options", "most"})
 _NUMBER = frozenset({"text", "unit", "low", "high", "levels"})
+_SOMETIMES = frozenset({"edges", "steps", "skippable"})
 _COMBINATION = frozenset({"of", "groups"})
 
 
@@ -136,10 +138,11 @@ def described(questions: Sequence[FormQuestion]) -> Iterator[tuple[str, str]]:
         elif isinstance(asked, AskedNumber):
             unit = f" {asked.unit}" if asked.unit else ""
             sizes = ", ".join(f"{buckets:,}" for _, buckets in asked.levels)
+            skips = ", the last for people who skip it" if asked.skippable else ""
             yield (
                 "number",
                 f"from {asked.low:g} to {asked.high:g}{unit} to {asked.text}, sent as one "
-                f"of {sizes} buckets",
+                f"of {sizes} buckets{skips}",
             )
             if asked.edges is not None:
                 inner = ", ".join(f"{edge:g}" for edge in asked.edges[1:-1])
@@ -159,7 +162,9 @@ def _question(entry: object) -> FormQuestion:
             return AskedQuestion(**entry)
         if set(entry) == _COMBINATION:
             return AskedCombination(**entry)
-        if set(entry) - {"edges", "steps"} == _NUMBER:
+        # True is its only spelling on the wire: equal questions have equal digests.
+        skips_as_stated = entry.get("skippable", True) is True
+        if set(entry) - _SOMETIMES == _NUMBER and skips_as_stated:
             return AskedNumber(**{"edges": None, "steps": None} | dict(entry))
     raise InvalidInputError(
         f"Expected questions of {', '.join(sorted(_TERMS))}, numbers with levels, or "
@@ -204,12 +209,13 @@ def _choice(terms: dict[str, Any], *_: object) -> FormQuestion:
 
 def _number(terms: dict[str, Any], *_: object) -> FormQuestion:
     names = {"text", "low", "high"}
-    return AskedNumber.in_digits(**_only(terms, names, {"unit", "digits"}))
+    return AskedNumber.in_digits(**_only(terms, names, {"unit", "digits", "skippable"}))
 
 
 def _distribution(terms: dict[str, Any], *_: object) -> FormQuestion:
     names = {"text", "edges"}
-    return AskedNumber.in_intervals(**_only(terms, names, {"unit", "fan_out"}))
+    optional = {"unit", "fan_out", "skippable"}
+    return AskedNumber.in_intervals(**_only(terms, names, optional))
 
 
 def _table(

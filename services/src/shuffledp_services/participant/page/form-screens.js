@@ -94,7 +94,7 @@ function summaryOf({ parts }, epsilon, change, lang) {
 }
 
 function answerText(question, answer, text) {
+  if (answer === null || answer.length === 0) return el("span", {}, t("no-answer"));
   if (isNumber(question)) return el("span", text, `${asText(answer)} ${question.unit}`.trim());
-  if (!answer.length) return el("span", {}, t("skip"));
   return el("span", text, answer.map((option) => question.options[option]).join(", "));
 }
