@@ -9,6 +9,8 @@ import type { Choice, Combination, Quantity, Question } from "./task.js";
 
 // Largest number of steps that a number is rounded to.
 const MOST_STEPS = 2 ** 24;
+// Most questions that are counted together.
+const MOST_COMBINED = 4;
 
 /** Coordinates of a group's buckets: (question, width, buckets), the last varying fastest. */
 type Coordinate = [question: number, width: number, buckets: number];
@@ -31,7 +33,7 @@ export function isNumber(question: Question | undefined): question is Quantity {
   return (question as Partial<Quantity> | undefined)?.levels !== undefined;
 }
 
-/** Returns the questions that people are asked; the others are made of two of them. */
+/** Returns the questions that people are asked; the others are made of them. */
 export function askedQuestions(questions: Question[]): (Choice | Quantity)[] {
   return questions.filter((question) => isChoice(question) || isNumber(question));
 }
@@ -85,13 +87,20 @@ function isWholeNumber(number: Quantity): boolean {
   );
 }
 
-function isMadeOf({ groups }: Combination, questions: Question[]): boolean {
+function isMadeOf(combination: Combination, questions: Question[]): boolean {
+  const { of, groups } = combination;
+  if (!isList(of) || of.length < 2 || of.length > MOST_COMBINED) return false;
   const isPart = ([place, ...level]: Coordinate) => {
     const question = questions[place];
     return isLevel(level) && (isNumber(question) || (isChoice(question) && question.most === 1));
   };
-  const isCoordinate = (entry: unknown) => Array.isArray(entry) && isPart(entry as Coordinate);
-  return isList(groups) && groups.every((group) => isList(group) && group.every(isCoordinate));
+  // People are told which questions are counted together: they have to be those.
+  const isGroup = (group: unknown) =>
+    isList(group) &&
+    group.length === of.length &&
+    group.every((part, index) => isList(part) && part[0] === of[index] && isPart(part as Coordinate));
+  const isPossible = new Set(of).size === of.length && isList(groups) && groups.every(isGroup);
+  return isPossible && hasOnly(combination, "of", "groups");
 }
 
 function isLevel(level: unknown): boolean {

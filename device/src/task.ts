@@ -33,9 +33,9 @@ export interface Quantity {
   skippable?: true;
 }
 
-/** What is made of two other questions, at the positions `of`. */
+/** What is made of two to four other questions, at the positions `of`. */
 export interface Combination {
-  of: [number, number];
+  of: number[];
   /** Each a list of (question, width, buckets). */
   groups: [number, number, number][][];
 }

@@ -125,6 +125,14 @@ test("a form whose encoding is not described in full is refused", async () => {
     "a combination of nothing": (...all) => Object.assign(all[4], { groups: [] }),
     "a combination with another form's question": (...all) => all[4].groups[0][0].splice(0, 1, 9),
     "a combination with itself": (...all) => all[4].groups[0][0].splice(0, 1, 5),
+    "a combination of other questions than it says": (...all) => all[4].of.reverse(),
+    "a combination of one question": (...all) => Object.assign(all[4], { of: [0], groups: [[[0, 1, 4]]] }),
+    "a combination of one question twice": (...all) =>
+      Object.assign(all[4], { of: [0, 0], groups: [[[0, 1, 4], [0, 1, 4]]] }),
+    "a combination of five": (...all) =>
+      Object.assign(all[4], { of: [0, 1, 2, 3, 6], groups: [[0, 1, 2, 3, 6].map((of) => [of, 1, 2])] }),
+    "a combination of a part of its questions": (...all) => all[4].groups[0].pop(),
+    "an unknown member of a combination": (...all) => Object.assign(all[4], { optional: true }),
     "a combination of several options": (way) => Object.assign(way, { most: 2 }),
   };
 

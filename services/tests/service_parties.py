@@ -70,6 +70,19 @@ _LEFT_OUT = (
 # Both numbers may be skipped.
 SKIPPABLE_FORM = (*_LEFT_OUT, AskedCombination.among(_LEFT_OUT, 0, 2))
 
+_CHOICES = (
+    AskedQuestion("How do you get to work?", ("bike", "bus", "car")),
+    AskedQuestion("Is there a park near you?", ("yes", "no")),
+    AskedQuestion("Where do you live?", ("center", "suburbs")),
+    AskedQuestion("Do you smoke?", ("yes", "no")),
+)
+# Tables of three and of all four choices.
+TABLES_FORM = (
+    *_CHOICES,
+    AskedCombination.among(_CHOICES, 2, 0, 1),
+    AskedCombination.among(_CHOICES, 0, 1, 2, 3),
+)
+
 
 class Enroller:
     """Draws tokens for each epoch, and hands them out one after the other.

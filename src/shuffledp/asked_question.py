@@ -29,8 +29,8 @@ edges = [16, 30, 45, 65, 120]
 unit = "years"
 skippable = true
 
-Two questions are counted together without another question: a table of two choices of one
-option, and the mean of a number of kind "number" by such a choice.
+Questions are counted together without another question: a table of two to four choices of
+one option, and the mean of a number of kind "number" by such a choice.
 
 [questions.who]
 kind = "table"
@@ -47,7 +47,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from shuffledp.asked_combination import AskedCombination
+from shuffledp.asked_combination import MOST_COMBINED, AskedCombination
 from shuffledp.asked_number import AskedNumber
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.label_checks import check_label, check_labels
@@ -148,10 +148,8 @@ def described(questions: Sequence[FormQuestion]) -> Iterator[tuple[str, str]]:
                 inner = ", ".join(f"{edge:g}" for edge in asked.edges[1:-1])
                 yield "divided at", inner
         else:
-            first, second = (
-                getattr(questions[index], "text", "") for index in asked.of
-            )
-            yield "counted together", f"{first} & {second}"
+            texts = (getattr(questions[index], "text", "") for index in asked.of)
+            yield "counted together", " & ".join(texts)
 
 
 def _question(entry: object) -> FormQuestion:
@@ -168,7 +166,7 @@ def _question(entry: object) -> FormQuestion:
             return AskedNumber(**{"edges": None, "steps": None} | dict(entry))
     raise InvalidInputError(
         f"Expected questions of {', '.join(sorted(_TERMS))}, numbers with levels, or "
-        f"combinations of two questions, got {entry!r:.80}."
+        f"combinations of questions, got {entry!r:.80}."
     )
 
 
@@ -222,8 +220,10 @@ def _table(
     terms: dict[str, Any], names: Sequence[str], questions: _Questions
 ) -> FormQuestion:
     attributes = _only(terms, {"text", "attributes"})["attributes"]
-    if not isinstance(attributes, list) or len(attributes) != 2:
-        raise InvalidInputError("Expected attributes as the names of two questions.")
+    if not isinstance(attributes, list) or not 2 <= len(attributes) <= MOST_COMBINED:
+        raise InvalidInputError(
+            f"Expected attributes as the names of 2 to {MOST_COMBINED} questions."
+        )
     return _combined(attributes, names, questions)
 
 
@@ -242,7 +242,7 @@ def _combined(
         raise InvalidInputError(
             f"Expected names of questions in this file, got {list(wanted)!r:.80}."
         )
-    return AskedCombination.among(list(questions.values()), indices[0], indices[1])
+    return AskedCombination.among(list(questions.values()), *indices)
 
 
 def _only(

@@ -27,6 +27,7 @@ from service_parties import (
     NOTICE,
     QUESTIONS,
     SKIPPABLE_FORM,
+    TABLES_FORM,
     Enroller,
     publish,
 )
@@ -375,6 +376,35 @@ def test_a_number_that_is_not_stated_is_sent_as_one_more_answer(
     assert opened[: len(expected)] == expected
     # People who skip lie in no group of the combination.
     assert len(opened) == server.state.step.messages_per_report
+
+
+def test_tables_of_three_and_four_choices_are_answered_in_one_message(
+    page: Any,
+) -> None:
+    server = asked_at_once(TABLES_FORM)
+
+    with served(server) as url:
+        visit(page, url, server.link())
+        pick(page, "level", 2)
+        go_on(page)
+        for place, option in enumerate((2, 1, 0, 1)):
+            pick(page, f"answer-{place}", option)
+            go_on(page)
+        together = page.locator("#together li").all_inner_texts()
+        shown = make_message(page)
+        send_message(page)
+
+    (opened,) = server.opened()
+    way, park, home, smoke = (asked.text for asked in TABLES_FORM[:4])
+    assert together == [
+        f"{home} & {way} & {park}",
+        f"{way} & {park} & {home} & {smoke}",
+    ]
+    # Four choices; of 12 cells the last of those in the center; of 24 the third last.
+    buckets = (2, 4, 5, 8, 9 + 5, 21 + 21)
+    assert opened[:6] == [2 * bucket for bucket in buckets]
+    cell = f"{way} car & {park} no & {home} center & {smoke} no"
+    assert any(line.startswith(cell) for line in shown)
 
 
 def test_what_was_filled_in_stays_in_another_language(page: Any) -> None:

@@ -80,7 +80,7 @@ class FormEncoding:
                 stated = AskedCombination.among(self.questions, *asked.of)
                 if asked != stated:
                     raise InvalidInputError(
-                        "Expected cells of the two questions that are combined."
+                        "Expected cells of the questions that are combined."
                     )
 
     @property

@@ -6,7 +6,7 @@ The estimates are those of a questionnaire, from counts of the same buckets.
 import math
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -68,15 +68,15 @@ def share_labels(
             before + _with_unit(f"{low:g} to {high:g}", asked.unit)
             for low, high in pairwise(asked.edges or ())
         )
-    choice, second_choice = (questions[index] for index in asked.of)
-    if not isinstance(second_choice, AskedQuestion):
+    combined = [questions[index] for index in asked.of]
+    if isinstance(combined[-1], AskedNumber):
         return ()
-    assert isinstance(choice, AskedQuestion)
-    return tuple(
-        f"{choice.text}: {first} & {second_choice.text}: {second}"
-        for first in choice.options
-        for second in second_choice.options
-    )
+    answers = [
+        [f"{choice.text}: {option}" for option in choice.options]
+        for choice in combined
+        if isinstance(choice, AskedQuestion)
+    ]
+    return tuple(" & ".join(cell) for cell in product(*answers))
 
 
 def estimate_entry(
@@ -104,7 +104,7 @@ def estimate_entry(
         mean = digits.estimate(counts)
         return EntryEstimate(None, partial(_number_rows, asked, mean))
     if isinstance(asked, AskedCombination):
-        choice, number = (questions[index] for index in asked.of)
+        choice, number = questions[asked.of[0]], questions[asked.of[-1]]
         if isinstance(number, AskedNumber):
             assert isinstance(choice, AskedQuestion)
             names = tuple(

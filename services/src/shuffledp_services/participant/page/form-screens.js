@@ -81,7 +81,7 @@ function summaryOf({ parts }, epsilon, change, lang) {
   ]);
   const together = parts
     .filter(({ of }) => of !== undefined)
-    .map(({ of: [one, other] }) => el("li", text, `${parts[one].text} & ${parts[other].text}`));
+    .map(({ of }) => el("li", text, of.map((place) => parts[place].text).join(" & ")));
   const cost = t("cost-all", { sure: sureness(epsilon), count: questions.length });
   return [
     el("dl", { id: "answers" }, ...rows),
