@@ -58,7 +58,7 @@ def test_plain_values_come_back() -> None:
     [
         ('kind = "pairs"', "of kind choice"),
         ("kind = 3", "of kind choice"),
-        ('kind = "number"', "questions of digits, high, low, text, unit"),
+        ('kind = "number"', "questions of digits, high, low, skippable, text, unit"),
         ("most = 4", "from 1 to 3"),
         ("most = 1.5", "from 1 to 3"),
         ("most = true", "from 1 to 3"),
@@ -139,12 +139,12 @@ def test_numbers_and_combinations_are_those_of_a_plan(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ('"transport", "smoker"', '"transport"', "names of two questions"),
+        ('"transport", "smoker"', '"transport"', "names of 2 to 4 questions"),
         ('"transport", "smoker"', '"transport", "shoes"', "names of questions"),
         ('"transport", "smoker"', '"transport", 3', "names of questions"),
         ('"transport", "smoker"', '"transport", "age"', "of kind number"),
         ('"transport", "smoker"', '"minutes", "smoker"', "of kind number"),
-        ('"transport", "smoker"', '"smoker", "smoker"', "two different"),
+        ('"transport", "smoker"', '"smoker", "smoker"', "Expected different questions"),
         ('number = "minutes"', 'number = "age"', "of kind number"),
         ('people = "transport"', 'people = ["a", "b"]', "names of questions"),
         ('people = "transport"', "", "number, people, text"),

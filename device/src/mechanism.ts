@@ -34,7 +34,7 @@ export interface YesOrNo {
   high: 1;
 }
 
-/** Several questions, each a choice, a number, or made of two others. */
+/** Several questions, each a choice, a number, or made of others. */
 export interface Several {
   kind: "several";
   parts: Question[];

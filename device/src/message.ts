@@ -13,21 +13,23 @@ import type { Task } from "./task.js";
 /**
  * An answer of a form: a number (a category, a number of the range; 1 is yes), several
  * categories, or of several questions the options that were picked, counted over all choices,
- * and the numbers in the order of their questions. null where people choose a target.
+ * and the numbers in the order of their questions, null for one that was skipped. null where
+ * people choose a target.
  */
-export type Answer = number | number[] | { picked: number[]; numbers: number[] } | null;
+export type Answer = number | number[] | { picked: number[]; numbers: (number | null)[] } | null;
 
-/** Returns an answer of a form as numbers: the same ones for the same answer. */
+/** Returns an answer of a form as numbers, NaN for a skip: the same ones for the same answer. */
 export function answerNumbers(answer: Answer): number[] {
   if (answer === null) return [];
   const { picked, numbers } =
     typeof answer === "number" || Array.isArray(answer)
       ? { picked: [answer].flat(), numbers: [] }
       : answer;
-  if (![...picked, ...numbers].every(Number.isFinite)) throw new RangeError("Expected numbers.");
+  const stated = numbers.filter((number) => number !== null);
+  if (![...picked, ...stated].every(Number.isFinite)) throw new RangeError("Expected numbers.");
   const inOrder = [...picked].sort((one, other) => one - other);
   // Minus zero is zero.
-  return [...inOrder, ...numbers].map((number) => number + 0);
+  return [...inOrder, ...numbers].map((number) => (number === null ? NaN : number + 0));
 }
 
 /**

@@ -11,6 +11,7 @@ import type { WordSource } from "./rng.js";
 // AES blocks that are made at once; the first 8 bytes of each are drawn from.
 const BLOCKS = 1 << 12;
 const BLOCK = 16;
+const SKIPPED = 0x7ff8000000000000n;
 const ZERO = new Uint8Array(BLOCK);
 
 class ExhaustedStream extends Error {}
@@ -21,7 +22,7 @@ class ExhaustedStream extends Error {}
  * @param secret Of the link.
  * @param level The position of the level.
  * @param answer A category, a number or a bit; items in ascending order; nothing where
- *   levels alone are reported.
+ *   levels alone are reported. NaN for a number that was skipped.
  */
 export async function streamContext(
   step: Step,
@@ -30,7 +31,11 @@ export async function streamContext(
   answer: number[],
 ): Promise<Bytes> {
   const numbers = new DataView(new ArrayBuffer(8 * answer.length));
-  answer.forEach((number, place) => numbers.setFloat64(8 * place, number));
+  answer.forEach((number, place) => {
+    numbers.setFloat64(8 * place, number);
+    // NaN, a number that was skipped, has many spellings; the wire has one of them.
+    if (Number.isNaN(number)) numbers.setBigUint64(8 * place, SKIPPED);
+  });
   return hmacSha256(
     secret,
     concat(

@@ -29,11 +29,13 @@ export interface Quantity {
   steps?: number;
   /** Width and number of buckets. */
   levels: [number, number][];
+  /** There where a person may leave it out: such people lie in the last bucket of each level. */
+  skippable?: true;
 }
 
-/** What is made of two other questions, at the positions `of`. */
+/** What is made of two to four other questions, at the positions `of`. */
 export interface Combination {
-  of: [number, number];
+  of: number[];
   /** Each a list of (question, width, buckets). */
   groups: [number, number, number][][];
 }

@@ -62,6 +62,38 @@ test("answers outside a form lie in no bucket", () => {
   assert.throws(() => randomizeAnswers(twice, groups, 90, 0.5, seeded(1)), RangeError);
 });
 
+test("only a number that may be skipped is skipped, and by saying so", () => {
+  const { questions } = ENCODINGS.find(({ form }) => form === "numbers that may be skipped");
+
+  assert.deepEqual(answerNumbers({ picked: [], numbers: [null, -0] }), [NaN, 0]);
+  for (const numbers of [[NaN, 1], [undefined, 1], ["", 1]]) {
+    assert.throws(() => answerNumbers({ picked: [], numbers }), RangeError);
+  }
+  const skipped = bucketsOf([NaN, NaN], questions, seeded(1));
+  const last = groupsOf(questions.slice(1, 3)).map(({ buckets }) => buckets - 1);
+  let first = 4;
+  const expected = groupsOf(questions.slice(1, 3)).map(({ buckets }, place) => {
+    first += buckets;
+    return first - buckets + last[place];
+  });
+  assert.deepEqual(skipped, expected);
+  const [{ questions: needed }] = ENCODINGS;
+  assert.throws(() => bucketsOf([0, 4, 44, NaN], needed, seeded(1)), RangeError);
+  assert.throws(() => bucketsOf([NaN, 120.5], questions, seeded(1)), RangeError);
+  assert.throws(() => bucketsOf([null, 1], questions, seeded(1)), RangeError);
+});
+
+test("a skip uses up as many draws as a number", () => {
+  const { questions } = ENCODINGS.find(({ form }) => form === "numbers that may be skipped");
+  const used = (answer) => {
+    const rng = seeded(3);
+    bucketsOf(answer, questions, rng);
+    return rng.bits53();
+  };
+
+  assert.equal(used([NaN, NaN]), used([44, 60]));
+});
+
 test("a form whose encoding is not described in full is refused", async () => {
   const changed = (change) => {
     const questions = structuredClone(ENCODINGS[0].questions);
@@ -83,12 +115,24 @@ test("a form whose encoding is not described in full is refused", async () => {
     "no unit": (_, age) => delete age.unit,
     "no range": (_, __, ___, way) => Object.assign(way, { low: 120 }),
     "an endless range": (_, __, ___, way) => Object.assign(way, { high: Infinity }),
+    "a skip that is denied": (_, age) => Object.assign(age, { skippable: false }),
+    "a skip in numbers": (_, age) => Object.assign(age, { skippable: 1 }),
+    "an unknown member of a number": (_, age) => Object.assign(age, { optional: true }),
+    "an unknown member of a choice": (way) => Object.assign(way, { optional: true }),
     "half a step": (_, __, ___, way) => Object.assign(way, { steps: 0.5 }),
     "no options": (way) => Object.assign(way, { options: [] }),
     "more answers than options": (way) => Object.assign(way, { most: 5 }),
     "a combination of nothing": (...all) => Object.assign(all[4], { groups: [] }),
     "a combination with another form's question": (...all) => all[4].groups[0][0].splice(0, 1, 9),
     "a combination with itself": (...all) => all[4].groups[0][0].splice(0, 1, 5),
+    "a combination of other questions than it says": (...all) => all[4].of.reverse(),
+    "a combination of one question": (...all) => Object.assign(all[4], { of: [0], groups: [[[0, 1, 4]]] }),
+    "a combination of one question twice": (...all) =>
+      Object.assign(all[4], { of: [0, 0], groups: [[[0, 1, 4], [0, 1, 4]]] }),
+    "a combination of five": (...all) =>
+      Object.assign(all[4], { of: [0, 1, 2, 3, 6], groups: [[0, 1, 2, 3, 6].map((of) => [of, 1, 2])] }),
+    "a combination of a part of its questions": (...all) => all[4].groups[0].pop(),
+    "an unknown member of a combination": (...all) => Object.assign(all[4], { optional: true }),
     "a combination of several options": (way) => Object.assign(way, { most: 2 }),
   };
 

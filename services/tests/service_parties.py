@@ -55,6 +55,34 @@ FORM = (
     AskedCombination.among(_ASKED, 0, 3),
 )
 
+_LEFT_OUT = (
+    _ASKED[0],
+    AskedNumber.in_intervals(
+        "How old are you?",
+        (16, 25, 35, 45, 55, 65, 110),
+        unit="years",
+        skippable=True,
+    ),
+    AskedNumber.in_digits(
+        "How long is the way?", 0, 120, unit="minutes", digits=3, skippable=True
+    ),
+)
+# Both numbers may be skipped.
+SKIPPABLE_FORM = (*_LEFT_OUT, AskedCombination.among(_LEFT_OUT, 0, 2))
+
+_CHOICES = (
+    AskedQuestion("How do you get to work?", ("bike", "bus", "car")),
+    AskedQuestion("Is there a park near you?", ("yes", "no")),
+    AskedQuestion("Where do you live?", ("center", "suburbs")),
+    AskedQuestion("Do you smoke?", ("yes", "no")),
+)
+# Tables of three and of all four choices.
+TABLES_FORM = (
+    *_CHOICES,
+    AskedCombination.among(_CHOICES, 2, 0, 1),
+    AskedCombination.among(_CHOICES, 0, 1, 2, 3),
+)
+
 
 class Enroller:
     """Draws tokens for each epoch, and hands them out one after the other.

@@ -1,81 +1,82 @@
-"""Two questions of a form that are counted together, without a third one.
+"""Questions of a form that are counted together, without another one.
 
-A cell is a bucket of one question and one of the other, in mixed radix: with coordinates
+A cell is a bucket of each of two to four questions, in mixed radix: with coordinates
 (question, width, buckets), each as a level of `asked_number`, the last varies fastest.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from shuffledp.asked_number import AskedNumber
 from shuffledp.errors import InvalidInputError
 
 Coordinate = tuple[int, int, int]
 Cells = tuple[Coordinate, ...]
+MOST_COMBINED = 4
 
 
 @dataclass(frozen=True)
 class AskedCombination:
-    """The joint table of two choices, or the mean of a number by a choice.
+    """The joint table of two to four choices, or the mean of a number by a choice.
 
     >>> AskedCombination((0, 1), (((0, 1, 4), (1, 1, 2)),)).to_dict()
     {'of': [0, 1], 'groups': [[[0, 1, 4], [1, 1, 2]]]}
 
     Attributes:
-        of: Positions of the two questions in the form, the choice first.
-        groups: Coordinates of each group of cells.
+        of: Positions of two to four questions in the form, choices before a number.
+        groups: Coordinates of each group of cells, one of each question.
     """
 
-    of: tuple[int, int]
+    of: tuple[int, ...]
     groups: tuple[Cells, ...]
 
     def __post_init__(self) -> None:
-        of = _whole_numbers(self.of, 2)
-        if of[0] == of[1]:
-            raise InvalidInputError("Expected two different questions to be combined.")
-        if not isinstance(self.groups, Sequence) or not self.groups:
+        _check_size(self.of)
+        of = _whole_numbers(self.of, len(self.of))
+        if len(set(of)) < len(of):
+            raise InvalidInputError("Expected different questions to be combined.")
+        if not _is_list(self.groups) or not self.groups:
             raise InvalidInputError("Expected groups of cells.")
         groups = []
         for cells in self.groups:
-            if not isinstance(cells, Sequence) or len(cells) != 2:
-                raise InvalidInputError("Expected cells of two coordinates.")
+            if not _is_list(cells) or len(cells) != len(of):
+                raise InvalidInputError(f"Expected cells of {len(of)} coordinates.")
             groups.append(tuple(_whole_numbers(coordinate, 3) for coordinate in cells))
         object.__setattr__(self, "of", of)
         object.__setattr__(self, "groups", tuple(groups))
 
     @classmethod
-    def among(
-        cls, questions: Sequence[Any], first: int, second: int
-    ) -> "AskedCombination":
-        """Returns the combination of two questions of a form.
+    def among(cls, questions: Sequence[Any], *of: int) -> "AskedCombination":
+        """Returns the combination of some questions of a form.
 
         Args:
             questions: Of the form, in their order.
-            first: Position of a choice of one option.
-            second: Position of another one, or of a number whose mean is estimated.
+            of: Positions of two to four choices of one option; or of one and of a number
+                whose mean is estimated.
 
         Raises:
             InvalidInputError: If they are other questions.
         """
-        first_question, second_question = (
-            _at(questions, index) for index in (first, second)
-        )
-        number = second_question if isinstance(second_question, AskedNumber) else None
-        picked = [first_question] if number else [first_question, second_question]
-        if any(getattr(asked, "most", 0) != 1 for asked in picked) or (
-            number and number.steps is None
+        _check_size(of)
+        combined = [_at(questions, index) for index in of]
+        number = combined[-1] if isinstance(combined[-1], AskedNumber) else None
+        choices = combined[:-1] if number else combined
+        if any(getattr(asked, "most", 0) != 1 for asked in choices) or (
+            number and (number.steps is None or len(choices) != 1)
         ):
             raise InvalidInputError(
-                "Expected a choice of one option beside another, or beside a number of "
-                "kind number."
+                "Expected choices of one option, or one of them beside a number of kind "
+                "number."
             )
-        levels = number.levels if number else ((1, len(second_question.options)),)
-        options = len(first_question.options)
-        return cls(
-            (first, second),
-            tuple(((first, 1, options), (second, *level)) for level in levels),
+        picked = tuple(
+            (index, 1, len(asked.options))
+            for index, asked in zip(of[: len(choices)], choices, strict=True)
         )
+        if number is None:
+            return cls(of, (picked,))
+        levels = number.stated_levels
+        return cls(of, tuple((*picked, (of[-1], *level)) for level in levels))
 
     @property
     def text_lists(self) -> tuple[tuple[str, ...], ...]:
@@ -94,8 +95,23 @@ def _at(questions: Sequence[Any], index: int) -> Any:
     return questions[index]
 
 
+def _check_size(of: object) -> None:
+    """Raises InvalidInputError unless there are as many positions as can be combined."""
+    if not _is_list(of) or not 2 <= len(of) <= MOST_COMBINED:
+        raise InvalidInputError(
+            f"Expected 2 to {MOST_COMBINED} questions to be combined."
+        )
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
 def _whole_numbers(value: object, count: int) -> Any:
-    is_list = isinstance(value, Sequence) and len(value) == count
-    if not is_list or any(type(number) is not int for number in value):  # type: ignore[attr-defined]
+    if (
+        not _is_list(value)
+        or len(value) != count
+        or any(type(number) is not int for number in value)
+    ):
         raise InvalidInputError(f"Expected {count} whole numbers of a combination.")
-    return tuple(value)  # type: ignore[arg-type]
+    return tuple(value)

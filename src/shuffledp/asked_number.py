@@ -8,7 +8,9 @@ A number becomes a position, and a position lies in one bucket of each level:
     levels   bucket = floor(position / width) mod buckets, for each (width, buckets)
 
 Devices are told these numbers and nothing else: levels of intervals, each inside one of the
-level above, show a distribution; binary digits show a mean.
+level above, show a distribution; binary digits show a mean. A number that may be skipped
+has one more interval, or one more bucket of each digit: those who skip lie in the last
+bucket of every level, and send as many messages as others.
 """
 
 from collections.abc import Sequence
@@ -40,6 +42,8 @@ class AskedNumber:
     ((2, 2), (1, 3))
     >>> AskedNumber.in_digits("How many hours?", 0, 24, digits=3).levels
     ((4, 2), (2, 2), (1, 2))
+    >>> AskedNumber.in_digits("Your pay?", 0, 9, digits=2, skippable=True).levels
+    ((2, 3), (1, 3))
 
     Attributes:
         text: As people read it.
@@ -50,6 +54,7 @@ class AskedNumber:
         steps: 2^J - 1 for J binary digits, from 1 to 24; None with edges.
         levels: Width and number of buckets of each level: those of intervals in intervals,
             or those of binary digits.
+        skippable: Whether a person may leave it out.
     """
 
     text: str
@@ -59,6 +64,7 @@ class AskedNumber:
     edges: tuple[float, ...] | None
     steps: int | None
     levels: Levels
+    skippable: bool = False
 
     def __post_init__(self) -> None:
         check_label(self.text, "the text of a question")
@@ -67,6 +73,8 @@ class AskedNumber:
         for name in ("low", "high"):
             object.__setattr__(self, name, _number(getattr(self, name)))
         value_range(self.low, self.high)
+        if type(self.skippable) is not bool:
+            raise InvalidInputError("Expected skippable as true or false.")
         if (self.edges is None) is (self.steps is None):
             raise InvalidInputError("Expected either edges or steps of a number.")
         allowed = self._levels_of_edges() if self.steps is None else self._digits()
@@ -92,13 +100,13 @@ class AskedNumber:
                 "Expected edges from the lowest number to the highest."
             )
         object.__setattr__(self, "edges", numbers)
-        levels, bins = _levels(self.levels), len(numbers) - 1
+        levels, bins = _levels(self.levels), len(numbers) - 1 + self.skippable
         fan_out = levels[-2][0] if len(levels) > 1 else bins
         return (interval_levels(bins, fan_out),) if fan_out >= 2 else ()
 
     def _digits(self) -> tuple[Levels, ...]:
         return tuple(
-            digit_levels(digits)
+            digit_levels(digits, skippable=self.skippable)
             for digits in range(1, MOST_DIGITS + 1)
             if type(self.steps) is int and self.steps == 2**digits - 1
         )
@@ -111,6 +119,7 @@ class AskedNumber:
         *,
         unit: str = "",
         fan_out: int | None = None,
+        skippable: bool = False,
     ) -> "AskedNumber":
         """Returns a question that estimates the distribution.
 
@@ -120,6 +129,7 @@ class AskedNumber:
             unit: Of the number.
             fan_out: Intervals that one of the level above holds, at least 2; by default 4,
                 or 2 if there are no more than 4 intervals.
+            skippable: Whether a person may leave it out.
         """
         if isinstance(edges, str) or not isinstance(edges, Sequence) or len(edges) < 3:
             raise InvalidInputError("Expected edges as a list of at least 3 numbers.")
@@ -130,8 +140,10 @@ class AskedNumber:
             raise InvalidInputError(
                 f"Expected a fan_out from 2 to {MOST_BINS:,}, got {fan_out!r:.40}."
             )
-        levels = interval_levels(bins, fan_out)
-        return cls(text, unit, edges[0], edges[-1], tuple(edges), None, levels)
+        # Other values are refused with the question.
+        levels = interval_levels(bins + (skippable is True), fan_out)
+        ends = edges[0], edges[-1]
+        return cls(text, unit, *ends, tuple(edges), None, levels, skippable)
 
     @classmethod
     def in_digits(
@@ -142,6 +154,7 @@ class AskedNumber:
         *,
         unit: str = "",
         digits: int = DEFAULT_DIGITS,
+        skippable: bool = False,
     ) -> "AskedNumber":
         """Returns a question that estimates the mean.
 
@@ -151,17 +164,27 @@ class AskedNumber:
             high: Largest possible number.
             unit: Of the number.
             digits: J, binary digits to which a number is rounded at random, from 1 to 24.
+            skippable: Whether a person may leave it out.
         """
         if type(digits) is not int or not 1 <= digits <= MOST_DIGITS:
             raise InvalidInputError(
                 f"Expected from 1 to {MOST_DIGITS} digits, got {digits!r:.40}."
             )
-        return cls(text, unit, low, high, None, 2**digits - 1, digit_levels(digits))
+        levels = digit_levels(digits, skippable=skippable is True)
+        return cls(text, unit, low, high, None, 2**digits - 1, levels, skippable)
 
     @property
     def fan_out(self) -> int:
         """Intervals that one of the level above holds, where there are edges."""
         return self.levels[-2][0] if len(self.levels) > 1 else self.levels[0][1]
+
+    @property
+    def stated_levels(self) -> Levels:
+        """Levels of numbers that were stated, without buckets for skips.
+
+        Of a number with steps, which combinations are made of.
+        """
+        return digit_levels(len(self.levels))
 
     @property
     def text_lists(self) -> tuple[tuple[str, ...], ...]:
@@ -173,6 +196,8 @@ class AskedNumber:
         scale: dict[str, Any] = (
             {"steps": self.steps} if self.edges is None else {"edges": list(self.edges)}
         )
+        # Tasks whose people state all numbers stay what they were.
+        skips = {"skippable": True} if self.skippable else {}
         return {
             "text": self.text,
             "unit": self.unit,
@@ -180,6 +205,7 @@ class AskedNumber:
             "high": self.high,
             **scale,
             "levels": [list(level) for level in self.levels],
+            **skips,
         }
 
 
@@ -196,9 +222,9 @@ def interval_levels(bins: int, fan_out: int) -> Levels:
     return tuple(levels)
 
 
-def digit_levels(digits: int) -> Levels:
+def digit_levels(digits: int, *, skippable: bool = False) -> Levels:
     """Returns levels of binary digits, the most significant one first."""
-    return tuple((2**digit, 2) for digit in reversed(range(digits)))
+    return tuple((2**digit, 2 + skippable) for digit in reversed(range(digits)))
 
 
 def _number(value: object) -> float:

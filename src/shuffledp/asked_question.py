@@ -27,9 +27,10 @@ text = "How old are you?"
 kind = "distribution"
 edges = [16, 30, 45, 65, 120]
 unit = "years"
+skippable = true
 
-Two questions are counted together without another question: a table of two choices of one
-option, and the mean of a number of kind "number" by such a choice.
+Questions are counted together without another question: a table of two to four choices of
+one option, and the mean of a number of kind "number" by such a choice.
 
 [questions.who]
 kind = "table"
@@ -46,7 +47,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from shuffledp.asked_combination import AskedCombination
+from shuffledp.asked_combination import MOST_COMBINED, AskedCombination
 from shuffledp.asked_number import AskedNumber
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.label_checks import check_label, check_labels
@@ -55,6 +56,7 @@ from shuffledp.question_tables import read_question_tables
 MAX_OPTIONS = 10_000
 _TERMS = frozenset({"text", "options", "most"})
 _NUMBER = frozenset({"text", "unit", "low", "high", "levels"})
+_SOMETIMES = frozenset({"edges", "steps", "skippable"})
 _COMBINATION = frozenset({"of", "groups"})
 
 
@@ -136,19 +138,18 @@ def described(questions: Sequence[FormQuestion]) -> Iterator[tuple[str, str]]:
         elif isinstance(asked, AskedNumber):
             unit = f" {asked.unit}" if asked.unit else ""
             sizes = ", ".join(f"{buckets:,}" for _, buckets in asked.levels)
+            skips = ", the last for people who skip it" if asked.skippable else ""
             yield (
                 "number",
                 f"from {asked.low:g} to {asked.high:g}{unit} to {asked.text}, sent as one "
-                f"of {sizes} buckets",
+                f"of {sizes} buckets{skips}",
             )
             if asked.edges is not None:
                 inner = ", ".join(f"{edge:g}" for edge in asked.edges[1:-1])
                 yield "divided at", inner
         else:
-            first, second = (
-                getattr(questions[index], "text", "") for index in asked.of
-            )
-            yield "counted together", f"{first} & {second}"
+            texts = (getattr(questions[index], "text", "") for index in asked.of)
+            yield "counted together", " & ".join(texts)
 
 
 def _question(entry: object) -> FormQuestion:
@@ -159,11 +160,13 @@ def _question(entry: object) -> FormQuestion:
             return AskedQuestion(**entry)
         if set(entry) == _COMBINATION:
             return AskedCombination(**entry)
-        if set(entry) - {"edges", "steps"} == _NUMBER:
+        # True is its only spelling on the wire: equal questions have equal digests.
+        skips_as_stated = entry.get("skippable", True) is True
+        if set(entry) - _SOMETIMES == _NUMBER and skips_as_stated:
             return AskedNumber(**{"edges": None, "steps": None} | dict(entry))
     raise InvalidInputError(
         f"Expected questions of {', '.join(sorted(_TERMS))}, numbers with levels, or "
-        f"combinations of two questions, got {entry!r:.80}."
+        f"combinations of questions, got {entry!r:.80}."
     )
 
 
@@ -204,20 +207,23 @@ def _choice(terms: dict[str, Any], *_: object) -> FormQuestion:
 
 def _number(terms: dict[str, Any], *_: object) -> FormQuestion:
     names = {"text", "low", "high"}
-    return AskedNumber.in_digits(**_only(terms, names, {"unit", "digits"}))
+    return AskedNumber.in_digits(**_only(terms, names, {"unit", "digits", "skippable"}))
 
 
 def _distribution(terms: dict[str, Any], *_: object) -> FormQuestion:
     names = {"text", "edges"}
-    return AskedNumber.in_intervals(**_only(terms, names, {"unit", "fan_out"}))
+    optional = {"unit", "fan_out", "skippable"}
+    return AskedNumber.in_intervals(**_only(terms, names, optional))
 
 
 def _table(
     terms: dict[str, Any], names: Sequence[str], questions: _Questions
 ) -> FormQuestion:
     attributes = _only(terms, {"text", "attributes"})["attributes"]
-    if not isinstance(attributes, list) or len(attributes) != 2:
-        raise InvalidInputError("Expected attributes as the names of two questions.")
+    if not isinstance(attributes, list) or not 2 <= len(attributes) <= MOST_COMBINED:
+        raise InvalidInputError(
+            f"Expected attributes as the names of 2 to {MOST_COMBINED} questions."
+        )
     return _combined(attributes, names, questions)
 
 
@@ -236,7 +242,7 @@ def _combined(
         raise InvalidInputError(
             f"Expected names of questions in this file, got {list(wanted)!r:.80}."
         )
-    return AskedCombination.among(list(questions.values()), indices[0], indices[1])
+    return AskedCombination.among(list(questions.values()), *indices)
 
 
 def _only(

@@ -20,6 +20,7 @@ FILES = {
     "estimate.json",
     "estimates.csv",
     "estimates.parquet",
+    "estimates.arrow",
 }
 
 

@@ -129,6 +129,7 @@ def test_report_of_items_holds_its_numbers(
         "estimate.json",
         "estimates.csv",
         "estimates.parquet",
+        "estimates.arrow",
     }
     guarantee = json.loads((folder / "estimate.json").read_text())["guarantee"]
     page = (folder / "report.html").read_text()

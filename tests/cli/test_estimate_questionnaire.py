@@ -67,6 +67,7 @@ def test_a_report_is_written_and_printed(
     parquet = pl.read_parquet(tmp_path / "report" / "estimates.parquet")
     assert parquet.columns == csv.columns
     assert parquet["estimate"].to_list() == csv["estimate"].to_list()
+    assert pl.read_ipc(tmp_path / "report" / "estimates.arrow").equals(parquet)
     assert "<svg" in (tmp_path / "report" / "report.html").read_text()
 
 

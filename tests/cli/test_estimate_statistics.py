@@ -83,6 +83,7 @@ def test_report_of_a_mean_holds_its_numbers(
         "estimate.json",
         "estimates.csv",
         "estimates.parquet",
+        "estimates.arrow",
     }
     people, _ = json.loads((folder / "estimate.json").read_text())["estimates"]
     page = (folder / "report.html").read_text()

@@ -110,9 +110,16 @@ def test_numbers_cannot_be_left_out_but_people_can(
     [
         ({"age": [121, *[20] * 9]}, {}, InvalidInputError, "column 'age'.*row 0"),
         ({"way": ["tram", *["bus"] * 9]}, {}, InvalidInputError, "'way'.*row 0"),
-        ({"target": ["x", *["1"] * 9]}, {}, DataError, "a number"),
+        ({"target": ["x", *["1"] * 9]}, {}, DataError, "a finite number"),
         ({"target": [None, *[1.0] * 9]}, {}, MissingValueError, "'target'.*row 0"),
-        ({"target": [0.0] * 10}, {}, InvalidInputError, "targets above 0"),
+        (
+            {"target": [*[1.0] * 8, 0.0, -1.0]},
+            {},
+            InvalidInputError,
+            "targets above 0.*'target', got 0.0 and others in rows 8 and 9",
+        ),
+        ({"target": [*["1"] * 9, "x"]}, {}, DataError, "'target', got 'x' in row 9"),
+        ({"age": [*["20"] * 8, "x", "y"]}, {}, DataError, "'x' and others in rows 8"),
         ({}, {"targets": "aim"}, DataError, "aim"),
         ({}, {"targets": None}, InvalidInputError, "targets=COLUMN"),
         ({}, {"targets": ["target"]}, InvalidInputError, "targets as"),

@@ -22,7 +22,15 @@ from page_server import (
     served,
     visit,
 )
-from service_parties import FORM, NOTICE, QUESTIONS, Enroller, publish
+from service_parties import (
+    FORM,
+    NOTICE,
+    QUESTIONS,
+    SKIPPABLE_FORM,
+    TABLES_FORM,
+    Enroller,
+    publish,
+)
 
 from shuffledp.randomness import SystemRandom
 from shuffledp.statistics.frequency.survey import FrequencySurvey
@@ -252,7 +260,7 @@ def test_several_questions_are_answered_in_one_message(page: Any) -> None:
         alert = page.get_by_role("alert").inner_text()
         inside = page.locator("#answer-2 [role=alert]").count()
         page.get_by_role("group", name="Do you dance?").get_by_label(
-            "No answer"
+            "I would rather not say"
         ).check()
         go_on(page)
         shown = make_message(page)
@@ -260,7 +268,7 @@ def test_several_questions_are_answered_in_one_message(page: Any) -> None:
 
     (opened,) = server.opened()
     assert progress == "Question 3 of 3"
-    assert alert == "Choose an answer here, or \u201cNo answer\u201d."
+    assert alert == ("Choose an answer here, or \u201cI would rather not say\u201d.")
     assert inside == 1
     # Answers stand first: the question that is left out sends a message, too.
     assert opened[:3] == [2 * 3, 2 * 4, 2 * 8]
@@ -315,6 +323,88 @@ def test_numbers_and_combinations_are_answered_in_one_message(page: Any) -> None
     assert opened[:13] == [
         2 * (first + place) for first, place in zip(firsts, places, strict=True)
     ]
+
+
+@pytest.mark.parametrize("minutes", ["120", None])
+def test_a_number_that_is_not_stated_is_sent_as_one_more_answer(
+    page: Any, minutes: str | None
+) -> None:
+    server = asked_at_once(SKIPPABLE_FORM)
+
+    with served(server) as url:
+        visit(page, url, server.link())
+        pick(page, "level", 2)
+        go_on(page)
+        pick(page, "answer-0", 2)
+        go_on(page)
+        page.locator("#number-1").fill("44")
+        skip = page.locator("#answer-1").get_by_label("I would rather not say")
+        skip.check()
+        is_off = page.locator("#number-1").is_disabled()
+        page.get_by_role("button", name="Deutsch").click()
+        german = page.locator("#answer-1 .choice").inner_text()
+        is_kept = page.locator("#answer-1 input[type=checkbox]").is_checked()
+        is_still_off = page.locator("#number-1").is_disabled()
+        page.get_by_role("button", name="English").click()
+        go_on(page)
+        go_on(page)
+        alert = page.get_by_role("alert").inner_text()
+        second = page.locator("#answer-2").get_by_label("I would rather not say")
+        second.check()
+        if minutes:
+            # Whoever changes their mind can still state it.
+            second.uncheck()
+            page.locator("#number-2").fill(minutes)
+        go_on(page)
+        answers = page.locator("#answers dd > span").all_inner_texts()
+        make_message(page)
+        send_message(page)
+
+    (opened,) = server.opened()
+    assert is_off
+    assert is_kept
+    assert is_still_off
+    assert german == "M\u00f6chte ich nicht sagen"
+    assert alert == (
+        "Write a number from 0 to 120, or choose \u201cI would rather not say\u201d."
+    )
+    last = "120 minutes" if minutes else "No answer"
+    assert answers == ["car", "No answer", last]
+    # The way; the last buckets of both levels of ages; three digits 1, or skips.
+    stated = [14, 17, 20, 27, 35, 43] if minutes else [15, 18, 21]
+    expected = [2 * bucket for bucket in (2, 5, 12, *stated)]
+    assert opened[: len(expected)] == expected
+    # People who skip lie in no group of the combination.
+    assert len(opened) == server.state.step.messages_per_report
+
+
+def test_tables_of_three_and_four_choices_are_answered_in_one_message(
+    page: Any,
+) -> None:
+    server = asked_at_once(TABLES_FORM)
+
+    with served(server) as url:
+        visit(page, url, server.link())
+        pick(page, "level", 2)
+        go_on(page)
+        for place, option in enumerate((2, 1, 0, 1)):
+            pick(page, f"answer-{place}", option)
+            go_on(page)
+        together = page.locator("#together li").all_inner_texts()
+        shown = make_message(page)
+        send_message(page)
+
+    (opened,) = server.opened()
+    way, park, home, smoke = (asked.text for asked in TABLES_FORM[:4])
+    assert together == [
+        f"{home} & {way} & {park}",
+        f"{way} & {park} & {home} & {smoke}",
+    ]
+    # Four choices; of 12 cells the last of those in the center; of 24 the third last.
+    buckets = (2, 4, 5, 8, 9 + 5, 21 + 21)
+    assert opened[:6] == [2 * bucket for bucket in buckets]
+    cell = f"{way} car & {park} no & {home} center & {smoke} no"
+    assert any(line.startswith(cell) for line in shown)
 
 
 def test_what_was_filled_in_stays_in_another_language(page: Any) -> None:

@@ -85,6 +85,7 @@ def test_a_task_with_numbers_is_read_as_it_was_written() -> None:
         lambda asked: asked[4].update(of=[2, 0]),
         lambda asked: asked[4].update(of=[0, 7]),
         lambda asked: asked[4].update(of=[0, -4]),
+        lambda asked: asked[4].update(of=[0, 2, 3]),
         lambda asked: asked[4].update(groups=[]),
         lambda asked: asked[4].update(groups=[[[0, 1, 4], [2, 1, 2]]] * 2),
         lambda asked: asked[5]["groups"].pop(),

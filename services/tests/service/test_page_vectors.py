@@ -158,11 +158,18 @@ def test_sealed_messages_open_for_their_own_case_alone() -> None:
         assert opened == [case["name"]]
 
 
+def number_of(stated: float | None) -> float:
+    """Returns a number of a vector, where null stands for one that was skipped."""
+    # Not the NaN that the wire has, so that it is spelled anew.
+    return -math.nan if stated is None else stated
+
+
 @pytest.mark.parametrize("entry", COINS, ids=[each["case"] for each in COINS])
 def test_coins_are_those_of_the_page(entry: dict[str, Any]) -> None:
     (case,) = [each for each in CASES if each["name"] == entry["case"]]
     step, secret = step_of(case), bytes.fromhex(entry["device_secret"])
-    link, answer = bytes.fromhex(entry["link_secret"]), np.array([entry["answer"]])
+    link = bytes.fromhex(entry["link_secret"])
+    answer = np.array([[number_of(each) for each in entry["answer"]]])
 
     places = np.array([entry["level"]])
     (context,) = stream_contexts(step, [link], places, answer)
@@ -177,11 +184,16 @@ def test_coins_are_those_of_the_page(entry: dict[str, Any]) -> None:
 def test_answers_of_forms_lie_in_the_buckets_of_the_page(entry: dict[str, Any]) -> None:
     encoding = FormEncoding(QUESTIONS.checked(entry["questions"]))
     secret = bytes.fromhex(entry["device_secret"])
+    options = [each["options"] for each in entry["questions"] if "options" in each]
+    choices, total = len(options), sum(map(len, options))
 
     for answer in entry["answers"]:
         people = np.frombuffer(bytes.fromhex(answer["context"]), np.uint8)
         rng = KeyedRandom(secret, people.reshape(1, 32))
-        row = [*answer["picked"], *answer["numbers"]]
+        picked = answer["picked"]
+        # A choice that was left out; of each, people pick one option at most.
+        left_out = [total] * (choices - len(picked))
+        row = [*picked, *left_out, *map(number_of, answer["numbers"])]
         (buckets,) = encoding.encode([row], rng=rng).tolist()
 
         by_group, last = [], 0

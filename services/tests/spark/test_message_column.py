@@ -1,5 +1,7 @@
 """Messages of protocols of several answers, as executors write and read them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ pytest.importorskip("pyarrow", reason="Needs the extra spark.")
 import pyarrow as pa
 
 import shuffledp as sdp
-from shuffledp.errors import InvalidInputError
+from shuffledp.errors import InvalidInputError, MissingValueError
 from shuffledp.reports import ShuffledReports
 from shuffledp_services.spark.frame_randomizer import FrameRandomizer
 from shuffledp_services.spark.message_column import MessageColumn
@@ -64,3 +66,125 @@ def test_reports_of_varying_size_have_no_column() -> None:
 
     with pytest.raises(InvalidInputError, match="one size"):
         MessageColumn.of(counts)
+
+
+QUESTIONS = (
+    sdp.ChoiceQuestion("papers", ("a", "b", "c"), most=2),
+    sdp.NumberQuestion("age", 0, 100, digits=3, skippable=True),
+    sdp.TableQuestion("who", {"sex": ("f", "m"), "home": ("city", "land", "sea")}),
+)
+NOISE = tuple(sdp.PoissonNoise(60.0) for _ in range(5))
+ASKED = sdp.Questionnaire(
+    QUESTIONS, NOISE, (0.5, 1.0), (1.0, 1.0), NUM_USERS, report_size=14
+)
+
+
+def known_answers(rng: np.random.Generator) -> dict[str, np.ndarray[Any, Any]]:
+    age = rng.uniform(0.0, 100.0, NUM_USERS)
+    age[::4] = np.nan
+    papers = np.sort(np.argsort(rng.random((NUM_USERS, 4)), axis=1)[:, :2], axis=1)
+    home = rng.integers(0, 4, NUM_USERS)
+    who = np.column_stack([rng.integers(0, 3, NUM_USERS), home])
+    return {"papers": papers, "age": age, "who": who}
+
+
+def test_questionnaires_are_randomized_in_parts_and_tallied() -> None:
+    answers = known_answers(np.random.default_rng(2))
+    people, levels = pa.array(np.arange(NUM_USERS)), np.full(NUM_USERS, 0.5)
+    levels[::2] = 1.0
+    randomizer = FrameRandomizer.of(ASKED, bytes(range(32)))
+
+    messages = randomizer.messages(people, answers, levels)
+    half = NUM_USERS // 3
+    parts = [
+        randomizer.messages(
+            people[part],
+            {name: column[part] for name, column in answers.items()},
+            levels[part],
+        )
+        for part in (slice(0, half), slice(half, NUM_USERS))
+    ]
+    spelled = {
+        **answers,
+        "age": np.where(np.isnan(answers["age"]), -np.nan, answers["age"]),
+    }
+    again = randomizer.messages(people, spelled, levels)
+    read = randomizer.column.read(randomizer.column.written(messages))
+
+    assert not randomizer.column.levels
+    np.testing.assert_array_equal(np.concatenate(parts), messages)
+    np.testing.assert_array_equal(read, messages)
+    np.testing.assert_array_equal(again, messages)
+    tally = ASKED.tally(ShuffledReports(ASKED.identity, read, None, "pool"))
+    crowd = sdp.Population.from_counts({0.5: NUM_USERS // 2, 1.0: NUM_USERS // 2})
+    estimate = ASKED.estimate(tally, crowd)
+    truths = {
+        "papers": np.bincount(answers["papers"].ravel(), minlength=4)[:3],
+        "age": [np.nanmean(answers["age"])],
+        "who": np.histogram2d(*answers["who"].T, bins=[range(4), range(5)])[0][
+            :2, :3
+        ].ravel(),
+    }
+    for name, truth in truths.items():
+        found = estimate[name]
+        assert np.all(np.abs(found.value - truth) <= 5.0 * found.standard_error)
+
+
+def test_a_questionnaire_needs_a_column_of_numbers_for_each_question() -> None:
+    randomizer = FrameRandomizer.of(ASKED, bytes(range(32)))
+    columns = {"papers": "p", "age": "a", "who": "w"}
+
+    named = randomizer.value_columns(dict(reversed(columns.items())))
+
+    assert list(named.items()) == [
+        ("answer to papers", "p"),
+        ("answer to age", "a"),
+        ("answer to who", "w"),
+    ]
+    wrong: list[Any] = [
+        "p",
+        {},
+        {"papers": "p"},
+        {**columns, "x": "x"},
+        ["p", "a", "w"],
+    ]
+    for value in wrong:
+        with pytest.raises(InvalidInputError, match="by its name: papers, age, who"):
+            randomizer.value_columns(value)
+    other = FrameRandomizer.of(sdp.Frequency(3), bytes(range(32)))
+    with pytest.raises(InvalidInputError, match="there are none"):
+        other.value_columns(columns)
+
+
+@pytest.mark.parametrize(
+    ("column", "error", "why"),
+    [
+        (pa.array(["a", "b"]), InvalidInputError, "positions of options"),
+        (pa.array([[0, 1], None]), MissingValueError, "'answer to papers'"),
+        (pa.array([[0, 1], [0]]), InvalidInputError, "one length"),
+        (pa.array([[0, 9], [0, 1]]), InvalidInputError, "papers: Expected positions"),
+    ],
+)
+def test_other_answers_end_the_job(
+    column: Any, error: type[Exception], why: str
+) -> None:
+    randomizer = FrameRandomizer.of(ASKED, bytes(range(32)))
+    batch = pa.RecordBatch.from_pydict(
+        {
+            "person": pa.array([1, 2]),
+            "answer to papers": column,
+            "answer to age": pa.array([1.0, None]),
+            "answer to who": pa.array([[0, 1], [2, 2]]),
+            "level": pa.array([0.5, 1.0]),
+        }
+    )
+
+    with pytest.raises(error, match=why):
+        list(randomizer.run(iter([batch])))
+
+
+def test_sizes_that_vary_have_no_column() -> None:
+    loose = sdp.Questionnaire(QUESTIONS, NOISE, (0.5,), (1.0,), NUM_USERS)
+
+    with pytest.raises(InvalidInputError, match="reports have one size"):
+        FrameRandomizer.of(loose, bytes(range(32)))

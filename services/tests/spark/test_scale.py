@@ -105,6 +105,79 @@ def test_sets_of_items_are_counted_and_estimated(spark: SparkSession) -> None:
     assert np.all(np.abs(found.value - truth) < 5.0 * found.standard_error)
 
 
+def test_a_questionnaire_is_counted_estimated_and_certified(
+    spark: SparkSession,
+) -> None:
+    rng, count = np.random.default_rng(5), 5_000
+    age = [None if skips else a for a, skips in zip(
+        rng.uniform(0.0, 100.0, count).tolist(), rng.random(count) < 0.3, strict=True
+    )]  # fmt: skip
+    people = pl.DataFrame(
+        {
+            "id": np.arange(count),
+            "way": rng.integers(0, 4, count),
+            "age": age,
+            "who": np.column_stack([rng.integers(0, 3, (count, 2))]).tolist(),
+            "level": rng.choice([1.0, 2.0], count),
+        }
+    )
+    questions = (
+        sdp.ChoiceQuestion("How?", ("bus", "car", "tram")),
+        sdp.NumberQuestion("age", 0, 100, digits=3, skippable=True),
+        sdp.TableQuestion("who", {"sex": ("f", "m"), "home": ("city", "land")}),
+    )
+    noise = tuple(sdp.PoissonNoise(80.0) for _ in range(5))
+    asked = sdp.Questionnaire(questions, noise, (1.0, 2.0), (1.0, 1.0), count, 24)
+    columns = {"age": "age", "How?": "way", "who": "who"}
+    frame = framed(spark, people)
+
+    messages = frames.randomize(
+        frame, asked, person="id", value=columns, level="level", secret=SECRET
+    )
+    counted = frames.tally(messages, asked)
+
+    assert messages.columns == ["message"]
+    crowd = frames.population(frame, "level")
+    found = asked.estimate(counted, crowd)
+    truths = {
+        "How?": np.bincount(people["way"], minlength=4)[:3],
+        "age": [people["age"].mean()],
+        "who": [
+            sum(cell == who for who in people["who"].to_list())
+            for cell in ([0, 0], [0, 1], [1, 0], [1, 1])
+        ],
+    }
+    for name, truth in truths.items():
+        assert np.all(
+            np.abs(found[name].value - truth) < 5.0 * found[name].standard_error
+        )
+    spread = frames.account(frame, asked, budget="level", delta=1e-6)
+    assert spread.to_dict() == sdp.account(asked, crowd, delta=1e-6).to_dict()
+    again = frames.randomize(
+        framed(spark, people, parts=3).orderBy("age"),
+        asked,
+        person="id",
+        value=columns,
+        level="level",
+        secret=SECRET,
+    )
+    assert frames.tally(again, asked) == counted
+    with pytest.raises(InvalidInputError, match="a column for each question"):
+        sent(frame, asked, "way")
+    needed = sdp.Questionnaire(
+        (sdp.NumberQuestion("age", 0, 100, digits=3),), noise[:3], (1.0, 2.0),
+        (1.0, 1.0), count, 8,
+    )  # fmt: skip
+    with pytest.raises(ShuffledpError, match="age: Expected numbers"):
+        frames.tally(
+            frames.randomize(
+                frame, needed, person="id", value={"age": "age"}, level="level",
+                secret=SECRET,
+            ),
+            needed,
+        )  # fmt: skip
+
+
 def test_estimates_are_of_the_truth_and_certified_for_the_people(
     spark: SparkSession,
 ) -> None:

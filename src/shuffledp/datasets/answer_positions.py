@@ -50,16 +50,17 @@ def option_positions(
     )
     if codes.null_count():
         unknown = picked.filter(codes.is_null())
+        others = " and others" if unknown["person"].n_unique() > 1 else ""
         raise InvalidInputError(
             f"Expected one of the {len(options)} answers in column {column.name!r}, got "
-            f"{unknown['text'][0]!r:.60} in {_row(unknown, first_row)}."
+            f"{unknown['text'][0]!r:.60}{others} in {_rows(unknown, first_row)}."
         )
     order = picked.select(pl.int_range(pl.len()).over("person")).to_series()
     if order.len() and (highest := int(order.to_numpy().max())) >= most:
-        too_many = picked.filter(order == highest)
+        too_many = picked.filter(order >= most)
         raise InvalidInputError(
             f"Expected at most {most} answers of a person in column {column.name!r}, got "
-            f"{highest + 1} in {_row(too_many, first_row)}."
+            f"up to {highest + 1} in {_rows(too_many, first_row)}."
         )
     positions = np.full((column.len(), most), len(options), dtype=np.int64)
     positions[picked["person"].to_numpy(), order.to_numpy()] = codes.to_numpy()
@@ -89,8 +90,8 @@ def _texts(column: pl.Series) -> pl.Series:
     return column.cast(pl.String)
 
 
-def _row(cells: pl.DataFrame, first_row: int) -> str:
-    person = int(cells["person"][0])
-    marked = np.zeros(person + 1, dtype=np.bool_)
-    marked[person] = True
+def _rows(cells: pl.DataFrame, first_row: int) -> str:
+    people = cells["person"].to_numpy()
+    marked = np.zeros(int(people.max()) + 1, dtype=np.bool_)
+    marked[people] = True
     return rows_phrase(marked, first_row)

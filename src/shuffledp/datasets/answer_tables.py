@@ -1,12 +1,11 @@
 """Answers to several questions, from a table with a row for each person."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
-import polars as pl
 
+from shuffledp.datasets.answer_numbers import answer_numbers, answer_targets
 from shuffledp.datasets.answer_positions import check_no_separator, option_positions
-from shuffledp.datasets.column_values import budgets_of, numbers_of
 from shuffledp.datasets.frames import Source, rows_of
 from shuffledp.datasets.missing import cleaned_rows, refuse_missing
 from shuffledp.errors import DataError, InvalidInputError
@@ -20,6 +19,7 @@ def read_answers(
     *,
     level: str,
     numbers: Mapping[str, tuple[float, float]] | None = None,
+    skippable: Collection[str] = (),
 ) -> tuple[Ints | Floats, Floats]:
     """Returns the positions of people's answers, and their levels.
 
@@ -30,15 +30,16 @@ def read_answers(
         questions: The options of each, and how many a person may pick.
         level: The column of levels.
         numbers: Columns of numbers, each with the smallest and the largest one.
+        skippable: Those of them in which a cell may be empty.
 
     Returns:
         Positions of options, counted over all questions, ascending in rows that are filled
-        up with the number of options, and then the numbers, shape (n, answers); and levels,
-        shape (n,).
+        up with the number of options, and then the numbers, NaN for none, shape (n,
+        answers); and levels, shape (n,).
 
     Raises:
         DataError: If the table is missing, empty, unreadable, or lacks a column.
-        MissingValueError: If a person has no level, or no number.
+        MissingValueError: If a person has no level, or no number where they need one.
         InvalidInputError: If a cell is none of a question's options, or holds too many, or
             a number is out of range.
     """
@@ -54,9 +55,11 @@ def read_answers(
         check_no_separator(options, most)
     known = {option for options, _ in questions for option in options}
     rows = cleaned_rows(rows_of(source, [*columns, *ends, level]), known)
-    # Estimates of numbers take for granted that all people state one.
-    refuse_missing([rows.frame[name] for name in (level, *ends)], rows)
-    levels = budgets_of(rows.frame[level])
+    # Estimates of other numbers take for granted that all people state one.
+    needed = [level, *(name for name in ends if name not in skippable)]
+    refuse_missing([rows.frame[name] for name in needed], rows)
+    everybody = np.ones(rows.frame.height, dtype=np.bool_)
+    levels = answer_targets(rows.frame[level], everybody, first_row=rows.first)
     total = sum(len(options) for options, _ in questions)
     parts, first = [], 0
     for column, (options, most) in zip(columns, questions, strict=True):
@@ -70,16 +73,7 @@ def read_answers(
     if not ends:
         return answers, levels
     in_range = [
-        _numbers_between(rows.frame[name], low, high)
+        answer_numbers(rows.frame[name], low, high, first_row=rows.first)
         for name, (low, high) in ends.items()
     ]
     return np.column_stack([answers, *in_range]), levels
-
-
-def _numbers_between(column: pl.Series, low: float, high: float) -> Floats:
-    numbers = numbers_of(column)
-    if not np.all((numbers >= low) & (numbers <= high)):
-        raise InvalidInputError(
-            f"Expected numbers from {low:g} to {high:g} in column {column.name!r}."
-        )
-    return numbers

@@ -6,6 +6,7 @@ conversion refuses missing values (see `missing`), with the numbers of their row
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shuffledp.arrays import level_array
 from shuffledp.datasets.missing import BLANK, cleaned, refuse_missing
@@ -158,18 +159,43 @@ def _numbers(column: pl.Series, what: str) -> pl.Series:
     if column.dtype.is_numeric():
         # Databases use decimal numbers, a type that NumPy lacks.
         return column.cast(pl.Float64) if column.dtype.is_decimal() else column
-    if column.dtype.is_temporal():
-        raise _expected(f"{what}, not a date or time,", column)
     if column.dtype != pl.String:
-        raise _expected(what, column)
+        raise _expected(wanted_number(what, column), column)
     numbers = _parsed(column)
-    # If decimal points parse all texts, the error names decimal commas as the cause.
     if numbers.null_count():
-        commas = column.str.replace(",", ".", literal=True)
-        if _parsed(commas).null_count() == 0:
-            what += " with a decimal point, not a decimal comma,"
-        raise _expected(what, column, numbers.is_not_null())
+        raise _expected(wanted_number(what, column), column, numbers.is_not_null())
     return numbers
+
+
+def wanted_number(what: str, column: pl.Series) -> str:
+    """Returns what is expected in a column that does not hold numbers.
+
+    Args:
+        what: Such as "a finite number".
+        column: Cleaned.
+    """
+    if column.dtype.is_temporal():
+        return f"{what}, not a date or time,"
+    if column.dtype == pl.String:
+        given = column.drop_nulls()
+        commas = given.str.replace(",", ".", literal=True)
+        # If decimal points parse all texts, decimal commas are the cause.
+        if _parsed(given).null_count() and not _parsed(commas).null_count():
+            return f"{what} with a decimal point, not a decimal comma,"
+    return what
+
+
+def are_numbers(column: pl.Series) -> NDArray[np.bool_]:
+    """Tells which entries of a cleaned column `numbers_of` takes, shape (n,)."""
+    if column.dtype == pl.Boolean or holds_truths(column.drop_nulls()):
+        return column.is_not_null().to_numpy()
+    if column.dtype == pl.String:
+        numbers = _parsed(column)
+    elif column.dtype.is_numeric():
+        numbers = column.cast(pl.Float64)
+    else:
+        return np.zeros(column.len(), dtype=np.bool_)
+    return np.isfinite(numbers.fill_null(np.nan).to_numpy())
 
 
 def _parsed(texts: pl.Series) -> pl.Series:

@@ -35,9 +35,11 @@ _LONGEST_NAME = 24
 # Endings of files that a report is not: its folder would have a misleading name.
 _OTHER_FILES = frozenset(
     [
+        ".arrow",
         ".csv",
         ".doc",
         ".docx",
+        ".feather",
         ".jpg",
         ".json",
         ".md",
@@ -111,8 +113,8 @@ class Rehearsed:
     def report(self, path: str | Path, *, force: bool = False) -> list[Path]:
         """Writes the report: one page, if the path ends in .html, or else a folder.
 
-        A folder gets the page, its pictures, JSON, CSV and Parquet, as on the command
-        line.
+        A folder gets the page, its pictures, JSON, CSV, Parquet and an Arrow file, as on
+        the command line.
 
         Args:
             path: Of the page, or of a folder that is new or empty.

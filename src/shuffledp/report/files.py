@@ -1,4 +1,7 @@
-"""Report of a collection in a folder: one-file HTML, its pictures, JSON, CSV, Parquet."""
+"""Report of a collection in a folder: one-file HTML, its pictures, JSON, and tables.
+
+All rows are in three tables: CSV, Parquet, and an Arrow file (IPC).
+"""
 
 import io
 import json
@@ -104,8 +107,23 @@ def _pictures(summary: Summary) -> dict[str, str]:
     }
 
 
+def _tables(summary: Summary) -> dict[str, bytes]:
+    """Returns all rows in formats with types, by the names of their files."""
+    # Imported on use: Polars takes long to load.
+    import polars as pl
+
+    frame, parquet, arrow = estimates_frame(summary), io.BytesIO(), io.BytesIO()
+    frame.write_parquet(parquet)
+    # Texts of the oldest layout, which every reader of Arrow knows.
+    frame.write_ipc(arrow, compat_level=pl.CompatLevel.oldest())
+    return {
+        f"{_STEM}.parquet": parquet.getvalue(),
+        f"{_STEM}.arrow": arrow.getvalue(),
+    }
+
+
 def write_report(summary: Summary, folder: Path) -> list[Path]:
-    """Writes report.html, its pictures, estimate.json, and all rows as CSV and as Parquet.
+    """Writes report.html, its pictures, estimate.json, and all rows as three tables.
 
     All files are written, or none.
 
@@ -116,14 +134,12 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
         DataError: If the folder cannot be written to.
         MissingExtraError: If the report extra is not installed.
     """
-    table = io.BytesIO()
-    estimates_frame(summary).write_parquet(table)
     contents: dict[str, str | bytes] = {
         "report.html": html_report(summary),
         **_pictures(summary),
         "estimate.json": json.dumps(summary.to_dict(), indent=2) + "\n",
         f"{_STEM}.csv": estimates_csv(summary),
-        f"{_STEM}.parquet": table.getvalue(),
+        **_tables(summary),
     }
     write_files(folder, contents)
     # A folder holds one report: further pictures of an earlier one are removed.

@@ -64,6 +64,7 @@ class Form:
         ends: The smallest and the largest number of one of several questions; None where a
             question's terms say so, or there are none.
         parts: The forms of several questions.
+        skippable: Whether a person may leave out a number of one of several questions.
     """
 
     kind: AnswerKind
@@ -72,6 +73,7 @@ class Form:
     text: str = ""
     ends: tuple[float, float] | None = None
     parts: tuple["Form", ...] = ()
+    skippable: bool = False
 
 
 class Survey(Protocol):

@@ -56,7 +56,7 @@ device_group.add_command(check_command)
     metavar="COLUMN",
     help="What each person answers; of several questions once for each, in their order. "
     "There a cell may be empty, or hold several answers, divided by semicolons; a number "
-    "has to be stated.",
+    "has to be stated unless the task says that it may be skipped.",
 )
 @click.option(
     "--person", metavar="COLUMN", help="Of several answers: whose; a row each."
@@ -287,6 +287,14 @@ def _answers_of(
     numbers = {column: part.ends for column, part in pairs if part.ends is not None}
     if len(numbers) < sum(part.ends is not None for part in parts):
         raise InvalidInputError("Expected a column of its own for each question.")
+    skippable = [column for column, part in pairs if part.skippable]
     picked = [column for column, part in pairs if part.ends is None]
     questions = [(part.options, part.most) for part in parts if part.ends is None]
-    return read_answers(file, picked, questions, level=given["level"], numbers=numbers)
+    return read_answers(
+        file,
+        picked,
+        questions,
+        level=given["level"],
+        numbers=numbers,
+        skippable=skippable,
+    )

@@ -104,7 +104,8 @@ def stream_contexts(
         step: Step of the answers.
         secrets: Secrets of the participants' links.
         indices: Indices of the chosen levels, shape (n,).
-        values: Values of the n participants; items of a set in ascending order.
+        values: Values of the n participants; items of a set in ascending order, NaN for
+            numbers that were skipped.
     """
     begin = b"".join(
         (
@@ -118,7 +119,9 @@ def stream_contexts(
         )
     )
     # 8-byte floats, as JavaScript writes them; adding 0.0 turns -0.0 into 0.0.
-    rows = (np.asarray(values).reshape(len(values), -1) + 0.0).astype(">f8")
+    numbers = np.asarray(values).reshape(len(values), -1) + 0.0
+    # NaN, a number that was skipped, has many spellings; the wire has one of them.
+    rows = np.where(np.isnan(numbers), np.nan, numbers).astype(">f8")
     if step.stage is EpochStage.CHOICE:
         rows = rows[:, :0]  # This step reports only levels.
     return [

@@ -121,6 +121,28 @@ def numbers(batch: "pa.RecordBatch", column: str) -> NDArray[Any]:
     return table.reshape(len(array), -1)
 
 
+def answers(batch: "pa.RecordBatch", column: str) -> NDArray[Any]:
+    """Returns a column of answers to a question, shape (n,) or (n, s), NaN for null.
+
+    Raises:
+        MissingValueError: If a list is missing.
+        InvalidInputError: If entries are no numbers, or the lengths of lists differ.
+    """
+    import pyarrow as pa
+
+    array = batch.column(column)
+    if pa.types.is_floating(array.type):
+        # Null is no answer; questions refuse it where they need one.
+        column_values: NDArray[Any] = array.to_numpy(zero_copy_only=False)
+    else:
+        column_values = numbers(batch, column)
+    if column_values.dtype.kind not in "iuf":
+        raise InvalidInputError(
+            "Expected answers as positions of options or categories, and as numbers."
+        )
+    return column_values
+
+
 def _joined(batches: list["pa.RecordBatch"]) -> "pa.RecordBatch":
     import pyarrow as pa
 

@@ -53,10 +53,12 @@ class MessageColumn:
             InvalidInputError: If the protocol deals users into cohorts, sizes of
                 reports vary, or the shuffler is to add noise.
         """
+        # Of several questions, counts of encoded answers run.
+        running: Countable = getattr(protocol, "counts", protocol)
         # Dealing cohorts needs all users at once; each machine sees only a part of them.
         sent = None
-        if getattr(protocol, "num_cohorts", 1) == 1 and hasattr(protocol, "tally"):
-            sent = protocol.randomize(*_example(protocol), rng=SystemRandom())
+        if getattr(running, "num_cohorts", 1) == 1 and hasattr(running, "tally"):
+            sent = running.randomize(*_example(running), rng=SystemRandom())
         if sent is None or sent.cohorts is not None:
             raise InvalidInputError(
                 f"Expected a protocol whose reports have no cohorts, got {protocol}."

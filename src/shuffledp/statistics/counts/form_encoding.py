@@ -6,6 +6,9 @@ mixed radix; the last varies fastest:
 
     place = floor(position / width) mod buckets
 
+People who skip a number lie in the last bucket of each of its groups, and in no bucket of
+groups that combine it with another question.
+
 The encoding is stated in the task. A device follows any: noise hides every bucket of every
 group, whatever the buckets stand for.
 """
@@ -33,15 +36,19 @@ class FormGroup:
     Attributes:
         cells: Coordinates (question, width, buckets).
         most: Of its buckets, those that an answer may lie in.
+        skipped: The bucket of those who skipped a number, the last one; None if there is
+            none: then they lie in no bucket.
     """
 
     cells: Cells
     most: int
+    skipped: int | None = None
 
     @property
     def buckets(self) -> int:
         """The number of buckets."""
-        return math.prod(buckets for _, _, buckets in self.cells)
+        stated = math.prod(buckets for _, _, buckets in self.cells)
+        return stated if self.skipped is None else self.skipped + 1
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,7 @@ class FormEncoding:
                 stated = AskedCombination.among(self.questions, *asked.of)
                 if asked != stated:
                     raise InvalidInputError(
-                        "Expected cells of the two questions that are combined."
+                        "Expected cells of the questions that are combined."
                     )
 
     @property
@@ -90,7 +97,7 @@ class FormEncoding:
         Args:
             values: A row for each person: positions of the picked options, counted over
                 all choices, filled up with the number of these options; then the number
-                that answers each question for one, in their order.
+                that answers each question for one, in their order; NaN for a skip.
             rng: For numbers that are rounded at random.
 
         Returns:
@@ -141,8 +148,16 @@ def _groups_of(asked: FormQuestion, index: int) -> tuple[FormGroup, ...]:
     if isinstance(asked, AskedQuestion):
         return (FormGroup(((index, 1, len(asked.options)),), asked.most),)
     if isinstance(asked, AskedNumber):
-        return tuple(FormGroup(((index, *level),), 1) for level in asked.levels)
+        return tuple(_level_of(asked, index, *level) for level in asked.levels)
     return tuple(FormGroup(cells, 1) for cells in asked.groups)
+
+
+def _level_of(asked: AskedNumber, index: int, width: int, buckets: int) -> FormGroup:
+    if not asked.skippable:
+        return FormGroup(((index, width, buckets),), 1)
+    # Of digits the last bucket holds skips alone, of intervals perhaps numbers, too.
+    own = buckets if asked.steps is None else buckets - 1
+    return FormGroup(((index, width, own),), 1, buckets - 1)
 
 
 def _options(picked: Ints, first: int, last: int, most: int) -> Ints:
@@ -158,13 +173,16 @@ def _options(picked: Ints, first: int, last: int, most: int) -> Ints:
 
 
 def _on_scale(asked: AskedNumber, numbers: Floats, rng: Rng) -> Ints:
-    """Returns positions of numbers, shape (n,)."""
+    """Returns positions of numbers, -1 for a skip, shape (n,)."""
+    skipped = np.isnan(numbers) & asked.skippable
+    numbers = np.where(skipped, asked.low, numbers)
     # Written this way round, it refuses NaN, too.
     if not np.all((numbers >= asked.low) & (numbers <= asked.high)):
         raise InvalidInputError(f"Expected numbers in [{asked.low:g}, {asked.high:g}].")
     if asked.edges is not None:
         inner = np.array(asked.edges[1:-1])
-        return np.searchsorted(inner, numbers, side="right").astype(np.int64)
+        place = np.searchsorted(inner, numbers, side="right").astype(np.int64)
+        return np.where(skipped, -1, place)
     assert asked.steps is not None
     # In halves and in this order, as the page computes it: to the same bits.
     low, half = asked.low / 2.0, asked.high / 2.0 - asked.low / 2.0
@@ -172,7 +190,8 @@ def _on_scale(asked: AskedNumber, numbers: Floats, rng: Rng) -> Ints:
     scaled = share * asked.steps
     below = np.floor(scaled)
     above = bernoulli_draws(scaled - below, rng=rng)
-    return below.astype(np.int64) + above
+    # A skip uses up as many draws as a number.
+    return np.where(skipped, -1, below.astype(np.int64) + above)
 
 
 def _buckets(group: FormGroup, positions: dict[int, Ints]) -> Ints:
@@ -187,4 +206,5 @@ def _buckets(group: FormGroup, positions: dict[int, Ints]) -> Ints:
         answered = given if answered is None else answered & given
     assert buckets is not None
     assert answered is not None
-    return np.where(answered, buckets, group.buckets)
+    none = group.buckets if group.skipped is None else group.skipped
+    return np.where(answered, buckets, none)

@@ -6,7 +6,9 @@ The estimates are those of a questionnaire, from counts of the same buckets.
 import math
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
+
+import numpy as np
 
 from shuffledp.asked_combination import AskedCombination
 from shuffledp.asked_number import AskedNumber
@@ -18,8 +20,12 @@ from shuffledp.statistics.questionnaire.distribution_estimate import (
 from shuffledp.statistics.questionnaire.distribution_question import (
     DistributionQuestion,
 )
+from shuffledp.statistics.questionnaire.group_mean_estimate import GroupMeanEstimate
 from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
-from shuffledp.statistics.questionnaire.number_question import NumberQuestion
+from shuffledp.statistics.questionnaire.number_question import (
+    NumberEstimate,
+    NumberQuestion,
+)
 from shuffledp.statistics.questionnaire.question import (
     QuestionCounts,
     QuestionEstimate,
@@ -62,15 +68,15 @@ def share_labels(
             before + _with_unit(f"{low:g} to {high:g}", asked.unit)
             for low, high in pairwise(asked.edges or ())
         )
-    choice, second_choice = (questions[index] for index in asked.of)
-    if not isinstance(second_choice, AskedQuestion):
+    combined = [questions[index] for index in asked.of]
+    if isinstance(combined[-1], AskedNumber):
         return ()
-    assert isinstance(choice, AskedQuestion)
-    return tuple(
-        f"{choice.text}: {first} & {second_choice.text}: {second}"
-        for first in choice.options
-        for second in second_choice.options
-    )
+    answers = [
+        [f"{choice.text}: {option}" for option in choice.options]
+        for choice in combined
+        if isinstance(choice, AskedQuestion)
+    ]
+    return tuple(" & ".join(cell) for cell in product(*answers))
 
 
 def estimate_entry(
@@ -85,17 +91,20 @@ def estimate_entry(
     """
     labels = share_labels(questions, asked)
     if isinstance(asked, AskedNumber) and asked.edges is not None:
-        tree = DistributionQuestion("number", asked.edges, asked.fan_out)
+        tree = DistributionQuestion(
+            "number", asked.edges, asked.fan_out, asked.skippable
+        )
         distribution = tree.estimate(counts)
         quantiles = partial(_quantile_rows, asked, distribution)
         return EntryEstimate(distribution, quantiles)
     if isinstance(asked, AskedNumber):
-        digits = NumberQuestion("number", asked.low, asked.high, len(asked.levels))
+        digits = NumberQuestion(
+            "number", asked.low, asked.high, len(asked.levels), asked.skippable
+        )
         mean = digits.estimate(counts)
-        name = (f"{asked.text}: mean",)
-        return EntryEstimate(None, partial(_mean_rows, asked.unit, name, mean))
+        return EntryEstimate(None, partial(_number_rows, asked, mean))
     if isinstance(asked, AskedCombination):
-        choice, number = (questions[index] for index in asked.of)
+        choice, number = questions[asked.of[0]], questions[asked.of[-1]]
         if isinstance(number, AskedNumber):
             assert isinstance(choice, AskedQuestion)
             names = tuple(
@@ -119,19 +128,43 @@ def _quantile_rows(
 ) -> tuple[NumberRow, ...]:
     numbers = estimate.quantiles(_QUANTILES).tolist()
     intervals = estimate.quantile_intervals(_QUANTILES, confidence).tolist()
-    return tuple(
+    # Of so few answers that there may be none, noise would be shown as quantiles.
+    is_known = np.isfinite(estimate.distribution().standard_error).any()
+    rows = tuple(
         # An interval ends at edges: there is no standard error.
         NumberRow(
             f"{asked.text}: {share:.0%} are below",
             asked.unit,
-            number,
+            number if is_known else None,
             None,
-            (low, high),
+            (low, high) if is_known else (None, None),
         )
         for share, number, (low, high) in zip(
             _QUANTILES, numbers, intervals, strict=True
         )
     )
+    return (*rows, *_answered_rows(asked, estimate.answered, confidence))
+
+
+def _number_rows(
+    asked: AskedNumber,
+    estimate: NumberEstimate | GroupMeanEstimate,
+    confidence: float,
+) -> tuple[NumberRow, ...]:
+    name = (f"{asked.text}: mean",)
+    rows = _mean_rows(asked.unit, name, estimate, confidence)
+    if isinstance(estimate, NumberEstimate):
+        return rows
+    return (*rows, *_answered_rows(asked, estimate.people, confidence))
+
+
+def _answered_rows(
+    asked: AskedNumber, people: QuestionEstimate, confidence: float
+) -> tuple[NumberRow, ...]:
+    """Returns the number of people who answered, where people may skip."""
+    if not asked.skippable:
+        return ()
+    return _mean_rows("people", (f"{asked.text}: answered",), people, confidence)
 
 
 def _mean_rows(

@@ -48,7 +48,8 @@ QUESTIONS = Parameter(
     "questions",
     "questions",
     "A TOML file of questions: tables [questions.NAME] with text, and options and most, "
-    "how many a person may pick; or with kind number, distribution, table or group-mean",
+    "how many a person may pick; or with kind number or distribution, perhaps skippable; "
+    "or with kind table or group-mean",
     "FILE",
     least=1,
     most=64,
@@ -252,7 +253,8 @@ def _part(asked: FormQuestion) -> Form | None:
     if isinstance(asked, AskedQuestion):
         return Form("some of", asked.options, asked.most, asked.text)
     if isinstance(asked, AskedNumber):
-        return Form("number", text=asked.text, ends=(asked.low, asked.high))
+        ends = asked.low, asked.high
+        return Form("number", text=asked.text, ends=ends, skippable=asked.skippable)
     return None
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shuffledp.datasets.column_values import budgets_of
+from shuffledp.datasets.answer_numbers import answer_targets
 from shuffledp.datasets.exclusion_notes import exclusion_notes
 from shuffledp.datasets.frames import rows_of
 from shuffledp.datasets.missing import check_missing, cleaned_rows, refuse_missing
@@ -166,8 +166,9 @@ def _people(
     if request.level is None:
         targets = request.dealt(int(present.sum()), rng=stage.rng)
     else:
-        column = rows.frame[request.level].filter(pl.Series(present))
-        targets = request.checked(budgets_of(column))
+        column = rows.frame[request.level]
+        targets = answer_targets(column, present, first_row=rows.first)
+        targets = request.checked(targets)
     return given_answers, targets, notes
 
 

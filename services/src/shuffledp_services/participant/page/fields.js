@@ -35,7 +35,8 @@ export function readNumber(id, range, part) {
   if (isGrouped(text)) throw new Missing(t("missing-separator"), part);
   const number = text === "" ? NaN : Number(text.replace(",", "."));
   if (!(number >= range.low && number <= range.high)) {
-    throw new Missing(t("missing-number", ends(range)), part);
+    const missing = range.skippable ? "missing-number-or-skip" : "missing-number";
+    throw new Missing(t(missing, ends(range)), part);
   }
   return number;
 }

@@ -81,7 +81,7 @@ function summaryOf({ parts }, epsilon, change, lang) {
   ]);
   const together = parts
     .filter(({ of }) => of !== undefined)
-    .map(({ of: [one, other] }) => el("li", text, `${parts[one].text} & ${parts[other].text}`));
+    .map(({ of }) => el("li", text, of.map((place) => parts[place].text).join(" & ")));
   const cost = t("cost-all", { sure: sureness(epsilon), count: questions.length });
   return [
     el("dl", { id: "answers" }, ...rows),
@@ -94,7 +94,7 @@ function summaryOf({ parts }, epsilon, change, lang) {
 }
 
 function answerText(question, answer, text) {
+  if (answer === null || answer.length === 0) return el("span", {}, t("no-answer"));
   if (isNumber(question)) return el("span", text, `${asText(answer)} ${question.unit}`.trim());
-  if (!answer.length) return el("span", {}, t("skip"));
   return el("span", text, answer.map((option) => question.options[option]).join(", "));
 }

@@ -25,7 +25,10 @@ export function questionParts({ parts }, lang) {
 
 function fieldsOf(question, place, lang) {
   const name = idOf(place);
-  if (isNumber(question)) return numberField(`number-${place}`, question, { lang });
+  if (isNumber(question)) {
+    const fields = numberField(`number-${place}`, question, { lang });
+    return question.skippable ? withSkip(fields, name) : fields;
+  }
   const { options, most } = question;
   // Nothing is told by a question that is left out: it sends as many messages as others.
   if (most === 1) {
@@ -42,10 +45,23 @@ function fieldsOf(question, place, lang) {
   return [choices(name, options, { kind: "checkbox", onchange: tell, lang }), count];
 }
 
-/** Returns what was answered to a question: options, or a number; throws Missing. */
+/** Returns fields with a choice below them to leave them out. */
+function withSkip(fields, name) {
+  const input = fields.find((field) => field.matches("input"));
+  const tell = ({ target }) => {
+    // What was typed stays there, for people who change their mind.
+    input.disabled = target.checked;
+  };
+  const skip = el("div", { class: "choices skip" }, choice(name, 0, "checkbox", tell, t("skip")));
+  return [...fields, skip, el("p", { class: "hint" }, t("skip-hint"))];
+}
+
+/** Returns what was answered: options, or a number, or null if it was skipped; throws Missing. */
 export function readPart(question, place) {
   const name = idOf(place);
-  if (isNumber(question)) return readNumber(`number-${place}`, question, name);
+  if (isNumber(question)) {
+    return picked(name).length ? null : readNumber(`number-${place}`, question, name);
+  }
   const { options, most } = question;
   const own = picked(name);
   if (most === 1 && !own.length) throw new Missing(t("missing-part"), name);

@@ -88,7 +88,9 @@ export const GERMAN = Object.freeze({
     "ihnen oder zu allen angeht. Eine Frage, die Sie auslassen, kostet ebenso viel: Alle " +
     "Nachrichten sind gleich lang.",
   "cost-together": "Auch das wird gemeinsam ausgezählt, zum selben Preis:",
-  skip: "Keine Angabe",
+  skip: "Möchte ich nicht sagen",
+  "skip-hint": "Auch das bleibt geschützt wie jede Zahl: Der Zufall verbirgt, wer sie auslässt.",
+  "no-answer": "Keine Angabe",
   yes: "Ja",
   no: "Nein",
   "number-label": "Eine Zahl von {low} bis {high}",
@@ -99,9 +101,11 @@ export const GERMAN = Object.freeze({
   "link-label": "Fügen Sie den ganzen Link ein, den Sie bekommen haben.",
   "missing-level": "Wählen Sie zuerst eine Stufe.",
   "missing-answer": "Wählen Sie zuerst eine Antwort.",
-  "missing-part": "Wählen Sie hier eine Antwort, oder „Keine Angabe“.",
+  "missing-part": "Wählen Sie hier eine Antwort, oder „Möchte ich nicht sagen“.",
   "missing-link": "Das ist kein vollständiger Link: Kopieren Sie ihn ganz, bis zum Ende.",
   "missing-number": "Schreiben Sie eine Zahl von {low} bis {high}.",
+  "missing-number-or-skip":
+    "Schreiben Sie eine Zahl von {low} bis {high}, oder wählen Sie „Möchte ich nicht sagen“.",
   "missing-separator": "Schreiben Sie die Zahl ohne Trennzeichen nach den Tausendern.",
   "missing-items": "Wählen Sie höchstens {most} Antworten.",
   make: "Meine Nachricht erstellen",

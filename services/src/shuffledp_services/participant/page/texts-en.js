@@ -81,7 +81,9 @@ export const ENGLISH = Object.freeze({
     "yes-or-no fact about any of them, or about all of them. A question that you leave out " +
     "costs as much: messages are equally long.",
   "cost-together": "These are counted together as well, at the same cost:",
-  skip: "No answer",
+  skip: "I would rather not say",
+  "skip-hint": "That is as private as any number: chance hides who left it out.",
+  "no-answer": "No answer",
   yes: "Yes",
   no: "No",
   "number-label": "A number from {low} to {high}",
@@ -92,9 +94,11 @@ export const ENGLISH = Object.freeze({
   "link-label": "Paste the whole link that you were given.",
   "missing-level": "Choose a level first.",
   "missing-answer": "Choose an answer first.",
-  "missing-part": "Choose an answer here, or “No answer”.",
+  "missing-part": "Choose an answer here, or “I would rather not say”.",
   "missing-link": "This is no complete link: copy all of it, to its very end.",
   "missing-number": "Write a number from {low} to {high}.",
+  "missing-number-or-skip":
+    "Write a number from {low} to {high}, or choose “I would rather not say”.",
   "missing-separator": "Write the number without a sign between thousands.",
   "missing-items": "Choose at most {most} answers.",
   make: "Make my message",

@@ -8,11 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.datasets.answer_numbers import answer_numbers
 from shuffledp.datasets.answer_positions import option_positions
-from shuffledp.datasets.column_values import numbers_of
-from shuffledp.datasets.missing import rows_phrase
 from shuffledp.datasets.table_files import Rows
-from shuffledp.errors import InvalidInputError
 from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.statistics.estimate_row import EstimateRow
 from shuffledp.statistics.questionnaire.question import QuestionEstimate
@@ -40,22 +38,11 @@ class AnswerCells:
         """Returns numbers, NaN where there is none, shape (n,).
 
         Raises:
-            DataError: If a cell is no number.
+            DataError: If a cell is no number; the error names its row.
             InvalidInputError: If a number is out of range; the error names its row.
         """
         cells = self.rows.frame[column]
-        given = cells.is_not_null().to_numpy()
-        numbers = np.full(cells.len(), np.nan)
-        if given.any():
-            numbers[given] = numbers_of(cells.drop_nulls())
-        outside = given & ~((numbers >= low) & (numbers <= high))
-        if outside.any():
-            raise InvalidInputError(
-                f"Expected numbers from {low:g} to {high:g} in column {column!r}, found "
-                f"another in {rows_phrase(outside, self.rows.first)}: widen the range of "
-                "the question, or limit the numbers to it."
-            )
-        return numbers
+        return answer_numbers(cells, low, high, first_row=self.rows.first)
 
 
 class AnswerColumns(Protocol):
