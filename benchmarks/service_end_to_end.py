@@ -10,9 +10,10 @@ upload. Every token is checked, every commit durable, every batch signed, every
 message opened. Memory and processor time of the services, and of the devices together, are
 those that the operating system reports at their end; a service's start is not counted. Per
 person are processor time, bytes uploaded, and bytes in the shuffler's database before its
-last batch leaves. Of fewer people, the last lines are what a million would take if
-processor time and bytes grow with the number of people; memory does not. The printed load
-is that of other processes at the beginning.
+last batch leaves. Reports of several messages are shorter the more people share the noise,
+so that a million people are not fifty times 20,000. The published shares are compared with
+the true ones, in standard errors as published; farther than five is an error. The printed
+load is that of other processes at the beginning; progress goes to the error output.
 """
 
 import asyncio
@@ -25,13 +26,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
 from machine import describe
+from numpy.typing import NDArray
 from processes import sample
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
@@ -45,6 +47,7 @@ from shuffledp.randomness import SystemRandom
 from shuffledp.statistics.frequency.survey import FrequencySurvey
 from shuffledp_services.device.simulated_devices import Delivery, TaskSnapshot, send
 from shuffledp_services.device.uploads import SimulatedPeople
+from shuffledp_services.http.http_client import UnreachableError
 from shuffledp_services.operator.shuffler_commands import operate_with
 from shuffledp_services.operator.task_signatures import signature_file
 from shuffledp_services.storage.key_files import TASK_FILE, write_new
@@ -56,7 +59,8 @@ from shuffledp_services.wire.step import Step
 from shuffledp_services.wire.upload_format import report_size
 
 PER_UPLOAD = 4_000
-MILLION = 10**6
+# Sixteen shares are that far off by chance less than once in 100,000 runs.
+MOST_ERRORS = 5.0
 CATEGORIES = tuple("abcdefghijklmnop")
 
 
@@ -150,6 +154,28 @@ def free_ports() -> tuple[int, int]:
         return first.getsockname()[1], second.getsockname()[1]
 
 
+def print_progress(done: int, total: int) -> None:
+    """Prints the number of reports sent, some twenty times in all."""
+    step = max(total // 20, PER_UPLOAD)
+    if done // step > (done - PER_UPLOAD) // step or done == total:
+        clock = time.strftime("%H:%M:%S")
+        print(
+            f"{clock} {done:,} of {total:,} reports sent", file=sys.stderr, flush=True
+        )
+
+
+def errors_of(result: dict[str, Any], values: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Returns how far each published share is from the true one, in standard errors."""
+    rows = result["estimate"]["rows"]
+    published = np.array([[row["value"], row["standard_error"]] for row in rows])
+    # Of a question that somebody leaves out, the position is after all answers.
+    people = np.bincount(values.reshape(-1), minlength=len(rows))[: len(rows)]
+    errors: NDArray[np.float64] = (published[:, 0] - people / len(values)) / published[
+        :, 1
+    ]
+    return errors
+
+
 async def collected(who: Parties, people: SimulatedPeople, url: str) -> Delivery:
     """Sends answers; where people choose targets, closes that stage when all have."""
     sending = asyncio.create_task(
@@ -160,6 +186,8 @@ async def collected(who: Parties, people: SimulatedPeople, url: str) -> Delivery
             expected=who.task.digest,
             rng=SystemRandom(),
             reports_per_upload=PER_UPLOAD,
+            patience=3600.0,
+            progress=print_progress,
         )
     )
     if who.task.question.survey.central:
@@ -213,7 +241,11 @@ def main() -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         uploaded = uploaded_bytes(who, shuffler.url, people)
         stored = stored_bytes(own)
-        asyncio.run(operate_with(who.task, who.shuffler, shuffler.url, Action.CLOSE))
+        # A close that takes longer than a client waits goes on without it.
+        with suppress(UnreachableError):
+            asyncio.run(
+                operate_with(who.task, who.shuffler, shuffler.url, Action.CLOSE)
+            )
         closed = time.perf_counter()
         result = ask_until(f"{analyst.url}/tasks/{who.task.identity}/epochs/1")
         over = time.perf_counter()
@@ -239,11 +271,14 @@ def main() -> None:
         print(f"{name:<26}{seconds:>10.1f}{each:>14.2f}{memory:>14.0f}")
     print(f"{'bytes a person, uploaded':<26}{uploaded / people:>10,.0f}")
     print(f"{'bytes a person, stored':<26}{stored / people:>10,.0f}")
-    if people < MILLION:
-        for name, (seconds, _) in busy.items():
-            print(f"a million, {name:<15}{MILLION * seconds / people:>10,.0f} s busy")
-        gigabytes = MILLION * stored / people / 1e9
-        print(f"{'a million, stored':<26}{gigabytes:>10.1f} GB")
+    rows, errors = result["estimate"]["rows"], errors_of(result, values)
+    largest = np.abs(errors).max()
+    root = np.sqrt(np.mean(errors**2))
+    print(f"{errors.size} shares, standard errors from the truth: ", end="")
+    print(f"root mean square {root:.2f}, largest {largest:.2f}")
+    print(f"largest standard error {max(row['standard_error'] for row in rows):.2g}")
+    if largest > MOST_ERRORS:
+        raise SystemExit(f"Expected shares within {MOST_ERRORS} standard errors.")
 
 
 if __name__ == "__main__":

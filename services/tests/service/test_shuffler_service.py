@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from email.utils import formatdate
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ from shuffledp.errors import DataError
 from shuffledp.statistics.survey import EpochStage
 from shuffledp_services.shuffler import clock, page_files
 from shuffledp_services.shuffler import shuffler_app as app_module
+from shuffledp_services.shuffler.analyst_client import AnalystClient
 from shuffledp_services.shuffler.postgres_store import PostgresStore
 from shuffledp_services.shuffler.sqlite_store import SqliteStore
 from shuffledp_services.wire.command import Action, Command
@@ -707,6 +709,29 @@ def test_clocks_that_differ_are_said(
     assert ready["warnings"] == [
         "the clocks of this machine and of the analyst differ by more than a minute"
     ]
+
+
+@pytest.mark.parametrize(
+    ("dated", "ahead"),
+    [(-90, -90.0), (0, 0.0), (150, 0.0), (300, 0.0), (420, 120.0)],
+)
+def test_an_answer_may_be_dated_at_any_moment_since_its_request(
+    monkeypatch: pytest.MonkeyPatch, dated: int, ahead: float
+) -> None:
+    # It takes five minutes, as that about a plan may.
+    clock_now, begun = [1_000_000_000.0], 1_000_000_000.0
+    monkeypatch.setattr(f"{clock.__name__}.time.time", lambda: clock_now[0])
+    who = parties()
+
+    async def answer(_request: httpx.Request) -> httpx.Response:
+        clock_now[0] += 300.0
+        date = formatdate(begun + dated, usegmt=True)
+        return httpx.Response(200, json={"awaited": 3}, headers={"Date": date})
+
+    client = AnalystClient("http://analyst", transport=httpx.MockTransport(answer))
+    epoch = asyncio.run(client.awaited(who.task))
+
+    assert (epoch, client.clock_ahead) == (3, ahead)
 
 
 @pytest.mark.parametrize(

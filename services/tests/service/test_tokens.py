@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from service_parties import parties
 
@@ -67,6 +67,29 @@ def test_many_tokens_are_found_as_one_by_one() -> None:
     one_by_one = TokenDigests(TASK.digest, 1)
     assert [d.tobytes() for d in digests] == [one_by_one.of(token) for token in mixed]
     assert listed.tolist() == [True, False] * 50
+
+
+class FirstHalf(TokenDigests):
+    """Digests that a test chooses: the first half of each token."""
+
+    def of(self, token: bytes) -> bytes:
+        return token[: TOKEN_SIZE // 2]
+
+
+@given(st.lists(st.binary(min_size=16, max_size=16), min_size=2, unique=True))
+@example([bytes(16), b"a".ljust(16, b"\0"), b"a".ljust(16, b"\xff"), b"\xff" * 16])
+def test_one_token_is_looked_up_as_many_are(digests: list[bytes]) -> None:
+    # Zeros at the end of a digest count, and every second digest is not on the roster.
+    listed = sorted(digests)[::2]
+    rows = np.frombuffer(b"".join(listed), np.uint8).reshape(-1, 16)
+    roster = replace(ROSTER, digests=rows)
+    roster.__dict__["_token_digests"] = FirstHalf(TASK.digest, 1)
+
+    tokens = [digest + bytes(16) for digest in digests]
+    _, found = roster.find(b"".join(tokens))
+
+    assert [roster.valid(token) for token in tokens] == found.tolist()
+    assert found.tolist() == [digest in listed for digest in digests]
 
 
 def test_tokens_are_valid_nowhere_else() -> None:

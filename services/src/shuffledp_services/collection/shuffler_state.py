@@ -117,6 +117,10 @@ class ShufflerState:
                 Reason.WRONG_STAGE,
                 f"Expected reports of step {self.stage.name.lower()}.",
             )
+        self.check_open()
+
+    def check_open(self) -> None:
+        """Raises Refusal unless uploads to this step are accepted now."""
         if self.phase is not ShufflerPhase.OPEN:
             raise Refusal(Reason.NOT_OPEN, "Expected nothing: this step is closed.")
         if self.enrolment is None:

@@ -19,6 +19,7 @@ from typing import Any, cast
 import h11
 from starlette.types import Scope
 from uvicorn.config import Config
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from shuffledp_services.http.connection_limits import ConnectionLimits
@@ -66,8 +67,9 @@ class GuardedConnection(H11Protocol):
         app_state: dict[str, Any],
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
-        super().__init__(config, server_state, {**app_state, _KEY: self}, _loop)
-        self._limits = server_state
+        self.config, self.server_state, self.app_state = config, server_state, app_state
+        self.loop = _loop or asyncio.get_running_loop()
+        self._limits, self._has_parser = server_state, False
         self._answer_plain = cast(PacedAnswers, config.app).answer_plain
         self._deadline = Deadline(self.loop, self.drop)
         # Whether a plain request is being answered, and whether it is the last one.
@@ -80,8 +82,9 @@ class GuardedConnection(H11Protocol):
     def connection_made(  # type: ignore[override]
         self, transport: asyncio.Transport
     ) -> None:
-        """Registers the connection with the limits, as the first step of uvicorn's."""
-        super().connection_made(transport)
+        """Registers the connection with the limits, and with uvicorn's server."""
+        self.server_state.connections.add(self)
+        self.transport, self.flow = transport, FlowControl(transport)
         connected = transport.get_extra_info("socket")
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         # An answer is written in two parts, and the second would wait 40 ms for the first
@@ -93,12 +96,19 @@ class GuardedConnection(H11Protocol):
         self._deadline.set(_HEADER_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Removes the connection and its timers, as the first step of uvicorn's."""
+        """Removes the connection and its timers."""
         self._limits.unregister(self)
         self._deadline.cancel()
         if self._write_timer is not None:
             self._write_timer.cancel()
-        super().connection_lost(exc)
+        if self._has_parser:
+            super().connection_lost(exc)
+            return
+        self.server_state.connections.discard(self)
+        # An answer that waits to be written ends.
+        self.flow.resume_writing()
+        if exc is None:
+            self.transport.close()
 
     def data_received(self, data: bytes) -> None:
         """Answers plain requests itself, discards unwanted bytes; h11 reads the others."""
@@ -121,6 +131,7 @@ class GuardedConnection(H11Protocol):
                 return
             if not self.flow.write_paused and self._answer_if_plain(data):
                 return
+        self._make_parser()
         try:
             super().data_received(data)
         except h11.LocalProtocolError:
@@ -150,7 +161,7 @@ class GuardedConnection(H11Protocol):
         """Closes the connection after the current answer, in any of its states."""
         if self._answers:
             self._is_last = True
-        elif self.cycle is None or self.cycle.response_complete:
+        elif not self._has_parser or not self.cycle or self.cycle.response_complete:
             self.transport.close()
         else:
             self.cycle.keep_alive = False
@@ -183,7 +194,7 @@ class GuardedConnection(H11Protocol):
         """Closes the connection once its answer has been delivered, or in vain."""
         if self.transport.is_closing() or self._lingers:
             return
-        if self.conn.their_state is h11.SEND_BODY:
+        if self._has_parser and self.conn.their_state is h11.SEND_BODY:
             # Closing a socket with unread bytes resets it, and the answer could be lost:
             # the write end is closed, and remaining bytes are discarded for a moment.
             self._lingers = True
@@ -193,6 +204,18 @@ class GuardedConnection(H11Protocol):
         else:
             self.transport.close()
             self._deadline.set(_WRITE_SECONDS)
+
+    def _make_parser(self) -> None:
+        """Makes uvicorn's part, which reads requests that are not plain."""
+        # Not for every connection: it takes a tenth of what a single upload costs.
+        if self._has_parser:
+            return
+        self._has_parser, transport, flow = True, self.transport, self.flow
+        state = {**self.app_state, _KEY: self}
+        super().__init__(self.config, self.server_state, state, self.loop)
+        super().connection_made(transport)
+        # What was paused before is paused still.
+        self.flow = flow
 
     def _answer_if_plain(self, data: bytes) -> bool:
         """Answers a plain request without h11; returns False for any other request."""
@@ -239,8 +262,8 @@ class GuardedConnection(H11Protocol):
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = self.loop.create_task(work)
-        task.add_done_callback(self.tasks.discard)
-        self.tasks.add(task)
+        task.add_done_callback(self.server_state.tasks.discard)
+        self.server_state.tasks.add(task)
 
     def _complete(self, method: str, *, is_last: bool = False) -> None:
         """Waits for another request, or ends the connection."""

@@ -18,7 +18,7 @@ from shuffledp_services.http.trusted_certificates import (
     trusted_certificates,
     untrusted_reason,
 )
-from shuffledp_services.shuffler.clock import seconds_ahead
+from shuffledp_services.shuffler.clock import seconds_ahead, seconds_since_1970
 from shuffledp_services.shuffler.store import MANIFEST
 from shuffledp_services.wire.batch import MEDIA_TYPE
 from shuffledp_services.wire.canonical import read_object, to_text
@@ -33,6 +33,8 @@ _SHORT = 5.0
 _MAX_ANSWER = 16 * 2**20
 # Concurrent uploads of shards: while one is checked, another one is transferred.
 _AT_ONCE = 4
+# Names the moment at which a request was begun.
+_BEGUN = "shuffledp.begun"
 
 
 class UnansweredError(ShuffledpError):
@@ -60,7 +62,7 @@ class AnalystClient:
 
     Attributes:
         clock_ahead: Seconds that the analyst's clock was ahead of this machine's at the
-            last answer, accurate to a second plus the latency; 0 before.
+            last answer, accurate to a second plus the time that the answer took; 0 before.
     """
 
     def __init__(
@@ -80,6 +82,10 @@ class AnalystClient:
         self.first_wait, self.longest_wait = first_wait, longest_wait
         self.refused_wait = refused_wait
         self.clock_ahead = 0.0
+        self._clock_hooks = {
+            "request": [_record_start],
+            "response": [self._compare_clocks],
+        }
 
     async def send(
         self,
@@ -106,7 +112,7 @@ class AnalystClient:
             async with service_client(
                 wait, ca=self._ca, transport=self._transport
             ) as client:
-                client.event_hooks = {"response": [self._compare_clocks]}
+                client.event_hooks = self._clock_hooks
 
                 async def send(index: int) -> None:
                     url = f"{shards}/{index}"
@@ -172,7 +178,9 @@ class AnalystClient:
     async def _compare_clocks(self, answer: httpx.Response) -> None:
         with suppress(ValueError, OverflowError, TypeError):
             if (date := parsedate_tz(answer.headers.get("date", ""))) is not None:
-                self.clock_ahead = seconds_ahead(mktime_tz(date))
+                # Servers date an answer when they begin it: with a plan, minutes earlier.
+                begun = answer.request.extensions[_BEGUN]
+                self.clock_ahead = seconds_ahead(mktime_tz(date), since=begun)
 
     async def _status(self, task: Task) -> dict[str, Any]:
         content = bytearray()
@@ -182,18 +190,23 @@ class AnalystClient:
                 service_client(
                     _SHORT, ca=self._ca, transport=self._transport
                 ) as client,
-                client.stream("GET", f"{self._url}/tasks/{task.identity}") as answer,
             ):
-                await self._compare_clocks(answer)
-                answer.raise_for_status()
-                async for part in answer.aiter_bytes():
-                    content += part
-                    # Checked while it arrives, as the length is not known in advance.
-                    if len(content) > _MAX_ANSWER:
-                        raise UnansweredError("Expected a short answer.")
+                client.event_hooks = self._clock_hooks
+                url = f"{self._url}/tasks/{task.identity}"
+                async with client.stream("GET", url) as answer:
+                    answer.raise_for_status()
+                    async for part in answer.aiter_bytes():
+                        content += part
+                        # Checked while it arrives, as the length is not known in advance.
+                        if len(content) > _MAX_ANSWER:
+                            raise UnansweredError("Expected a short answer.")
             return read_object(bytes(content), "a status")
         except (httpx.HTTPError, TimeoutError, Refusal) as error:
             raise UnansweredError("Expected the analyst to answer.") from error
+
+
+async def _record_start(request: httpx.Request) -> None:
+    request.extensions[_BEGUN] = seconds_since_1970()
 
 
 async def _few_at_a_time(

@@ -12,13 +12,17 @@ def seconds_since_1970() -> float:
     return time.time()
 
 
-def seconds_ahead(other: float) -> float:
+def seconds_ahead(other: float, *, since: float | None = None) -> float:
     """Returns how far another clock is ahead of this machine's, in seconds.
 
     Args:
         other: Its reading, in seconds since 1970 UTC.
+        since: The earliest moment at which it was read, on this machine's clock; None if
+            it was read just now. A reading between both moments shows no difference.
     """
-    return other - time.time()
+    now = time.time()
+    earliest = now if since is None else since
+    return max(other - now, 0.0) + min(other - earliest, 0.0)
 
 
 class DeadlineClock:

@@ -124,7 +124,8 @@ class Collector:
             state.epoch,
             state.stage,
             upload.digest,
-            int((outcomes == ReportOutcome.ACCEPTED).sum()),
+            # Faster than an array's sum where there is one report, as in most uploads.
+            outcomes.tolist().count(ReportOutcome.ACCEPTED),
             refused,
             None if state.plan is None else state.plan.digest,
         )
@@ -259,6 +260,8 @@ def _refused_reports(
     upload: Upload, outcomes: NDArray[np.int8]
 ) -> tuple[tuple[int, Reason], ...]:
     """Returns (position in the upload, reason) of every refused report, in order."""
+    if not upload.refused and not outcomes.any():
+        return ()
     pairs = zip(upload.positions.tolist(), outcomes.tolist(), strict=True)
     at_commit = [
         (position, _REASONS[ReportOutcome(outcome)])

@@ -63,7 +63,7 @@ def admit(state: ShufflerState, begin: bytes, listed: Callable[[bytes], bool]) -
         begin: Its header and first token; fewer bytes if it has no more.
         listed: Tells whether a token is valid in the state's epoch.
     """
-    state.check_upload(read_header(begin))
+    _check_header(state, begin)
     # The token comes first in a report, so that strangers are refused early.
     token = begin[HEADER_SIZE:]
     if len(token) < TOKEN_SIZE:
@@ -88,7 +88,7 @@ def read_upload(
         Refusal: If the upload is not for this step, or more than `MAX_BAD` of its reports
             are malformed in a way that no device produces.
     """
-    state.check_upload(read_header(body))
+    _check_header(state, body)
     columns = read_columns(state.step, body)
     # Malformed reports cost as much to process as valid ones: refuse an upload of many.
     # The cheapest check comes first.
@@ -139,7 +139,7 @@ def read_single(
         Refusal: If the step takes no uploads.
     """
     header = bodies[0][:HEADER_SIZE]
-    state.check_upload(read_header(header))
+    _check_header(state, header)
     # One upload of many rows, as the header is the same: the arrays are built once.
     joined = b"".join([header, *(body[HEADER_SIZE:] for body in bodies)])
     columns = read_rows(state.step, joined)
@@ -174,6 +174,14 @@ def read_single(
 
 def is_single(state: ShufflerState, body: bytes) -> bool:
     """Tells whether a body has one report for the current step, as most have."""
-    step = state.step
-    size = HEADER_SIZE + report_size(step)
-    return len(body) == size and body.startswith(write_header(step))
+    size = HEADER_SIZE + report_size(state.step)
+    return len(body) == size and body.startswith(write_header(state.step))
+
+
+def _check_header(state: ShufflerState, body: bytes) -> None:
+    """Raises Refusal unless an upload that begins with these bytes is accepted now."""
+    # Almost all have the step's own header. To parse it takes several times as long.
+    if body.startswith(write_header(state.step)):
+        state.check_open()
+    else:
+        state.check_upload(read_header(body))

@@ -108,7 +108,12 @@ class Roster:
 
     def valid(self, token: bytes) -> bool:
         """Tells whether a token is on the roster."""
-        return len(token) == TOKEN_SIZE and bool(self.find(token)[1][0])
+        if len(token) != TOKEN_SIZE:
+            return False
+        digest = self._token_digests.of(token)
+        index = int(self._texts.searchsorted(digest))
+        # A digest above the last one has an index past the end, and the slice no bytes.
+        return self.digests[index : index + 1].tobytes() == digest
 
     def find(self, tokens: bytes) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
         """Returns the digests of tokens, and whether each is on the roster.

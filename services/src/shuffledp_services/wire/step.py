@@ -51,7 +51,7 @@ class Step:
         """The run of this step."""
         return self.choice_run if self.stage is EpochStage.CHOICE else self.answer_run
 
-    @property
+    @cached_property
     def messages_per_report(self) -> int:
         """The number of messages that every user sends."""
         return self.run.messages_per_report
@@ -84,7 +84,7 @@ class Step:
         """Bytes of one plain message: its kind and its entry; equal for all users."""
         return 1 + self.run.code.entry.itemsize
 
-    @property
+    @cached_property
     def sealed_size(self) -> int:
         """Bytes of one sealed message."""
         return self.message_size + self.task.suite.overhead
