@@ -223,8 +223,7 @@ def test_a_bound_of_rounds_is_the_sum_by_hand() -> None:
 def test_printed_sizes_below_the_noise_are_marked() -> None:
     result = noise.run(Effort(1, 1, False, lambda _share: None))
 
-    for row in result.rows:
-        cells = dict(zip(result.columns, row, strict=True))
+    for cells in result.table.records():
         # C = 0.1: C is ten times C^2. (28) is larger than need be.
         assert cells["(26) printed: exceeded"] is True
         assert cells["(28) printed: exceeded"] is False

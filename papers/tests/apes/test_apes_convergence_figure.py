@@ -69,7 +69,7 @@ def test_what_was_measured_stays_below_the_corrected_lemma(
 
     result = convergence.run(Effort(2, 1, False, lambda _share: None))
 
-    rows = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+    rows = result.table.records()
     assert len(rows) == 6
     for row in rows:
         assert row["Lemma 7: exceeded"] is False

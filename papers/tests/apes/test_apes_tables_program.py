@@ -16,7 +16,8 @@ from shuffledp_papers.apes.tables_program import (
 )
 from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.bounds.feldman2021 import Feldman2021Numerical
-from shuffledp_papers.figures.result import Effort, number
+from shuffledp_papers.figures.result import Effort
+from shuffledp_papers.figures.table import number
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
 EFFORT = Effort(1, 1, False, lambda _share: None)
@@ -87,7 +88,10 @@ def test_a_crowd_too_small_for_the_closed_form_is_refused() -> None:
 def test_one_way_gives_what_table_4_prints_and_the_others_do_not() -> None:
     result = candidates.run(EFFORT)
 
-    away = {row[:2]: number(row[-1]) for row in result.rows if row[1] != "printed"}
+    away = {
+        (row["framework"], row["way"]): number(row["largest difference"])
+        for row in result.table.records()
+    }
     worst = {
         way.name: max(away[name, way.name] for name in ("APES", "UniS"))
         for way in candidates.CANDIDATES

@@ -33,7 +33,8 @@ from shuffledp_papers.apes.printed import TABLE_3_EPSILONS, USER_EPSILONS
 from shuffledp_papers.eapes.figures import shuffled_training as eapes_training
 from shuffledp_papers.eapes.figures.shuffled_training import TrainingVariant
 from shuffledp_papers.figures.experiments import EXPERIMENTS
-from shuffledp_papers.figures.result import Cell, Effort, Result, number
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, number
 
 SMALL = replace(
     PAPER_SETTINGS,
@@ -114,16 +115,12 @@ def certified_rows() -> dict[str, dict[str, Cell]]:
         table = apes_frameworks.table(
             "some", ("uniform2",), names=names, epsilons=TABLE_3_EPSILONS
         )
-        rows = columns(table(Effort(2, 1, False, lambda _share: None)))
+        rows = table(Effort(2, 1, False, lambda _share: None)).table.records()
     return {str(row["framework"]): row for row in rows}
 
 
 def run(name: str, *, seed: int = 1, repetitions: int = 2) -> Result:
     return EXPERIMENTS[name].run(Effort(repetitions, seed, False, lambda _share: None))
-
-
-def columns(result: Result) -> list[dict[str, Cell]]:
-    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
 
 
 @pytest.mark.parametrize(
@@ -135,9 +132,8 @@ def test_results_are_tables_and_pictures(name: str) -> None:
 
     result = EXPERIMENTS[name].run(Effort(2, 1, False, done.append))
 
-    assert len(set(result.columns)) == len(result.columns)
-    assert all(len(row) == len(result.columns) for row in result.rows)
-    assert len(list(csv.reader(io.StringIO(result.to_csv())))) == 1 + len(result.rows)
+    lines = list(csv.reader(io.StringIO(result.to_csv())))
+    assert len(lines) == 1 + len(result.table.rows)
     assert ElementTree.fromstring(result.svg).tag.endswith("svg")
     assert done == sorted(done)
     assert done[-1] == pytest.approx(1.0, rel=1e-12)
@@ -164,8 +160,8 @@ def test_shuffled_noisy_descent_is_repeatable(monkeypatch: pytest.MonkeyPatch) -
 def test_rows_of_table_3_are_the_frameworks_in_its_order() -> None:
     result = run("apes-table3")
 
-    assert [row["framework"] for row in columns(result)] == list(NAMES.values())
-    assert {row["distribution"] for row in columns(result)} == {"uniform2"}
+    assert result.table.column("framework") == list(NAMES.values())
+    assert set(result.table.column("distribution")) == {"uniform2"}
 
 
 @pytest.mark.slow
@@ -219,10 +215,10 @@ def test_a_quick_table_has_one_repetition_and_no_errors() -> None:
     result = EXPERIMENTS["apes-table3"].run(Effort(2, 1, True, lambda _share: None))
 
     assert result.setting["repetitions"] == 1
-    assert {row["standard error"] for row in columns(result)} == {None}
+    assert set(result.table.column("standard error")) == {None}
     again = run("apes-table3")
     assert again.setting["repetitions"] == 2
-    assert all(number(row["standard error"]) >= 0.0 for row in columns(again))
+    assert all(error >= 0.0 for error in again.table.numbers("standard error"))
 
 
 def test_errors_of_means_are_those_of_the_textbook() -> None:
@@ -322,7 +318,7 @@ def test_noise_costs_accuracy_and_buys_a_certificate(
     )
     monkeypatch.setattr(eapes_training, "VARIANTS", variants)
 
-    noisy, plain, own = columns(run("eapes-fig5"))
+    noisy, plain, own = run("eapes-fig5").table.records()
 
     assert number(plain["test %"]) > 90.0 > number(noisy["test %"])
     assert 0.0 < number(noisy["picture, least"]) <= number(noisy["picture, most"])

@@ -18,7 +18,7 @@ from shuffledp_papers.apes.wide_clip_laplace import (
     wide_epsilon,
 )
 from shuffledp_papers.bounds.bound import Setting
-from shuffledp_papers.figures.result import Effort, number
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
 EFFORT = Effort(1, 1, False, lambda _share: None)
@@ -109,19 +109,23 @@ def test_wider_messages_hide_less_and_are_less_biased(
 ) -> None:
     monkeypatch.setattr(reach, "PEOPLE", 500)
 
-    rows = reach.run(EFFORT).rows
+    table = reach.run(EFFORT).table
 
-    for row in rows:
-        assert float(row[2] or 0.0) <= float(row[3] or 0.0) + 1e-12
-        assert float(row[1] or 0.0) == pytest.approx(1.0, rel=1e-12)
-    for place, rises in ((4, False), (5, True), (6, True), (7, True)):
-        column = [float(row[place] or 0.0) for row in rows]
-        assert column == sorted(column, reverse=not rises)
+    lemma, exact = (
+        np.array(table.numbers(f"p_ij, {of}")) for of in ("Lemma 4", "exact")
+    )
+    assert np.all(lemma <= exact + 1e-12)
+    assert table.numbers("local, exact") == pytest.approx([1.0] * len(lemma), rel=1e-12)
+    for name in ("EoN numerical", "bias", "deviation"):
+        assert np.all(np.diff(table.numbers(name)) >= 0.0), name
+    assert np.all(np.diff(table.numbers("S")) <= 0.0)
 
 
 def test_theorem_1_is_marked_where_a_pair_of_values_shows_more() -> None:
     result = local_bounds.run(EFFORT)
 
-    assert [row[2] for row in result.rows] == [False] + [True] * 6
-    assert all(number(row[3]) <= number(row[4]) * (1 + 1e-12) for row in result.rows)
+    table = result.table
+    assert table.column("Theorem 1: exceeded") == [False] + [True] * 6
+    shown, stated = table.numbers("shown by a pair"), table.numbers("Theorem 3")
+    assert np.all(np.array(shown) <= np.array(stated) * (1 + 1e-12))
     assert all(each.agrees for each in result.comparisons)

@@ -19,7 +19,8 @@ from shuffledp_papers.eapes.figures.group_privacy import group_distributions
 from shuffledp_papers.eapes.figures.three_groups import NUM_USERS, ThreeGroups
 from shuffledp_papers.eapes.figures.two_panels import root_mean_square
 from shuffledp_papers.figures.experiments import EXPERIMENTS
-from shuffledp_papers.figures.result import Cell, Effort, Result, number
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import number
 
 QUICK = (
     "eapes-fig2",
@@ -65,10 +66,6 @@ def run(name: str) -> Result:
     return RESULTS[name][0]
 
 
-def table(result: Result) -> list[dict[str, Cell]]:
-    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_results_are_tables_and_pictures(name: str) -> None:
@@ -76,12 +73,12 @@ def test_results_are_tables_and_pictures(name: str) -> None:
     done = RESULTS[name][1]
 
     assert ElementTree.fromstring(result.svg).tag.endswith("svg")
-    assert result.rows
+    assert result.table.rows
     assert done == sorted(done)
     assert done[-1] == pytest.approx(1.0, rel=1e-12)
     assert all(
         math.isfinite(cell)
-        for row in result.rows
+        for row in result.table.rows
         for cell in row
         if isinstance(cell, float)
     )
@@ -95,7 +92,7 @@ def test_printed_numbers_are_found_again() -> None:
 
 
 def test_flags_of_the_adaptive_process_follow_from_its_numbers() -> None:
-    rows = table(run("eapes-theorem3"))
+    rows = run("eapes-theorem3").table.records()
 
     for row in rows:
         exact = number(row["exact, three-ary response"])
@@ -108,7 +105,7 @@ def test_flags_of_the_adaptive_process_follow_from_its_numbers() -> None:
 
 @pytest.mark.slow
 def test_small_budgets_do_not_loosen_apes_and_large_ones_refute_robustness() -> None:
-    nothing, tiny, least, most = table(run("eapes-robustness"))
+    nothing, tiny, least, most = run("eapes-robustness").table.records()
     numbers, own = "APES, Theorem 4 as numbers", "E-APES, Theorem 3 with C = 0"
 
     assert nothing[numbers] is None
@@ -122,7 +119,7 @@ def test_small_budgets_do_not_loosen_apes_and_large_ones_refute_robustness() -> 
 
 @pytest.mark.slow
 def test_the_outperformance_of_figure_4_is_over_the_closed_form() -> None:
-    rows = table(run("eapes-fig4"))
+    rows = run("eapes-fig4").table.records()
     own = "E-APES, Theorem 3 with C = 0"
 
     for row in rows:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from shuffledp_papers.apes.figures import amplification_bounds as apes_bounds
 from shuffledp_papers.figures.bound_figure import BoundFigure
 from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Table, number
 from shuffledp_papers.hypothesis_testing.figures import bounds_by_population
 
 FIGURES = (
@@ -38,14 +38,12 @@ def test_attack_is_below_certificate_and_lower_claims_are_marked(
 
     assert shares == [0.5, 1.0]
     ElementTree.fromstring(result.svg)
-    rows: list[list[Any]] = [list(row) for row in result.rows]
-    for row in rows:
-        assert len(row) == len(result.columns)
-        attack, certified = float(row[3]), float(row[4])
-        assert attack <= certified
-        flagged = row[5 : 5 + 2 * len(figure.bounds)]
-        for claim, refuted in zip(flagged[::2], flagged[1::2], strict=True):
-            assert refuted is (None if claim is None else float(claim) < attack)
+    for row in result.table.records():
+        attack = number(row["attack"])
+        assert attack <= number(row["certified"])
+        for name in figure.bounds:
+            claim, refuted = row[name], row[f"{name}: exceeded"]
+            assert refuted is (None if claim is None else number(claim) < attack)
 
 
 NAMES = (
@@ -62,7 +60,7 @@ NAMES = (
 def apes_result(*rows: Mapping[str, float | None]) -> Result:
     columns = ("people", "certified", *apes_bounds._BOUNDS)
     cells = tuple(tuple(row.get(name, 5.0) for name in columns) for row in rows)
-    return Result(title="", setting={}, columns=columns, rows=cells, notes=(), svg="")
+    return Result(title="", setting={}, table=Table(columns, cells), notes=(), svg="")
 
 
 def test_notes_of_apes_figures_are_counted_in_their_rows() -> None:
@@ -87,21 +85,16 @@ def test_apes_numbers_are_the_papers_at_ten_thousand_people() -> None:
         apes_bounds.FIGURE_2, populations=("apes/uniform2",), sizes=(10_000,)
     )
 
-    (row,) = figure.run(Effort(1, 1, False, lambda _share: None)).rows
+    table = figure.run(Effort(1, 1, False, lambda _share: None)).table
 
-    found: dict[str, Any] = dict(zip(("attack", "certified"), row[3:5], strict=True))
-    found |= dict(zip(figure.bounds, row[5::2], strict=True))
-    assert float(found["EoN numerical"]) == pytest.approx(0.0571, rel=0.02)
-    assert float(found["EoN, p_i1 (ours)"]) == pytest.approx(0.0766, rel=0.02)
+    (row,) = table.records()
+    found = {name: number(row[name]) for name in ("certified", *figure.bounds)}
+    assert found["EoN numerical"] == pytest.approx(0.0571, rel=0.02)
+    assert found["EoN, p_i1 (ours)"] == pytest.approx(0.0766, rel=0.02)
     # The generic blanket, three times as large as EoN, and not that of Clip-Laplace.
-    assert float(found["BBGN19 Bennett"]) == pytest.approx(0.203, rel=0.01)
-    assert float(found["BBGN19 Hoeffding"]) == pytest.approx(0.203, rel=0.01)
-    assert float(found["Clip-Laplace blanket (ours)"]) == pytest.approx(
-        0.0306, rel=0.01
-    )
-    assert float(found["UniS eq. (2)"]) == pytest.approx(0.241, rel=0.01)
-    assert all(
-        float(found["EoN numerical"]) < float(found[name])
-        for name in apes_bounds.BASELINES
-    )
-    assert float(found["certified"]) < float(found["EoN numerical"])
+    assert found["BBGN19 Bennett"] == pytest.approx(0.203, rel=0.01)
+    assert found["BBGN19 Hoeffding"] == pytest.approx(0.203, rel=0.01)
+    assert found["Clip-Laplace blanket (ours)"] == pytest.approx(0.0306, rel=0.01)
+    assert found["UniS eq. (2)"] == pytest.approx(0.241, rel=0.01)
+    assert all(found["EoN numerical"] < found[name] for name in apes_bounds.BASELINES)
+    assert found["certified"] < found["EoN numerical"]

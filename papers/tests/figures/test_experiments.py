@@ -19,7 +19,7 @@ from shuffledp_papers.eapes.figures.three_groups import (
     epsilon_of,
 )
 from shuffledp_papers.figures.experiments import EXPERIMENTS
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.result import Effort
 
 SIMULATED = (
     "eapes-average",
@@ -39,13 +39,6 @@ def _few_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "SETTINGS", FEW)
 
 
-def column(result: Result, name: str) -> list[float]:
-    place = result.columns.index(name)
-    found = [row[place] for row in result.rows]
-    assert all(cell is not None for cell in found)
-    return [float(cell) for cell in found if cell is not None]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
@@ -56,16 +49,14 @@ def test_results_are_tables_and_pictures(name: str) -> None:
 
     result = EXPERIMENTS[name].run(Effort(2, 1, False, done.append))
 
-    assert len(set(result.columns)) == len(result.columns)
-    assert all(len(row) == len(result.columns) for row in result.rows)
     header, *rows = csv.reader(io.StringIO(result.to_csv()))
-    assert tuple(header) == result.columns
-    assert [len(row) for row in rows] == [len(header)] * len(result.rows)
+    assert tuple(header) == result.table.columns
+    assert [len(row) for row in rows] == [len(header)] * len(result.table.rows)
     assert ElementTree.fromstring(result.svg).tag.endswith("svg")
     assert done == sorted(done)
     assert done[-1] == pytest.approx(1.0, rel=1e-12)
     assert np.all(
-        np.isfinite([c for r in result.rows for c in r if isinstance(c, float)])
+        np.isfinite([c for r in result.table.rows for c in r if isinstance(c, float)])
     )
 
 
@@ -88,47 +79,49 @@ def test_the_same_seed_gives_the_same_table(name: str) -> None:
 
 @pytest.mark.slow
 def test_frequency_is_algorithm_3_and_as_far_off_as_predicted() -> None:
-    result = eapes_frequency.run(Effort(300, 1, False, lambda _share: None))
+    table = eapes_frequency.run(Effort(300, 1, False, lambda _share: None)).table
 
-    simulated = column(result, "Frequency")
+    simulated = table.numbers("Frequency")
     # Rounding.
-    assert column(result, "Algorithm 3") == pytest.approx(simulated, rel=1e-9)
+    assert table.numbers("Algorithm 3") == pytest.approx(simulated, rel=1e-9)
     # 300 runs know a deviation to 4.1%: four times that.
-    assert column(result, "predicted") == pytest.approx(simulated, rel=0.17)
+    assert table.numbers("predicted") == pytest.approx(simulated, rel=0.17)
     # And a coverage of 95% to 1.3%.
-    assert all(0.9 < held < 0.99 for held in column(result, "in interval"))
-    for setting, row in zip(FEW, result.rows, strict=True):
+    assert all(0.9 < held < 0.99 for held in table.numbers("in interval"))
+    for setting, row in zip(FEW, table.records(), strict=True):
         certified = account(Frequency(2), setting.people, delta=DELTA)
-        assert list(row[4:7]) == [e.epsilon_central for e in certified.levels]
+        central = [row[f"cert. {group}"] for group in "CML"]
+        assert central == [e.epsilon_central for e in certified.levels]
 
 
 @pytest.mark.slow
 def test_average_is_as_far_off_as_predicted_at_the_guarantee_of_algorithm_2() -> None:
-    result = eapes_average.run(Effort(200, 1, False, lambda _share: None))
+    table = eapes_average.run(Effort(200, 1, False, lambda _share: None)).table
 
     for name in ("Laplace", "one bit"):
         # 200 runs know a deviation to 5%, that of Laplace sums too: four times that.
-        predicted = column(result, f"{name} predicted")
-        assert column(result, name) == pytest.approx(predicted, rel=0.2)
-    assert all(ratio < 0.2 for ratio in column(result, "ratio"))
-    for setting, row in zip(FEW, result.rows, strict=True):
+        predicted = table.numbers(f"{name} predicted")
+        assert table.numbers(name) == pytest.approx(predicted, rel=0.2)
+    assert all(ratio < 0.2 for ratio in table.numbers("ratio"))
+    for setting, row in zip(FEW, table.records(), strict=True):
         laplace = Mean(20.0, 80.0, randomizer=Laplace(20.0, 80.0))
         certified = account(laplace, setting.people, delta=DELTA)
-        assert list(row[4:7]) == [e.epsilon_central for e in certified.levels]
+        central = [row[f"cert. {group}"] for group in "CML"]
+        assert central == [e.epsilon_central for e in certified.levels]
 
 
 @pytest.mark.slow
 def test_moments_of_clip_laplace_are_those_simulated() -> None:
-    variance = run_variance(Effort(20_000, 1, False, lambda _share: None))
-    bias = run_bias(Effort(20_000, 1, False, lambda _share: None))
+    effort = Effort(20_000, 1, False, lambda _share: None)
+    variance, bias = run_variance(effort).table, run_bias(effort).table
 
     # A nearly uniform message: 20,000 draws know its variance to 0.7%.
-    assert column(variance, "simulated") == pytest.approx(
-        column(variance, "Clip-Laplace"), rel=0.035
+    assert variance.numbers("simulated") == pytest.approx(
+        variance.numbers("Clip-Laplace"), rel=0.035
     )
-    off = np.subtract(column(bias, "simulated"), column(bias, "Clip-Laplace"))
+    off = np.subtract(bias.numbers("simulated"), bias.numbers("Clip-Laplace"))
     # Five standard errors, twenty numbers: a false alarm in 1e-5 of all seeds.
-    assert np.all(np.abs(off) < 5.0 * np.array(column(bias, "standard error")))
+    assert np.all(np.abs(off) < 5.0 * np.array(bias.numbers("standard error")))
 
 
 def test_settings_are_the_populations_of_the_paper() -> None:

@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
-from shuffledp.errors import InvalidInputError
 from shuffledp.version import __version__
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.result import Comparison, Effort, Result
 from shuffledp_papers.figures.result_table import result_table
+from shuffledp_papers.figures.table import Cell, Table
 
 EFFORT = Effort(3, 7, True, lambda _share: None)
 
@@ -26,8 +26,7 @@ def result(
     return Result(
         title="A title",
         setting={"people": 10_000, "delta": 1e-8},
-        columns=columns,
-        rows=rows,
+        table=Table(columns, rows),
         notes=("A note.",),
         svg="",
         comparisons=comparisons,
@@ -119,16 +118,6 @@ def test_numbers_that_differ_from_the_papers_are_named() -> None:
 
     assert "1 of 2" in text
     assert "x: printed 0.5, here 0.7 (because)" in text
-
-
-@pytest.mark.parametrize(
-    ("columns", "row"), [(("a", "a"), (1, 2)), (("a", "b"), (1,)), (("a",), (1, 2))]
-)
-def test_tables_of_other_shapes_are_refused(
-    columns: tuple[str, ...], row: tuple[Cell, ...]
-) -> None:
-    with pytest.raises(InvalidInputError, match="Expected"):
-        result(columns, row)
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 import math
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from shuffledp_papers.bounds.feldman_approximate import FeldmanApproximate
 from shuffledp_papers.bounds.invert import epsilon_at
 from shuffledp_papers.bounds.two_counts import clone_count
 from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Table
 from shuffledp_papers.hypothesis_testing.figures import (
     bounds_by_population,
     confounding_effect,
@@ -36,21 +36,16 @@ NOISE = sdp.Gaussian(delta_local=1e-10, calibration="classical")
 SETTING = Setting(sdp.Population.from_budgets(QUANTILES), NOISE)
 
 
-def column(result: Result, name: str) -> list[Any]:
-    place = result.columns.index(name)
-    return [row[place] for row in result.rows]
-
-
 @pytest.mark.slow
 def test_no_attack_refutes_a_number_of_table_2() -> None:
-    result = table_2.run(EFFORT)
+    table = table_2.run(EFFORT).table
 
-    flags = [name for name in result.columns if name.endswith(": exceeded")]
+    flags = [name for name in table.columns if name.endswith(": exceeded")]
     assert len(flags) == 6
     for name in flags:
-        assert column(result, name) == [False] * len(table_2.EPSILONS)
-    attack, certified = column(result, "attack"), column(result, "certified")
-    printed = column(result, "Liu et al. 2024, printed")
+        assert table.column(name) == [False] * len(table_2.EPSILONS)
+    attack, certified = table.numbers("attack"), table.numbers("certified")
+    printed = table.numbers("Liu et al. 2024, printed")
     assert all(a < c for a, c in zip(attack, certified, strict=True))
     # True where it is above what is certified, though not by its theorem.
     above = [p > c for p, c in zip(printed, certified, strict=True)]
@@ -69,17 +64,19 @@ def test_rows_of_earlier_bounds_are_found_again_with_what_was_changed() -> None:
 
 
 def test_what_is_too_small_for_the_picture_is_named_in_a_note() -> None:
-    cells = [0.5] * (len(table_2.BOUNDS) * 4 + 3)
+    bounds = [each for name in table_2.BOUNDS for each in table_2._columns(name)]
+    columns = ("epsilon", "attack", "certified", *bounds)
+    cells = [0.5] * len(bounds)
     rows = [(0.01, 1e-3, 0.1, *cells), (0.03, 1e-50, 0.1, *cells)]
     rows += [(0.05, 1e-90, 0.1, 1e-41, *cells[1:])]
 
-    (note,) = table_2.outside_notes(rows)
+    (note,) = table_2.outside_notes(Table(columns, rows))
 
     assert note == (
         "Below 1e-40, and so not in the picture: attack at epsilon 0.03, 0.05; "
         "Liu et al. 2024, formula at epsilon 0.05."
     )
-    assert table_2.outside_notes(rows[:1]) == ()
+    assert table_2.outside_notes(Table(columns, rows[:1])) == ()
 
 
 def test_counts_in_steps_are_below_counts_and_claim_more() -> None:
@@ -199,17 +196,18 @@ def test_the_largest_weight_is_one_and_no_larger_one_is(
 def test_figure_3_jumps_only_where_budgets_are_equal() -> None:
     result = confounding_effect.run(EFFORT)
 
-    panel = [row for row in result.rows if row[0] == "b"]
-    levels = np.array([row[1] for row in panel], dtype=float)
-    for place in (4, 5):
-        values = np.array([row[place] for row in panel], dtype=float)
+    panel = result.table.where("panel", "b")
+    levels = np.array(panel.numbers("eps_i"))
+    laplace, gaussian = "p_i^0 (a); p_i, Laplace (b)", "p_i^1 (a); p_i, Gaussian (b)"
+    for name in (laplace, gaussian):
+        values = np.array(panel.numbers(name))
         slopes = np.abs(np.diff(values)) / np.diff(np.log(levels))
         steep = levels[1:][slopes > 1.0]
         # Gaussian noise alone, right after 3.
-        assert steep == pytest.approx([] if place == 4 else [3.0], rel=1e-6)
+        assert steep == pytest.approx([] if name == laplace else [3.0], rel=1e-6)
     assert all(c.agrees for c in result.comparisons)
-    weights = np.array([row[6] for row in panel], dtype=float)
-    assert np.all(weights <= np.array([row[4] for row in panel], dtype=float))
+    weights = panel.numbers("largest weight, Laplace")
+    assert np.all(np.less_equal(weights, panel.numbers(laplace)))
 
 
 def test_curves_of_figure_3_start_and_end_at_the_ends_of_the_range() -> None:
@@ -229,9 +227,9 @@ def test_theorem_1_is_a_trade_off_function_only_when_mended(
 ) -> None:
     monkeypatch.setattr(theorem_1, "_EPSILONS", (0.1,))
 
-    result = theorem_1.run(EFFORT)
+    table = theorem_1.run(EFFORT).table
 
-    alpha, mended = column(result, "alpha"), column(result, "mended")
+    alpha, mended = table.numbers("alpha"), table.numbers("mended")
     # From (0, 1) to (1, 0), convex, never above the line of no information.
     assert (alpha[0], mended[0]) == pytest.approx((0.0, 1.0), abs=1e-5)
     assert (alpha[-1], mended[-1]) == pytest.approx((1.0, 0.0), abs=1e-5)
@@ -239,9 +237,9 @@ def test_theorem_1_is_a_trade_off_function_only_when_mended(
     apart = np.diff(alpha) > 1e-9
     slopes = np.diff(mended)[apart] / np.diff(alpha)[apart]
     assert np.all(np.diff(slopes) >= -1e-9)
-    printed = column(result, "printed")
+    printed = table.numbers("printed")
     assert printed[-1] == pytest.approx(1.0 - math.exp(-0.5), abs=1e-4)
-    certified = np.array(column(result, "certified"))
+    certified = np.array(table.numbers("certified"))
     assert np.all(certified <= 1.0 - np.array(alpha) + 1e-12)
 
 
@@ -249,8 +247,9 @@ def test_gains_are_ratios_to_the_best_baseline() -> None:
     result = Result(
         title="",
         setting={},
-        columns=("people", "own", "one", "other"),
-        rows=((1, 2.0, 6.0, None), (2, 1.0, 4.0, 3.5)),
+        table=Table(
+            ("people", "own", "one", "other"), ((1, 2.0, 6.0, None), (2, 1.0, 4.0, 3.5))
+        ),
         notes=(),
         svg="",
     )

@@ -34,7 +34,7 @@ def test_results_are_tables_pictures_and_comparisons(name: str) -> None:
     result = EXPERIMENTS[name].run(Effort(3, 1, False, done.append))
 
     ElementTree.fromstring(result.svg)
-    assert result.rows
+    assert result.table.rows
     assert done[-1] == 1.0
     for compared in result.comparisons:
         float(compared.printed)

@@ -1,6 +1,6 @@
 """Figures of central epsilon against the number of users: papers and certificate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,8 +10,9 @@ from shuffledp.cover import LocalRandomizer
 from shuffledp.population import Population
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
 from shuffledp_papers.bounds.equal_noise import Band, ClaimComparison, band, stated
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.line_plot import Panel, column_curves, draw
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 _BAND = (
     "attack and certified: the band in which the true epsilon of the worst-off person "
@@ -20,8 +21,8 @@ _BAND = (
 )
 # Parameters that say what values are, and how finely messages are cut.
 _RANGE = {"low", "high", "clip", "cells"}
-# Of distribution, people, delta, attack and certified; claims follow with their flags.
-_ATTACK, _CERTIFIED, _CLAIMS = 3, 4, 5
+# {label of the curve: column} of what this library proves.
+BAND_CURVES = {"certified (shuffledp)": "certified", "attack (shuffledp)": "attack"}
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,8 @@ class BoundFigure:
                 effort.on_share(len(rows) / total)
         setting = self._setting()
         claims = [(name, f"{name}: exceeded") for name in self.bounds]
-        return Result(
-            title=self.title,
-            setting=setting,
-            columns=(
+        table = Table(
+            (
                 "distribution",
                 "people",
                 "delta",
@@ -78,12 +77,17 @@ class BoundFigure:
                 *(column for pair in claims for column in pair),
                 *self.elsewhere,
             ),
-            rows=tuple(rows),
+            rows,
+        )
+        return Result(
+            title=self.title,
+            setting=setting,
+            table=table,
             notes=(_BAND, *self.notes),
             svg=draw(
                 self.title,
                 setting,
-                [self._panel(name, rows) for name in self.populations],
+                [self._panel(name, table) for name in self.populations],
                 description=f"{self.title}: central epsilon against the number of people",
             ),
             keys=2,
@@ -126,28 +130,15 @@ class BoundFigure:
         compared = ClaimComparison(claim, interval)
         return compared.stated.number, compared.refuted
 
-    def _panel(self, population: str, rows: Sequence[Sequence[Cell]]) -> Panel:
-        chosen = [row for row in rows if row[0] == population.split("/")[1]]
-        at = [row[1] for row in chosen]
-
-        def column(index: int) -> list[Cell]:
-            return [row[index] for row in chosen]
-
-        curves = [
-            Curve("certified (shuffledp)", at, column(_CERTIFIED), ours=True),
-            Curve("attack (shuffledp)", at, column(_ATTACK), ours=True),
-            *(
-                # Every second column is a flag.
-                Curve(name, at, column(_CLAIMS + 2 * index))
-                for index, name in enumerate(self.bounds)
-            ),
-            *(
-                Curve(name, at, column(_CLAIMS + 2 * len(self.bounds) + index))
-                for index, name in enumerate(self.elsewhere)
-            ),
-        ]
+    def _panel(self, population: str, table: Table) -> Panel:
+        name = population.split("/")[1]
+        chosen = table.where("distribution", name)
+        claims = {label: label for label in (*self.bounds, *self.elsewhere)}
+        curves = column_curves(
+            chosen.column("people"), chosen, BAND_CURVES | claims, ours=BAND_CURVES
+        )
         return Panel(
-            population.split("/")[1].capitalize(),
+            name.capitalize(),
             # A theorem that never speaks of this setting has no curve.
             [c for c in curves if any(value is not None for value in c.values)],
             horizontal="people",

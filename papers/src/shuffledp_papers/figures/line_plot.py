@@ -12,7 +12,7 @@ import numpy as np
 
 from shuffledp.matplotlib_picture import new_figure, svg
 from shuffledp.types import Floats
-from shuffledp_papers.figures.result import Cell, number
+from shuffledp_papers.figures.table import Cell, Table, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -158,8 +158,8 @@ def draw_curves(
 
 def column_curves(
     at: Sequence[Cell],
-    rows: Sequence[Sequence[Cell]],
-    columns: Mapping[str, int],
+    table: Table,
+    columns: Mapping[str, str],
     *,
     ours: Collection[str] = (),
     points: Collection[str] = (),
@@ -168,8 +168,8 @@ def column_curves(
 
     Args:
         at: Position of each row on the horizontal axis.
-        rows: Of the table.
-        columns: {label of the curve: index of its column}.
+        table: The numbers.
+        columns: {label of the curve: name of its column}.
         ours: Labels of what this library proves.
         points: Labels of curves whose points are not joined.
     """
@@ -177,7 +177,7 @@ def column_curves(
         Curve(
             label,
             at,
-            [row[column] for row in rows],
+            table.column(column),
             ours=label in ours,
             joined=label not in points,
         )

@@ -3,37 +3,16 @@
 import csv
 import io
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeAlias, TypeVar
 
-from shuffledp.errors import InvalidInputError
 from shuffledp.version import __version__
+from shuffledp_papers.figures.table import Cell, Table
 
-# None: not stated, or not applicable. Truth values in a column "x: exceeded" mark the
-# column "x" before it.
-Cell: TypeAlias = str | int | float | bool | None
 T = TypeVar("T")
 # Called with a share of the work that is done, from 0 to 1.
 OnShare: TypeAlias = Callable[[float], None]
-
-
-def number(cell: Cell, *, missing: float = math.inf) -> float:
-    """Returns the number in a cell.
-
-    >>> number(0.5), number(None)
-    (0.5, inf)
-
-    Args:
-        cell: Cell of a table.
-        missing: The number for a cell without a statement.
-
-    Raises:
-        InvalidInputError: If it holds words.
-    """
-    if isinstance(cell, str):
-        raise InvalidInputError(f"Expected a number, got {cell!r}.")
-    return missing if cell is None else float(cell)
 
 
 @dataclass(frozen=True)
@@ -83,8 +62,7 @@ class Result:
     Attributes:
         title: Title of the table or figure.
         setting: Setting of the numbers: users, delta, randomizer, ...
-        columns: Names, with units.
-        rows: One cell per column; numbers in full.
+        table: The numbers, in full.
         notes: Remarks, and differences from the paper.
         svg: The figure.
         comparisons: Numbers of the paper beside ours.
@@ -93,28 +71,18 @@ class Result:
 
     title: str
     setting: Mapping[str, Cell]
-    columns: tuple[str, ...]
-    rows: tuple[Sequence[Cell], ...]
+    table: Table
     notes: tuple[str, ...]
     svg: str
     comparisons: tuple[Comparison, ...] = ()
     keys: int = 1
 
-    def __post_init__(self) -> None:
-        if len(set(self.columns)) != len(self.columns):
-            raise InvalidInputError("Expected columns of different names.")
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise InvalidInputError(
-                    f"Expected {len(self.columns)} cells, got {len(row)}."
-                )
-
     def to_csv(self) -> str:
         """Returns the table, with a header: numbers in full, nothing for None."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows([[_in_full(cell) for cell in row] for row in self.rows])
+        writer.writerow(self.table.columns)
+        writer.writerows([[_in_full(cell) for cell in row] for row in self.table.rows])
         return text.getvalue()
 
     def to_document(
@@ -136,8 +104,8 @@ class Result:
             "repetitions": effort.repetitions,
             "quick": effort.quick,
             "seconds": round(seconds, 1),
-            "columns": list(self.columns),
-            "rows": [[_json(cell) for cell in row] for row in self.rows],
+            "columns": list(self.table.columns),
+            "rows": [[_json(cell) for cell in row] for row in self.table.rows],
             "notes": list(self.notes),
             "comparisons": [
                 {

@@ -7,7 +7,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shuffledp_papers.figures.result import Cell, Result
+from shuffledp_papers.figures.result import Result
+from shuffledp_papers.figures.table import Cell
 
 FLAG = "!"
 # Of the box: both ends of a line; and around a cell, with the gap to the next.
@@ -53,8 +54,8 @@ def result_table(result: Result, *, width: int) -> RenderableType:
 def _columns(result: Result) -> list[list[str]]:
     """Returns columns of texts, each with its name first; flags joined to numbers."""
     columns: list[list[str]] = []
-    for index, name in enumerate(result.columns):
-        cells = [row[index] for row in result.rows]
+    for name in result.table.columns:
+        cells = result.table.column(name)
         # A flag of the column "x" is called "x: " and its meaning.
         if columns and name.startswith(f"{columns[-1][0]}: "):
             marks = [FLAG if cell else "" for cell in cells]

@@ -1,7 +1,7 @@
 """Pictures of the leaderboard."""
 
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.result import Cell
+from shuffledp_papers.figures.table import Cell
 from shuffledp_papers.leaderboard.entry import ComparedPoint, Leaderboard, Standing
 
 _MARKS = {

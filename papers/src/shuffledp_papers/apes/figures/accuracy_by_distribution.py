@@ -17,7 +17,8 @@ from shuffledp_papers.apes.figures.training_cells import (
 from shuffledp_papers.apes.printed import ACCURACIES, DISTRIBUTIONS
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 _TITLE = "APES (Liu et al. 2023), Figure 3: accuracy and budgets"
 # UniS stands for PLDP, too.
@@ -44,22 +45,24 @@ def run(effort: Effort) -> Result:
     return Result(
         title=_TITLE,
         setting=setting,
-        columns=(
-            "distribution",
-            "framework",
-            "accuracy",
-            "standard error",
-            "accuracy, printed",
-        ),
-        rows=tuple(
+        table=Table(
             (
-                each,
-                NAMES[name],
-                float(accuracy.mean()),
-                standard_error(accuracy),
-                float(ACCURACIES[name][DISTRIBUTIONS.index(each)]),
-            )
-            for (name, each), accuracy in accuracy_of.items()
+                "distribution",
+                "framework",
+                "accuracy",
+                "standard error",
+                "accuracy, printed",
+            ),
+            tuple(
+                (
+                    each,
+                    NAMES[name],
+                    float(accuracy.mean()),
+                    standard_error(accuracy),
+                    float(ACCURACIES[name][DISTRIBUTIONS.index(each)]),
+                )
+                for (name, each), accuracy in accuracy_of.items()
+            ),
         ),
         notes=(
             *setting_notes(PAPER_SETTINGS),

@@ -23,7 +23,8 @@ from shuffledp_papers.bounds.feldman2021 import Feldman2021Numerical
 from shuffledp_papers.bounds.girgis2021 import Girgis2021Sum
 from shuffledp_papers.figures.bound_figure import BoundFigure
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Comparison, Effort, Result, number
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import number
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
 DELTA = 1e-8
@@ -56,8 +57,8 @@ _PEOPLE = 10_000
 def run_figure_2(effort: Effort) -> Result:
     """Computes Figure 2, and compares one of its points with Table 3."""
     result = _run(FIGURE_2, effort)
-    (row,) = (r for r in result.rows if r[:2] == ("uniform2", _PEOPLE))
-    cells = dict(zip(result.columns, row, strict=True))
+    uniform = result.table.where("distribution", "uniform2")
+    (cells,) = uniform.where("people", _PEOPLE).records()
     comparisons = [
         Comparison(f"{name}, Uniform2, 10,000 people", printed, number(cells[name]))
         for name, printed in _TABLE_3.items()
@@ -83,7 +84,7 @@ def _run(figure: BoundFigure, effort: Effort) -> Result:
 
 def order_notes(result: Result) -> tuple[str, ...]:
     """Returns notes on the order of a figure's curves, counted in its rows."""
-    rows = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+    rows = result.table.records()
 
     def times(name: str, other: str) -> str:
         both = [row for row in rows if row[name] is not None and row[other] is not None]
@@ -116,7 +117,7 @@ def order_notes(result: Result) -> tuple[str, ...]:
 
 def reduction_note(result: Result) -> str:
     """Returns the note on the reduction of EoN against the best baseline, in percent."""
-    rows = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+    rows = result.table.records()
     gains: dict[int, float] = {}
     for row in rows:
         # The largest reduction among the distributions of this size.

@@ -27,9 +27,10 @@ from shuffledp_papers.apes.convergence import (
 )
 from shuffledp_papers.apes.figures.framework_training import load_images
 from shuffledp_papers.apes.noise_size import corrected_noise, noise_length
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Panel, column_curves, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
 PULLS = (100.0, 1_000.0, 10_000.0)
@@ -101,13 +102,13 @@ def run(effort: Effort) -> Result:
         "L": round(smoothness, 1),
         "repetitions": effort.repetitions,
     }
+    table = Table(_COLUMNS, rows)
     return Result(
         title=_TITLE,
         setting=setting,
-        columns=_COLUMNS,
-        rows=tuple(rows),
+        table=table,
         notes=figure_notes("apes", "apes-convergence"),
-        svg=_picture(setting, rows),
+        svg=_picture(setting, table),
         keys=2,
     )
 
@@ -274,25 +275,22 @@ def _bound(
     )
 
 
-def _picture(setting: dict[str, Cell], rows: list[tuple[Cell, ...]]) -> str:
+def _picture(setting: dict[str, Cell], table: Table) -> str:
     lines = {
-        "measured loss": 2,
-        "Theorem 2, measured noise": 10,
-        "Theorem 2, noise by (29)": 11,
-        "Theorem 2 as printed, measured noise": 12,
+        "measured loss": "loss",
+        "Theorem 2, measured noise": "Theorem 2",
+        "Theorem 2, noise by (29)": "Theorem 2, noise by (29)",
+        "Theorem 2 as printed, measured noise": "Theorem 2 printed",
     }
     panels = []
     for mu in PULLS:
-        chosen = [row for row in rows if row[0] == mu]
+        chosen = table.where("mu", mu)
         curves = [
-            Curve(
-                label,
-                [row[1] for row in chosen],
-                [row[column] for row in chosen],
-                ours=column == 2,
+            curve
+            for curve in column_curves(
+                chosen.column("round"), chosen, lines, ours=("measured loss",)
             )
-            for label, column in lines.items()
-            if any(row[column] is not None for row in chosen)
+            if any(value is not None for value in curve.values)
         ]
         name = f"mu = {mu:g}"
         panels.append(Panel(name, curves, horizontal="round", vertical="loss (nats)"))

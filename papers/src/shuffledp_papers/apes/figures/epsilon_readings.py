@@ -34,7 +34,8 @@ from shuffledp_papers.apes.user_level import composed_epsilon
 from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 FRAMEWORKS = {"apes": "APES", "s-apes": "S-APES", "unis": "UniS"}
 # The program rounds the two counts up a little, and budgets are drawn.
@@ -173,8 +174,10 @@ def run(effort: Effort) -> Result:
     return Result(
         title=title,
         setting=setting,
-        columns=("framework", "way", *DISTRIBUTIONS, "largest difference"),
-        rows=tuple(_rows(epsilons_of)),
+        table=Table(
+            ("framework", "way", *DISTRIBUTIONS, "largest difference"),
+            tuple(_rows(epsilons_of)),
+        ),
         notes=figure_notes(
             "apes",
             "apes-candidates",

@@ -9,7 +9,7 @@ from shuffledp_papers.apes.figures.framework_training import Training
 from shuffledp_papers.apes.figures.training_cells import NAMES, standard_error
 from shuffledp_papers.apes.printed import ACCURACIES, DISTRIBUTIONS
 from shuffledp_papers.apes.stated_training import PublishedEpsilons
-from shuffledp_papers.figures.result import Cell
+from shuffledp_papers.figures.table import Cell
 
 COLUMNS = (
     "distribution",

@@ -34,7 +34,8 @@ from shuffledp_papers.apes.printed import (
 )
 from shuffledp_papers.figures.line_plot import Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 PUBLISHED = ("non-private", "ldp-min", "pldp", "unis", "apes", "s-apes")
 # The paper rounds its two counts up, and draws other budgets.
@@ -70,8 +71,7 @@ def table(
         return Result(
             title=title,
             setting=setting,
-            columns=COLUMNS,
-            rows=tuple(row.cells() for row in rows),
+            table=Table(COLUMNS, tuple(row.cells() for row in rows)),
             notes=_notes(names),
             svg=_picture(title, setting, rows),
             comparisons=_comparisons(rows),

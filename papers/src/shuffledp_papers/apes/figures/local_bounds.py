@@ -6,9 +6,10 @@ from shuffledp_papers.apes.local import (
     report_budget,
 )
 from shuffledp_papers.apes.printed import COORDINATES
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import column_curves, draw_curves
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 NUMBERS = (1, 2, 5, 10, 100, 1_000, COORDINATES)
 # b of Table 3: a fifth of the coordinates.
@@ -27,28 +28,39 @@ def run(effort: Effort) -> Result:
         rows.append((number, stated, loss > stated * (1.0 + 1e-9), loss, each))
     effort.on_share(1.0)
     setting: dict[str, Cell] = {"epsilon": 1.0, "randomizer": "Clip-Laplace"}
-    at = [row[0] for row in rows]
-    curves = [
-        Curve("Theorem 1", at, [row[1] for row in rows]),
-        Curve("shown by a pair of values", at, [row[3] for row in rows], ours=True),
-        Curve("Theorem 3", at, [row[4] for row in rows]),
-    ]
-    panel = Panel(
-        "", curves, horizontal="coordinates d", vertical="local epsilon", log="xy"
-    )
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "d",
             "Theorem 1",
             "Theorem 1: exceeded",
             "shown by a pair",
             "Theorem 3",
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         notes=figure_notes("apes", "apes-local"),
-        svg=draw(_TITLE, setting, [panel], description=_TITLE),
+        svg=draw_curves(
+            _TITLE,
+            setting,
+            column_curves(
+                NUMBERS,
+                table,
+                {
+                    "Theorem 1": "Theorem 1",
+                    "shown by a pair of values": "shown by a pair",
+                    "Theorem 3": "Theorem 3",
+                },
+                ours=("shown by a pair of values",),
+            ),
+            horizontal="coordinates d",
+            vertical="local epsilon",
+            log="xy",
+            description=_TITLE,
+        ),
         comparisons=tuple(
             Comparison(f"local epsilon of a report, Table 3, {name}", printed, budget)
             for name, printed, budget in (

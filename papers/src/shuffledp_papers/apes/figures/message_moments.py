@@ -11,7 +11,8 @@ import numpy as np
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 CLIPS = (0.05, 0.1, 0.5, 1.0)
 BUDGETS = (0.05, 0.1, 0.2, 0.5, 1.0)
@@ -59,10 +60,18 @@ def run_variance(effort: Effort) -> Result:
     return Result(
         title=title,
         setting=setting,
-        columns=("C", "epsilon", "Clip-Laplace", "simulated", "Laplace"),
-        rows=tuple(
-            (each.clip, each.budget, each.variance, each.drawn_variance, each.laplace)
-            for each in moments
+        table=Table(
+            ("C", "epsilon", "Clip-Laplace", "simulated", "Laplace"),
+            tuple(
+                (
+                    each.clip,
+                    each.budget,
+                    each.variance,
+                    each.drawn_variance,
+                    each.laplace,
+                )
+                for each in moments
+            ),
         ),
         notes=figure_notes("apes", "apes-fig9"),
         svg=draw(
@@ -92,16 +101,18 @@ def run_bias(effort: Effort) -> Result:
     return Result(
         title=title,
         setting=setting,
-        columns=("C", "epsilon", "Clip-Laplace", "simulated", "standard error"),
-        rows=tuple(
-            (
-                each.clip,
-                each.budget,
-                each.bias,
-                each.drawn_bias,
-                math.sqrt(each.variance / effort.repetitions),
-            )
-            for each in moments
+        table=Table(
+            ("C", "epsilon", "Clip-Laplace", "simulated", "standard error"),
+            tuple(
+                (
+                    each.clip,
+                    each.budget,
+                    each.bias,
+                    each.drawn_bias,
+                    math.sqrt(each.variance / effort.repetitions),
+                )
+                for each in moments
+            ),
         ),
         notes=figure_notes("apes", "apes-fig10"),
         svg=draw(

@@ -1,7 +1,6 @@
 """APES (Liu et al. 2023), Definition 4 and Lemma 4: messages wider than values, A > C."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,9 +14,10 @@ from shuffledp_papers.apes.wide_clip_laplace import (
     wide_epsilon,
 )
 from shuffledp_papers.bounds.bound import Setting
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, Panel, column_curves, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 REACHES = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0)
 _DELTA = 1e-8
@@ -73,42 +73,42 @@ def run(effort: Effort) -> Result:
         "value": "C / 2",
         "its budget": _BUDGET,
     }
+    table = Table(_COLUMNS, rows)
     return Result(
         title=_TITLE,
         setting=cells,
-        columns=_COLUMNS,
-        rows=tuple(rows),
+        table=table,
         notes=figure_notes("apes", "apes-reach"),
-        svg=_picture(cells, rows),
+        svg=_picture(cells, table),
     )
 
 
-def _picture(setting: dict[str, Cell], rows: Sequence[Sequence[Cell]]) -> str:
+def _picture(setting: dict[str, Cell], table: Table) -> str:
     # Laplace noise, at an infinite A / C, has no point on the axis.
-    finite = rows[:-1]
-    at = [row[0] for row in finite]
-
-    def curve(label: str, column: int) -> Curve:
-        return Curve(label, at, [row[column] for row in finite])
-
-    def absolute(label: str, column: int) -> Curve:
-        return Curve(label, at, [abs(float(row[column] or 0.0)) for row in finite])
-
+    finite = Table(table.columns, table.rows[:-1])
     panels = [
         Panel(
             "privacy",
-            [
-                curve("EoN numerical", 5),
-                curve("p_ij, Lemma 4", 2),
-                curve("p_ij, exact", 3),
-            ],
+            column_curves(
+                REACHES,
+                finite,
+                {
+                    name: name
+                    for name in ("EoN numerical", "p_ij, Lemma 4", "p_ij, exact")
+                },
+            ),
             horizontal="A / C",
             vertical="epsilon, chance",
             log="x",
         ),
         Panel(
             "a message",
-            [absolute("minus the bias", 6), curve("standard deviation", 7)],
+            [
+                Curve(
+                    "minus the bias", REACHES, [abs(b) for b in finite.numbers("bias")]
+                ),
+                Curve("standard deviation", REACHES, finite.column("deviation")),
+            ],
             horizontal="A / C",
             vertical="per C",
             log="xy",

@@ -6,7 +6,8 @@ from shuffledp_papers.apes.noise_size import corrected_noise, ideal_noise, squar
 from shuffledp_papers.apes.wide_clip_laplace import moments
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 CLIP = 0.1
 BUDGETS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
@@ -38,13 +39,13 @@ def run(effort: Effort) -> Result:
             f"{name} corrected",
             f"{name} exact",
         ]
+    table = Table(tuple(columns), rows)
     return Result(
         title=_TITLE,
         setting=setting,
-        columns=tuple(columns),
-        rows=tuple(rows),
+        table=table,
         notes=figure_notes("apes", "apes-noise"),
-        svg=_picture(setting, rows),
+        svg=_picture(setting, table),
     )
 
 
@@ -62,15 +63,14 @@ def _exact(budget: float) -> tuple[float, float, float]:
     )
 
 
-def _picture(setting: dict[str, Cell], rows: list[tuple[Cell, ...]]) -> str:
+def _picture(setting: dict[str, Cell], table: Table) -> str:
     panels = []
-    for index, name in enumerate(_FORMULAS):
-        # After the budget, each formula has four columns.
-        first = 1 + 4 * index
+    for name in _FORMULAS:
+        printed = [_positive(cell) for cell in table.column(f"{name} printed")]
         curves = [
-            Curve("exact", BUDGETS, [row[first + 3] for row in rows], ours=True),
-            Curve("corrected", BUDGETS, [row[first + 2] for row in rows]),
-            Curve("printed", BUDGETS, [_positive(row[first]) for row in rows]),
+            Curve("exact", BUDGETS, table.column(f"{name} exact"), ours=True),
+            Curve("corrected", BUDGETS, table.column(f"{name} corrected")),
+            Curve("printed", BUDGETS, printed),
         ]
         panels.append(
             Panel(

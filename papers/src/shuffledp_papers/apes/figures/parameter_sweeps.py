@@ -20,7 +20,8 @@ from shuffledp_papers.apes.figures.training_cells import (
 )
 from shuffledp_papers.figures.line_plot import Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 CLIPS = (0.01, 0.03, 0.1, 0.3, 1.0)
 SHARES = (0.02, 0.05, 0.1, 0.2)
@@ -56,15 +57,17 @@ def run_figure_4(effort: Effort) -> Result:
     return Result(
         title=title,
         setting=setting,
-        columns=("C", "noise", "accuracy", "standard error"),
-        rows=tuple(
-            (
-                clip,
-                _NOISES[name],
-                means[clip, name],
-                standard_error(accuracy_of[training]),
-            )
-            for (clip, name), training in trainings.items()
+        table=Table(
+            ("C", "noise", "accuracy", "standard error"),
+            tuple(
+                (
+                    clip,
+                    _NOISES[name],
+                    means[clip, name],
+                    standard_error(accuracy_of[training]),
+                )
+                for (clip, name), training in trainings.items()
+            ),
         ),
         notes=(
             *setting_notes(PAPER_SETTINGS),
@@ -131,16 +134,18 @@ def run_figure_5(effort: Effort) -> Result:
     return Result(
         title=title,
         setting=setting,
-        columns=(
-            "b / d",
-            "kept",
-            "accuracy",
-            "standard error",
-            "training, stated",
-            "training, certified",
-            "training, local",
+        table=Table(
+            (
+                "b / d",
+                "kept",
+                "accuracy",
+                "standard error",
+                "training, stated",
+                "training, certified",
+                "training, local",
+            ),
+            rows,
         ),
-        rows=tuple(rows),
         notes=(
             *setting_notes(PAPER_SETTINGS),
             *figure_notes("apes", "apes-fig5", ahead=ahead, shares=len(SHARES)),

@@ -17,7 +17,8 @@ from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Floats
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 NUM_USERS = 10_000
 CLIP = 0.1
@@ -72,11 +73,10 @@ def run(effort: Effort) -> Result:
     return Result(
         title=_TITLE,
         setting=setting,
-        columns=(
+        table=Table((
             "gradients", "mean", "spread", "average gap", "spread of gaps",
             "bias of the estimate", "error of the estimate",
-        ),
-        rows=tuple(rows),
+        ), rows),
         notes=figure_notes("apes", "apes-fig6"),
         svg=_picture(setting, histograms),
     )  # fmt: skip

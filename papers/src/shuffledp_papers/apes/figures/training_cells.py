@@ -10,7 +10,8 @@ from shuffledp.types import Floats
 from shuffledp_papers.apes.printed import ACCURACIES, DISTRIBUTIONS
 from shuffledp_papers.figures.line_plot import Curve
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Comparison, Effort
+from shuffledp_papers.figures.result import Comparison, Effort
+from shuffledp_papers.figures.table import Cell
 
 # {framework: its name in the paper}, in the order of Table 3. S-APES is published with the
 # b largest messages; the threshold and one bit are ours.

@@ -24,7 +24,8 @@ from shuffledp_papers.eapes.figures.three_groups import (
 )
 from shuffledp_papers.eapes.figures.two_panels import root_mean_square, two_panels
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 # The paper does not print sigma.
 LOW, HIGH, CENTER, SIGMA = 20.0, 80.0, 50.0, 10.0
@@ -76,11 +77,11 @@ def run(effort: Effort) -> Result:
         "sigma": SIGMA,
         "repetitions": effort.repetitions,
     }
+    table = Table(_COLUMNS, rows)
     return Result(
         title=_TITLE,
         setting=setting,
-        columns=_COLUMNS,
-        rows=tuple(rows),
+        table=table,
         notes=(
             *figure_notes("eapes", "guarantees", delta=DELTA),
             *figure_notes("eapes", "eapes-average", sigma=SIGMA),
@@ -88,8 +89,7 @@ def run(effort: Effort) -> Result:
         svg=two_panels(
             _TITLE,
             setting,
-            _COLUMNS,
-            rows,
+            table,
             error="error of the average",
             errors={
                 "Laplace, Algorithm 2": "Laplace",

@@ -14,7 +14,8 @@ from shuffledp_papers.eapes.figures.trade_off_curves import (
 from shuffledp_papers.eapes.trade_off import private_trade_off
 from shuffledp_papers.figures.line_plot import draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell
 
 EPSILON, DELTA = 1.0, 0.1
 MUS = (0.0, 0.5, 1.0, 3.0, 6.0)
@@ -40,14 +41,12 @@ def run(effort: Effort) -> Result:
     effort.on_share(1.0)
     setting: dict[str, Cell] = {"epsilon": EPSILON, "delta": DELTA}
     curves = {"f of Fact 1": left, "G of Fact 2": right}
-    columns, rows = trade_off_table(curves)
     # Where the two lines of f_{epsilon, delta} intersect, alpha equals beta.
     crossing = (1.0 - DELTA) / (1.0 + math.exp(EPSILON))
     return Result(
         title=_TITLE,
         setting=setting,
-        columns=columns,
-        rows=rows,
+        table=trade_off_table(curves),
         notes=figure_notes("eapes", "eapes-fig2", crossing=crossing),
         svg=draw(_TITLE, setting, trade_off_panels(curves), description=_TITLE),
     )

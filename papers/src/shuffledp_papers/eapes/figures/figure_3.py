@@ -25,7 +25,8 @@ from shuffledp_papers.eapes.trade_off import (
 )
 from shuffledp_papers.figures.line_plot import draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell
 
 TIMES, DELTA = 10, 1e-3
 _FAILS = 0.2
@@ -74,12 +75,10 @@ def run(effort: Effort) -> Result:
     }
     curves = {"a chance to fail": left, "ten mechanisms": right}
     gap = float(np.max(np.abs(exact(ALPHA) - gaussian_curve(1.0, ALPHA))))
-    columns, rows = trade_off_table(curves)
     return Result(
         title=_TITLE,
         setting=setting,
-        columns=columns,
-        rows=rows,
+        table=trade_off_table(curves),
         notes=figure_notes("eapes", "eapes-fig3", times=TIMES, gap=gap),
         svg=draw(_TITLE, setting, trade_off_panels(curves), description=_TITLE),
         comparisons=(

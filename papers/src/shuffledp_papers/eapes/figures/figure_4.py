@@ -7,6 +7,7 @@ attack.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,9 +20,11 @@ from shuffledp_papers.apes.amplification import ApesClosed, ApesNumerical
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
 from shuffledp_papers.bounds.equal_noise import ClaimComparison, band, stated
 from shuffledp_papers.eapes.eapes_theorem import EapesCorollary
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.bound_figure import BAND_CURVES
+from shuffledp_papers.figures.line_plot import Panel, column_curves, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 DISTRIBUTIONS = ("uniform1", "uniform2", "gauss1", "gauss2", "gauss3")
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -56,16 +59,16 @@ def run(effort: Effort) -> Result:
         "delta": "1 / n",
         "budgets": f"{DRAWN:,} drawn, repeated",
     }
+    table = Table(("distribution", "people", "delta", *_columns()), rows)
     return Result(
         title=_TITLE,
         setting=setting,
-        columns=("distribution", "people", "delta", *_columns()),
-        rows=tuple(rows),
-        notes=_notes(rows, effort.repetitions),
+        table=table,
+        notes=_notes(table, effort.repetitions),
         svg=draw(
             _TITLE,
             setting,
-            [_panel(name, [row for row in rows if row[0] == name]) for name in names],
+            [_panel(name, table) for name in names],
             description=_TITLE,
         ),
         keys=2,
@@ -115,39 +118,25 @@ def _row(draws: Sequence[tuple[list[float], list[float | None]]]) -> list[Cell]:
     return [*cells, *map(float, ends)]
 
 
-def _panel(name: str, rows: Sequence[Sequence[Cell]]) -> Panel:
-    # The first three columns are distribution, people and delta.
-    columns = dict(zip(_columns(), range(3, 99), strict=False))
-    at = [row[1] for row in rows]
-
-    def column(key: str) -> list[Cell]:
-        return [row[columns[key]] for row in rows]
-
-    first = next(iter(STATED))
-    curves = [
-        Curve("certified (shuffledp)", at, column("certified"), ours=True),
-        Curve("attack (shuffledp)", at, column("attack"), ours=True),
-        Curve("certified, a bit (shuffledp)", at, column("certified, bit"), ours=True),
-    ]
-    for key in STATED:
-        low, high = (
-            (column(f"{key}: least"), column(f"{key}: most"))
-            if key == first
-            else (None, None)
-        )
-        curves.append(Curve(key, at, column(key), low=low, high=high))
+def _panel(name: str, table: Table) -> Panel:
+    chosen = table.where("distribution", name)
+    at = chosen.column("people")
+    ours = BAND_CURVES | {"certified, a bit (shuffledp)": "certified, bit"}
+    claims = column_curves(at, chosen, {name: name for name in STATED})
+    low, high = (
+        chosen.column(f"{claims[0].label}: {end}") for end in ("least", "most")
+    )
+    claims[0] = replace(claims[0], low=low, high=high)
+    curves = [*column_curves(at, chosen, ours, ours=ours), *claims]
     return Panel(
         name, curves, horizontal="people", vertical="central epsilon", log="xy"
     )
 
 
-def _notes(rows: Sequence[Sequence[Cell]], repetitions: int) -> tuple[str, ...]:
-    columns = dict(zip(_columns(), range(3, 99), strict=False))
-    # As floats, None is NaN, which nanmin and nanmax leave out.
-    own, closed, numbers = (
-        np.array([row[columns[name]] for row in rows], dtype=float) for name in STATED
-    )
-    certified = np.array([row[columns["certified"]] for row in rows], dtype=float)
+def _notes(table: Table, repetitions: int) -> tuple[str, ...]:
+    # None is NaN, which nanmin and nanmax leave out.
+    own, closed, numbers = (np.array(table.numbers(name)) for name in STATED)
+    certified = np.array(table.numbers("certified"))
     better = int(np.sum(own < numbers))
     return (
         *figure_notes(
@@ -157,21 +146,19 @@ def _notes(rows: Sequence[Sequence[Cell]], repetitions: int) -> tuple[str, ...]:
             least_closed=np.nanmin(closed / own),
             most_closed=np.nanmax(closed / own),
             better=better,
-            settings=len(rows),
+            settings=len(table.rows),
             least_numbers=np.nanmin(numbers / own),
             most_numbers=np.nanmax(numbers / own),
             least_own=np.min(own / certified),
             most_own=np.max(own / certified),
         ),
-        *_alike(rows, own, certified),
+        *_alike(table, own, certified),
     )
 
 
-def _alike(
-    rows: Sequence[Sequence[Cell]], own: Floats, certified: Floats
-) -> tuple[str, ...]:
+def _alike(table: Table, own: Floats, certified: Floats) -> tuple[str, ...]:
     """Returns a note on the paper's claim (iv), if both distributions are in the rows."""
-    names = np.array([row[0] for row in rows])
+    names = np.array(table.column("distribution"))
     if "uniform2" not in names or "gauss2" not in names:
         return ()
     stated, true = (

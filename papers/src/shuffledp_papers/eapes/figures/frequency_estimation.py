@@ -17,7 +17,8 @@ from shuffledp_papers.eapes.figures.three_groups import (
 )
 from shuffledp_papers.eapes.figures.two_panels import root_mean_square, two_panels
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 DENSITY = 0.3
 _TITLE = f"E-APES Figure 8: share of a bit among {NUM_USERS:,} people"
@@ -73,11 +74,11 @@ def run(effort: Effort) -> Result:
         "density": DENSITY,
         "repetitions": effort.repetitions,
     }
+    table = Table(_COLUMNS, rows)
     return Result(
         title=_TITLE,
         setting=setting,
-        columns=_COLUMNS,
-        rows=tuple(rows),
+        table=table,
         notes=(
             *figure_notes("eapes", "guarantees", delta=DELTA),
             *figure_notes("eapes", "eapes-frequency", density=DENSITY),
@@ -85,8 +86,7 @@ def run(effort: Effort) -> Result:
         svg=two_panels(
             _TITLE,
             setting,
-            _COLUMNS,
-            rows,
+            table,
             error="error of the share",
             errors={"Algorithm 3, simulated": "Algorithm 3", "predicted": "predicted"},
         ),

@@ -17,9 +17,10 @@ from shuffledp_papers.eapes.figures.three_groups import (
     ThreeGroups,
     epsilon_of,
 )
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import column_curves, draw_curves
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 SIZES = (1, 2, 5, 10, 20, 50)
 _TITLE = "E-APES Fact 2: groups that change their values together"
@@ -71,22 +72,27 @@ def run(effort: Effort) -> Result:
         "budgets": "0.1, 0.5, 1",
         "delta": DELTA,
     }
-    at = list(SIZES)
-    panel = Panel(
-        "",
-        [
-            Curve("attack (shuffledp)", at, [row[1] for row in rows], ours=True),
-            Curve("E-APES, k mu with C = 0", at, [row[3] for row in rows]),
-        ],
-        horizontal="people who change together",
-        vertical="central epsilon",
-        log="xy",
-    )
+    table = Table(("group", "attack", "k mu", "stated epsilon", "exceeded"), rows)
     return Result(
         title=_TITLE,
         setting=cells,
-        columns=("group", "attack", "k mu", "stated epsilon", "exceeded"),
-        rows=tuple(rows),
+        table=table,
         notes=figure_notes("eapes", "eapes-groups"),
-        svg=draw(_TITLE, cells, [panel], description=_TITLE),
+        svg=draw_curves(
+            _TITLE,
+            cells,
+            column_curves(
+                SIZES,
+                table,
+                {
+                    "attack (shuffledp)": "attack",
+                    "E-APES, k mu with C = 0": "stated epsilon",
+                },
+                ours=("attack (shuffledp)",),
+            ),
+            horizontal="people who change together",
+            vertical="central epsilon",
+            log="xy",
+            description=_TITLE,
+        ),
     )

@@ -3,9 +3,10 @@
 import math
 
 from shuffledp_papers.eapes.normal_limit import normal_distances
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Curve, column_curves, draw_curves
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 SIZES = (10, 20, 50, 100, 200, 500, 1_000, 2_000)
 QUICK = SIZES[:6]
@@ -38,19 +39,8 @@ def run(effort: Effort) -> Result:
         )
         effort.on_share(sum(sizes[: len(rows)]) / sum(sizes))
     setting: dict[str, Cell] = {"epsilon of all": EPSILON, "delta of all": "1 / n"}
-    at = list(sizes)
-    curves = [
-        Curve(name, at, [row[index] for row in rows])
-        for index, name in enumerate((_PRINTED, _ROUNDED, _FUNCTIONS), start=1)
-    ]
-    curves.append(Curve("1 / n", at, [1.0 / size for size in sizes]))
-    curves.append(Curve("1 / sqrt(n)", at, [size**-0.5 for size in sizes]))
-    panel = Panel("", curves, horizontal="people", vertical="distance", log="xy")
-    (fifty,) = (row for row in rows if row[0] == 50)
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "people",
             _PRINTED,
             _ROUNDED,
@@ -59,12 +49,29 @@ def run(effort: Effort) -> Result:
             "C of total variation",
             "C of distribution functions",
         ),
-        rows=tuple(rows),
-        notes=figure_notes("eapes", "eapes-lemma3"),
-        svg=draw(_TITLE, setting, [panel], description=_TITLE),
-        comparisons=(
-            Comparison(
-                "eq. (15) at epsilon 0.1, n = 50", "0.0206", float(fifty[1] or 0.0)
-            ),
+        rows,
+    )
+    curves = [
+        *column_curves(
+            sizes, table, {name: name for name in (_PRINTED, _ROUNDED, _FUNCTIONS)}
         ),
+        Curve("1 / n", sizes, [1.0 / size for size in sizes]),
+        Curve("1 / sqrt(n)", sizes, [size**-0.5 for size in sizes]),
+    ]
+    (fifty,) = table.where("people", 50).numbers(_PRINTED)
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
+        notes=figure_notes("eapes", "eapes-lemma3"),
+        svg=draw_curves(
+            _TITLE,
+            setting,
+            curves,
+            horizontal="people",
+            vertical="distance",
+            log="xy",
+            description=_TITLE,
+        ),
+        comparisons=(Comparison("eq. (15) at epsilon 0.1, n = 50", "0.0206", fifty),),
     )

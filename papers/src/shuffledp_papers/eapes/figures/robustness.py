@@ -13,9 +13,11 @@ from shuffledp_papers.apes.amplification import ApesClosed, ApesNumerical
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
 from shuffledp_papers.bounds.equal_noise import Band, ClaimComparison, band, stated
 from shuffledp_papers.eapes.eapes_theorem import EapesCorollary
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.bound_figure import BAND_CURVES
+from shuffledp_papers.figures.line_plot import column_curves, draw_curves
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 PEOPLE, FEW = 10_000, 100
 # Budgets are rounded: levels that many users share, as in a deployment.
@@ -58,30 +60,34 @@ def run(effort: Effort) -> Result:
     }
     # A logarithmic axis has no 0.
     at = [max(extreme, 1e-10) for extreme in EXTREMES]
-    curves = [
-        Curve("certified (shuffledp)", at, [row[2] for row in rows], ours=True),
-        Curve("attack (shuffledp)", at, [row[1] for row in rows], ours=True),
-        *(
-            Curve(name, at, [row[3 + 2 * index] for row in rows])
-            for index, name in enumerate(BOUNDS)
-        ),
-    ]
-    panel = Panel(
-        "", curves, horizontal="budget of the 100 (0 at the left end)",
-        vertical="central epsilon of the worst-off person", log="xy",
-    )  # fmt: skip
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "budget of the 100",
             "attack",
             "certified",
             *(name for each in BOUNDS for name in (each, f"{each}: exceeded")),
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         notes=figure_notes("eapes", "eapes-robustness"),
-        svg=draw(_TITLE, setting, [panel], description=_TITLE),
+        svg=draw_curves(
+            _TITLE,
+            setting,
+            column_curves(
+                at,
+                table,
+                BAND_CURVES | {name: name for name in BOUNDS},
+                ours=BAND_CURVES,
+            ),
+            horizontal="budget of the 100 (0 at the left end)",
+            vertical="central epsilon of the worst-off person",
+            log="xy",
+            description=_TITLE,
+        ),
     )
 
 

@@ -17,7 +17,8 @@ from shuffledp.types import Floats
 from shuffledp_papers.eapes.stated_descent import stated_by_eapes
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, OnShare, Result
+from shuffledp_papers.figures.result import Comparison, Effort, OnShare, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.toml_tables import read_table
 
 NUM_CLIENTS = 100
@@ -85,10 +86,8 @@ def run(effort: Effort) -> Result:
         horizontal="epochs",
         vertical="accuracy on the training pictures (%)",
     )
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "distribution",
             "variant",
             "train % at 1",
@@ -101,14 +100,19 @@ def run(effort: Effort) -> Result:
             "client, least",
             "stated",
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         notes=figure_notes("eapes", "eapes-fig5", epochs=EPOCHS),
         svg=draw(_TITLE, setting, [panel], description=_TITLE),
         comparisons=(
             Comparison(
                 "test accuracy (%), Uniform 1",
                 PRINTED,
-                float(rows[0][5] or 0.0),
+                table.numbers("test %")[0],
                 why="readings with the printed noise or more reach 91.8 at most, with less "
                 "96.0 (eapes-candidates)",
             ),

@@ -8,7 +8,6 @@ process with the same budgets of places.
 """
 
 import math
-from collections.abc import Sequence
 
 from shuffledp.population import Population
 from shuffledp_papers.bounds.bound import Setting
@@ -17,7 +16,8 @@ from shuffledp_papers.eapes.process import counted_trade_off
 from shuffledp_papers.eapes.slots import response_divergence, slot_divergence
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 
 PLACES: dict[str, dict[float, int]] = {
     "200 at 1": {1.0: 200},
@@ -54,10 +54,8 @@ def run(effort: Effort) -> Result:
                 (name, epsilon, exact, proven, stated[0], flags[0], stated[1], flags[1])
             )
     setting: dict[str, Cell] = {"randomizer": "three-ary response at every place"}
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "budgets of places",
             "epsilon",
             _EXACT,
@@ -67,39 +65,43 @@ def run(effort: Effort) -> Result:
             _LIMIT,
             "Theorem 3 with C = 0: exceeded",
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         notes=figure_notes("eapes", "eapes-theorem3"),
         svg=draw(
             _TITLE,
             setting,
-            [_panel(name, [row for row in rows if row[0] == name]) for name in PLACES],
+            [_panel(name, table) for name in PLACES],
             description=_TITLE,
         ),
         keys=2,
     )
 
 
-def _panel(name: str, rows: Sequence[Sequence[Cell]]) -> Panel:
-    at = [row[1] for row in rows]
+def _panel(name: str, table: Table) -> Panel:
+    chosen = table.where("budgets of places", name)
+    at = chosen.column("epsilon")
 
-    def column(index: int) -> list[Cell]:
+    def values(column: str) -> list[float]:
         # A logarithmic axis has no zeros.
-        return [_positive(row[index]) for row in rows]
+        return [
+            number if number > _SMALLEST else math.nan
+            for number in chosen.numbers(column)
+        ]
 
     return Panel(
         name,
         [
-            Curve(_EXACT, at, column(2), ours=True),
-            Curve(_PROVEN, at, column(3), ours=True),
-            Curve(_COUNTS, at, column(4)),
-            Curve(_LIMIT, at, column(6)),
+            Curve(_EXACT, at, values(_EXACT), ours=True),
+            Curve(_PROVEN, at, values(_PROVEN), ours=True),
+            Curve(_COUNTS, at, values(_COUNTS)),
+            Curve(_LIMIT, at, values(_LIMIT)),
         ],
         horizontal="epsilon",
         vertical="delta",
         log="y",
     )
-
-
-def _positive(cell: Cell) -> float:
-    number = float(cell or 0.0)
-    return number if number > _SMALLEST else math.nan

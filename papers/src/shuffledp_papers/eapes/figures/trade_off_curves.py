@@ -6,7 +6,7 @@ import numpy as np
 
 from shuffledp.types import Floats
 from shuffledp_papers.figures.line_plot import Curve, Panel
-from shuffledp_papers.figures.result import Cell
+from shuffledp_papers.figures.table import Table
 
 ALPHA = np.linspace(0.0, 1.0, 101)
 # The figure has a point at every hundredth, the table at every twentieth.
@@ -29,10 +29,8 @@ def trade_off_panels(curves: Mapping[str, Mapping[str, Floats]]) -> list[Panel]:
     ]
 
 
-def trade_off_table(
-    curves: Mapping[str, Mapping[str, Floats]],
-) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
-    """Returns the columns and the rows of all curves."""
+def trade_off_table(curves: Mapping[str, Mapping[str, Floats]]) -> Table:
+    """Returns the table of all curves."""
     named = {name: beta for panel in curves.values() for name, beta in panel.items()}
     parts = (part[::_EVERY].tolist() for part in (ALPHA, *named.values()))
-    return ("type-I error", *named), tuple(zip(*parts, strict=True))
+    return Table(("type-I error", *named), list(zip(*parts, strict=True)))

@@ -22,7 +22,8 @@ from shuffledp.federated.shuffled_sgd import Images, components_of, train
 from shuffledp.types import Floats
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.toml_tables import read_table
 
 EPOCHS, QUICK_EPOCHS = 50, 5
@@ -122,17 +123,10 @@ def run(effort: Effort) -> Result:
         "delta": DELTA,
         "hidden units": 100,
     }
-    with_noise = [float(row[4] or 0.0) for row in rows if row[0] == "yes"]
-    printed_noise = [
-        float(row[4] or 0.0) for row in rows if float(row[2] or 0.0) >= 1.0
-    ]
-    without_noise = [float(row[4] or 0.0) for row in rows if row[0] == "no"]
     curves.append(Curve(f"the paper's {PRINTED}%", [1, epochs], 2 * [float(PRINTED)]))
     panel = Panel("", curves, horizontal="epochs", vertical="test accuracy (%)")
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "noise",
             "reading",
             "sigma / printed",
@@ -141,7 +135,23 @@ def run(effort: Effort) -> Result:
             "best test %",
             "test - printed",
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    accuracies = table.numbers("test %")
+    with_noise, without_noise = (
+        table.where("noise", noise).numbers("test %") for noise in ("yes", "no")
+    )
+    printed_noise = [
+        accuracy
+        for accuracy, noise in zip(
+            accuracies, table.numbers("sigma / printed"), strict=True
+        )
+        if noise >= 1.0
+    ]
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         notes=figure_notes(
             "eapes",
             "eapes-candidates",
@@ -158,7 +168,7 @@ def run(effort: Effort) -> Result:
                 "test accuracy (%) as printed, Uniform 1",
                 PRINTED,
                 # The first reading is the algorithm as printed.
-                float(rows[0][4] or 0.0),
+                accuracies[0],
                 why=f"readings with noise reach {max(with_noise):.1f} at most, readings "
                 f"without noise {max(without_noise):.1f}",
             ),

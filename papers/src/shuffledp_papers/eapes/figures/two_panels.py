@@ -1,10 +1,10 @@
 """Errors and guarantees against f_c and against epsilon_c, side by side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from shuffledp.types import Floats
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.result import Cell
+from shuffledp_papers.figures.line_plot import Curve, Panel, column_curves, draw
+from shuffledp_papers.figures.table import Cell, Table
 
 _CLAIM = "E-APES, epsilon of its mu (not proven)"
 _CERTIFIED = "certified, {} people (shuffledp)"
@@ -30,8 +30,7 @@ def root_mean_square(errors: Floats) -> tuple[float, float, float]:
 def two_panels(
     title: str,
     setting: Mapping[str, Cell],
-    columns: Sequence[str],
-    rows: Sequence[Sequence[Cell]],
+    table: Table,
     *,
     error: str,
     errors: Mapping[str, str],
@@ -41,23 +40,20 @@ def two_panels(
     Args:
         title: Of the experiment.
         setting: Of the experiment.
-        columns: Of the table; among them "eps(mu)", "cert. C", "cert. M", "cert. L", and
-            for each simulated error "NAME low" and "NAME high".
-        rows: Of the table: varied parameter, its value, then numbers.
+        table: With columns "varied" for the parameter and "at" for its value; "eps(mu)",
+            "cert. C", "cert. M", "cert. L"; and for each simulated error "NAME low" and
+            "NAME high".
         error: The label of the errors' axis.
         errors: {label: column} of those to draw.
     """
-    indices = {name: index for index, name in enumerate(columns)}
     panels = []
     for guarantees in (False, True):
         for varied in ("f_c", "epsilon_c"):
-            chosen = [row for row in rows if row[0] == varied]
+            chosen = table.where("varied", varied)
             panels.append(
                 Panel(
                     "" if guarantees else f"{varied} varies",
-                    _guarantees(indices, chosen)
-                    if guarantees
-                    else _errors(indices, chosen, errors),
+                    _guarantees(chosen) if guarantees else _errors(chosen, errors),
                     horizontal=varied,
                     vertical="central epsilon" if guarantees else error,
                     log="y",
@@ -67,38 +63,23 @@ def two_panels(
     return draw(title, setting, panels, description=description)
 
 
-def _errors(
-    indices: Mapping[str, int],
-    rows: Sequence[Sequence[Cell]],
-    errors: Mapping[str, str],
-) -> list[Curve]:
-    at = [row[1] for row in rows]
+def _errors(table: Table, errors: Mapping[str, str]) -> list[Curve]:
     curves = []
     for label, name in errors.items():
         # Only simulated errors have an interval.
         low, high = (
-            [row[indices[f"{name} {end}"]] for row in rows]
-            if f"{name} {end}" in indices
-            else None
+            table.column(f"{name} {end}") if f"{name} {end}" in table.columns else None
             for end in ("low", "high")
         )
-        values = [row[indices[name]] for row in rows]
+        at, values = table.column("at"), table.column(name)
         curves.append(Curve(label, at, values, low=low, high=high))
     return curves
 
 
-def _guarantees(
-    indices: Mapping[str, int], rows: Sequence[Sequence[Cell]]
-) -> list[Curve]:
-    at = [row[1] for row in rows]
-    claim = Curve(_CLAIM, at, [row[indices["eps(mu)"]] for row in rows])
-    certified = [
-        Curve(
-            _CERTIFIED.format(group),
-            at,
-            [row[indices[f"cert. {group[0].upper()}"]] for row in rows],
-            ours=True,
-        )
-        for group in _GROUPS
-    ]
-    return [claim, *certified]
+def _guarantees(table: Table) -> list[Curve]:
+    certified = {
+        _CERTIFIED.format(group): f"cert. {group[0].upper()}" for group in _GROUPS
+    }
+    return column_curves(
+        table.column("at"), table, {_CLAIM: "eps(mu)", **certified}, ours=certified
+    )

@@ -21,7 +21,8 @@ from shuffledp_papers.bounds.feldman2023 import Feldman2023Numerical
 from shuffledp_papers.bounds.feldman_approximate import FeldmanApproximate
 from shuffledp_papers.eapes.eapes_theorem import EapesTheorem
 from shuffledp_papers.figures.bound_figure import BoundFigure
-from shuffledp_papers.figures.result import Comparison, Effort, Result, number
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import number
 from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
 )
@@ -113,8 +114,8 @@ def run_approximate(effort: Effort) -> Result:
 
 def best_gain(result: Result, labels: tuple[str, ...]) -> float:
     """Returns the largest ratio of the best baseline's epsilon to Theorem 2's."""
-    own, *others = (result.columns.index(label) for label in labels)
+    own, *others = labels
     return max(
-        min(number(row[index]) for index in others) / number(row[own])
-        for row in result.rows
+        min(number(row[label]) for label in others) / number(row[own])
+        for row in result.table.records()
     )

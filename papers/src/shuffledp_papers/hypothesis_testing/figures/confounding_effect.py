@@ -17,7 +17,8 @@ from shuffledp.randomizers.laplace import Laplace
 from shuffledp.types import Floats
 from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.hypothesis_testing.any_density import (
     MessageDensity,
     density_clone_probabilities,
@@ -38,6 +39,11 @@ _NOISE: dict[str, LocalRandomizer] = {
     "Laplace": Laplace(),
     "Gaussian": Gaussian(delta_local=1e-10, calibration="classical"),
 }
+_FIRST, _SECOND, _WEIGHT = (
+    "p_i^0 (a); p_i, Laplace (b)",
+    "p_i^1 (a); p_i, Gaussian (b)",
+    "largest weight, Laplace",
+)
 _TITLE = "Liu et al. (2024), Figure 3: the confounding effect p"
 
 
@@ -61,19 +67,22 @@ def run(effort: Effort) -> Result:
         )
     peak = float(BUDGETS[np.argmax(by_budget["Laplace"])])
     setting: dict[str, Cell] = {"values": "0 to 1", "delta_local, Gaussian": 1e-10}
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "panel",
             "eps_i",
             "eps_1",
             "x_i",
-            "p_i^0 (a); p_i, Laplace (b)",
-            "p_i^1 (a); p_i, Gaussian (b)",
-            "largest weight, Laplace",
+            _FIRST,
+            _SECOND,
+            _WEIGHT,
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         notes=(
             "(a) The paper states no budgets; these are 1 and 1, and 1 and 3. Where "
             "budgets and values are equal, p_i jumps: messages that are equally likely "
@@ -87,7 +96,7 @@ def run(effort: Effort) -> Result:
         svg=draw(
             _TITLE,
             setting,
-            [_panel_a(rows), _panel_b(rows)],
+            [_panel_a(table), _panel_b(table)],
             description="Type-I errors against another person's value and budget",
         ),
         comparisons=(
@@ -144,12 +153,16 @@ def _clone_probabilities(name: str) -> Floats:
     return clone_probabilities[people.level_indices(BUDGETS)]
 
 
-def _panel_a(rows: list[tuple[Cell, ...]]) -> Panel:
+def _panel_a(table: Table) -> Panel:
     curves = []
     for user_budget, target_user in PAIRS:
-        chosen = [row for row in rows if row[:3] == ("a", user_budget, target_user)]
-        for column, name in ((4, "p_i^0"), (5, "p_i^1")):
-            at, values = [row[3] for row in chosen], [row[column] for row in chosen]
+        chosen = (
+            table.where("panel", "a")
+            .where("eps_i", user_budget)
+            .where("eps_1", target_user)
+        )
+        for column, name in ((_FIRST, "p_i^0"), (_SECOND, "p_i^1")):
+            at, values = chosen.column("x_i"), chosen.column(column)
             label = f"{name}, eps_i {user_budget:g}, eps_1 {target_user:g}"
             curves.append(Curve(label, *_ends_apart(at, values)))
     return Panel(
@@ -168,29 +181,22 @@ def _ends_apart(at: list[Cell], values: list[Cell]) -> tuple[list[Cell], list[Ce
     )
 
 
-def _panel_b(rows: list[tuple[Cell, ...]]) -> Panel:
-    chosen = [row for row in rows if row[0] == "b"]
-    equal = _BELOW.size
+def _panel_b(table: Table) -> Panel:
+    chosen = table.where("panel", "b")
 
-    def line(column: int) -> tuple[list[Cell], list[Cell]]:
-        at, values = [row[1] for row in chosen], [row[column] for row in chosen]
+    def apart(name: str) -> list[Cell]:
+        equal, above = _BELOW.size, _BELOW.size + 1
+        cells = chosen.column(name)
         # The point of equal budgets stands alone: p may jump on both sides of it.
-        gap: list[Cell] = [None]
-        return (
-            at[:equal] + gap + at[equal : equal + 1] + gap + at[equal + 1 :],
-            values[:equal]
-            + gap
-            + values[equal : equal + 1]
-            + gap
-            + values[equal + 1 :],
-        )
+        return [*cells[:equal], None, *cells[equal:above], None, *cells[above:]]
 
+    at = apart("eps_i")
     return Panel(
         "(b) the victim at 3, another person's budget",
         [
-            Curve("p_i, Laplace", *line(4)),
-            Curve("p_i, Gaussian", *line(5)),
-            Curve("largest weight, Laplace (ours)", *line(6), ours=True),
+            Curve("p_i, Laplace", at, apart(_FIRST)),
+            Curve("p_i, Gaussian", at, apart(_SECOND)),
+            Curve("largest weight, Laplace (ours)", at, apart(_WEIGHT), ours=True),
         ],
         horizontal="eps_i",
         vertical="p",

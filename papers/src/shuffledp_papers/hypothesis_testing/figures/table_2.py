@@ -10,7 +10,7 @@ mu of Chen, Cao, Ge is of 2 / (1 + e^eps_i); and counts are rounded down to hund
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +33,8 @@ from shuffledp_papers.bounds.target_user import others
 from shuffledp_papers.bounds.two_counts import CloneCount, divergence
 from shuffledp_papers.eapes.eapes_theorem import EapesTheorem, gdp_parameter
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result, number
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table, number
 from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
 )
@@ -61,8 +62,12 @@ _DISTANCE = 0.1
 _STEP = 100
 # Smaller deltas are in the table, and not in the figure.
 _FLOOR = 1e-40
-# Number of the columns epsilon, attack and certified; claims follow.
-_CLAIMS = 3
+# Bounds with changed formulas.
+_CHANGED = {
+    f"{EAPES}, mu / sqrt(2)": EAPES,
+    f"{FELDMAN}, in steps of {_STEP}": FELDMAN,
+    f"{OWN}, at the program's noise": OWN,
+}
 _TITLE = "Liu et al. (2024), Table 2: delta at fixed central epsilons"
 _WHY = {
     OWN: "the printed row is that of Theorem 2 at deviations of 4.65 / epsilon^2, as in "
@@ -100,7 +105,17 @@ def run(effort: Effort) -> Result:
         cells += [variant(setting, epsilon) for variant in variants]
         rows.append(tuple(cells))
         effort.on_share(len(rows) / len(EPSILONS))
-    comparisons += _explained(rows)
+    table = Table(
+        (
+            "epsilon",
+            "attack",
+            "certified",
+            *(column for name in BOUNDS for column in _columns(name)),
+            *_CHANGED,
+        ),
+        rows,
+    )
+    comparisons += _explained(table)
     setting_cells: dict[str, Cell] = {
         "people": NUM_USERS,
         "local budgets": "U(0.5, 2)",
@@ -110,18 +125,9 @@ def run(effort: Effort) -> Result:
     return Result(
         title=_TITLE,
         setting=setting_cells,
-        columns=(
-            "epsilon",
-            "attack",
-            "certified",
-            *(column for name in BOUNDS for column in _columns(name)),
-            f"{EAPES}, mu / sqrt(2)",
-            f"{FELDMAN}, in steps of {_STEP}",
-            f"{OWN}, at the program's noise",
-        ),
-        rows=tuple(rows),
-        notes=(*_NOTES, *outside_notes(rows)),
-        svg=_picture(setting_cells, rows),
+        table=table,
+        notes=(*_NOTES, *outside_notes(table)),
+        svg=_picture(setting_cells, table),
         comparisons=tuple(comparisons),
     )
 
@@ -178,16 +184,15 @@ def in_steps(setting: Setting, epsilon: float) -> float:
     return pure + failures(setting, epsilon)
 
 
-def outside_notes(rows: Sequence[Sequence[Cell]]) -> tuple[str, ...]:
+def outside_notes(table: Table) -> tuple[str, ...]:
     """Returns a note on numbers that are too small for the figure, if any are."""
-    columns = {"attack": 1, "certified": 2}
-    # Each bound has four columns, see `_columns`.
-    for index, name in enumerate(BOUNDS):
-        columns |= {f"{name}, formula": _CLAIMS + 4 * index}
-        columns |= {f"{_PRINTED_OF[name]}, printed": _CLAIMS + 2 + 4 * index}
+    columns = {"attack": "attack", "certified": "certified"}
+    for name in BOUNDS:
+        columns |= {f"{name}, formula": name, _printed(name): _printed(name)}
     left = []
     for name, column in columns.items():
-        small = [row[0] for row in rows if _is_outside(row[column])]
+        cells = zip(table.column("epsilon"), table.column(column), strict=True)
+        small = [epsilon for epsilon, cell in cells if _is_outside(cell)]
         if small:
             left.append(f"{name} at epsilon {', '.join(map(str, small))}")
     if not left:
@@ -205,44 +210,44 @@ def _formula(name: str) -> str:
 
 
 def _columns(name: str) -> tuple[str, ...]:
-    printed = f"{_PRINTED_OF[name]}, printed"
+    printed = _printed(name)
     return name, f"{name}: exceeded", printed, f"{printed}: exceeded"
 
 
-def _explained(rows: list[tuple[Cell, ...]]) -> list[Comparison]:
+def _printed(name: str) -> str:
+    return f"{_PRINTED_OF[name]}, printed"
+
+
+def _explained(table: Table) -> list[Comparison]:
     """Returns comparisons of the printed rows with changed formulas."""
-    changed = {
-        f"{EAPES}, mu / sqrt(2)": EAPES,
-        f"{FELDMAN}, in steps": FELDMAN,
-        f"{OWN}, at the program's noise": OWN,
-    }
-    comparisons = []
-    for index, (label, name) in enumerate(changed.items()):
-        for row, printed in zip(rows, PRINTED[name], strict=True):
-            # Most are printed with one digit; 5.75e-5, apparently, as 5e-5.
-            value = number(row[len(row) - len(changed) + index], missing=math.nan)
-            comparisons.append(
-                Comparison(f"{label}, at epsilon {row[0]}", printed, value, within=0.16)
-            )
-    return comparisons
+    # Most are printed with one digit; 5.75e-5, apparently, as 5e-5.
+    return [
+        Comparison(
+            f"{label.removesuffix(f' of {_STEP}')}, at epsilon {epsilon}",
+            printed,
+            value,
+            within=0.16,
+        )
+        for label, name in _CHANGED.items()
+        for epsilon, printed, value in zip(
+            EPSILONS, PRINTED[name], table.numbers(label), strict=True
+        )
+    ]
 
 
-def _picture(setting: Mapping[str, Cell], rows: list[tuple[Cell, ...]]) -> str:
-    at = [row[0] for row in rows]
-
-    def column(index: int) -> list[Cell]:
+def _picture(setting: Mapping[str, Cell], table: Table) -> str:
+    def values(name: str) -> list[Cell]:
         # Smaller deltas would compress all other curves.
-        cells = [row[index] for row in rows]
-        return [None if _is_outside(cell) else cell for cell in cells]
+        return [None if _is_outside(cell) else cell for cell in table.column(name)]
 
     curves = [
-        Curve("certified (shuffledp)", at, column(2), ours=True),
-        Curve("attack (shuffledp)", at, column(1), ours=True),
+        Curve("certified (shuffledp)", EPSILONS, values("certified"), ours=True),
+        Curve("attack (shuffledp)", EPSILONS, values("attack"), ours=True),
     ]
-    for index, name in enumerate(BOUNDS):
-        printed, start = f"{_PRINTED_OF[name]}, printed", _CLAIMS + 4 * index
-        curves.append(Curve(f"{name}, formula", at, column(start)))
-        curves.append(Curve(printed, at, column(start + 2), joined=False))
+    for name in BOUNDS:
+        printed = _printed(name)
+        curves.append(Curve(f"{name}, formula", EPSILONS, values(name)))
+        curves.append(Curve(printed, EPSILONS, values(printed), joined=False))
     panel = Panel("", curves, horizontal="central epsilon", vertical="delta", log="y")
     return draw(
         _TITLE,

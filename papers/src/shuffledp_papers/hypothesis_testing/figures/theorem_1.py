@@ -18,7 +18,8 @@ from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
 )
@@ -67,8 +68,7 @@ def run(effort: Effort) -> Result:
     return Result(
         title=_TITLE,
         setting=cells,
-        columns=("slope t", "alpha", "printed", "mended", "certified"),
-        rows=tuple(rows),
+        table=Table(("slope t", "alpha", "printed", "mended", "certified"), rows),
         notes=(
             f"As printed, f_s(1) is 1 - 2 w = {width:.3f}, where every trade-off function "
             "is 0: the second sum stands for one minus that sum.",

@@ -10,8 +10,9 @@ from shuffledp.population import Population
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
 from shuffledp_papers.bounds.feldman2021 import Feldman2021Closed, Feldman2021Numerical
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.line_plot import Panel, column_curves, draw
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.lower_bound import adaptive_tables
 from shuffledp_papers.lecture_notes.sequential_randomizers import (
@@ -51,11 +52,8 @@ def run(effort: Effort) -> Result:
             effort.on_share(len(rows) / (len(BUDGETS) * len(PEOPLE)))
     setting: dict[str, Cell] = {"delta": DELTA, "certified for": "randomized response"}
     exact, claimed = _adaptive(effort)
-    half = [row for row in rows if row[0] == BUDGETS[0]]
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "local epsilon",
             "people",
             "people: outside the condition",
@@ -64,7 +62,12 @@ def run(effort: Effort) -> Result:
             "numerical",
             "certified",
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         keys=2,
         notes=(
             "Rate: the constant of (9.3) taken for 1. Outside the condition, local epsilon "
@@ -77,20 +80,22 @@ def run(effort: Effort) -> Result:
         svg=draw(
             _TITLE,
             setting,
-            [_panel(budget, rows) for budget in BUDGETS],
+            [_panel(budget, table) for budget in BUDGETS],
             description="Central epsilon against the number of people, log-log",
         ),
         comparisons=(
             Comparison(
                 "power of n in the certified epsilon (local epsilon 0.5)",
                 "-0.5",
-                exponent(PEOPLE, [row[6] for row in half]),
+                exponent(
+                    PEOPLE, table.where("local epsilon", 0.5).numbers("certified")
+                ),
                 within=0.05,
             ),
             Comparison(
                 "power of e^eps_0 in the closed form at 100,000 people (2 against 4)",
                 "0.5",
-                _growth(rows),
+                _growth(table),
                 within=0.2,
             ),
         ),
@@ -123,27 +128,30 @@ def _adaptive(effort: Effort) -> tuple[float, float]:
     return largest, Feldman2021Numerical().delta(Setting(people), _ASKED_EPSILON)
 
 
-def _growth(rows: list[tuple[Cell, ...]]) -> float:
+def _growth(table: Table) -> float:
     # ln of the ratio between local epsilons 2 and 4, per unit of local epsilon.
-    at = [row for row in rows if row[1] == PEOPLE[-1] and row[0] in (2.0, 4.0)]
-    small, large = (float(row[4] or 0.0) for row in at)
-    return float(np.log(large / small) / 2.0)
+    most = table.where("people", PEOPLE[-1])
+    small, large = (
+        most.where("local epsilon", budget).numbers("closed form")
+        for budget in (2.0, 4.0)
+    )
+    return float(np.log(np.divide(large, small)).item() / 2.0)
 
 
-def _panel(budget: float, rows: list[tuple[Cell, ...]]) -> Panel:
-    chosen = [row for row in rows if row[0] == budget]
-    named = ("rate (9.3), constant 1", "closed form", "numerical clones", "certified")
+def _panel(budget: float, table: Table) -> Panel:
     return Panel(
         f"local epsilon {budget:g}",
-        [
-            Curve(
-                name,
-                PEOPLE,
-                [row[index + 3] for row in chosen],
-                ours=name == "certified",
-            )
-            for index, name in enumerate(named)
-        ],
+        column_curves(
+            PEOPLE,
+            table.where("local epsilon", budget),
+            {
+                "rate (9.3), constant 1": "rate (9.3)",
+                "closed form": "closed form",
+                "numerical clones": "numerical",
+                "certified": "certified",
+            },
+            ours=("certified",),
+        ),
         horizontal="people",
         vertical="central epsilon",
         log="xy",

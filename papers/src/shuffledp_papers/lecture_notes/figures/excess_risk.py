@@ -4,14 +4,14 @@ Vectors are corners of the cube; labels of the logistic loss follow a linear mod
 """
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from scipy.optimize import NonlinearConstraint, minimize
 
 from shuffledp.types import Floats
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.line_plot import Panel, column_curves, draw
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.risk import (
     LocalSgd,
@@ -65,10 +65,8 @@ def run(effort: Effort) -> Result:
         "dimensions": DIMENSIONS,
         "epsilon": EPSILON,
     }
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "varied",
             "at",
             *LOSSES,
@@ -78,7 +76,12 @@ def run(effort: Effort) -> Result:
             "central, strongly convex",
             "central, convex",
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         keys=2,
         notes=(
             "Means over runs, each with data of its own. Squared: strongly convex. "
@@ -90,10 +93,10 @@ def run(effort: Effort) -> Result:
         svg=draw(
             _TITLE,
             setting,
-            [_panel(varied, rows) for varied, _ in VARIED],
+            [_panel(varied, table) for varied, _ in VARIED],
             description="Excess risk against people, dimensions and epsilon, log-log",
         ),
-        comparisons=_compared(rows),
+        comparisons=_compared(table),
     )
 
 
@@ -150,47 +153,62 @@ def _logistic(n: int, d: int, budget: float, *, rng: np.random.Generator) -> flo
     return loss(point) - float(best.fun)
 
 
-def _panel(varied: str, rows: Sequence[Sequence[Cell]]) -> Panel:
-    chosen = [row for row in rows if row[0] == varied]
-    at = [row[1] for row in chosen]
+def _panel(varied: str, table: Table) -> Panel:
+    chosen = table.where("varied", varied)
     return Panel(
         "",
-        [
-            *(
-                Curve(loss, at, [row[index + 2] for row in chosen])
-                for index, loss in enumerate(LOSSES[:2])
-            ),
-            Curve("squared, at most", at, [row[5] for row in chosen], ours=True),
-            Curve("sqrt(d) / (sqrt(n) eps)", at, [row[6] for row in chosen]),
-            Curve("printed: sqrt(d) / sqrt(n eps)", at, [row[7] for row in chosen]),
-        ],
+        column_curves(
+            chosen.column("at"),
+            chosen,
+            {
+                "squared": "squared",
+                "linear": "linear",
+                "squared, at most": "squared, at most",
+                "sqrt(d) / (sqrt(n) eps)": "sqrt(d) / (sqrt(n) eps)",
+                "printed: sqrt(d) / sqrt(n eps)": "sqrt(d) / sqrt(n eps), printed",
+            },
+            ours=("squared, at most",),
+        ),
         horizontal=varied,
         vertical="excess risk",
         log="xy",
     )
 
 
-def _compared(rows: Sequence[Sequence[Cell]]) -> tuple[Comparison, ...]:
-    def power(varied: str, column: int) -> float:
-        chosen = [row for row in rows if row[0] == varied]
-        at = [float(row[1] or 0.0) for row in chosen]
-        return exponent(at, [row[column] for row in chosen])
+def _compared(table: Table) -> tuple[Comparison, ...]:
+    def power(varied: str, loss: str) -> float:
+        chosen = table.where("varied", varied)
+        return exponent(chosen.numbers("at"), chosen.numbers(loss))
 
     outside = (
         "The budget belongs outside of the root: sqrt(d) / (sqrt(n) eps), as the rate of "
         "strongly convex losses, d / (n eps^2), and its root suggest."
     )
     return (
-        Comparison("power of n, strongly convex", "-1", power("people", 2), within=0.1),
         Comparison(
-            "power of d, strongly convex", "1", power("dimensions", 2), within=0.1
+            "power of n, strongly convex", "-1", power("people", "squared"), within=0.1
         ),
         Comparison(
-            "power of eps, strongly convex", "-2", power("epsilon", 2), within=0.1
+            "power of d, strongly convex",
+            "1",
+            power("dimensions", "squared"),
+            within=0.1,
         ),
-        Comparison("power of n, convex", "-0.5", power("people", 3), within=0.2),
-        Comparison("power of d, convex", "0.5", power("dimensions", 3), within=0.2),
         Comparison(
-            "power of eps, convex", "-0.5", power("epsilon", 3), within=0.2, why=outside
+            "power of eps, strongly convex",
+            "-2",
+            power("epsilon", "squared"),
+            within=0.1,
+        ),
+        Comparison("power of n, convex", "-0.5", power("people", "linear"), within=0.2),
+        Comparison(
+            "power of d, convex", "0.5", power("dimensions", "linear"), within=0.2
+        ),
+        Comparison(
+            "power of eps, convex",
+            "-0.5",
+            power("epsilon", "linear"),
+            within=0.2,
+            why=outside,
         ),
     )

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shuffledp_papers.figures.result import Cell
 
-
-def exponent(at: Sequence[float], values: Sequence[Cell]) -> float:
+def exponent(at: Sequence[float], values: Sequence[float]) -> float:
     """Returns the slope of a straight line through logarithms, by least squares.
 
     >>> round(exponent([1.0, 2.0, 4.0], [3.0, 12.0, 48.0]), 12)
@@ -15,8 +13,6 @@ def exponent(at: Sequence[float], values: Sequence[Cell]) -> float:
 
     Args:
         at: Arguments, above 0.
-        values: Measurements at `at`, above 0.
+        values: Measurements at `at`, above 0; with NaN among them, the slope is NaN.
     """
-    # A missing cell makes the slope NaN.
-    heights = np.log([float(value or "nan") for value in values])
-    return float(np.polyfit(np.log(at), heights, 1)[0])
+    return float(np.polyfit(np.log(at), np.log(values), 1)[0])

@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from shuffledp_papers.figures.line_plot import column_curves, draw_curves
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.lower_bound import (
     Transcripts,
     adaptive_tables,
@@ -44,10 +45,8 @@ def run(effort: Effort) -> Result:
             )
         )
     setting: dict[str, Cell] = {"epsilon": EPSILON, "bits": "drawn evenly"}
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "people",
             "least possible",
             "responses, best analyst",
@@ -57,7 +56,12 @@ def run(effort: Effort) -> Result:
             "largest posterior",
             "dependence",
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         notes=(
             "Root mean squared errors about the mean of evenly drawn bits, exact: all "
             "transcripts are listed. The least one of an analyst is that of the "
@@ -74,12 +78,12 @@ def run(effort: Effort) -> Result:
             setting,
             column_curves(
                 PEOPLE,
-                rows,
+                table,
                 {
-                    "least possible": 1,
-                    "responses, best analyst": 2,
-                    "adaptive protocols, best analyst": 3,
-                    "responses, unbiased": 4,
+                    "least possible": "least possible",
+                    "responses, best analyst": "responses, best analyst",
+                    "adaptive protocols, best analyst": "adaptive, best analyst",
+                    "responses, unbiased": "responses, unbiased",
                 },
                 ours=("least possible",),
                 points=("responses, best analyst",),

@@ -10,7 +10,8 @@ from shuffledp.accounting.promise import Promise
 from shuffledp.population import Population
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp_papers.figures.line_plot import column_curves, draw_curves
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.noisy_sum import (
     local_budget,
     printed_estimate,
@@ -58,10 +59,8 @@ def run(effort: Effort) -> Result:
         "delta": DELTA,
         "share of ones": SHARE,
     }
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "people",
             "p, printed",
             "epsilon of that p, certified",
@@ -73,7 +72,12 @@ def run(effort: Effort) -> Result:
             "sqrt(ln(1 / delta)) / (n eps)",
             "constant",
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         notes=(
             "Mean absolute errors about the participants. p printed is ln(1 / delta) / "
             f"(n eps^2) with the constant taken for 1; certified is the smallest p that "
@@ -84,12 +88,12 @@ def run(effort: Effort) -> Result:
             setting,
             column_curves(
                 PEOPLE,
-                rows,
+                table,
                 {
-                    "(9.5) as printed": 5,
-                    "(9.5) with n p / 2": 6,
-                    "sqrt(ln(1/delta)) / (n eps)": 8,
-                    "n p / 2, certified p": 7,
+                    "(9.5) as printed": "error of (9.5), printed",
+                    "(9.5) with n p / 2": "error, n p / 2",
+                    "sqrt(ln(1/delta)) / (n eps)": "sqrt(ln(1 / delta)) / (n eps)",
+                    "n p / 2, certified p": "error, certified p",
                 },
                 ours=("n p / 2, certified p",),
             ),

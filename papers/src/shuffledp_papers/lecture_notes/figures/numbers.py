@@ -8,7 +8,8 @@ from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp_papers.figures.line_plot import column_curves, draw_curves
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.mean_errors import (
     laplace_error,
@@ -60,10 +61,8 @@ def run(effort: Effort) -> Result:
             )
         )
     setting: dict[str, Cell] = {"people": NUM_USERS, "m": WIDTH}
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "epsilon",
             "Laplace, simulated",
             "Laplace, exact",
@@ -74,7 +73,15 @@ def run(effort: Effort) -> Result:
             "m / (sqrt(n) eps)",
             "m / sqrt(n eps), printed",
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    laplace, one_bit = (
+        table.numbers(f"{name}, simulated") for name in ("Laplace", "one bit")
+    )
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         notes=(
             "Root mean squared errors about the participants, whose values are 4, 8 and "
             "12. Bits of Laplace noise are those of the cells of the public grid that "
@@ -85,12 +92,15 @@ def run(effort: Effort) -> Result:
             setting,
             column_curves(
                 BUDGETS,
-                rows,
+                table,
                 {
-                    "Laplace, simulated": 1,
-                    "one bit, simulated": 4,
-                    "m / (sqrt(n) eps)": 7,
-                    "m / sqrt(n eps), printed": 8,
+                    name: name
+                    for name in (
+                        "Laplace, simulated",
+                        "one bit, simulated",
+                        "m / (sqrt(n) eps)",
+                        "m / sqrt(n eps), printed",
+                    )
                 },
             ),
             horizontal="epsilon",
@@ -102,7 +112,7 @@ def run(effort: Effort) -> Result:
             Comparison(
                 "power of epsilon in the error of Laplace noise",
                 "-0.5",
-                exponent(BUDGETS, [row[1] for row in rows]),
+                exponent(BUDGETS, laplace),
                 why="Each value has noise of variance 2 m^2 / eps^2: the mean of n has "
                 "the error sqrt(2 / n) m / eps.",
             ),
@@ -110,18 +120,14 @@ def run(effort: Effort) -> Result:
                 # Above 0.4, tanh(eps / 2) is no longer close to eps / 2.
                 "power of epsilon in the variance of one bit (epsilon up to 0.4)",
                 "-2",
-                2.0 * exponent(BUDGETS[:4], [row[4] for row in rows[:4]]),
+                2.0 * exponent(BUDGETS[:4], one_bit[:4]),
             ),
             Comparison(
                 "error of one bit over that of Laplace noise, at epsilon 0.1",
                 "1",
                 # The second budget is 0.1.
-                _ratio(rows[1]),
+                one_bit[1] / laplace[1],
                 within=math.sqrt(2.0),
             ),
         ),
     )
-
-
-def _ratio(row: tuple[Cell, ...]) -> float:
-    return float(row[4] or 0.0) / float(row[1] or 1.0)

@@ -5,8 +5,9 @@ import math
 import numpy as np
 
 from shuffledp.types import Floats, Ints
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.line_plot import Curve, column_curves, draw_curves
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.one_bit_reduction import OneBitReduction
 
 NUM_USERS, NUM_CATEGORIES = 20_000, 16
@@ -23,20 +24,20 @@ def run(effort: Effort) -> Result:
     truth = np.bincount(values, minlength=k) / NUM_USERS
     rows: list[tuple[Cell, ...]] = []
     for budget in effort.each(BUDGETS):
-        table = response_table(k, budget)
+        response = response_table(k, budget)
         # The mean over values is as close to each of them as any value's distribution.
-        one_bit = OneBitReduction(table, table.mean(axis=0), budget)
+        one_bit = OneBitReduction(response, response.mean(axis=0), budget)
         # P(kept, z) = c Q(z | x), up to rounding.
-        off = np.abs(one_bit.kept_probabilities() - one_bit.kept_share * table)
+        off = np.abs(one_bit.kept_probabilities() - one_bit.kept_share * response)
         errors = []
         for _ in range(effort.repetitions):
-            whole = _drawn(table, values, rng=rng)
+            whole = _drawn(response, values, rng=rng)
             public = one_bit.draw_public(NUM_USERS, rng=rng)
             accepted = public[one_bit.randomize(values, public, rng=rng)]
             # Messages that are kept have the distribution of the original response.
             errors.append(
                 [
-                    float(np.sum((_shares(messages, table) - truth) ** 2))
+                    float(np.sum((_shares(messages, response) - truth) ** 2))
                     for messages in (whole, accepted)
                 ]
             )
@@ -49,16 +50,15 @@ def run(effort: Effort) -> Result:
                 math.sqrt(1.0 / one_bit.kept_share),
                 one_bit.kept_share,
                 one_bit.level(),
-                float((off / (one_bit.kept_share * table)).max()),
+                float((off / (one_bit.kept_share * response)).max()),
             )
         )
     setting: dict[str, Cell] = {"people": NUM_USERS, "categories": k}
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    direct = f"{math.log2(k):g} bits each"
+    table = Table(
+        (
             "epsilon",
-            f"{math.log2(k):g} bits each",
+            direct,
             "one bit each",
             "ratio",
             "sqrt(e^eps + 1)",
@@ -66,7 +66,14 @@ def run(effort: Effort) -> Result:
             "level of the bit",
             "off from c Q",
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    factors = table.numbers("sqrt(e^eps + 1)")
+    longer = np.multiply(table.numbers(direct), factors).tolist()
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         notes=(
             "Root of the sum over categories of mean squared errors. A message that is "
             "kept has the law of the original randomizer: off from c Q is the largest "
@@ -74,28 +81,18 @@ def run(effort: Effort) -> Result:
             "The level of a bit is the largest log ratio over all values, messages and "
             "both bits: never above epsilon.",
         ),
-        svg=draw(
+        svg=draw_curves(
             _TITLE,
             setting,
             [
-                Panel(
-                    "",
-                    [
-                        Curve(
-                            f"{math.log2(k):g} bits each", BUDGETS, [r[1] for r in rows]
-                        ),
-                        Curve("one bit each", BUDGETS, [r[2] for r in rows]),
-                        Curve(
-                            "the former times sqrt(e^eps + 1)",
-                            BUDGETS,
-                            [float(r[1] or 0.0) * float(r[4] or 0.0) for r in rows],
-                        ),
-                    ],
-                    horizontal="epsilon",
-                    vertical="root of the summed squared errors",
-                    log="xy",
-                )
+                *column_curves(
+                    BUDGETS, table, {name: name for name in (direct, "one bit each")}
+                ),
+                Curve("the former times sqrt(e^eps + 1)", BUDGETS, longer),
             ],
+            horizontal="epsilon",
+            vertical="root of the summed squared errors",
+            log="xy",
             description="Errors of k-ary response and of its one-bit form",
         ),
     )

@@ -6,8 +6,9 @@ import numpy as np
 
 from shuffledp.randomizers.bloom import bloom_filters
 from shuffledp.randomizers.rappor import Rappor
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.line_plot import Curve, column_curves, draw_curves
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.repeated_answers import (
     expected_ones,
     probability_of_at_least,
@@ -18,6 +19,7 @@ BITS, HASHES, KEPT_NOISE, ONE_GIVEN_ONE = 256, 4, 0.5, 0.75
 NOISES = (0.25, 0.5)
 DAYS = (1, 2, 5, 10, 20, 50, 100)
 _VALUE = "68"
+_AVERAGED = "yes on 3 of 4 days"
 _TITLE = "Lecture notes, section 9.1.1: RAPPOR"
 
 
@@ -26,7 +28,7 @@ def run(effort: Effort) -> Result:
     rng = np.random.default_rng(effort.seed)
     rows: list[tuple[Cell, ...]] = [
         (
-            "yes on 3 of 4 days",
+            _AVERAGED,
             days,
             _yes(days, Fraction(1, 4)),
             _yes(days, Fraction(3, 4)),
@@ -58,18 +60,19 @@ def run(effort: Effort) -> Result:
             )
         )
     effort.on_share(1.0)
-    # Rows before the last two are probabilities of answers; those are numbers of ones.
     setting: dict[str, Cell] = {
         "k": BITS,
         "h": HASHES,
         "f": KEPT_NOISE,
         "q": ONE_GIVEN_ONE,
     }
+    table = Table(
+        ("what", "days or bits", "if no, or expected", "if yes, or drawn"), rows
+    )
     return Result(
         title=_TITLE,
         setting=setting,
-        columns=("what", "days or bits", "if no, or expected", "if yes, or drawn"),
-        rows=tuple(rows),
+        table=table,
         keys=2,
         notes=(
             "Fresh responses at epsilon = ln 3: the chance that at least three quarters "
@@ -78,31 +81,24 @@ def run(effort: Effort) -> Result:
             f"Reports of one value, {effort.repetitions} runs; a lifetime's budget of "
             f"{budget:.3f}, which is what f = {KEPT_NOISE:g} and h = {HASHES} allow.",
         ),
-        svg=draw(
+        svg=draw_curves(
             _TITLE,
             {"epsilon": "ln 3 a day", "yes on": "3 of 4 days or more"},
             [
-                Panel(
-                    "",
-                    [
-                        Curve(
-                            "fresh responses, truth no", DAYS, [r[2] for r in rows[:-2]]
-                        ),
-                        Curve(
-                            "fresh responses, truth yes",
-                            DAYS,
-                            [r[3] for r in rows[:-2]],
-                        ),
-                        # A stored first answer reveals no more on later days.
-                        Curve(
-                            "first response kept, truth no", DAYS, [0.25] * len(DAYS)
-                        ),
-                    ],
-                    horizontal="days",
-                    vertical="chance of yes on 3 of 4 days",
-                    log="xy",
-                )
+                *column_curves(
+                    DAYS,
+                    table.where("what", _AVERAGED),
+                    {
+                        "fresh responses, truth no": "if no, or expected",
+                        "fresh responses, truth yes": "if yes, or drawn",
+                    },
+                ),
+                # A stored first answer reveals no more on later days.
+                Curve("first response kept, truth no", DAYS, [0.25] * len(DAYS)),
             ],
+            horizontal="days",
+            vertical="chance of yes on 3 of 4 days",
+            log="xy",
             description="Chances of answers that are averaged over days",
         ),
         comparisons=(

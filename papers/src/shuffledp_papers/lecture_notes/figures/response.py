@@ -8,7 +8,8 @@ import numpy as np
 
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp_papers.figures.line_plot import column_curves, draw_curves
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.mean_errors import (
     central_error,
@@ -53,13 +54,9 @@ def run(effort: Effort) -> Result:
                 central_error(NUM_USERS, budget),
             )
         )
-    # Above 0.4, sinh(eps / 2) is no longer close to eps / 2.
-    simulated = [row[1] for row in rows[:4]]
     setting: dict[str, Cell] = {"people": NUM_USERS, "share of ones": SHARE}
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "epsilon",
             "responses, simulated",
             "responses, exact",
@@ -68,7 +65,12 @@ def run(effort: Effort) -> Result:
             "curator, simulated",
             "curator, exact",
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         notes=(
             "Root mean squared errors about the participants.",
             "The printed rate falls with the root of epsilon; the error falls with "
@@ -79,13 +81,13 @@ def run(effort: Effort) -> Result:
             setting,
             column_curves(
                 BUDGETS,
-                rows,
+                table,
                 {
-                    "exact": 2,
-                    "simulated": 1,
-                    "printed: 1 / sqrt(n eps)": 4,
-                    "right: 1 / (sqrt(n) eps)": 3,
-                    "curator, exact": 6,
+                    "exact": "responses, exact",
+                    "simulated": "responses, simulated",
+                    "printed: 1 / sqrt(n eps)": "1 / sqrt(n eps), printed",
+                    "right: 1 / (sqrt(n) eps)": "1 / (sqrt(n) eps)",
+                    "curator, exact": "curator, exact",
                 },
                 ours=("exact",),
                 points=("simulated",),
@@ -99,7 +101,8 @@ def run(effort: Effort) -> Result:
             Comparison(
                 "power of epsilon in the error of responses (epsilon up to 0.4)",
                 "-0.5",
-                exponent(BUDGETS[:4], simulated),
+                # Above 0.4, sinh(eps / 2) is no longer close to eps / 2.
+                exponent(BUDGETS[:4], table.numbers("responses, simulated")[:4]),
                 why="The variance is of order 1 / (n eps^2), as printed, and its root of "
                 "order 1 / (sqrt(n) eps): epsilon stands outside of the root.",
             ),

@@ -3,7 +3,8 @@
 import numpy as np
 
 from shuffledp_papers.figures.line_plot import column_curves, draw_curves
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.selection import (
     curators_choice,
     level_formula,
@@ -36,16 +37,19 @@ def run(effort: Effort) -> Result:
         )
     setting: dict[str, Cell] = {"people": NUM_USERS, "epsilon": EPSILON}
     names = ("curator", "local exponential mechanism", "local bit of one candidate")
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "candidates",
             *names,
             "level of naming, formula",
             "level of naming, listed",
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         notes=(
             "Largest share of approval less that of the chosen candidate, in the mean; "
             f"shares are spread evenly from {SHARES[0]} to {SHARES[1]}, in an order "
@@ -59,8 +63,8 @@ def run(effort: Effort) -> Result:
             setting,
             column_curves(
                 CANDIDATES,
-                rows,
-                {name: index for index, name in enumerate(names, start=1)},
+                table,
+                {name: name for name in names},
             ),
             horizontal="candidates",
             vertical="missed share of approval",

@@ -11,7 +11,8 @@ from shuffledp.accounting.account import account
 from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp_papers.figures.line_plot import column_curves, draw_curves
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.mean_errors import central_error, laplace_error
 
@@ -47,15 +48,8 @@ def run(effort: Effort) -> Result:
             )
         )
     setting: dict[str, Cell] = {"local epsilon": BUDGET}
-    # The first rows vary n at one delta.
-    populations = rows[: len(PEOPLE)]
-    deltas = sorted(
-        (row for row in rows if row[0] == 10_000), key=lambda row: -float(row[1] or 0.0)
-    )
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "people",
             "delta",
             "epsilon wanted",
@@ -65,7 +59,14 @@ def run(effort: Effort) -> Result:
             "ratio",
             "sqrt(ln(1 / delta))",
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    populations = table.where("delta", DELTA)
+    deltas = table.where("people", 10_000)
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         keys=2,
         notes=(
             "Wanted: local epsilon times sqrt(ln(1 / delta) / n), the theorem's order "
@@ -81,10 +82,10 @@ def run(effort: Effort) -> Result:
                 PEOPLE,
                 populations,
                 {
-                    "epsilon, certified": 3,
-                    "epsilon, wanted": 2,
-                    "error": 4,
-                    "error of a curator": 5,
+                    "epsilon, certified": "epsilon certified",
+                    "epsilon, wanted": "epsilon wanted",
+                    "error": "error",
+                    "error of a curator": "error of a curator",
                 },
                 ours=("epsilon, certified",),
             ),
@@ -97,14 +98,14 @@ def run(effort: Effort) -> Result:
             Comparison(
                 "power of n in the error over that of a curator",
                 "0.0",
-                exponent(PEOPLE, [row[6] for row in populations]),
+                exponent(PEOPLE, populations.numbers("ratio")),
             ),
             Comparison(
                 "power of ln(1 / delta) in the same, at 10,000 people",
                 "0.0",
                 exponent(
-                    [math.log(1.0 / float(row[1] or 1.0)) for row in deltas],
-                    [row[6] for row in deltas],
+                    [math.log(1.0 / delta) for delta in deltas.numbers("delta")],
+                    deltas.numbers("ratio"),
                 ),
                 why="Printed is O(1 / (n eps)); the noise itself has the root of the "
                 "logarithm.",

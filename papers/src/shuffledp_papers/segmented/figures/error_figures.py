@@ -15,7 +15,8 @@ import numpy as np
 
 from shuffledp_papers.figures.line_plot import draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.segmented.figures.conditions import (
     FIGURES,
     Condition,
@@ -56,11 +57,13 @@ def figure(title: str, conditions: Sequence[Condition]) -> Callable[[Effort], Re
         return Result(
             title=title,
             setting=cells,
-            columns=_COLUMNS,
-            rows=tuple(
-                point.row(least_of(points, PUBLISHED).predicted)
-                for points in settings
-                for point in points
+            table=Table(
+                _COLUMNS,
+                tuple(
+                    point.row(least_of(points, PUBLISHED).predicted)
+                    for points in settings
+                    for point in points
+                ),
             ),
             keys=3,
             notes=(*figure_notes("segmented", "errors"), gain_note(settings)),

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from shuffledp_papers.figures.line_plot import Curve, Panel
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Comparison
+from shuffledp_papers.figures.result import Comparison
+from shuffledp_papers.figures.table import Cell
 from shuffledp_papers.segmented.figures.conditions import (
     BEST_BLANKETS,
     SIZES,

@@ -12,7 +12,6 @@ with s items. All errors here are predicted ones; the published protocol is at i
     dummies          together; MSNBC sets padded with items outside all sets
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +19,8 @@ import numpy as np
 from shuffledp.types import Floats
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Comparison, Effort, Result, number
+from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.segmented.figures.competitors import (
     BallsIntoBins,
     Competitor,
@@ -115,10 +115,8 @@ def run(effort: Effort) -> Result:
                 )
             )
     setting: dict[str, Cell] = {"targets": "0.5, 1, 2", "delta": "0.01 / n"}
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "setting",
             "reading",
             "published, best m",
@@ -129,16 +127,19 @@ def run(effort: Effort) -> Result:
             "gain",
             "gain over MM",
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         keys=2,
         notes=figure_notes("segmented", "segmented-gain"),
         comparisons=(
             Comparison(
                 "mean of the gains, all items of a person together",
                 "0.5",
-                float(
-                    np.mean([number(row[-2]) for row in rows if row[1] == READINGS[0]])
-                ),
+                float(np.mean(table.where("reading", "together").numbers("gain"))),
                 within=0.15,
                 why="The paper does not say how competitors were calibrated.",
             ),
@@ -146,7 +147,7 @@ def run(effort: Effort) -> Result:
         svg=draw(
             _TITLE,
             setting,
-            [_panel(data, rows) for data in ("msnbc", "synthetic")],
+            [_panel(data, table) for data in ("msnbc", "synthetic")],
             description="Gains of the published protocol by setting and reading",
         ),
     )
@@ -175,21 +176,20 @@ def _in_runs(
     return replace(rival, blankets=np.array(blankets))
 
 
-def _panel(data: str, rows: Sequence[Sequence[Cell]]) -> Panel:
-    chosen = [row for row in rows if str(row[0]).startswith(data)]
-    names = list(dict.fromkeys(str(row[0]) for row in chosen))
+def _panel(data: str, table: Table) -> Panel:
+    settings = dict.fromkeys(map(str, table.column("setting")))
+    names = [name for name in settings if name.startswith(data)]
+    curves = []
+    for reading in READINGS:
+        chosen = table.where("reading", reading)
+        gains = dict(zip(chosen.column("setting"), chosen.column("gain"), strict=True))
+        values = [gains.get(name) for name in names]
+        if any(value is not None for value in values):
+            at = range(1, len(names) + 1)
+            curves.append(Curve(reading, at, values, joined=False))
     return Panel(
         "MSNBC, s = 4" if data == "msnbc" else "128 items, S1",
-        [
-            Curve(
-                reading,
-                [names.index(str(row[0])) + 1 for row in chosen if row[1] == reading],
-                [row[-2] for row in chosen if row[1] == reading],
-                joined=False,
-            )
-            for reading in READINGS
-            if any(row[1] == reading for row in chosen)
-        ],
+        curves,
         horizontal="",
         vertical="error less than the best competitor's",
         ticks=[name.split(maxsplit=1)[1] for name in names],

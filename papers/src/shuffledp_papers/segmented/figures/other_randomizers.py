@@ -1,7 +1,5 @@
 """Algorithm 1 with k-ary response and with noisy numbers: budgets and errors by m."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from shuffledp.errors import CertificationError
@@ -9,7 +7,8 @@ from shuffledp.population import Population
 from shuffledp.types import Floats
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Cell, Effort, Result
+from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.segmented.budget_search import (
     Privacy,
     RandomizerFamily,
@@ -50,10 +49,8 @@ def run(effort: Effort) -> Result:
         "targets": "0.5, 1, 2 at 25/50/25%",
         "delta": DELTA,
     }
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        columns=(
+    table = Table(
+        (
             "randomizer",
             "m",
             "m: best",
@@ -63,13 +60,18 @@ def run(effort: Effort) -> Result:
             "predicted",
             "simulated",
         ),
-        rows=tuple(rows),
+        rows,
+    )
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        table=table,
         keys=3,
         notes=figure_notes("segmented", "segmented-any"),
         svg=draw(
             _TITLE,
             setting,
-            [_panel(family.name, rows) for family in families],
+            [_panel(family.name, table) for family in families],
             description="Errors of Algorithm 1 against blanket messages per person",
         ),
     )
@@ -117,16 +119,15 @@ def _shares(family: RandomizerFamily) -> Floats:
     return shares
 
 
-def _panel(family: str, rows: Sequence[Sequence[Cell]]) -> Panel:
+def _panel(family: str, table: Table) -> Panel:
     curves = []
     for privacy, name in _NAMES.items():
-        chosen = [row for row in rows if row[0] == family and row[3] == name]
-        at = [row[1] for row in chosen]
-        ours = privacy == "certified"
-        curves.append(Curve(name, at, [row[-2] for row in chosen], ours=ours))
-        curves.append(
-            Curve(f"{name}, simulated", at, [row[-1] for row in chosen], joined=False)
-        )
+        chosen = table.where("randomizer", family).where("privacy", name)
+        at, ours = chosen.column("m"), privacy == "certified"
+        curves += [
+            Curve(name, at, chosen.column("predicted"), ours=ours),
+            Curve(f"{name}, simulated", at, chosen.column("simulated"), joined=False),
+        ]
     return Panel(
         family,
         curves,
