@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shuffledp.accounting import epsilon_solver
 from shuffledp.accounting.epsilon_solver import (
     largest_attacked_epsilon,
     round_down,
@@ -91,14 +90,32 @@ def test_solvers_stay_on_the_safe_side_of_a_jump(jump: float) -> None:
     assert certified - attacked <= 2.1e-5 * jump
 
 
-@pytest.mark.parametrize("error", [-4e-6, 4e-6])
-def test_solvers_check_their_answer_if_the_root_is_a_little_off(
-    monkeypatch: pytest.MonkeyPatch, error: float
-) -> None:
+@given(delta=st.floats(1e-100, 0.1), error=st.floats(0.5, 2.0))
+def test_answers_do_not_depend_on_guesses(delta: float, error: float) -> None:
+    root = -math.log(2.0 * delta) / 7.0
+
+    answers = [
+        solve(bound, delta, ceiling=100.0, guess=guess)
+        for solve in (smallest_certified_epsilon, largest_attacked_epsilon)
+        for guess in (root, root * error)
+    ]
+
+    assert answers[0] == answers[1]
+    assert answers[2] == answers[3]
+
+
+@pytest.mark.parametrize("error", [1e-4, -1e-4, 0.1, -0.1])
+def test_few_evaluations_lead_from_a_guess_to_six_digits(error: float) -> None:
+    evaluated: list[float] = []
+
+    def counted(epsilon: float) -> float:
+        evaluated.append(epsilon)
+        return bound(epsilon)
+
     root = -math.log(2e-6) / 7.0
-    monkeypatch.setattr(epsilon_solver, "_root", lambda *_, **__: root * (1.0 + error))
+    smallest_certified_epsilon(counted, 1e-6, ceiling=9.0, guess=root * (1.0 + error))
 
-    certified = smallest_certified_epsilon(bound, 1e-6, ceiling=9.0, guess=1.0)
-    attacked = largest_attacked_epsilon(bound, 1e-6, ceiling=9.0, guess=1.0)
-
-    assert bound(certified) <= 1e-6 < bound(attacked)
+    # A bisection of six digits takes 20.
+    assert len(evaluated) <= (5 if abs(error) < 0.01 else 8)
+    # Nothing is evaluated twice.
+    assert len(set(evaluated)) == len(evaluated)

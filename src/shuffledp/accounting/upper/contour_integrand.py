@@ -15,7 +15,6 @@ of |G| is negligible are skipped.
 import math
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from shuffledp.accounting.sums.complex_log1p import log1p
 from shuffledp.accounting.upper.atoms import Atoms
@@ -43,6 +42,8 @@ _TOLERANCE = 1e-9
 _ARITHMETIC = 1e-9
 # Points with log |G| this far below its value at the saddle are skipped.
 _SKIP = 60.0
+# The least difference from 1.
+_NEXT_TO_0 = 2.0**-53
 
 
 class ContourIntegrand:
@@ -77,13 +78,14 @@ class ContourIntegrand:
             self.distance /= 2.0
             if self.distance < 1e-9 * self.saddle:
                 raise OverflowError
+        self._at_saddle = self._tails(self.saddle)
         above = self._tails(self.saddle + self.distance)[1][0]
         self.mass = float(above + self._tails(self.saddle - self.distance)[1][0])
 
     @property
     def absolute(self) -> float:
         """Upper bound of the integral of the absolute value over e^level."""
-        return float(self._tails(self.saddle)[1][0])
+        return float(self._at_saddle[1][0])
 
     def integral(self) -> tuple[float, float]:
         """Returns the integral over e^level, and a bound of all its errors."""
@@ -92,7 +94,7 @@ class ContourIntegrand:
         size = 0.4 / (self.messages * theta**2 * self.deviation)
         decay = math.log1p(self.mass / (size * _TOLERANCE))
         step = 2.0 * math.pi * self.distance / decay
-        heights, beyond = self._tails(theta)
+        heights, beyond = self._at_saddle
         end = int(np.argmax(beyond < size * _TOLERANCE)) or heights.size - 1
         last = heights[end] / step
         return self.trapezoid(step, math.ceil(last))
@@ -169,6 +171,13 @@ class ContourIntegrand:
         result: Complexes = np.einsum("zg,g->z", logs, self.counts)
         return result
 
+    def _log_g_of(self, x: Floats) -> Floats:
+        """Returns log G(1 + x) of real numbers x > -1."""
+        # A factor of 0 is none, but for the rounding of x.
+        steps = np.maximum(np.multiply.outer(x, self.probabilities), _NEXT_TO_0 - 1.0)
+        logs: Floats = np.log1p(steps) @ self.counts
+        return logs
+
     def _log_g_at(self, theta: float) -> float:
         """Returns log G(phi(theta)) on the real axis."""
         x = self._phi_less_1(np.array([theta + 0j]), np.zeros(1, complex))[0, 0]
@@ -229,7 +238,7 @@ class ContourIntegrand:
         sizes = sizes + 0.86 * math.sqrt(self.smoothing)
         plain = float(self.masses @ np.expm1(line * self.losses))
         x = plain + (1.0 + plain) * np.expm1(noise - 0.5 * self.smoothing * heights**2)
-        log_g = np.asarray(self._log_g(x.astype(np.complex128)).real, dtype=np.float64)
+        log_g = self._log_g_of(x)
         bound: Floats = log_g - self.level + noise
         bound -= 0.25 * self.smoothing * heights**2 + np.log(np.maximum(line, heights))
         bound += math.log(float(weights @ sizes))
@@ -254,19 +263,19 @@ class ContourIntegrand:
         """Returns roughly where the integrand is smallest on the positive axis."""
 
         # It need not be exact, so that real numbers will do, which are quick.
-        def log_size(log_theta: float) -> float:
-            theta = math.exp(log_theta)
-            x = float(self.masses @ np.expm1(theta * self.losses))
-            noise = float(np.expm1(0.5 * self.smoothing * theta * theta))
+        def log_sizes(log_thetas: Floats) -> Floats:
+            thetas = np.exp(log_thetas)
+            x = np.expm1(np.multiply.outer(thetas, self.losses)) @ self.masses
+            noise = np.expm1(0.5 * self.smoothing * thetas * thetas)
             x += noise + x * noise
-            log_g = float(np.log1p(x * self.probabilities) @ self.counts)
-            return log_g + math.log1p(x) - 2.0 * log_theta
+            sizes: Floats = self._log_g_of(x) + np.log1p(x) - 2.0 * log_thetas
+            # What overflows is far away.
+            return np.where(np.isnan(sizes), np.inf, sizes)
 
         middle = math.log(1.0 / self.deviation)
-        minimum = minimize_scalar(
-            log_size,
-            bounds=(middle - 7.0, middle + 8.0),
-            method="bounded",
-            options={"xatol": 0.02},
-        )
-        return math.exp(float(minimum.x))
+        log_thetas = middle + np.arange(-7.0, 8.5)
+        for step in (1.0, 0.25, 0.0625):
+            sizes = log_sizes(log_thetas)
+            least = float(log_thetas[np.argmin(sizes)])
+            log_thetas = least + step * np.arange(-0.75, 1.0, 0.25)
+        return math.exp(least)

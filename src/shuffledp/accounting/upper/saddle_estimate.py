@@ -5,10 +5,10 @@ itself. With phi(z) = E[e^{z L}] and G(u) = E[u^M], the bound (blanket.py) is
 
     1 / (2 pi i)  integral over Re z = theta of  H(phi(z)) / z^2  dz,
 
-H(x) the integral of G from 0 to x. As log G is concave, H(x) is about G(x) (1 - e^{-g x})
-/ g with g its slope (chernoff.py). On the real axis the integrand has its least value at one
-theta; the integral is about that value over (2 pi)^{1/2} times its width there (Daniels
-1954, Annals of Mathematical Statistics 25).
+H(x) the integral of G from 0 to x. As log G is concave, of slope g, H(x) is about
+G(x) (1 - e^{-g x}) / g (chernoff.py). On the real axis the integrand has its least value at
+one theta; the integral is about that value over (2 pi)^{1/2} times its width there
+(Daniels 1954, Annals of Mathematical Statistics 25).
 """
 
 import math
