@@ -38,19 +38,19 @@ UPLOADS = 5_000
 SPELLS = 5
 # The innermost frame that is in one of these files says what is being done.
 CAUSES = {
-    "parse and write HTTP": ("/h11/", "service/http/plain_requests.py"),
+    "parse and write HTTP": ("/h11/", "/http/plain_requests.py"),
     "connection and request": (
-        *("/uvicorn/", "service/http/guarded_connection.py", "/connection_limits.py"),
-        *("service/http/deadline.py", "service/http/paced_answers.py"),
+        *("/uvicorn/", "/http/guarded_connection.py", "/connection_limits.py"),
+        *("/http/deadline.py", "/http/paced_answers.py"),
     ),
     "route and middleware": (
-        *("/starlette/", "service/monitoring/metrics.py", "service/http/problems.py"),
+        *("/starlette/", "/monitoring/metrics.py", "/http/problems.py"),
         *("shuffler/shuffler_app.py", "shuffler/frequent_paths.py"),
         *("/prometheus_client/", "/anyio/"),
     ),
     "body": (
         "shuffler/upload_bodies.py",
-        "service/http/body_timeout.py",
+        "/http/body_timeout.py",
         "asyncio/timeouts.py",
     ),
     "checks and groups": (

@@ -37,9 +37,8 @@ from shuffler_parties import (
 
 from shuffledp.errors import DataError
 from shuffledp.statistics.survey import EpochStage
-from shuffledp_services.shuffler import clock, page_files
+from shuffledp_services.shuffler import analyst_client, clock, page_files
 from shuffledp_services.shuffler import shuffler_app as app_module
-from shuffledp_services.shuffler.analyst_client import AnalystClient
 from shuffledp_services.shuffler.postgres_store import PostgresStore
 from shuffledp_services.shuffler.sqlite_store import SqliteStore
 from shuffledp_services.wire.command import Action, Command
@@ -719,16 +718,20 @@ def test_an_answer_may_be_dated_at_any_moment_since_its_request(
     monkeypatch: pytest.MonkeyPatch, dated: int, ahead: float
 ) -> None:
     # It takes five minutes, as that about a plan may.
-    clock_now, begun = [1_000_000_000.0], 1_000_000_000.0
-    monkeypatch.setattr(f"{clock.__name__}.time.time", lambda: clock_now[0])
+    begun = 1_000_000_000.0
+    elapsed = [0.0]
+    monkeypatch.setattr(f"{clock.__name__}.time.time", lambda: begun + elapsed[0])
+    monkeypatch.setattr(analyst_client, "elapsed_seconds", lambda: elapsed[0])
     who = parties()
 
     async def answer(_request: httpx.Request) -> httpx.Response:
-        clock_now[0] += 300.0
+        elapsed[0] += 300.0
         date = formatdate(begun + dated, usegmt=True)
         return httpx.Response(200, json={"awaited": 3}, headers={"Date": date})
 
-    client = AnalystClient("http://analyst", transport=httpx.MockTransport(answer))
+    client = analyst_client.AnalystClient(
+        "http://analyst", transport=httpx.MockTransport(answer)
+    )
     epoch = asyncio.run(client.awaited(who.task))
 
     assert (epoch, client.clock_ahead) == (3, ahead)

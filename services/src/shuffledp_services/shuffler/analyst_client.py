@@ -18,7 +18,7 @@ from shuffledp_services.http.trusted_certificates import (
     trusted_certificates,
     untrusted_reason,
 )
-from shuffledp_services.shuffler.clock import seconds_ahead, seconds_since_1970
+from shuffledp_services.shuffler.clock import elapsed_seconds, seconds_ahead
 from shuffledp_services.shuffler.store import MANIFEST
 from shuffledp_services.wire.batch import MEDIA_TYPE
 from shuffledp_services.wire.canonical import read_object, to_text
@@ -179,8 +179,8 @@ class AnalystClient:
         with suppress(ValueError, OverflowError, TypeError):
             if (date := parsedate_tz(answer.headers.get("date", ""))) is not None:
                 # Servers date an answer when they begin it: with a plan, minutes earlier.
-                begun = answer.request.extensions[_BEGUN]
-                self.clock_ahead = seconds_ahead(mktime_tz(date), since=begun)
+                age = elapsed_seconds() - answer.request.extensions[_BEGUN]
+                self.clock_ahead = seconds_ahead(mktime_tz(date), age=age)
 
     async def _status(self, task: Task) -> dict[str, Any]:
         content = bytearray()
@@ -206,7 +206,7 @@ class AnalystClient:
 
 
 async def _record_start(request: httpx.Request) -> None:
-    request.extensions[_BEGUN] = seconds_since_1970()
+    request.extensions[_BEGUN] = elapsed_seconds()
 
 
 async def _few_at_a_time(

@@ -12,17 +12,21 @@ def seconds_since_1970() -> float:
     return time.time()
 
 
-def seconds_ahead(other: float, *, since: float | None = None) -> float:
+def elapsed_seconds() -> float:
+    """Returns seconds since an unknown moment, whatever the time of day is set to."""
+    return time.monotonic()
+
+
+def seconds_ahead(other: float, *, age: float = 0.0) -> float:
     """Returns how far another clock is ahead of this machine's, in seconds.
 
     Args:
         other: Its reading, in seconds since 1970 UTC.
-        since: The earliest moment at which it was read, on this machine's clock; None if
-            it was read just now. A reading between both moments shows no difference.
+        age: Seconds since the earliest moment at which it may have been read. A reading
+            from then to now shows no difference.
     """
-    now = time.time()
-    earliest = now if since is None else since
-    return max(other - now, 0.0) + min(other - earliest, 0.0)
+    ahead = other - time.time()
+    return max(ahead, 0.0) + min(ahead + age, 0.0)
 
 
 class DeadlineClock:
