@@ -188,7 +188,8 @@ def wanted_number(what: str, column: pl.Series) -> str:
 def are_numbers(column: pl.Series) -> NDArray[np.bool_]:
     """Tells which entries of a cleaned column `numbers_of` takes, shape (n,)."""
     if column.dtype == pl.Boolean or holds_truths(column.drop_nulls()):
-        return column.is_not_null().to_numpy()
+        given: NDArray[np.bool_] = column.is_not_null().to_numpy()
+        return given
     if column.dtype == pl.String:
         numbers = _parsed(column)
     elif column.dtype.is_numeric():
