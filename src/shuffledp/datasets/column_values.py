@@ -196,7 +196,8 @@ def are_numbers(column: pl.Series) -> NDArray[np.bool_]:
         numbers = column.cast(pl.Float64)
     else:
         return np.zeros(column.len(), dtype=np.bool_)
-    return np.isfinite(numbers.fill_null(np.nan).to_numpy())
+    finite: NDArray[np.bool_] = np.isfinite(numbers.fill_null(np.nan).to_numpy())
+    return finite
 
 
 def _parsed(texts: pl.Series) -> pl.Series:
