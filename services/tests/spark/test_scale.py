@@ -139,7 +139,7 @@ def test_a_questionnaire_is_counted_estimated_and_certified(
     assert messages.columns == ["message"]
     crowd = frames.population(frame, "level")
     found = asked.estimate(counted, crowd)
-    truths = {
+    truths: dict[str, Any] = {
         "How?": np.bincount(people["way"], minlength=4)[:3],
         "age": [people["age"].mean()],
         "who": [

@@ -188,14 +188,16 @@ def wanted_number(what: str, column: pl.Series) -> str:
 def are_numbers(column: pl.Series) -> NDArray[np.bool_]:
     """Tells which entries of a cleaned column `numbers_of` takes, shape (n,)."""
     if column.dtype == pl.Boolean or holds_truths(column.drop_nulls()):
-        return column.is_not_null().to_numpy()
+        given: NDArray[np.bool_] = column.is_not_null().to_numpy()
+        return given
     if column.dtype == pl.String:
         numbers = _parsed(column)
     elif column.dtype.is_numeric():
         numbers = column.cast(pl.Float64)
     else:
         return np.zeros(column.len(), dtype=np.bool_)
-    return np.isfinite(numbers.fill_null(np.nan).to_numpy())
+    finite: NDArray[np.bool_] = np.isfinite(numbers.fill_null(np.nan).to_numpy())
+    return finite
 
 
 def _parsed(texts: pl.Series) -> pl.Series:
