@@ -245,6 +245,7 @@ def test_every_number_of_every_statement_is_compared(
     assert f"level {level['epsilon_local']!r}" in problem
 
 
+@pytest.mark.few_cases(0)
 @pytest.mark.slow
 def test_numbers_of_strings_are_compared_for_any_number_of_reports(
     of_strings: str,

@@ -750,6 +750,7 @@ def test_the_example_says_what_to_install_where_flower_is_missing(
     assert len(finished.stderr.splitlines()) == 1
 
 
+@pytest.mark.few_cases(0)
 @pytest.mark.slow
 def test_the_example_makes_the_same_model_as_numpy() -> None:
     for module in ("ray", "sklearn"):

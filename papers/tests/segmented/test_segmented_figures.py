@@ -41,6 +41,7 @@ def test_certified_protocol_beats_the_published_one_at_its_best(
     assert ours <= 0.35 * best(table, condition, "Weighted SepMM, shuffle")
 
 
+@pytest.mark.few_cases(0)
 def test_predictions_meet_simulations(
     table: Table,
 ) -> None:

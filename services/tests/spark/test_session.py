@@ -9,6 +9,7 @@ from spark_frames import CONNECT, started
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 
+@pytest.mark.few_cases(0)
 def test_a_session_of_either_kind_may_follow_one_of_the_other() -> None:
     for url in (CONNECT, "local[2]", CONNECT):
         with started(url) as spark:
