@@ -2,10 +2,13 @@
 
 Statistics, mechanisms, people, levels, delta and rounds are drawn from a seeded
 generator. Every setting runs in a process of its own, with its processor time and peak
-memory measured, until all together have used the stated seconds. The worst are printed,
-and their number beyond 5 s or 1 GB; errors that users are meant to see count as answers.
+memory measured, until all together have used the stated seconds. A setting is stopped at
+its own limit of processor time, and counts as beyond. Each is printed to standard error
+before it runs, with what it took after. The worst are printed at the end, also where the
+program is interrupted or terminated, and their number beyond 5 s or 1 GB; errors that
+users are meant to see count as answers.
 
-    python benchmarks/budget.py --seed 1 --seconds 300
+    python benchmarks/budget.py --seed 1 --seconds 300 --limit 60
     python benchmarks/budget.py --seed 1 --only 17,45
 """
 
@@ -13,6 +16,7 @@ import argparse
 import os
 import random
 import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,8 +24,8 @@ from dataclasses import dataclass
 
 from machine import describe
 
-# What one call may take, and the processor time after which it is stopped.
-_MOST_SECONDS, _MOST_GIGABYTES, _STOPPED_AFTER = 5.0, 1.0, 60
+# What one call may take.
+_MOST_SECONDS, _MOST_GIGABYTES = 5.0, 1.0
 _WORST = 10
 
 _PROGRAM = """
@@ -184,22 +188,48 @@ def setting(draw: random.Random) -> Setting:
     return kind(draw)
 
 
-def _limited() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (_STOPPED_AFTER, _STOPPED_AFTER + 1))
+def cost(number: int, call: Setting, *, limit: int) -> Cost:
+    """Runs a setting in a process of its own, and returns what it took.
 
-
-def cost(number: int, call: Setting) -> Cost:
-    """Runs a setting in a process of its own, and returns what it took."""
+    Args:
+        number: Of the setting.
+        call: The setting.
+        limit: Seconds of processor time after which it is stopped.
+    """
     process = subprocess.Popen(
         call.command,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        preexec_fn=_limited,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1)),
     )
-    _, status, used = os.wait4(process.pid, 0)
+    try:
+        _, status, used = os.wait4(process.pid, 0)
+    except KeyboardInterrupt:
+        process.kill()
+        process.wait()
+        raise
     process.returncode = os.waitstatus_to_exitcode(status)
     seconds = used.ru_utime + used.ru_stime
     return Cost(number, call, seconds, used.ru_maxrss / 1e6, process.returncode)
+
+
+def measure(chosen: argparse.Namespace, costs: list[Cost]) -> None:
+    """Runs settings one after the other, and adds what they took."""
+    only = {int(number) for number in chosen.only.split(",") if number}
+    draw, number = random.Random(chosen.seed), 0
+    while sum(each.seconds for each in costs) < chosen.seconds:
+        call = setting(draw)
+        if not only or number in only:
+            print(f"{number:4d} {call.text}", file=sys.stderr, flush=True)
+            costs.append(cost(number, call, limit=chosen.limit))
+            _print(costs[-1], to_errors=not (costs[-1].exceeds or only))
+        number += 1
+        if only and number > max(only):
+            break
+
+
+def _terminated(_signal: int, _frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 def main() -> int:
@@ -207,31 +237,29 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=300.0)
+    parser.add_argument(
+        "--limit", type=int, default=60, help="seconds after which a setting is stopped"
+    )
     parser.add_argument("--only", default="", help="numbers of settings, as 17,45")
-    chosen = parser.parse_args()
-    only = {int(number) for number in chosen.only.split(",") if number}
-    draw, costs, number = random.Random(chosen.seed), list[Cost](), 0
-    while sum(each.seconds for each in costs) < chosen.seconds:
-        call = setting(draw)
-        if not only or number in only:
-            costs.append(cost(number, call))
-            if costs[-1].exceeds or only:
-                _print(costs[-1])
-        number += 1
-        if only and number > max(only):
-            break
+    costs: list[Cost] = []
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        measure(parser.parse_args(), costs)
+    except KeyboardInterrupt:
+        print("Stopped early.", flush=True)
     print(f"{describe()}: {len(costs)} settings, the worst {_WORST}:")
     for each in sorted(costs, key=lambda each: -each.seconds)[:_WORST]:
         _print(each)
-    largest = max(each.gigabytes for each in costs)
+    largest = max((each.gigabytes for each in costs), default=0.0)
     beyond = sum(each.exceeds for each in costs)
     print(f"largest memory {largest:.2f} GB; {beyond} beyond 5 s or 1 GB")
     return int(beyond > 0)
 
 
-def _print(each: Cost) -> None:
+def _print(each: Cost, *, to_errors: bool = False) -> None:
     what = f"{each.seconds:6.2f} s {each.gigabytes:5.2f} GB, exit {each.code}"
-    print(f"{each.number:4d} {what}: {each.setting.text}", flush=True)
+    file = sys.stderr if to_errors else sys.stdout
+    print(f"{each.number:4d} {what}: {each.setting.text}", file=file, flush=True)
 
 
 if __name__ == "__main__":

@@ -74,6 +74,13 @@ def test_commands_that_read_no_table_load_no_reader_of_tables() -> None:
     assert not {"polars", "scipy.stats", "matplotlib", "jinja2", "cryptography"} & names
 
 
+def test_accounts_load_no_optimization_before_they_need_it() -> None:
+    names = imported("import shuffledp.cli.account_command")
+
+    assert "shuffledp.accounting.account" in names
+    assert not {"scipy.optimize", "scipy.fft", "scipy.linalg", "scipy.sparse"} & names
+
+
 def test_every_public_name_has_one_home_that_type_checkers_see_too() -> None:
     tree = ast.parse(Path(shuffledp.__file__).read_text(encoding="utf-8"))
     (guarded,) = [node for node in tree.body if isinstance(node, ast.If)]

@@ -1,4 +1,5 @@
 import math
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from shuffledp.accounting.epsilon_solver import (
     round_up,
     smallest_certified_epsilon,
 )
+from shuffledp.errors import CertificationError
 
 positive = st.floats(1e-300, 1e300)
 
@@ -116,6 +118,19 @@ def test_few_evaluations_lead_from_a_guess_to_six_digits(error: float) -> None:
     smallest_certified_epsilon(counted, 1e-6, ceiling=9.0, guess=root * (1.0 + error))
 
     # A bisection of six digits takes 20.
-    assert len(evaluated) <= (5 if abs(error) < 0.01 else 8)
+    assert len(evaluated) <= (6 if abs(error) < 0.01 else 8)
     # Nothing is evaluated twice.
     assert len(set(evaluated)) == len(evaluated)
+
+
+@pytest.mark.parametrize(
+    "solve", [smallest_certified_epsilon, largest_attacked_epsilon]
+)
+def test_a_bound_that_is_not_a_number_is_no_bound(
+    solve: Callable[..., float],
+) -> None:
+    def unknown(epsilon: float) -> float:
+        return math.nan if 0.1 < epsilon < 0.3 else bound(epsilon)
+
+    with pytest.raises(CertificationError, match=r"No bound .* epsilon 0\.2"):
+        solve(unknown, 0.1, ceiling=1.0, guess=0.2)

@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
+from shuffledp.errors import CertificationError
+
 # So few that answers are short, and the same on every machine.
 _DIGITS = 6
 _TINY = 1e-320
@@ -109,12 +111,16 @@ def _around(
 
     # In logarithms the function is nearly straight, and few steps lead to its root.
     def exceeds(epsilon: float) -> bool:
-        excesses[epsilon] = math.log(max(function(epsilon), _TINY) / delta)
-        return excesses[epsilon] > 0.0
+        value = function(epsilon)
+        if math.isnan(value):
+            raise CertificationError(f"No bound is known at epsilon {epsilon:g}.")
+        excesses[epsilon] = math.log(max(value, _TINY) / delta)
+        # Not by the logarithm, which may be rounded to 0.
+        return value > delta
 
     start = _rounded(max(guess, 1e-12 * ceiling), ROUND_CEILING, digits)
-    low = high = min(start, ceiling)
-    if exceeds(start := low):
+    low = high = start = min(start, ceiling)
+    if exceeds(start):
         factor = _stride(excesses[start], delta)
         while True:
             low, high = high, _rounded(high * factor, ROUND_CEILING, digits)

@@ -44,6 +44,8 @@ _MOST_EPSILON = 1e6
 # A bound above this multiple of a normal loss's divergence may be mostly margin.
 _FAR_MORE = 1e3
 _NOTHING = 1e-300
+# A theorem whose estimate is so many times another's bound is not evaluated.
+_HOPELESS = 1.2
 # Share of a bound that may be margin before smaller epsilons are tried.
 _CAUTION = 0.01
 # Evaluations of slow profiles in compositions, as many as an account of a few seconds may
@@ -142,6 +144,9 @@ class UpperProfile:
         for name, bound in self.bounds.items():
             # Too few messages, or too steep: another bound, or the local one, remains.
             with suppress(CertificationError):
+                # Estimates are right to a twentieth.
+                if bound.estimate(epsilon) > _HOPELESS * best[1]:
+                    continue
                 best = min(best, (name, bound.delta(epsilon)), key=lambda pair: pair[1])
                 # No other proof can bring more than a thousandth.
                 if isinstance(bound, TwoMessageBound) and bound.settles(epsilon):

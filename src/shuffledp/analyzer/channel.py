@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-from scipy.optimize import brentq
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats
@@ -103,6 +102,9 @@ class Channel:
                 return float(end + (average - value) / self.slope())
         if self.linear:
             return float(np.interp(average, ends, [self.low, self.high]))
+
+        # Imported on use: optimization takes long to load.
+        from scipy.optimize import brentq
 
         def excess(tried: float) -> float:
             return float(self.average(np.array([tried]))[0]) - average

@@ -24,7 +24,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 
 from shuffledp.accounting.lower.score_sum import (
     ScoreSum,
@@ -110,6 +109,9 @@ class ScoreBound:
             return None
         if epsilon == 0.0:
             return 0.0
+        # Imported on use: optimization takes long to load.
+        from scipy.optimize import brentq
+
         # Any tilt is valid; below 1e-25, none moves a sum.
         return float(brentq(excess, 0.0, steepest, xtol=1e-25, maxiter=300, disp=False))
 

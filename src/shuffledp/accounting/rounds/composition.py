@@ -23,7 +23,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
 from shuffledp.accounting.sums.complex_log1p import log1p
@@ -236,6 +235,9 @@ class LossIntegrand:
 
     def _saddle(self) -> float:
         """Returns roughly where the integrand is smallest on the axis beyond 1."""
+        # Imported on use: optimization takes long to load.
+        from scipy.optimize import minimize_scalar
+
         variance = sum(
             n * float(distribution.masses @ distribution.losses**2)
             for distribution, n in self.parts

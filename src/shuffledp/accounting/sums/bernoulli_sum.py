@@ -12,7 +12,6 @@ fast that five terms leave less than 1e-10 wherever the function is not tiny.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import fft
 
 from shuffledp.accounting.sums.binomial import deviation
 from shuffledp.accounting.sums.complex_log1p import log1p
@@ -105,6 +104,9 @@ class BernoulliSum:
         """
         reach = float(deviation(self.variance, 1e-18))
         start = max(0, int(self.mean - reach))
+        # Imported on use: it takes long to load.
+        from scipy import fft
+
         size = fft.next_fast_len(int(self.mean + reach) + 2 - start, real=True)
         omega = 2.0 * np.pi * np.arange(size // 2 + 1) / size
         visible = self.variance * (1.0 - np.cos(omega)) < _FLAT

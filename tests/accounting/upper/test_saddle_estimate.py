@@ -1,0 +1,40 @@
+"""Estimates by the saddle point: no bounds, but close to those that are exact sums."""
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
+from shuffledp.accounting.upper.atoms import Atoms
+from shuffledp.accounting.upper.contour import ContourBound
+from shuffledp.accounting.upper.counting import counting_bound
+from shuffledp.accounting.upper.cover_count import cover_count
+from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
+from shuffledp.cover import mirrored
+from shuffledp.population import Population
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+
+
+@pytest.mark.parametrize("users", [300, 3_000])
+@pytest.mark.parametrize("level", [0.5, 1.0])
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12])
+def test_estimate_is_close_to_the_sum(users: int, level: float, delta: float) -> None:
+    people = Population.from_counts({level: users})
+    ((cover,),) = KRandomizedResponse(2).covers([level], people, delta=delta)
+    gammas, others = cover.blanket_probabilities, np.array([users - 1])
+    form = mirrored(cover)
+    assert form is not None
+    exact = counting_bound(form, cover_count(gammas, others, tail=1e-25), tail=1e-25)
+    estimated = ContourBound(cover, gammas, others.astype(np.float64))
+
+    epsilon = smallest_certified_epsilon(
+        exact.delta, delta, ceiling=level, guess=0.1 * level
+    )
+
+    # The saddle point is a first term: a twentieth is far more than the next one here.
+    assert estimated.estimate(epsilon) == pytest.approx(exact.delta(epsilon), rel=0.05)
+
+
+def test_losses_that_are_never_positive_add_up_to_none() -> None:
+    loss = Atoms(np.array([-1.0, 0.0]), np.array([0.5, 0.5]), 1.0)
+
+    assert saddle_estimate(loss, np.array([0.1]), np.array([100.0])) == 0.0
