@@ -37,14 +37,18 @@ def test_the_walk_of_several_questions_ends_with_their_shares(tmp_path: Path) ->
     )
     estimate = json.loads((folder / "result.json").read_text("utf-8"))["estimate"]
     shares = {row["name"]: row for row in estimate["rows"]}
-    # 17 options, 7 intervals and 8 cells.
-    assert len(shares) == 32
+    # 17 options, 7 intervals and 16 cells.
+    assert len(shares) == 40
     # Drawn with 0.95 times 4 / 10, of 5,000: seven standard deviations are 0.05.
     bike = shares["How do you get to work?: bike"]
     assert abs(bike["value"] - 0.38) <= 0.05 + 6.0 * bike["standard_error"]
     assert bike["standard_error"] < 0.01
-    both = shares["How do you get to work?: bike & Is there a park near you?: yes"]
-    assert abs(both["value"] - 0.38 * 0.95 * 2 / 3) <= 0.05 + 6 * both["standard_error"]
+    cell = shares[
+        "How do you get to work?: bike & Is there a park near you?: yes & "
+        "Did you move here in the last five years?: yes"
+    ]
+    truth = 0.38 * (0.95 * 2 / 3) ** 2
+    assert abs(cell["value"] - truth) <= 0.05 + 6 * cell["standard_error"]
     numbers = {row["name"]: row for row in estimate["numbers"]}
     days = numbers["How many days a week do you work at home?: mean"]
     # The smaller of two dice from 0 to 5.
@@ -53,6 +57,10 @@ def test_the_walk_of_several_questions_ends_with_their_shares(tmp_path: Path) ->
     # From 16 to 95, whole numbers: 49% are below 55.
     low, high = numbers["How old are you?: 50% are below"]["interval"]
     assert 35 <= low <= 55 <= high <= 75
+    # Nine of ten say how old they are: seven standard deviations of 5,000 are 150 people.
+    answered = numbers["How old are you?: answered"]
+    assert abs(answered["value"] - 4_500) <= 150 + 6 * answered["standard_error"]
+    assert answered["unit"] == "people"
 
 
 def walked(tmp_path: Path, page: str) -> tuple[Path, str]:

@@ -15,7 +15,7 @@ import pytest
 from analyst_parties import parties, some_result, usual_batch
 from handed_evidence import evidence, showing
 from page_server import COLORS, OneTask, one_task, pick, running, served, visit
-from service_parties import FORM, NOTICE, publish
+from service_parties import FORM, NOTICE, SKIPPABLE_FORM, publish
 from whole_batches import split
 
 from shuffledp.statistics.frequency.survey import FrequencySurvey
@@ -203,6 +203,34 @@ def test_everybody_can_go_through_several_questions(screen: Screen) -> None:
         screen.check("the message of several questions")
 
     assert shown[1] == ("44 Jahre" if screen.language == "de" else "44 years")
+
+
+@every_look
+def test_everybody_can_leave_out_a_number(screen: Screen) -> None:
+    german = replace(ALL_GERMAN, answers=(*ALL_GERMAN.answers[:7], "Minuten?", "min"))
+    server = translated("counts", german, questions=SKIPPABLE_FORM)
+    plan = publish(server.task, server.analyst_key)
+    server.state = replace(server.state, stage=EpochStage.ANSWER, plan=plan)
+    page = screen.page
+
+    with served(server) as url:
+        visit(page, url, server.link())
+        pick(page, "level", 1)
+        screen.press("Next", "Weiter")
+        pick(page, "answer-0", 1)
+        screen.press("Next", "Weiter")
+        screen.check("a number that may be left out")
+        screen.press("Next", "Weiter")
+        page.get_by_role("alert").wait_for()
+        screen.check("a number that is neither stated nor left out")
+        skip = page.locator("#answer-1 input[type=checkbox]")
+        # The keyboard suffices: from the field to the choice below it.
+        page.locator("#number-1").focus()
+        page.keyboard.press("Tab")
+        page.keyboard.press("Space")
+        assert skip.is_checked()
+        screen.check("a number that is left out")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
 @every_look
