@@ -43,10 +43,19 @@ def test_rows_are_chosen_by_value_and_keep_their_order() -> None:
     assert TABLE.where("panel", "c").column("n") == []
 
 
-def test_records_have_the_names_of_the_columns() -> None:
-    assert TABLE.where("panel", "b").records() == [
-        {"panel": "b", "n": 1, "error": None, "error: exceeded": None}
-    ]
+def test_records_have_the_names_of_the_columns_and_make_the_same_table() -> None:
+    records = TABLE.records()
+
+    assert records[1] == {"panel": "b", "n": 1, "error": None, "error: exceeded": None}
+    assert Table.from_records(records) == TABLE
+
+
+@pytest.mark.parametrize(
+    "other", [{"n": 1}, {"n": 1, "errors": 0.5}, {"error": 0.5, "n": 1}]
+)
+def test_records_of_other_columns_are_refused(other: dict[str, Cell]) -> None:
+    with pytest.raises(InvalidInputError, match="same columns"):
+        Table.from_records([{"n": 2, "error": 0.25}, other])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from shuffledp_papers.bounds.feldman_approximate import FeldmanApproximate
 from shuffledp_papers.bounds.invert import epsilon_at
 from shuffledp_papers.bounds.two_counts import clone_count
 from shuffledp_papers.figures.result import Effort, Result
-from shuffledp_papers.figures.table import Table
+from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.hypothesis_testing.figures import (
     bounds_by_population,
     confounding_effect,
@@ -64,19 +64,21 @@ def test_rows_of_earlier_bounds_are_found_again_with_what_was_changed() -> None:
 
 
 def test_what_is_too_small_for_the_picture_is_named_in_a_note() -> None:
-    bounds = [each for name in table_2.BOUNDS for each in table_2._columns(name)]
-    columns = ("epsilon", "attack", "certified", *bounds)
-    cells = [0.5] * len(bounds)
-    rows = [(0.01, 1e-3, 0.1, *cells), (0.03, 1e-50, 0.1, *cells)]
-    rows += [(0.05, 1e-90, 0.1, 1e-41, *cells[1:])]
+    names = [each for name in table_2.BOUNDS for each in (name, table_2._printed(name))]
+    cells: dict[str, Cell] = {"certified": 0.1, **dict.fromkeys(names, 0.5)}
+    rows = [
+        {"epsilon": 0.01, "attack": 1e-3, **cells},
+        {"epsilon": 0.03, "attack": 1e-50, **cells},
+        {"epsilon": 0.05, "attack": 1e-90, **cells, table_2.OWN: 1e-41},
+    ]
 
-    (note,) = table_2.outside_notes(Table(columns, rows))
+    (note,) = table_2.outside_notes(Table.from_records(rows))
 
     assert note == (
         "Below 1e-40, and so not in the picture: attack at epsilon 0.03, 0.05; "
         "Liu et al. 2024, formula at epsilon 0.05."
     )
-    assert table_2.outside_notes(Table(columns, rows[:1])) == ()
+    assert table_2.outside_notes(Table.from_records(rows[:1])) == ()
 
 
 def test_counts_in_steps_are_below_counts_and_claim_more() -> None:

@@ -9,7 +9,7 @@ from shuffledp.budget_distributions import draw_budgets
 from shuffledp.cover import LocalRandomizer
 from shuffledp.population import Population
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
-from shuffledp_papers.bounds.equal_noise import Band, ClaimComparison, band, stated
+from shuffledp_papers.bounds.equal_noise import ClaimComparison, band, stated
 from shuffledp_papers.figures.line_plot import Panel, column_curves, draw
 from shuffledp_papers.figures.result import Effort, Result
 from shuffledp_papers.figures.table import Cell, Table
@@ -57,7 +57,7 @@ class BoundFigure:
     def run(self, effort: Effort) -> Result:
         """Returns the figure; budgets are drawn once."""
         rng = np.random.default_rng(effort.seed)
-        rows: list[tuple[Cell, ...]] = []
+        rows: list[dict[str, Cell]] = []
         total = len(self.populations) * len(self.sizes)
         for name in self.populations:
             budgets = draw_budgets(name, max(self.sizes), rng=rng)
@@ -66,19 +66,7 @@ class BoundFigure:
                 rows.append(self._row(name, Population.from_budgets(budgets[:size])))
                 effort.on_share(len(rows) / total)
         setting = self._setting()
-        claims = [(name, f"{name}: exceeded") for name in self.bounds]
-        table = Table(
-            (
-                "distribution",
-                "people",
-                "delta",
-                "attack",
-                "certified",
-                *(column for pair in claims for column in pair),
-                *self.elsewhere,
-            ),
-            rows,
-        )
+        table = Table.from_records(rows)
         return Result(
             title=self.title,
             setting=setting,
@@ -104,31 +92,26 @@ class BoundFigure:
         randomizer = ", ".join([self.mechanism.mechanism, *named])
         return {"randomizer": randomizer, "delta": delta}
 
-    def _row(self, name: str, people: Population) -> tuple[Cell, ...]:
+    def _row(self, name: str, people: Population) -> dict[str, Cell]:
         n = people.num_users
         delta = self.delta or (self.delta_times_n or 1.0) / n
         interval = band(self.mechanism, people, delta=delta)
-        claims = [
-            cell
-            for bound in self.bounds.values()
-            for cell in self._claim(bound, people, delta, interval)
-        ]
-        ends = (interval.attack, interval.certified)
+        cells: dict[str, Cell] = {
+            # Budget distributions are named paper/distribution; the title has the paper.
+            "distribution": name.split("/")[1],
+            "people": n,
+            "delta": delta,
+            "attack": interval.attack,
+            "certified": interval.certified,
+        }
+        for label, bound in self.bounds.items():
+            claim = stated(bound, _about(people, self.mechanism), delta=delta)
+            cells[label] = claim.number
+            cells[f"{label}: exceeded"] = ClaimComparison(claim, interval).refuted
         # Not compared: the attack is on the randomizer of the figure.
-        others = [
-            stated(bound, _about(people, device), delta=delta).number
-            for bound, device in self.elsewhere.values()
-        ]
-        # Budget distributions are named paper/distribution; the title has the paper.
-        return (name.split("/")[1], n, delta, *ends, *claims, *others)
-
-    def _claim(
-        self, bound: PublishedBound, people: Population, delta: float, interval: Band
-    ) -> tuple[Cell, Cell]:
-        """Returns the number that a bound states, and whether the attack refutes it."""
-        claim = stated(bound, _about(people, self.mechanism), delta=delta)
-        compared = ClaimComparison(claim, interval)
-        return compared.stated.number, compared.refuted
+        for label, (bound, device) in self.elsewhere.items():
+            cells[label] = stated(bound, _about(people, device), delta=delta).number
+        return cells
 
     def _panel(self, population: str, table: Table) -> Panel:
         name = population.split("/")[1]

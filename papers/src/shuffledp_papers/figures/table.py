@@ -1,7 +1,7 @@
 """Tables of results, whose columns are addressed by their names."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -34,9 +34,9 @@ def number(cell: Cell, *, missing: float = math.inf) -> float:
 class Table:
     """Rows of cells under named columns.
 
-    >>> table = Table(("people", "error"), [(10, 0.5), (20, None)])
-    >>> table.column("error"), table.where("people", 10).numbers("error")
-    ([0.5, None], [0.5])
+    >>> table = Table.from_records([{"people": 10, "error": 0.5}])
+    >>> table.column("error"), table.where("people", 20).column("error")
+    ([0.5], [])
 
     Attributes:
         columns: Names, with units; all different.
@@ -57,6 +57,19 @@ class Table:
                 raise InvalidInputError(
                     f"Expected {len(self.columns)} cells, got {len(row)}."
                 )
+
+    @classmethod
+    def from_records(cls, records: Iterable[Mapping[str, Cell]]) -> "Table":
+        """Returns the table of rows that are {name of the column: cell}.
+
+        Raises:
+            InvalidInputError: If rows have other names, or names in another order.
+        """
+        rows = list(records)
+        columns = tuple(rows[0]) if rows else ()
+        if any(tuple(row) != columns for row in rows):
+            raise InvalidInputError("Expected rows with the same columns.")
+        return cls(columns, [tuple(row.values()) for row in rows])
 
     def column(self, name: str) -> list[Cell]:
         """Returns the cells of a column, one per row.

@@ -45,24 +45,15 @@ def run(effort: Effort) -> Result:
     return Result(
         title=_TITLE,
         setting=setting,
-        table=Table(
-            (
-                "distribution",
-                "framework",
-                "accuracy",
-                "standard error",
-                "accuracy, printed",
-            ),
-            tuple(
-                (
-                    each,
-                    NAMES[name],
-                    float(accuracy.mean()),
-                    standard_error(accuracy),
-                    float(ACCURACIES[name][DISTRIBUTIONS.index(each)]),
-                )
-                for (name, each), accuracy in accuracy_of.items()
-            ),
+        table=Table.from_records(
+            {
+                "distribution": each,
+                "framework": NAMES[name],
+                "accuracy": float(accuracy.mean()),
+                "standard error": standard_error(accuracy),
+                "accuracy, printed": float(ACCURACIES[name][DISTRIBUTIONS.index(each)]),
+            }
+            for (name, each), accuracy in accuracy_of.items()
         ),
         notes=(
             *setting_notes(PAPER_SETTINGS),

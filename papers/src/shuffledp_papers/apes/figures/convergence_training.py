@@ -39,21 +39,6 @@ PEOPLE = 2_000
 CLIP = 0.1
 STEPS = 4
 _TITLE = "APES (Liu et al. 2023), Theorem 2: convergence, bound and measured"
-_COLUMNS = (
-    "mu",
-    "round",
-    "loss",
-    "change",
-    "Lemma 7",
-    "Lemma 7: exceeded",
-    "Lemma 7 printed",
-    "Lemma 7 printed: exceeded",
-    "B",
-    "noise",
-    "Theorem 2",
-    "Theorem 2, noise by (29)",
-    "Theorem 2 printed",
-)
 
 
 @dataclass(frozen=True)
@@ -85,7 +70,7 @@ def run(effort: Effort) -> Result:
     deal = np.random.default_rng(effort.seed)
     clients = partition(features, labels, PEOPLE, rng=deal)
     smoothness = largest_smoothness(clients)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     total = len(PULLS) * effort.repetitions
     for index, mu in enumerate(PULLS):
         trained = []
@@ -102,7 +87,7 @@ def run(effort: Effort) -> Result:
         "L": round(smoothness, 1),
         "repetitions": effort.repetitions,
     }
-    table = Table(_COLUMNS, rows)
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,
@@ -192,7 +177,7 @@ def mean_loss(weights: NDArray[np.float32], clients: Clients) -> float:
 
 def _rows(
     mu: float, smoothness: float, trained: list[list[Round]]
-) -> list[tuple[Cell, ...]]:
+) -> list[dict[str, Cell]]:
     every = [each for rounds in trained for each in rounds]
     # The loss is convex: k = 0.
     worst = Landscape(
@@ -219,28 +204,30 @@ def _rows(
     gap = every[0].loss
     corrected = _factors(worst, every, printed=False)
     printed = _factors(worst, every, printed=True)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for t in range(ROUNDS):
         seen = [rounds[t] for rounds in trained]
         changes = np.array([each.after - each.loss for each in seen])
         own = np.array([_lemma_7(worst, each, printed=False) for each in seen])
         their = np.array([_lemma_7(worst, each, printed=True) for each in seen])
         rows.append(
-            (
-                mu,
-                t + 1,
-                float(np.mean([each.after for each in seen])),
-                float(changes.mean()),
-                float(own.mean()),
-                bool(np.any(changes > own)),
-                float(their.mean()),
-                bool(np.any(changes > their)),
-                float(np.mean([each.dissimilarity for each in seen])),
-                float(np.mean([each.noise for each in seen])),
-                _bound(corrected, t + 1, gap, noise, square),
-                _bound(corrected, t + 1, gap, stated, stated**2),
-                _bound(printed, t + 1, gap, noise, square),
-            )
+            {
+                "mu": mu,
+                "round": t + 1,
+                "loss": float(np.mean([each.after for each in seen])),
+                "change": float(changes.mean()),
+                "Lemma 7": float(own.mean()),
+                "Lemma 7: exceeded": bool(np.any(changes > own)),
+                "Lemma 7 printed": float(their.mean()),
+                "Lemma 7 printed: exceeded": bool(np.any(changes > their)),
+                "B": float(np.mean([each.dissimilarity for each in seen])),
+                "noise": float(np.mean([each.noise for each in seen])),
+                "Theorem 2": _bound(corrected, t + 1, gap, noise, square),
+                "Theorem 2, noise by (29)": _bound(
+                    corrected, t + 1, gap, stated, stated**2
+                ),
+                "Theorem 2 printed": _bound(printed, t + 1, gap, noise, square),
+            }
         )
     return rows
 

@@ -174,10 +174,7 @@ def run(effort: Effort) -> Result:
     return Result(
         title=title,
         setting=setting,
-        table=Table(
-            ("framework", "way", *DISTRIBUTIONS, "largest difference"),
-            tuple(_rows(epsilons_of)),
-        ),
+        table=Table.from_records(_rows(epsilons_of)),
         notes=figure_notes(
             "apes",
             "apes-candidates",
@@ -215,15 +212,22 @@ def _comparisons(
     return tuple(compared)
 
 
-def _rows(epsilons_of: dict[tuple[str, str], list[float]]) -> list[tuple[Cell, ...]]:
-    rows: list[tuple[Cell, ...]] = []
+def _rows(epsilons_of: dict[tuple[str, str], list[float]]) -> list[dict[str, Cell]]:
+    rows: list[dict[str, Cell]] = []
     for framework, name in FRAMEWORKS.items():
         printed = np.array(USER_EPSILONS[framework], dtype=np.float64)
-        rows.append((name, "printed", *printed.tolist(), None))
-        for candidate in CANDIDATES:
-            epsilons = epsilons_of[candidate.name, framework]
+        ways = {"printed": printed.tolist()}
+        ways |= {each.name: epsilons_of[each.name, framework] for each in CANDIDATES}
+        for way, epsilons in ways.items():
             away = float(np.abs(np.array(epsilons) / printed - 1.0).max())
-            rows.append((name, candidate.name, *epsilons, away))
+            rows.append(
+                {
+                    "framework": name,
+                    "way": way,
+                    **dict(zip(DISTRIBUTIONS, epsilons, strict=True)),
+                    "largest difference": None if way == "printed" else away,
+                }
+            )
     return rows
 
 

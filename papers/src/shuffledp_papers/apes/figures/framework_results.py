@@ -11,27 +11,6 @@ from shuffledp_papers.apes.printed import ACCURACIES, DISTRIBUTIONS
 from shuffledp_papers.apes.stated_training import PublishedEpsilons
 from shuffledp_papers.figures.table import Cell
 
-COLUMNS = (
-    "distribution",
-    "framework",
-    "local, least",
-    "local, most",
-    "coordinate, stated",
-    "coordinate, stated: exceeded",
-    "coordinate, certified",
-    "round, printed",
-    "round, stated",
-    "round, stated: exceeded",
-    "round, certified",
-    "training, stated",
-    "training, stated: exceeded",
-    "training, certified",
-    "training, local",
-    "accuracy",
-    "standard error",
-    "accuracy, printed",
-)
-
 
 @dataclass(frozen=True)
 class FrameworkResult:
@@ -79,26 +58,32 @@ class FrameworkResult:
         name, index = self.training.framework, DISTRIBUTIONS.index(self.distribution)
         return float(ACCURACIES[name][index]) if name in ACCURACIES else None
 
-    def cells(self) -> tuple[Cell, ...]:
-        """Returns the row of the table, one cell per column of `COLUMNS`."""
-        return (
-            self.distribution,
-            NAMES[self.training.framework],
-            *_ends(self.round_promise),
-            *_flagged(
-                self.round_stated.coordinate, _coordinate_attack(self.round_promise)
+    def record(self) -> dict[str, Cell]:
+        """Returns the row of the table."""
+        least, most = _ends(self.round_promise)
+        printed = self.printed_epsilon
+        one_round, training = _attack(self.round_promise), _attack(self.promise)
+        return {
+            "distribution": self.distribution,
+            "framework": NAMES[self.training.framework],
+            "local, least": least,
+            "local, most": most,
+            **_flagged(
+                "coordinate, stated",
+                self.round_stated.coordinate,
+                _coordinate_attack(self.round_promise),
             ),
-            _coordinate(self.round_promise),
-            None if self.printed_epsilon is None else float(self.printed_epsilon),
-            *_flagged(self.round_stated.user, _attack(self.round_promise)),
-            _central(self.round_promise),
-            *_flagged(self.stated.user, _attack(self.promise)),
-            _central(self.promise),
-            _local(self.promise),
-            float(self.accuracy.mean()),
-            standard_error(self.accuracy),
-            self.printed_accuracy,
-        )
+            "coordinate, certified": _coordinate(self.round_promise),
+            "round, printed": None if printed is None else float(printed),
+            **_flagged("round, stated", self.round_stated.user, one_round),
+            "round, certified": _central(self.round_promise),
+            **_flagged("training, stated", self.stated.user, training),
+            "training, certified": _central(self.promise),
+            "training, local": _local(self.promise),
+            "accuracy": float(self.accuracy.mean()),
+            "standard error": standard_error(self.accuracy),
+            "accuracy, printed": self.printed_accuracy,
+        }
 
 
 def _ends(promise: TrainingPromise) -> tuple[float, float]:
@@ -137,7 +122,10 @@ def _attack(promise: TrainingPromise) -> float:
     return max((level.epsilon_central_lower for level in levels), default=0.0)
 
 
-def _flagged(number: float | None, attack: float) -> tuple[float | None, bool | None]:
+def _flagged(name: str, number: float | None, attack: float) -> dict[str, Cell]:
     """Returns a stated epsilon, and whether an attack refutes it."""
     # Below a proven lower bound, the statement is false.
-    return number, None if number is None else number < attack
+    return {
+        name: number,
+        f"{name}: exceeded": None if number is None else number < attack,
+    }

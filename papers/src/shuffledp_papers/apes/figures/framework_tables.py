@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shuffledp.federated.apes_settings import PAPER_SETTINGS
-from shuffledp_papers.apes.figures.framework_results import COLUMNS, FrameworkResult
+from shuffledp_papers.apes.figures.framework_results import FrameworkResult
 from shuffledp_papers.apes.figures.framework_training import (
     Training,
     accuracies,
@@ -71,7 +71,7 @@ def table(
         return Result(
             title=title,
             setting=setting,
-            table=Table(COLUMNS, tuple(row.cells() for row in rows)),
+            table=Table.from_records(row.record() for row in rows),
             notes=_notes(names),
             svg=_picture(title, setting, rows),
             comparisons=_comparisons(rows),

@@ -19,25 +19,24 @@ _TITLE = "APES (Liu et al. 2023), Theorems 1 and 3: local budgets of d coordinat
 
 def run(effort: Effort) -> Result:
     """Computes stated budgets, and the privacy loss between one pair of values."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for number in NUMBERS:
         stated = clip_laplace_budget(1.0)
         loss = clip_laplace_loss(1.0, coordinates=number)
         each = report_budget(1.0, coordinates=number)
         # Tolerates the rounding of a loss that is exactly 1, at d = 1.
-        rows.append((number, stated, loss > stated * (1.0 + 1e-9), loss, each))
+        rows.append(
+            {
+                "d": number,
+                "Theorem 1": stated,
+                "Theorem 1: exceeded": loss > stated * (1.0 + 1e-9),
+                "shown by a pair": loss,
+                "Theorem 3": each,
+            }
+        )
     effort.on_share(1.0)
     setting: dict[str, Cell] = {"epsilon": 1.0, "randomizer": "Clip-Laplace"}
-    table = Table(
-        (
-            "d",
-            "Theorem 1",
-            "Theorem 1: exceeded",
-            "shown by a pair",
-            "Theorem 3",
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,

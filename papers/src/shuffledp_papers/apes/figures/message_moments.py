@@ -60,18 +60,15 @@ def run_variance(effort: Effort) -> Result:
     return Result(
         title=title,
         setting=setting,
-        table=Table(
-            ("C", "epsilon", "Clip-Laplace", "simulated", "Laplace"),
-            tuple(
-                (
-                    each.clip,
-                    each.budget,
-                    each.variance,
-                    each.drawn_variance,
-                    each.laplace,
-                )
-                for each in moments
-            ),
+        table=Table.from_records(
+            {
+                "C": each.clip,
+                "epsilon": each.budget,
+                "Clip-Laplace": each.variance,
+                "simulated": each.drawn_variance,
+                "Laplace": each.laplace,
+            }
+            for each in moments
         ),
         notes=figure_notes("apes", "apes-fig9"),
         svg=draw(
@@ -101,18 +98,15 @@ def run_bias(effort: Effort) -> Result:
     return Result(
         title=title,
         setting=setting,
-        table=Table(
-            ("C", "epsilon", "Clip-Laplace", "simulated", "standard error"),
-            tuple(
-                (
-                    each.clip,
-                    each.budget,
-                    each.bias,
-                    each.drawn_bias,
-                    math.sqrt(each.variance / effort.repetitions),
-                )
-                for each in moments
-            ),
+        table=Table.from_records(
+            {
+                "C": each.clip,
+                "epsilon": each.budget,
+                "Clip-Laplace": each.bias,
+                "simulated": each.drawn_bias,
+                "standard error": math.sqrt(each.variance / effort.repetitions),
+            }
+            for each in moments
         ),
         notes=figure_notes("apes", "apes-fig10"),
         svg=draw(

@@ -25,16 +25,6 @@ _BUDGET = 0.5
 # Imitated and imitator: both ends of U(0.05, 1).
 _PAIR = (1.0, 0.05)
 _TITLE = "APES (Liu et al. 2023), Definition 4: messages wider than values"
-_COLUMNS = (
-    "A / C",
-    "local, exact",
-    "p_ij, Lemma 4",
-    "p_ij, exact",
-    "S",
-    "EoN numerical",
-    "bias",
-    "deviation",
-)
 
 
 def run(effort: Effort) -> Result:
@@ -43,28 +33,37 @@ def run(effort: Effort) -> Result:
     setting = Setting(
         Population.from_budgets(draw_budgets("apes/uniform2", PEOPLE, rng=rng))
     )
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for reach in effort.each(REACHES):
         total, epsilon = wide_epsilon(setting, _DELTA, reach=reach)
         # At the value C / 2: at 0 there is no bias.
         mean, variance = moments(0.5, epsilon=_BUDGET, reach=reach)
         rows.append(
-            (
-                reach,
-                largest_divergence(1.0, 1.0, reach=reach),
+            {
+                "A / C": reach,
+                "local, exact": largest_divergence(1.0, 1.0, reach=reach),
                 # p_ij = e^-D_N: Lemma 4's lower bound, then the exact one.
-                math.exp(-neighbor_divergence(*_PAIR, reach=reach)),
-                math.exp(-largest_divergence(*_PAIR, reach=reach)),
-                total,
-                epsilon,
-                mean - 0.5,
-                math.sqrt(variance),
-            )
+                "p_ij, Lemma 4": math.exp(-neighbor_divergence(*_PAIR, reach=reach)),
+                "p_ij, exact": math.exp(-largest_divergence(*_PAIR, reach=reach)),
+                "S": total,
+                "EoN numerical": epsilon,
+                "bias": mean - 0.5,
+                "deviation": math.sqrt(variance),
+            }
         )
     # Laplace noise: no bias, scale 2 C / eps, no clones among different budgets.
     total, epsilon = wide_epsilon(setting, _DELTA, reach=math.inf)
     rows.append(
-        (math.inf, 1.0, 0.0, 0.0, total, epsilon, 0.0, math.sqrt(8.0) / _BUDGET)
+        {
+            "A / C": math.inf,
+            "local, exact": 1.0,
+            "p_ij, Lemma 4": 0.0,
+            "p_ij, exact": 0.0,
+            "S": total,
+            "EoN numerical": epsilon,
+            "bias": 0.0,
+            "deviation": math.sqrt(8.0) / _BUDGET,
+        }
     )
     cells: dict[str, Cell] = {
         "people": PEOPLE,
@@ -73,25 +72,24 @@ def run(effort: Effort) -> Result:
         "value": "C / 2",
         "its budget": _BUDGET,
     }
-    table = Table(_COLUMNS, rows)
     return Result(
         title=_TITLE,
         setting=cells,
-        table=table,
+        table=Table.from_records(rows),
         notes=figure_notes("apes", "apes-reach"),
-        svg=_picture(cells, table),
+        # Laplace noise, at an infinite A / C, has no point on the axis.
+        svg=_picture(cells, Table.from_records(rows[:-1])),
     )
 
 
 def _picture(setting: dict[str, Cell], table: Table) -> str:
-    # Laplace noise, at an infinite A / C, has no point on the axis.
-    finite = Table(table.columns, table.rows[:-1])
+    biases = [abs(bias) for bias in table.numbers("bias")]
     panels = [
         Panel(
             "privacy",
             column_curves(
                 REACHES,
-                finite,
+                table,
                 {
                     name: name
                     for name in ("EoN numerical", "p_ij, Lemma 4", "p_ij, exact")
@@ -104,10 +102,8 @@ def _picture(setting: dict[str, Cell], table: Table) -> str:
         Panel(
             "a message",
             [
-                Curve(
-                    "minus the bias", REACHES, [abs(b) for b in finite.numbers("bias")]
-                ),
-                Curve("standard deviation", REACHES, finite.column("deviation")),
+                Curve("minus the bias", REACHES, biases),
+                Curve("standard deviation", REACHES, table.column("deviation")),
             ],
             horizontal="A / C",
             vertical="per C",

@@ -21,25 +21,22 @@ _FORMULAS: dict[str, Callable[..., float]] = {
 
 def run(effort: Effort) -> Result:
     """Computes bounds on a coordinate's noise as printed and corrected, and the noise."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for budget in effort.each(BUDGETS):
-        cells: list[Cell] = []
-        for formula, exact in zip(_FORMULAS.values(), _exact(budget), strict=True):
+        cells: dict[str, Cell] = {"epsilon": budget}
+        pairs = zip(_FORMULAS.items(), _exact(budget), strict=True)
+        for (name, formula), exact in pairs:
             # Stated as upper bounds: below the exact size they are refuted.
             stated = formula(CLIP, budget, as_printed=True)
-            cells += [stated, stated < exact, formula(CLIP, budget), exact]
-        rows.append((budget, *cells))
+            cells |= {
+                f"{name} printed": stated,
+                f"{name} printed: exceeded": stated < exact,
+                f"{name} corrected": formula(CLIP, budget),
+                f"{name} exact": exact,
+            }
+        rows.append(cells)
     setting: dict[str, Cell] = {"C": CLIP, "noise": "mean square, of one coordinate"}
-    columns: list[str] = ["epsilon"]
-    for name in _FORMULAS:
-        printed = f"{name} printed"
-        columns += [
-            printed,
-            f"{printed}: exceeded",
-            f"{name} corrected",
-            f"{name} exact",
-        ]
-    table = Table(tuple(columns), rows)
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,

@@ -57,17 +57,14 @@ def run_figure_4(effort: Effort) -> Result:
     return Result(
         title=title,
         setting=setting,
-        table=Table(
-            ("C", "noise", "accuracy", "standard error"),
-            tuple(
-                (
-                    clip,
-                    _NOISES[name],
-                    means[clip, name],
-                    standard_error(accuracy_of[training]),
-                )
-                for (clip, name), training in trainings.items()
-            ),
+        table=Table.from_records(
+            {
+                "C": clip,
+                "noise": _NOISES[name],
+                "accuracy": means[clip, name],
+                "standard error": standard_error(accuracy_of[training]),
+            }
+            for (clip, name), training in trainings.items()
         ),
         notes=(
             *setting_notes(PAPER_SETTINGS),
@@ -134,18 +131,7 @@ def run_figure_5(effort: Effort) -> Result:
     return Result(
         title=title,
         setting=setting,
-        table=Table(
-            (
-                "b / d",
-                "kept",
-                "accuracy",
-                "standard error",
-                "training, stated",
-                "training, certified",
-                "training, local",
-            ),
-            rows,
-        ),
+        table=Table.from_records(rows),
         notes=(
             *setting_notes(PAPER_SETTINGS),
             *figure_notes("apes", "apes-fig5", ahead=ahead, shares=len(SHARES)),
@@ -162,15 +148,15 @@ def run_figure_5(effort: Effort) -> Result:
 
 def _row(
     share: float, selection: str, training: Training, accuracy: Floats, seed: int
-) -> tuple[Cell, ...]:
+) -> dict[str, Cell]:
     promise = certificate(training, seed, training.setting.rounds)
     central, local = promise.central, promise.local
-    return (
-        share,
-        selection,
-        float(accuracy.mean()),
-        standard_error(accuracy),
-        statement(training, seed, training.setting.rounds).user,
-        None if central is None else central.worst.epsilon_central,
-        None if local is None else local.worst.epsilon_all,
-    )
+    return {
+        "b / d": share,
+        "kept": selection,
+        "accuracy": float(accuracy.mean()),
+        "standard error": standard_error(accuracy),
+        "training, stated": statement(training, seed, training.setting.rounds).user,
+        "training, certified": central.worst.epsilon_central if central else None,
+        "training, local": local.worst.epsilon_all if local else None,
+    }

@@ -33,7 +33,8 @@ def run(effort: Effort) -> Result:
     protocol = Mean(-CLIP, CLIP, randomizer=ClipLaplace(clip=CLIP))
     points = np.linspace(-CLIP, CLIP, STEPS + 1)
     kinds = _gradients(rng)
-    rows, histograms = [], {}
+    rows: list[dict[str, Cell]] = []
+    histograms = {}
     for index, (name, values) in enumerate(kinds.items()):
         mean = float(values.mean())
         gaps, errors = [], []
@@ -54,15 +55,15 @@ def run(effort: Effort) -> Result:
             effort.on_share((index + (repetition + 1) / repetitions) / len(kinds))
         histograms[name] = np.array(gaps)
         rows.append(
-            (
-                name,
-                mean,
-                float(values.std()),
-                float(np.mean(gaps)),
-                float(np.std(gaps)),
-                float(np.mean(errors)),
-                float(np.std(errors)),
-            )
+            {
+                "gradients": name,
+                "mean": mean,
+                "spread": float(values.std()),
+                "average gap": float(np.mean(gaps)),
+                "spread of gaps": float(np.std(gaps)),
+                "bias of the estimate": float(np.mean(errors)),
+                "error of the estimate": float(np.std(errors)),
+            }
         )
     setting: dict[str, Cell] = {
         "people": NUM_USERS,
@@ -73,10 +74,7 @@ def run(effort: Effort) -> Result:
     return Result(
         title=_TITLE,
         setting=setting,
-        table=Table((
-            "gradients", "mean", "spread", "average gap", "spread of gaps",
-            "bias of the estimate", "error of the estimate",
-        ), rows),
+        table=Table.from_records(rows),
         notes=figure_notes("apes", "apes-fig6"),
         svg=_picture(setting, histograms),
     )  # fmt: skip

@@ -20,7 +20,6 @@ from shuffledp_papers.eapes.figures.three_groups import (
     NUM_USERS,
     SETTINGS,
     ThreeGroups,
-    epsilon_of,
 )
 from shuffledp_papers.eapes.figures.two_panels import root_mean_square, two_panels
 from shuffledp_papers.figures.notes import figure_notes
@@ -30,12 +29,6 @@ from shuffledp_papers.figures.table import Cell, Table
 # The paper does not print sigma.
 LOW, HIGH, CENTER, SIGMA = 20.0, 80.0, 50.0, 10.0
 _TITLE = f"E-APES Figures 6 and 7: average of {NUM_USERS:,} values in [20, 80]"
-# C, M and L are the conservative, the moderate and the liberal users.
-_COLUMNS = (
-    "varied", "at", "mu", "eps(mu)", "cert. C", "cert. M", "cert. L",
-    "Laplace", "Laplace predicted", "one bit", "one bit predicted", "ratio",
-    "Laplace low", "Laplace high", "one bit low", "one bit high",
-)  # fmt: skip
 
 
 def run(effort: Effort) -> Result:
@@ -77,7 +70,7 @@ def run(effort: Effort) -> Result:
         "sigma": SIGMA,
         "repetitions": effort.repetitions,
     }
-    table = Table(_COLUMNS, rows)
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,
@@ -128,20 +121,18 @@ def _row(
     predicted: float,
     fitted: Population,
     one_bit: Mean,
-) -> tuple[Cell, ...]:
+) -> dict[str, Cell]:
     laplace, bit = (root_mean_square(column) for column in errors.T)
-    return (
-        setting.varied,
-        setting.at,
-        setting.mu,
-        epsilon_of(setting.mu, DELTA),
-        *central,
-        laplace[0],
-        predicted,
-        bit[0],
-        one_bit.predicted_error(fitted, mean=CENTER, spread=SIGMA),
-        # The ratio of mean squared errors.
-        (bit[0] / laplace[0]) ** 2,
-        *laplace[1:],
-        *bit[1:],
-    )
+    return {
+        **setting.cells(central),
+        "Laplace": laplace[0],
+        "Laplace predicted": predicted,
+        "one bit": bit[0],
+        "one bit predicted": one_bit.predicted_error(fitted, mean=CENTER, spread=SIGMA),
+        # Of mean squared errors.
+        "ratio": (bit[0] / laplace[0]) ** 2,
+        "Laplace low": laplace[1],
+        "Laplace high": laplace[2],
+        "one bit low": bit[1],
+        "one bit high": bit[2],
+    }

@@ -41,7 +41,7 @@ _TITLE = "E-APES Figure 4: central epsilon against the number of people"
 def run(effort: Effort) -> Result:
     """Returns means over draws of the budgets, and the range of the main ones."""
     names = DISTRIBUTIONS[:2] if effort.quick else DISTRIBUTIONS
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     total = len(names) * len(SIZES)
     for name in names:
         draws = [
@@ -52,14 +52,21 @@ def run(effort: Effort) -> Result:
         ]
         for size in SIZES:
             numbers = [_numbers(budgets, size) for budgets in draws]
-            rows.append((name, size, 1.0 / size, *_row(numbers)))
+            rows.append(
+                {
+                    "distribution": name,
+                    "people": size,
+                    "delta": 1.0 / size,
+                    **_means(numbers),
+                }
+            )
             effort.on_share(len(rows) / total)
     setting: dict[str, Cell] = {
         "randomizer": "clip-laplace, and response of a bit",
         "delta": "1 / n",
         "budgets": f"{DRAWN:,} drawn, repeated",
     }
-    table = Table(("distribution", "people", "delta", *_columns()), rows)
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,
@@ -73,15 +80,6 @@ def run(effort: Effort) -> Result:
         ),
         keys=2,
     )
-
-
-def _columns() -> list[str]:
-    stated = [column for name in STATED for column in (name, f"{name}: exceeded")]
-    first = next(iter(STATED))
-    ends = [
-        f"{name}: {end}" for name in ("certified", first) for end in ("least", "most")
-    ]
-    return [*_OURS, *stated, *ends]
 
 
 def _numbers(budgets: Floats, size: int) -> tuple[list[float], list[float | None]]:
@@ -99,23 +97,25 @@ def _numbers(budgets: Floats, size: int) -> tuple[list[float], list[float | None
     return [noise.attack, noise.certified, bit.attack, bit.certified], numbers
 
 
-def _row(draws: Sequence[tuple[list[float], list[float | None]]]) -> list[Cell]:
+def _means(
+    draws: Sequence[tuple[list[float], list[float | None]]],
+) -> dict[str, Cell]:
+    """Returns means over draws, and ranges of the certificate and of the first bound."""
     ours = np.array([each[0] for each in draws])
     attack = float(ours[:, 0].mean())
-    cells: list[Cell] = [float(mean) for mean in ours.mean(axis=0)]
-    for index in range(len(STATED)):
+    cells: dict[str, Cell] = dict(zip(_OURS, ours.mean(axis=0).tolist(), strict=True))
+    for index, name in enumerate(STATED):
         numbers = [each[1][index] for each in draws]
         known = [number for number in numbers if number is not None]
         # A mean over some draws only would not be comparable.
-        if len(known) < len(numbers):
-            cells += [None, None]
-            continue
+        mean = float(np.mean(known)) if len(known) == len(numbers) else None
         # Exceeded: the stated epsilon is below a proven lower bound.
-        cells += [float(np.mean(known)), bool(np.mean(known) < attack)]
-    # Ranges over draws, of the certificate and of the first bound.
+        exceeded = None if mean is None else mean < attack
+        cells |= {name: mean, f"{name}: exceeded": exceeded}
     first = [float(each[1][0] or 0.0) for each in draws]
-    ends = (ours[:, 1].min(), ours[:, 1].max(), min(first), max(first))
-    return [*cells, *map(float, ends)]
+    for name, ends in (("certified", ours[:, 1].tolist()), (next(iter(STATED)), first)):
+        cells |= {f"{name}: least": min(ends), f"{name}: most": max(ends)}
+    return cells
 
 
 def _panel(name: str, table: Table) -> Panel:

@@ -13,7 +13,6 @@ from shuffledp_papers.eapes.figures.three_groups import (
     DELTA,
     NUM_USERS,
     SETTINGS,
-    epsilon_of,
 )
 from shuffledp_papers.eapes.figures.two_panels import root_mean_square, two_panels
 from shuffledp_papers.figures.notes import figure_notes
@@ -22,12 +21,6 @@ from shuffledp_papers.figures.table import Cell, Table
 
 DENSITY = 0.3
 _TITLE = f"E-APES Figure 8: share of a bit among {NUM_USERS:,} people"
-# C, M and L are the conservative, the moderate and the liberal users.
-_COLUMNS = (
-    "varied", "at", "mu", "eps(mu)", "cert. C", "cert. M", "cert. L",
-    "Algorithm 3", "Frequency", "predicted", "in interval",
-    "Algorithm 3 low", "Algorithm 3 high", "attack",
-)  # fmt: skip
 
 
 def run(effort: Effort) -> Result:
@@ -35,7 +28,7 @@ def run(effort: Effort) -> Result:
     rng = np.random.default_rng(effort.seed)
     protocol = Frequency(2)
     bits = (np.arange(NUM_USERS) < DENSITY * NUM_USERS).astype(np.uint8)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for point in effort.each(SETTINGS):
         people = point.people
         guarantee = account(protocol, people, delta=DELTA)
@@ -54,19 +47,18 @@ def run(effort: Effort) -> Result:
             published.append((total - ignored) / (NUM_USERS - 2.0 * ignored) - DENSITY)
         simulated = root_mean_square(np.array(published))
         rows.append(
-            (
-                point.varied,
-                point.at,
-                point.mu,
-                epsilon_of(point.mu, DELTA),
-                *(level.epsilon_central for level in guarantee.levels),
-                simulated[0],
-                float(np.sqrt(np.mean(np.square(errors)))),
-                protocol.predicted_error(people, share=DENSITY),
-                covered / effort.repetitions,
-                *simulated[1:],
-                max(level.epsilon_central_lower for level in guarantee.levels),
-            )
+            {
+                **point.cells([level.epsilon_central for level in guarantee.levels]),
+                "Algorithm 3": simulated[0],
+                "Frequency": float(np.sqrt(np.mean(np.square(errors)))),
+                "predicted": protocol.predicted_error(people, share=DENSITY),
+                "in interval": covered / effort.repetitions,
+                "Algorithm 3 low": simulated[1],
+                "Algorithm 3 high": simulated[2],
+                "attack": max(
+                    level.epsilon_central_lower for level in guarantee.levels
+                ),
+            }
         )
     setting: dict[str, Cell] = {
         "people": NUM_USERS,
@@ -74,7 +66,7 @@ def run(effort: Effort) -> Result:
         "density": DENSITY,
         "repetitions": effort.repetitions,
     }
-    table = Table(_COLUMNS, rows)
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,

@@ -52,7 +52,7 @@ def group_distributions(setting: ThreeGroups, size: int) -> tuple[Floats, Floats
 def run(effort: Effort) -> Result:
     """Returns attacks and stated epsilons; nothing is drawn at random."""
     setting = ThreeGroups("f_c", 0.54, 0.1)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for size in effort.each(SIZES):
         distributions = group_distributions(setting, size)
 
@@ -66,13 +66,21 @@ def run(effort: Effort) -> Result:
         mu = size * setting.mu
         attack = epsilon_at(divergence, DELTA)
         stated = epsilon_of(mu, DELTA)
-        rows.append((size, attack, mu, stated, stated < attack))
+        rows.append(
+            {
+                "group": size,
+                "attack": attack,
+                "k mu": mu,
+                "stated epsilon": stated,
+                "exceeded": stated < attack,
+            }
+        )
     cells: dict[str, Cell] = {
         "people": NUM_USERS,
         "budgets": "0.1, 0.5, 1",
         "delta": DELTA,
     }
-    table = Table(("group", "attack", "k mu", "stated epsilon", "exceeded"), rows)
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=cells,

@@ -23,34 +23,25 @@ _PRINTED, _ROUNDED, _FUNCTIONS = (
 def run(effort: Effort) -> Result:
     """Returns the distances; nothing is drawn at random."""
     sizes = QUICK if effort.quick else SIZES
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for size in sizes:
         distances = normal_distances(size, EPSILON, delta=1.0 / size)
         # Lemma 3 states C / sqrt(m) for m = n - 1: the last columns are the C it needs.
         root = math.sqrt(size - 1)
-        numbers = (
-            distances.printed,
-            distances.rounded,
-            distances.kolmogorov,
-            distances.mode,
-        )
         rows.append(
-            (size, *numbers, root * distances.rounded, root * distances.kolmogorov)
+            {
+                "people": size,
+                _PRINTED: distances.printed,
+                _ROUNDED: distances.rounded,
+                _FUNCTIONS: distances.kolmogorov,
+                "largest probability": distances.mode,
+                "C of total variation": root * distances.rounded,
+                "C of distribution functions": root * distances.kolmogorov,
+            }
         )
         effort.on_share(sum(sizes[: len(rows)]) / sum(sizes))
     setting: dict[str, Cell] = {"epsilon of all": EPSILON, "delta of all": "1 / n"}
-    table = Table(
-        (
-            "people",
-            _PRINTED,
-            _ROUNDED,
-            _FUNCTIONS,
-            "largest probability",
-            "C of total variation",
-            "C of distribution functions",
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     curves = [
         *column_curves(
             sizes, table, {name: name for name in (_PRINTED, _ROUNDED, _FUNCTIONS)}

@@ -43,14 +43,19 @@ def people_with(extreme: float) -> Population:
 
 def run(effort: Effort) -> Result:
     """Returns bounds for every extreme budget; nothing is drawn at random."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     delta = 1.0 / PEOPLE
     for extreme in effort.each(EXTREMES):
         people = people_with(extreme)
         interval = band(ClipLaplace(), people, delta=delta)
-        claims = [_claim(bound, people, interval) for bound in BOUNDS.values()]
-        flat = [cell for pair in claims for cell in pair]
-        rows.append((extreme, interval.attack, interval.certified, *flat))
+        cells: dict[str, Cell] = {
+            "budget of the 100": extreme,
+            "attack": interval.attack,
+            "certified": interval.certified,
+        }
+        for name, bound in BOUNDS.items():
+            cells |= _claim(name, bound, people, interval)
+        rows.append(cells)
     setting: dict[str, Cell] = {
         "people": PEOPLE,
         "with the extreme budget": FEW,
@@ -60,15 +65,7 @@ def run(effort: Effort) -> Result:
     }
     # A logarithmic axis has no 0.
     at = [max(extreme, 1e-10) for extreme in EXTREMES]
-    table = Table(
-        (
-            "budget of the 100",
-            "attack",
-            "certified",
-            *(name for each in BOUNDS for name in (each, f"{each}: exceeded")),
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,
@@ -92,11 +89,10 @@ def run(effort: Effort) -> Result:
 
 
 def _claim(
-    bound: PublishedBound, people: Population, interval: Band
-) -> tuple[Cell, Cell]:
+    name: str, bound: PublishedBound, people: Population, interval: Band
+) -> dict[str, Cell]:
     """Returns the epsilon of a bound, and whether the attack refutes it."""
     setting = Setting(people, ClipLaplace())
-    compared = ClaimComparison(
-        stated(bound, setting, delta=interval.query.delta), interval
-    )
-    return compared.stated.number, compared.refuted
+    claim = stated(bound, setting, delta=interval.query.delta)
+    refuted = ClaimComparison(claim, interval).refuted
+    return {name: claim.number, f"{name}: exceeded": refuted}

@@ -63,7 +63,7 @@ def run(effort: Effort) -> Result:
     seed = effort.seed
     on_share = effort.on_share
     images = load_mnist()
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     curves = []
     for index, variant in enumerate(VARIANTS):
 
@@ -86,22 +86,7 @@ def run(effort: Effort) -> Result:
         horizontal="epochs",
         vertical="accuracy on the training pictures (%)",
     )
-    table = Table(
-        (
-            "distribution",
-            "variant",
-            "train % at 1",
-            "at 10",
-            "at 50",
-            "test %",
-            "spread",
-            "picture, least",
-            "picture, most",
-            "client, least",
-            "stated",
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,
@@ -164,23 +149,24 @@ def _trained(
 
 def _row(
     variant: TrainingVariant, curve: Floats, tests: Floats, guarantee: SgdGuarantee
-) -> tuple[Cell, ...]:
+) -> dict[str, Cell]:
     minimum, maximum = guarantee.levels[0], guarantee.levels[-1]
-    certified: tuple[Cell, ...] = (
-        minimum.example_epsilon,
-        maximum.example_epsilon,
-        minimum.client_epsilon,
-    )
-    return (
-        variant.distribution,
-        variant.name,
-        *(float(curve[min(epoch, EPOCHS) - 1]) for epoch in (1, 10, 50)),
-        float(tests.mean()),
-        float(tests.std(ddof=1)) if tests.size > 1 else None,
-        *(certified if guarantee.certified else (None, None, None)),
+    # Epsilons that are not certified are not in the table.
+    certified = guarantee.certified
+    return {
+        "distribution": variant.distribution,
+        "variant": variant.name,
+        "train % at 1": float(curve[0]),
+        "at 10": float(curve[min(10, EPOCHS) - 1]),
+        "at 50": float(curve[min(50, EPOCHS) - 1]),
+        "test %": float(tests.mean()),
+        "spread": float(tests.std(ddof=1)) if tests.size > 1 else None,
+        "picture, least": minimum.example_epsilon if certified else None,
+        "picture, most": maximum.example_epsilon if certified else None,
+        "client, least": minimum.client_epsilon if certified else None,
         # Without noise no guarantee is stated.
-        _stated(guarantee) if variant.noise else None,
-    )
+        "stated": _stated(guarantee) if variant.noise else None,
+    }
 
 
 def _stated(guarantee: SgdGuarantee) -> float:

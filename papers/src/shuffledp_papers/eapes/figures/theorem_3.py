@@ -35,7 +35,7 @@ _COUNTS, _LIMIT = "stated, Theorem 1: two counts", "stated, Theorem 3 with C = 0
 
 def run(effort: Effort) -> Result:
     """Returns divergences at every epsilon; nothing is drawn at random."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for name, level_counts in effort.each(PLACES.items()):
         people = Population.from_counts(level_counts)
         counts = counted_trade_off(people.budgets())
@@ -51,22 +51,19 @@ def run(effort: Effort) -> Result:
             # Differences of curves that touch are rounding, too.
             flags = [exact > claim * (1.0 + 1e-9) + _SMALLEST for claim in stated]
             rows.append(
-                (name, epsilon, exact, proven, stated[0], flags[0], stated[1], flags[1])
+                {
+                    "budgets of places": name,
+                    "epsilon": epsilon,
+                    _EXACT: exact,
+                    _PROVEN: proven,
+                    _COUNTS: stated[0],
+                    "Theorem 1: exceeded": flags[0],
+                    _LIMIT: stated[1],
+                    "Theorem 3 with C = 0: exceeded": flags[1],
+                }
             )
     setting: dict[str, Cell] = {"randomizer": "three-ary response at every place"}
-    table = Table(
-        (
-            "budgets of places",
-            "epsilon",
-            _EXACT,
-            _PROVEN,
-            _COUNTS,
-            "Theorem 1: exceeded",
-            _LIMIT,
-            "Theorem 3 with C = 0: exceeded",
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,

@@ -12,6 +12,7 @@ without the error term of its Theorem 3, for any noise of the others: an asympto
 statement, and not a certificate.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from scipy.optimize import brentq
 
 from shuffledp.population import Population
 from shuffledp.randomizers.normal_divergence import normal_divergence
+from shuffledp_papers.figures.table import Cell
 
 NUM_USERS = 10_000
 DELTA = 1e-6
@@ -68,6 +70,21 @@ class ThreeGroups:
         people = self.people
         hidden = people.counts / (1.0 + np.exp(people.epsilons))
         return float(np.sqrt(2.0 / (hidden.sum() - 1.0 / (1.0 + np.exp(_LIBERAL)))))
+
+    def cells(self, certified: Sequence[float]) -> dict[str, Cell]:
+        """Returns the cells that all tables have: setting and guarantees.
+
+        Args:
+            certified: Epsilons of conservative, moderate and liberal users.
+        """
+        names = ("cert. C", "cert. M", "cert. L")
+        return {
+            "varied": self.varied,
+            "at": self.at,
+            "mu": self.mu,
+            "eps(mu)": epsilon_of(self.mu, DELTA),
+            **dict(zip(names, certified, strict=True)),
+        }
 
 
 SETTINGS = (

@@ -32,5 +32,5 @@ def trade_off_panels(curves: Mapping[str, Mapping[str, Floats]]) -> list[Panel]:
 def trade_off_table(curves: Mapping[str, Mapping[str, Floats]]) -> Table:
     """Returns the table of all curves."""
     named = {name: beta for panel in curves.values() for name, beta in panel.items()}
-    parts = (part[::_EVERY].tolist() for part in (ALPHA, *named.values()))
-    return Table(("type-I error", *named), list(zip(*parts, strict=True)))
+    parts = [part[::_EVERY] for part in (ALPHA, *named.values())]
+    return Table(("type-I error", *named), np.column_stack(parts).tolist())

@@ -23,7 +23,7 @@ from shuffledp.types import Floats
 from shuffledp_papers.figures.line_plot import Curve, Panel, draw
 from shuffledp_papers.figures.notes import figure_notes
 from shuffledp_papers.figures.result import Comparison, Effort, Result
-from shuffledp_papers.figures.table import Cell, Table
+from shuffledp_papers.figures.table import Cell, Table, number
 from shuffledp_papers.toml_tables import read_table
 
 EPOCHS, QUICK_EPOCHS = 50, 5
@@ -89,7 +89,7 @@ def run(effort: Effort) -> Result:
     epochs = QUICK_EPOCHS if effort.quick else EPOCHS
     images = load_mnist()
     components = components_of(images.train_features)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     curves = []
     for reading in effort.each(chosen):
         train_accuracy, test_accuracy = _trained(
@@ -97,15 +97,15 @@ def run(effort: Effort) -> Result:
         )
         best = max(test_accuracy)
         rows.append(
-            (
-                "yes" if reading.noise else "no",
-                reading.name,
-                reading.noise,
-                100.0 * train_accuracy[-1],
-                100.0 * test_accuracy[-1],
-                100.0 * best,
-                100.0 * test_accuracy[-1] - float(PRINTED),
-            )
+            {
+                "noise": "yes" if reading.noise else "no",
+                "reading": reading.name,
+                "sigma / printed": reading.noise,
+                "train %": 100.0 * train_accuracy[-1],
+                "test %": 100.0 * test_accuracy[-1],
+                "best test %": 100.0 * best,
+                "test - printed": 100.0 * test_accuracy[-1] - float(PRINTED),
+            }
         )
         if reading.drawn:
             curves.append(
@@ -125,28 +125,12 @@ def run(effort: Effort) -> Result:
     }
     curves.append(Curve(f"the paper's {PRINTED}%", [1, epochs], 2 * [float(PRINTED)]))
     panel = Panel("", curves, horizontal="epochs", vertical="test accuracy (%)")
-    table = Table(
-        (
-            "noise",
-            "reading",
-            "sigma / printed",
-            "train %",
-            "test %",
-            "best test %",
-            "test - printed",
-        ),
-        rows,
-    )
-    accuracies = table.numbers("test %")
+    table = Table.from_records(rows)
     with_noise, without_noise = (
         table.where("noise", noise).numbers("test %") for noise in ("yes", "no")
     )
     printed_noise = [
-        accuracy
-        for accuracy, noise in zip(
-            accuracies, table.numbers("sigma / printed"), strict=True
-        )
-        if noise >= 1.0
+        number(row["test %"]) for row in rows if number(row["sigma / printed"]) >= 1.0
     ]
     return Result(
         title=_TITLE,
@@ -168,7 +152,7 @@ def run(effort: Effort) -> Result:
                 "test accuracy (%) as printed, Uniform 1",
                 PRINTED,
                 # The first reading is the algorithm as printed.
-                accuracies[0],
+                number(rows[0]["test %"]),
                 why=f"readings with noise reach {max(with_noise):.1f} at most, readings "
                 f"without noise {max(without_noise):.1f}",
             ),

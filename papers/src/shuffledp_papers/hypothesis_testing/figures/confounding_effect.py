@@ -49,36 +49,22 @@ _TITLE = "Liu et al. (2024), Figure 3: the confounding effect p"
 
 def run(effort: Effort) -> Result:
     """Returns both panels; nothing is random."""
-    by_value = [
-        (pair, value, *_errors(pair, value)) for pair in PAIRS for value in _all()
+    rows: list[tuple[Cell, ...]] = [
+        ("a", *pair, value, *_errors(pair, value), None)
+        for pair in PAIRS
+        for value in _all()
     ]
     effort.on_share(0.8)
     by_budget = {name: _clone_probabilities(name) for name in _NOISE}
     weights = np.array([true_weight(level, TARGET_USER) for level in BUDGETS.tolist()])
     effort.on_share(1.0)
-    rows: list[tuple[Cell, ...]] = [
-        ("a", *pair, value, first, second, None)
-        for pair, value, first, second in by_value
-    ]
     for index, level in enumerate(BUDGETS.tolist()):
         laplace, gaussian = (float(by_budget[name][index]) for name in _NOISE)
-        rows.append(
-            ("b", level, TARGET_USER, 0.0, laplace, gaussian, float(weights[index]))
-        )
+        weight = float(weights[index])
+        rows.append(("b", level, TARGET_USER, 0.0, laplace, gaussian, weight))
     peak = float(BUDGETS[np.argmax(by_budget["Laplace"])])
     setting: dict[str, Cell] = {"values": "0 to 1", "delta_local, Gaussian": 1e-10}
-    table = Table(
-        (
-            "panel",
-            "eps_i",
-            "eps_1",
-            "x_i",
-            _FIRST,
-            _SECOND,
-            _WEIGHT,
-        ),
-        rows,
-    )
+    table = Table(("panel", "eps_i", "eps_1", "x_i", _FIRST, _SECOND, _WEIGHT), rows)
     return Result(
         title=_TITLE,
         setting=setting,

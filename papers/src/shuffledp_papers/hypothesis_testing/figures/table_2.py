@@ -85,36 +85,33 @@ def run(effort: Effort) -> Result:
     rng = np.random.default_rng(effort.seed)
     people = Population.from_budgets(draw_budgets("f-dp/uniform2", NUM_USERS, rng=rng))
     setting = Setting(people, _NOISE, None, _NOISE.delta_local)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     comparisons: list[Comparison] = []
     for index, epsilon in enumerate(EPSILONS):
         interval = band(_NOISE, people, epsilon=epsilon)
-        cells: list[Cell] = [epsilon, interval.attack, interval.certified]
+        cells: dict[str, Cell] = {
+            "epsilon": epsilon,
+            "attack": interval.attack,
+            "certified": interval.certified,
+        }
         for name, bound in BOUNDS.items():
             claim = stated(bound, setting, epsilon=epsilon)
             printed = PRINTED[name][index]
             at_printed = BoundValue(claim.query, float(printed))
-            for each in (claim, at_printed):
-                cells += [each.number, ClaimComparison(each, interval).refuted]
+            for label, each in ((name, claim), (_printed(name), at_printed)):
+                cells[label] = each.number
+                cells[f"{label}: exceeded"] = ClaimComparison(each, interval).refuted
             if claim.number is not None:
                 label = f"{_formula(name)} at epsilon {epsilon:g}"
                 compared = Comparison(label, printed, claim.number)
                 why = "" if compared.agrees else _WHY[name]
                 comparisons.append(Comparison(label, printed, claim.number, why=why))
         variants = (narrower, in_steps, at_the_programs_noise)
-        cells += [variant(setting, epsilon) for variant in variants]
-        rows.append(tuple(cells))
+        for label, variant in zip(_CHANGED, variants, strict=True):
+            cells[label] = variant(setting, epsilon)
+        rows.append(cells)
         effort.on_share(len(rows) / len(EPSILONS))
-    table = Table(
-        (
-            "epsilon",
-            "attack",
-            "certified",
-            *(column for name in BOUNDS for column in _columns(name)),
-            *_CHANGED,
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     comparisons += _explained(table)
     setting_cells: dict[str, Cell] = {
         "people": NUM_USERS,
@@ -207,11 +204,6 @@ def _is_outside(cell: Cell) -> bool:
 def _formula(name: str) -> str:
     printed = _PRINTED_OF[name]
     return name if printed == name else f"{printed}, beside {name},"
-
-
-def _columns(name: str) -> tuple[str, ...]:
-    printed = _printed(name)
-    return name, f"{name}: exceeded", printed, f"{printed}: exceeded"
 
 
 def _printed(name: str) -> str:

@@ -17,7 +17,7 @@ from shuffledp.randomizers.laplace import Laplace
 from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 from shuffledp_papers.bounds.bound import Setting
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.line_plot import Panel, column_curves, draw
 from shuffledp_papers.figures.result import Effort, Result
 from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
@@ -46,12 +46,11 @@ def run(effort: Effort) -> Result:
     alphas = mended[:, 0]
     certified = certified_trade_off(people, alphas)
     effort.on_share(1.0)
-    rows: list[tuple[Cell, ...]] = [
-        tuple(map(float, row))
-        for row in zip(
-            _SLOPES, alphas, printed[:, 1], mended[:, 1], certified, strict=True
-        )
-    ]
+    columns = (_SLOPES, alphas, printed[:, 1], mended[:, 1], certified)
+    table = Table(
+        ("slope t", "alpha", "printed", "mended", "certified"),
+        np.column_stack(columns).tolist(),
+    )
     width = 1.0 - 2.0 * laplace_target_error(TARGET_USER)
     cells: dict[str, Cell] = {
         "people": NUM_USERS,
@@ -59,16 +58,21 @@ def run(effort: Effort) -> Result:
         "victim": TARGET_USER,
         "randomizer": "Laplace",
     }
-    curves = [
-        Curve("certified (shuffledp)", alphas.tolist(), certified.tolist(), ours=True),
-        Curve("Theorem 1, printed", alphas.tolist(), printed[:, 1].tolist()),
-        Curve("Theorem 1, mended", alphas.tolist(), mended[:, 1].tolist()),
-    ]
+    curves = column_curves(
+        table.column("alpha"),
+        table,
+        {
+            "certified (shuffledp)": "certified",
+            "Theorem 1, printed": "printed",
+            "Theorem 1, mended": "mended",
+        },
+        ours=("certified (shuffledp)",),
+    )
     panel = Panel("", curves, horizontal="type-I error", vertical="type-II error")
     return Result(
         title=_TITLE,
         setting=cells,
-        table=Table(("slope t", "alpha", "printed", "mended", "certified"), rows),
+        table=table,
         notes=(
             f"As printed, f_s(1) is 1 - 2 w = {width:.3f}, where every trade-off function "
             "is 0: the second sum stands for one minus that sum.",

@@ -32,38 +32,29 @@ _TITLE = "Lecture notes, Theorem 9.4: amplification by shuffling"
 
 def run(effort: Effort) -> Result:
     """Returns central epsilons for every local one and every number of users."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for budget in BUDGETS:
         for n in PEOPLE:
             people = Population.from_counts({budget: n})
             # One randomizer for all; numerical clones also hold for adaptive ones.
             guarantee = account(OneBit(), people, delta=DELTA)
             rows.append(
-                (
-                    budget,
-                    n,
-                    not condition_holds(n, budget, DELTA),
-                    printed_epsilon(n, budget, DELTA),
-                    _stated(Feldman2021Closed(), people),
-                    _stated(Feldman2021Numerical(), people),
-                    guarantee.levels[0].epsilon_central,
-                )
+                {
+                    "local epsilon": budget,
+                    "people": n,
+                    "people: outside the condition": not condition_holds(
+                        n, budget, DELTA
+                    ),
+                    "rate (9.3)": printed_epsilon(n, budget, DELTA),
+                    "closed form": _stated(Feldman2021Closed(), people),
+                    "numerical": _stated(Feldman2021Numerical(), people),
+                    "certified": guarantee.levels[0].epsilon_central,
+                }
             )
             effort.on_share(len(rows) / (len(BUDGETS) * len(PEOPLE)))
     setting: dict[str, Cell] = {"delta": DELTA, "certified for": "randomized response"}
     exact, claimed = _adaptive(effort)
-    table = Table(
-        (
-            "local epsilon",
-            "people",
-            "people: outside the condition",
-            "rate (9.3)",
-            "closed form",
-            "numerical",
-            "certified",
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,

@@ -37,7 +37,8 @@ _DELTA = 1e-6
 def run(effort: Effort) -> Result:
     """Returns the risks of three losses, as users, dimensions and epsilon vary."""
     rng = np.random.default_rng(effort.seed)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
+    logarithm = math.log(1.0 / _DELTA)
     total = sum(len(settings) for _, settings in VARIED)
     for varied, settings in VARIED:
         for value in settings:
@@ -48,16 +49,16 @@ def run(effort: Effort) -> Result:
                 [_risks(n, d, budget, rng=rng) for _ in range(effort.repetitions)]
             )
             rows.append(
-                (
-                    varied,
-                    value,
-                    *runs.mean(axis=0).tolist(),
-                    strongly_convex_risk(n, d, budget),
-                    convex_rate(n, d, budget),
-                    printed_convex_rate(n, d, budget),
-                    d * math.log(1.0 / _DELTA) / (n * budget) ** 2,
-                    math.sqrt(d * math.log(1.0 / _DELTA)) / (n * budget),
-                )
+                {
+                    "varied": varied,
+                    "at": value,
+                    **dict(zip(LOSSES, runs.mean(axis=0).tolist(), strict=True)),
+                    "squared, at most": strongly_convex_risk(n, d, budget),
+                    "sqrt(d) / (sqrt(n) eps)": convex_rate(n, d, budget),
+                    "sqrt(d) / sqrt(n eps), printed": printed_convex_rate(n, d, budget),
+                    "central, strongly convex": d * logarithm / (n * budget) ** 2,
+                    "central, convex": math.sqrt(d * logarithm) / (n * budget),
+                }
             )
             effort.on_share(len(rows) / total)
     setting: dict[str, Cell] = {
@@ -65,19 +66,7 @@ def run(effort: Effort) -> Result:
         "dimensions": DIMENSIONS,
         "epsilon": EPSILON,
     }
-    table = Table(
-        (
-            "varied",
-            "at",
-            *LOSSES,
-            "squared, at most",
-            "sqrt(d) / (sqrt(n) eps)",
-            "sqrt(d) / sqrt(n eps), printed",
-            "central, strongly convex",
-            "central, convex",
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,

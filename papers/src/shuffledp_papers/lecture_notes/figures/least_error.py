@@ -24,7 +24,7 @@ _TITLE = "Lecture notes, Theorem 9.2: no local protocol errs less"
 def run(effort: Effort) -> Result:
     """Returns errors of the best analyst, for every number of users."""
     rng = np.random.default_rng(effort.seed)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for people in effort.each(PEOPLE):
         response = _responses(people)
         drawn = [
@@ -33,31 +33,19 @@ def run(effort: Effort) -> Result:
         ]
         ones = np.concatenate([np.ravel(each.ones()) for each in (response, *drawn)])
         rows.append(
-            (
-                people,
-                least_error(people, EPSILON),
-                response.error(),
-                min(each.error() for each in drawn),
-                response_error(people, EPSILON),
-                float(ones.min()),
-                float(ones.max()),
-                max(each.dependence() for each in (response, *drawn)),
-            )
+            {
+                "people": people,
+                "least possible": least_error(people, EPSILON),
+                "responses, best analyst": response.error(),
+                "adaptive, best analyst": min(each.error() for each in drawn),
+                "responses, unbiased": response_error(people, EPSILON),
+                "least posterior": float(ones.min()),
+                "largest posterior": float(ones.max()),
+                "dependence": max(each.dependence() for each in (response, *drawn)),
+            }
         )
     setting: dict[str, Cell] = {"epsilon": EPSILON, "bits": "drawn evenly"}
-    table = Table(
-        (
-            "people",
-            "least possible",
-            "responses, best analyst",
-            "adaptive, best analyst",
-            "responses, unbiased",
-            "least posterior",
-            "largest posterior",
-            "dependence",
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,

@@ -27,7 +27,7 @@ _TITLE = "Lecture notes, Theorem 9.6: the sum of bits in the shuffle model"
 def run(effort: Effort) -> Result:
     """Returns noise, guarantees and errors for every number of users."""
     rng = np.random.default_rng(effort.seed)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for n in effort.each(PEOPLE):
         share = printed_share(n, EPSILON, DELTA)
         people = Population.from_counts({local_budget(share): n})
@@ -41,39 +41,25 @@ def run(effort: Effort) -> Result:
         _, ours = _errors(n, certified, effort.repetitions, rng=rng)
         unit = math.sqrt(math.log(1.0 / DELTA)) / (n * EPSILON)
         rows.append(
-            (
-                n,
-                share,
-                stated.epsilon_central,
-                certified,
-                certified / share,
-                printed,
-                right,
-                ours,
-                unit,
-                ours / unit,
-            )
+            {
+                "people": n,
+                "p, printed": share,
+                "epsilon of that p, certified": stated.epsilon_central,
+                "p, certified": certified,
+                "certified over printed": certified / share,
+                "error of (9.5), printed": printed,
+                "error, n p / 2": right,
+                "error, certified p": ours,
+                "sqrt(ln(1 / delta)) / (n eps)": unit,
+                "constant": ours / unit,
+            }
         )
     setting: dict[str, Cell] = {
         "epsilon": EPSILON,
         "delta": DELTA,
         "share of ones": SHARE,
     }
-    table = Table(
-        (
-            "people",
-            "p, printed",
-            "epsilon of that p, certified",
-            "p, certified",
-            "certified over printed",
-            "error of (9.5), printed",
-            "error, n p / 2",
-            "error, certified p",
-            "sqrt(ln(1 / delta)) / (n eps)",
-            "constant",
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,

@@ -34,7 +34,7 @@ def run(effort: Effort) -> Result:
     truth = float(np.average(VALUES, weights=counts[0]))
     # Laplace noise on the values, and the library's default of one bit.
     noisy = Mean(0.0, WIDTH, randomizer=Laplace(0.0, WIDTH))
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for budget in effort.each(BUDGETS):
         people = Population.from_counts({budget: NUM_USERS})
         simulated = []
@@ -48,33 +48,22 @@ def run(effort: Effort) -> Result:
             ]
             simulated.append(float(np.sqrt(np.mean(np.square(errors)))))
         rows.append(
-            (
-                budget,
-                simulated[0],
-                laplace_error(NUM_USERS, budget, width=WIDTH),
-                noisy.randomizer.bits_per_person(np.array([budget])),
-                simulated[1],
-                one_bit_error(NUM_USERS, budget, width=WIDTH),
-                1.0,
-                local_rate(NUM_USERS, budget, width=WIDTH),
-                printed_rate(NUM_USERS, budget, width=WIDTH),
-            )
+            {
+                "epsilon": budget,
+                "Laplace, simulated": simulated[0],
+                "Laplace, exact": laplace_error(NUM_USERS, budget, width=WIDTH),
+                "Laplace, bits": noisy.randomizer.bits_per_person(np.array([budget])),
+                "one bit, simulated": simulated[1],
+                "one bit, at most": one_bit_error(NUM_USERS, budget, width=WIDTH),
+                "one bit, bits": 1.0,
+                "m / (sqrt(n) eps)": local_rate(NUM_USERS, budget, width=WIDTH),
+                "m / sqrt(n eps), printed": printed_rate(
+                    NUM_USERS, budget, width=WIDTH
+                ),
+            }
         )
     setting: dict[str, Cell] = {"people": NUM_USERS, "m": WIDTH}
-    table = Table(
-        (
-            "epsilon",
-            "Laplace, simulated",
-            "Laplace, exact",
-            "Laplace, bits",
-            "one bit, simulated",
-            "one bit, at most",
-            "one bit, bits",
-            "m / (sqrt(n) eps)",
-            "m / sqrt(n eps), printed",
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     laplace, one_bit = (
         table.numbers(f"{name}, simulated") for name in ("Laplace", "one bit")
     )

@@ -19,10 +19,11 @@ def run(effort: Effort) -> Result:
     """Returns errors of both at every budget."""
     rng = np.random.default_rng(effort.seed)
     k = NUM_CATEGORIES
+    direct = f"{math.log2(k):g} bits each"
     # Squares modulo k: shares that differ, and the same values in every run.
     values = np.arange(NUM_USERS) * np.arange(NUM_USERS) % k
     truth = np.bincount(values, minlength=k) / NUM_USERS
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for budget in effort.each(BUDGETS):
         response = response_table(k, budget)
         # The mean over values is as close to each of them as any value's distribution.
@@ -41,33 +42,21 @@ def run(effort: Effort) -> Result:
                     for messages in (whole, accepted)
                 ]
             )
-        root_errors = np.sqrt(np.mean(errors, axis=0)).tolist()
+        direct_error, bit_error = np.sqrt(np.mean(errors, axis=0)).tolist()
         rows.append(
-            (
-                budget,
-                *root_errors,
-                root_errors[1] / root_errors[0],
-                math.sqrt(1.0 / one_bit.kept_share),
-                one_bit.kept_share,
-                one_bit.level(),
-                float((off / (one_bit.kept_share * response)).max()),
-            )
+            {
+                "epsilon": budget,
+                direct: direct_error,
+                "one bit each": bit_error,
+                "ratio": bit_error / direct_error,
+                "sqrt(e^eps + 1)": math.sqrt(1.0 / one_bit.kept_share),
+                "share kept": one_bit.kept_share,
+                "level of the bit": one_bit.level(),
+                "off from c Q": float((off / (one_bit.kept_share * response)).max()),
+            }
         )
     setting: dict[str, Cell] = {"people": NUM_USERS, "categories": k}
-    direct = f"{math.log2(k):g} bits each"
-    table = Table(
-        (
-            "epsilon",
-            direct,
-            "one bit each",
-            "ratio",
-            "sqrt(e^eps + 1)",
-            "share kept",
-            "level of the bit",
-            "off from c Q",
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     factors = table.numbers("sqrt(e^eps + 1)")
     longer = np.multiply(table.numbers(direct), factors).tolist()
     return Result(

@@ -26,13 +26,13 @@ _TITLE = "Lecture notes, section 9.1.1: RAPPOR"
 def run(effort: Effort) -> Result:
     """Returns probabilities of averaged answers, and numbers of ones in reports."""
     rng = np.random.default_rng(effort.seed)
-    rows: list[tuple[Cell, ...]] = [
-        (
-            _AVERAGED,
-            days,
-            _yes(days, Fraction(1, 4)),
-            _yes(days, Fraction(3, 4)),
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "what": _AVERAGED,
+            "days or bits": days,
+            "if no, or expected": _yes(days, Fraction(1, 4)),
+            "if yes, or drawn": _yes(days, Fraction(3, 4)),
+        }
         for days in DAYS
     ]
     # f = 2 / (1 + e^{eps / (2 h)}) is 0.5 where e^{eps / (2 h)} is 3.
@@ -52,12 +52,12 @@ def run(effort: Effort) -> Result:
         stored = device.permanent_response(bloom, np.full(n, budget), rng=rng)
         ones = device.instantaneous_response(stored, rng=rng).sum(axis=1)
         rows.append(
-            (
-                f"ones in a report, p = {noise:g}",
-                BITS,
-                expected[noise],
-                float(ones.mean()),
-            )
+            {
+                "what": f"ones in a report, p = {noise:g}",
+                "days or bits": BITS,
+                "if no, or expected": expected[noise],
+                "if yes, or drawn": float(ones.mean()),
+            }
         )
     effort.on_share(1.0)
     setting: dict[str, Cell] = {
@@ -66,9 +66,7 @@ def run(effort: Effort) -> Result:
         "f": KEPT_NOISE,
         "q": ONE_GIVEN_ONE,
     }
-    table = Table(
-        ("what", "days or bits", "if no, or expected", "if yes, or drawn"), rows
-    )
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,

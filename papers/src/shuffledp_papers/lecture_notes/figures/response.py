@@ -30,7 +30,7 @@ def run(effort: Effort) -> Result:
     rng = np.random.default_rng(effort.seed)
     ones = round(SHARE * NUM_USERS)
     counts = np.array([[NUM_USERS - ones, ones]])
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     inside = 0.0
     for budget in effort.each(BUDGETS):
         errors = np.array(
@@ -44,29 +44,18 @@ def run(effort: Effort) -> Result:
         # (9.1) holds in the mean only: P(|Laplace| <= scale) = 1 - 1 / e.
         inside += float(np.mean(np.abs(noise) <= 1.0 / (NUM_USERS * budget)))
         rows.append(
-            (
-                budget,
-                float(np.sqrt(np.mean(errors**2))),
-                response_error(NUM_USERS, budget),
-                local_rate(NUM_USERS, budget),
-                printed_rate(NUM_USERS, budget),
-                float(np.sqrt(np.mean(noise**2))),
-                central_error(NUM_USERS, budget),
-            )
+            {
+                "epsilon": budget,
+                "responses, simulated": float(np.sqrt(np.mean(errors**2))),
+                "responses, exact": response_error(NUM_USERS, budget),
+                "1 / (sqrt(n) eps)": local_rate(NUM_USERS, budget),
+                "1 / sqrt(n eps), printed": printed_rate(NUM_USERS, budget),
+                "curator, simulated": float(np.sqrt(np.mean(noise**2))),
+                "curator, exact": central_error(NUM_USERS, budget),
+            }
         )
     setting: dict[str, Cell] = {"people": NUM_USERS, "share of ones": SHARE}
-    table = Table(
-        (
-            "epsilon",
-            "responses, simulated",
-            "responses, exact",
-            "1 / (sqrt(n) eps)",
-            "1 / sqrt(n eps), printed",
-            "curator, simulated",
-            "curator, exact",
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,

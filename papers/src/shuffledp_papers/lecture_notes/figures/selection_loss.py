@@ -18,34 +18,28 @@ CANDIDATES = (2, 4, 8, 16, 32, 64, 128)
 SHARES = (0.3, 0.7)
 # The largest d for which all 2^d approvals are enumerated.
 _LISTED = 8
+_MECHANISMS = ("curator", "local exponential mechanism", "local bit of one candidate")
 _TITLE = "Lecture notes, section 9.2: private selection"
 
 
 def run(effort: Effort) -> Result:
     """Returns the approval that each mechanism loses to the best candidate."""
     rng = np.random.default_rng(effort.seed)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for d in effort.each(CANDIDATES):
         missed = np.array([_missed(d, rng=rng) for _ in range(effort.repetitions)])
         rows.append(
-            (
-                d,
-                *missed.mean(axis=0).tolist(),
-                level_formula(d, EPSILON),
-                listed_level(d, EPSILON) if d <= _LISTED else None,
-            )
+            {
+                "candidates": d,
+                **dict(zip(_MECHANISMS, missed.mean(axis=0).tolist(), strict=True)),
+                "level of naming, formula": level_formula(d, EPSILON),
+                "level of naming, listed": (
+                    listed_level(d, EPSILON) if d <= _LISTED else None
+                ),
+            }
         )
     setting: dict[str, Cell] = {"people": NUM_USERS, "epsilon": EPSILON}
-    names = ("curator", "local exponential mechanism", "local bit of one candidate")
-    table = Table(
-        (
-            "candidates",
-            *names,
-            "level of naming, formula",
-            "level of naming, listed",
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,
@@ -64,7 +58,7 @@ def run(effort: Effort) -> Result:
             column_curves(
                 CANDIDATES,
                 table,
-                {name: name for name in names},
+                {name: name for name in _MECHANISMS},
             ),
             horizontal="candidates",
             vertical="missed share of approval",

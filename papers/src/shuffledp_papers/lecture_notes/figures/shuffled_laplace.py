@@ -27,7 +27,7 @@ def run(effort: Effort) -> Result:
     """Returns levels and errors for every number of users, and for every delta."""
     pairs = [(n, DELTA) for n in PEOPLE]
     pairs += [(10_000, delta) for delta in DELTAS if delta != DELTA]
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for n, delta in effort.each(pairs):
         # The central epsilon for which the example's noise has this local budget.
         epsilon = BUDGET * math.sqrt(math.log(1.0 / delta) / n)
@@ -36,31 +36,19 @@ def run(effort: Effort) -> Result:
         # Printed is 1 / (n eps); the noise has sqrt(ln(1 / delta)) / (n eps).
         error = laplace_error(n, BUDGET)
         rows.append(
-            (
-                n,
-                delta,
-                epsilon,
-                level.epsilon_central,
-                error,
-                central_error(n, epsilon),
-                error / central_error(n, epsilon),
-                math.sqrt(math.log(1.0 / delta)),
-            )
+            {
+                "people": n,
+                "delta": delta,
+                "epsilon wanted": epsilon,
+                "epsilon certified": level.epsilon_central,
+                "error": error,
+                "error of a curator": central_error(n, epsilon),
+                "ratio": error / central_error(n, epsilon),
+                "sqrt(ln(1 / delta))": math.sqrt(math.log(1.0 / delta)),
+            }
         )
     setting: dict[str, Cell] = {"local epsilon": BUDGET}
-    table = Table(
-        (
-            "people",
-            "delta",
-            "epsilon wanted",
-            "epsilon certified",
-            "error",
-            "error of a curator",
-            "ratio",
-            "sqrt(ln(1 / delta))",
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     populations = table.where("delta", DELTA)
     deltas = table.where("people", 10_000)
     return Result(

@@ -33,17 +33,6 @@ from shuffledp_papers.segmented.figures.error_points import (
 )
 from shuffledp_papers.segmented.figures.simulated_errors import simulate_points
 
-_COLUMNS = (
-    "setting",
-    "protocol",
-    "m",
-    "m: best",
-    "predicted",
-    "simulated",
-    "standard error",
-    "of the paper's best",
-)
-
 
 def figure(title: str, conditions: Sequence[Condition]) -> Callable[[Effort], Result]:
     """Returns a function that computes a figure of these settings."""
@@ -57,13 +46,10 @@ def figure(title: str, conditions: Sequence[Condition]) -> Callable[[Effort], Re
         return Result(
             title=title,
             setting=cells,
-            table=Table(
-                _COLUMNS,
-                tuple(
-                    point.row(least_of(points, PUBLISHED).predicted)
-                    for points in settings
-                    for point in points
-                ),
+            table=Table.from_records(
+                point.record(least_of(points, PUBLISHED).predicted)
+                for points in settings
+                for point in points
             ),
             keys=3,
             notes=(*figure_notes("segmented", "errors"), gain_note(settings)),

@@ -41,18 +41,18 @@ class ErrorPoint:
     simulated: float
     deviation: float
 
-    def row(self, least: float) -> tuple[Cell, ...]:
+    def record(self, least: float) -> dict[str, Cell]:
         """Returns the row of the table; `least` is the published protocol's least error."""
-        return (
-            self.condition.name,
-            self.protocol,
-            self.blanket,
-            self.best,
-            self.predicted,
-            self.simulated,
-            self.deviation,
-            self.predicted / least,
-        )
+        return {
+            "setting": self.condition.name,
+            "protocol": self.protocol,
+            "m": self.blanket,
+            "m: best": self.best,
+            "predicted": self.predicted,
+            "simulated": self.simulated,
+            "standard error": self.deviation,
+            "of the paper's best": self.predicted / least,
+        }
 
 
 def least_of(points: Sequence[ErrorPoint], protocol: str) -> ErrorPoint:

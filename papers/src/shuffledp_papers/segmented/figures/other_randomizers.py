@@ -25,6 +25,13 @@ BLANKETS = (0.02, 0.04, 0.08, 0.15, 0.3, 0.6, 1.2)
 DELTA = 0.01 / NUM_USERS
 _PRIVACIES: tuple[Privacy, ...] = ("stated", "certified")
 _NAMES = {"stated": "Theorem 2, as stated", "certified": "certified"}
+# Budgets, their proven deltas, and errors.
+_COLUMNS = (
+    *(f"local budget at {target:g}" for target in TARGETS),
+    *(f"certified at {target:g}" for target in TARGETS),
+    "predicted",
+    "simulated",
+)
 _TITLE = "Wang et al. (2025), Algorithm 1 with other randomizers"
 
 
@@ -34,34 +41,29 @@ def run(effort: Effort) -> Result:
     counts = {t: int(s * NUM_USERS) for t, s in zip(TARGETS, SHARES, strict=True)}
     people = Population.from_counts(counts)
     families = (kary_family(16), noise_family(cells=4))
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     steps = [(family, privacy) for family in families for privacy in _PRIVACIES]
     for family, privacy in effort.each(steps):
         best = best_messages(
             family, people, delta=DELTA, privacy=privacy, shares=_shares(family)
         ).blanket
         for blanket in sorted((*BLANKETS, best)):
-            keys = (family.name, blanket, blanket == best, _NAMES[privacy])
-            cells = _row(family, people, blanket, privacy, effort.repetitions, rng)
-            rows.append((*keys, *cells))
+            cells = _cells(family, people, blanket, privacy, effort.repetitions, rng)
+            rows.append(
+                {
+                    "randomizer": family.name,
+                    "m": blanket,
+                    "m: best": blanket == best,
+                    "privacy": _NAMES[privacy],
+                    **dict(zip(_COLUMNS, cells, strict=True)),
+                }
+            )
     setting: dict[str, Cell] = {
         "people": NUM_USERS,
         "targets": "0.5, 1, 2 at 25/50/25%",
         "delta": DELTA,
     }
-    table = Table(
-        (
-            "randomizer",
-            "m",
-            "m: best",
-            "privacy",
-            *(f"local budget at {target:g}" for target in TARGETS),
-            *(f"certified at {target:g}" for target in TARGETS),
-            "predicted",
-            "simulated",
-        ),
-        rows,
-    )
+    table = Table.from_records(rows)
     return Result(
         title=_TITLE,
         setting=setting,
@@ -77,7 +79,7 @@ def run(effort: Effort) -> Result:
     )
 
 
-def _row(
+def _cells(
     family: RandomizerFamily,
     people: Population,
     blanket: float,
@@ -85,14 +87,14 @@ def _row(
     repetitions: int,
     rng: np.random.Generator,
 ) -> tuple[Cell, ...]:
-    """Returns budgets, their proven deltas, and errors; None where a target is missed."""
+    """Returns the cells of `_COLUMNS`; None where a target is missed."""
     try:
         protocol, budgets = segmented_messages(
             family, people, blanket=blanket, delta=DELTA, privacy=privacy
         )
     # Too few blanket messages for a target: the row stays empty.
     except CertificationError:
-        return (None,) * (2 * len(TARGETS) + 2)
+        return (None,) * len(_COLUMNS)
     # The others' own messages count, too, which the search leaves out by Lemma 2.
     proven = [
         protocol.certified_delta(level, target, delta=DELTA, own=True)
