@@ -192,9 +192,11 @@ def test_a_statement_below_an_attack_is_marked() -> None:
 
     assert attack > 0.0
     assert framework_results._attack(promise) > attack
-    assert framework_results._flagged(0.999 * attack, attack) == (0.999 * attack, True)
-    assert framework_results._flagged(attack, attack) == (attack, False)
-    assert framework_results._flagged(None, attack) == (None, None)
+    for stated, exceeded in ((0.999 * attack, True), (attack, False), (None, None)):
+        assert framework_results._flagged("x", stated, attack) == {
+            "x": stated,
+            "x: exceeded": exceeded,
+        }
 
 
 @pytest.mark.slow

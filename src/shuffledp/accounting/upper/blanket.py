@@ -24,7 +24,7 @@ from typing import Protocol
 import numpy as np
 
 from shuffledp.accounting.upper.contour import ContourBound
-from shuffledp.accounting.upper.counting import counting_bound, num_terms
+from shuffledp.accounting.upper.counting import CountingBound, counting_bound, num_terms
 from shuffledp.accounting.upper.cover_count import (
     CountDistribution,
     cover_count,
@@ -230,7 +230,7 @@ class _Counted:
     integral: ContourBound
 
     @functools.cached_property
-    def _bound(self) -> UpperBound:
+    def _bound(self) -> CountingBound:
         # Starts of searches do not evaluate bounds, and preparing this one takes long.
         distribution = self.population.distribution(self.target_user)
         return counting_bound(self.cover, distribution, tail=self.tail)

@@ -12,7 +12,7 @@ from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp_papers.figures.line_plot import column_curves, draw_curves
 from shuffledp_papers.figures.result import Comparison, Effort, Result
-from shuffledp_papers.figures.table import Cell, Table
+from shuffledp_papers.figures.table import Cell, Table, number
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.mean_errors import central_error, laplace_error
 
@@ -50,7 +50,10 @@ def run(effort: Effort) -> Result:
     setting: dict[str, Cell] = {"local epsilon": BUDGET}
     table = Table.from_records(rows)
     populations = table.where("delta", DELTA)
-    deltas = table.where("people", 10_000)
+    by_delta = sorted(
+        table.where("people", 10_000).records(), key=lambda row: -number(row["delta"])
+    )
+    deltas = Table.from_records(by_delta)
     return Result(
         title=_TITLE,
         setting=setting,
