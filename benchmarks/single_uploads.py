@@ -1,4 +1,4 @@
-"""Simulated devices that send one report each, on connections of their own."""
+"""Simulated devices that send one report each, directly or as a proxy passes them on."""
 
 import os
 import selectors
@@ -53,6 +53,28 @@ def send_all(ports: Sequence[int], requests: Sequence[bytes]) -> float:
             under_way -= next(starting, 0) is not None
     selector.close()
     return time.perf_counter() - begun
+
+
+def send_kept(port: int, requests: Sequence[bytes]) -> None:
+    """Sends all requests over `AT_ONCE` connections, as a proxy that keeps them does."""
+    waiting, selector = iter(requests), selectors.DefaultSelector()
+    for _, content in zip(range(AT_ONCE), waiting, strict=False):
+        connection = socket.create_connection(("127.0.0.1", port))
+        connection.sendall(content)
+        selector.register(connection, selectors.EVENT_READ)
+    while selector.get_map():
+        for key, _ in selector.select(10.0):
+            connection = key.fileobj
+            assert isinstance(connection, socket.socket)
+            answer = connection.recv(4096)
+            assert answer.startswith(b"HTTP/1.1 200"), answer
+            content = next(waiting, b"")
+            if content:
+                connection.sendall(content)
+            else:
+                selector.unregister(connection)
+                connection.close()
+    selector.close()
 
 
 def stay_on(*cores: int) -> None:
