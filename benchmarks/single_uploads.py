@@ -64,16 +64,16 @@ def send_kept(port: int, requests: Sequence[bytes]) -> None:
         selector.register(connection, selectors.EVENT_READ)
     while selector.get_map():
         for key, _ in selector.select(10.0):
-            connection = key.fileobj
-            assert isinstance(connection, socket.socket)
-            answer = connection.recv(4096)
+            kept = key.fileobj
+            assert isinstance(kept, socket.socket)
+            answer = kept.recv(4096)
             assert answer.startswith(b"HTTP/1.1 200"), answer
             content = next(waiting, b"")
             if content:
-                connection.sendall(content)
+                kept.sendall(content)
             else:
-                selector.unregister(connection)
-                connection.close()
+                selector.unregister(kept)
+                kept.close()
     selector.close()
 
 
