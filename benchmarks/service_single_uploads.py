@@ -238,8 +238,8 @@ def measure(
         pipe.send("end")
     finally:
         service.join(60)
-    medians = [statistics.median(each) for each in (rates, costs, kept_costs)]
-    return Measured(*medians, causes)
+    rate, cost, kept = map(statistics.median, (rates, costs, kept_costs))
+    return Measured(rate, cost, kept, causes)
 
 
 def main() -> None:

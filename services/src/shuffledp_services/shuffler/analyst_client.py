@@ -82,7 +82,7 @@ class AnalystClient:
         self.first_wait, self.longest_wait = first_wait, longest_wait
         self.refused_wait = refused_wait
         self.clock_ahead = 0.0
-        self._clock_hooks = {
+        self._clock_hooks: dict[str, list[Callable[..., Any]]] = {
             "request": [_record_start],
             "response": [self._compare_clocks],
         }
