@@ -59,9 +59,9 @@ def send_kept(port: int, requests: Sequence[bytes]) -> None:
     """Sends all requests over `AT_ONCE` connections, as a proxy that keeps them does."""
     waiting, selector = iter(requests), selectors.DefaultSelector()
     for _, content in zip(range(AT_ONCE), waiting, strict=False):
-        connection = socket.create_connection(("127.0.0.1", port))
-        connection.sendall(content)
-        selector.register(connection, selectors.EVENT_READ)
+        begun = socket.create_connection(("127.0.0.1", port))
+        begun.sendall(content)
+        selector.register(begun, selectors.EVENT_READ)
     while selector.get_map():
         for key, _ in selector.select(10.0):
             kept = key.fileobj
