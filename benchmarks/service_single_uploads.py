@@ -238,13 +238,8 @@ def measure(
         pipe.send("end")
     finally:
         service.join(60)
-<<<<<<< HEAD
     rate, cost, kept_cost = map(statistics.median, (rates, costs, kept_costs))
     return Measured(rate, cost, kept_cost, causes)
-=======
-    rate, cost, kept = map(statistics.median, (rates, costs, kept_costs))
-    return Measured(rate, cost, kept, causes)
->>>>>>> crowd
 
 
 def main() -> None:
