@@ -84,7 +84,7 @@ def read(content: bytes) -> dict[str, Any]:
         return dict(pairs)
 
     try:
-        record: Any = json.loads(content.decode("utf-8-sig"), object_pairs_hook=once)
+        record: Any = json.loads(content.decode(), object_pairs_hook=once)
         json.dumps(record, allow_nan=False, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise CertificateError("Expected JSON in UTF-8, numbers finite.") from None

@@ -38,7 +38,9 @@ def answer_numbers(
     given = column.is_not_null().to_numpy()
     _check_readable(column, given, first_row)
     numbers = np.full(column.len(), np.nan)
-    numbers[given] = numbers_of(column.drop_nulls())
+    # A column that is empty throughout has no type that could be read.
+    if given.any():
+        numbers[given] = numbers_of(column.drop_nulls())
     outside = given & ~((numbers >= low) & (numbers <= high))
     if outside.any():
         raise InvalidInputError(

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from oracles.multiprecision import BlanketSum
 
 from shuffledp import Population
+from shuffledp.accounting.upper import blanket
 from shuffledp.accounting.upper.blanket import UpperBound, blanket_bounds
 from shuffledp.accounting.upper.contour import ContourBound
-from shuffledp.accounting.upper.counting import CountingBound
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import LocalRandomizer
 from shuffledp.randomizers.kary_response import KRandomizedResponse
@@ -93,7 +93,7 @@ def test_expected_positive_mean_loss_never_increases_with_the_count(
 
 
 @pytest.mark.parametrize(
-    ("count", "kind"), [(100, CountingBound), (10**5, ContourBound)]
+    ("count", "kind"), [(100, blanket._Counted), (10**5, ContourBound)]
 )
 def test_few_messages_are_counted_and_many_integrated(
     count: int, kind: type[object]

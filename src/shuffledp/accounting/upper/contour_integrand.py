@@ -76,7 +76,8 @@ class ContourIntegrand:
         self.distance = min(0.9 * self.saddle, 5.0 / self.deviation)
         while not self._log_g_at(self.saddle + self.distance) < self.level + 40.0:
             self.distance /= 2.0
-            if self.distance < 1e-9 * self.saddle:
+            # Also where losses are no numbers, and so the saddle.
+            if not self.distance >= 1e-9 * self.saddle:
                 raise OverflowError
         self._at_saddle = self._tails(self.saddle)
         above = self._tails(self.saddle + self.distance)[1][0]
@@ -274,7 +275,7 @@ class ContourIntegrand:
 
         middle = math.log(1.0 / self.deviation)
         log_thetas = middle + np.arange(-7.0, 8.5)
-        for step in (1.0, 0.25, 0.0625):
+        for step in (1.0, 0.25, 0.0625, 0.015625):
             sizes = log_sizes(log_thetas)
             least = float(log_thetas[np.argmin(sizes)])
             log_thetas = least + step * np.arange(-0.75, 1.0, 0.25)
