@@ -171,7 +171,8 @@ class UpperProfile:
         guess = spread * math.sqrt(2.0 * math.log(max(spread / delta, 2.0)))
         if times == 1:
             with suppress(CertificationError):
-                top = max(self.level, guess)
+                pure = self.randomizer.delta_local == 0.0
+                top = self.level if pure else max(self.level, guess)
                 return rough_epsilon(self.estimate, delta, ceiling=top, guess=guess)
         return guess
 
