@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from oracles import multiprecision
 from oracles.enumeration import largest_divergences
 
+import shuffledp as sdp
 from shuffledp import (
     BinarySum,
     Frequency,
@@ -558,3 +559,16 @@ def test_whole_numbers_of_any_kind_are_taken() -> None:
 
     assert (guarantee.absent, guarantee.rounds, guarantee.coordinates) == (2, 2, 2)
     assert type(guarantee.to_dict()["absent"]) is int
+
+
+@pytest.mark.parametrize("randomizer", [sdp.Laplace(0, 1), sdp.ClipLaplace(1.0)])
+@pytest.mark.parametrize(("level", "delta"), [(50.0, 1e-6), (700.0, 1e-300)])
+def test_levels_without_privacy_are_certified_for_no_more(
+    randomizer: Any, level: float, delta: float
+) -> None:
+    people = Population.from_counts({level: 300})
+
+    (found,) = sdp.account(randomizer, people, delta=delta).levels
+
+    assert 0.9 * level <= found.epsilon_central
+    assert found.epsilon_central_lower <= found.epsilon_central <= level

@@ -118,7 +118,7 @@ def _around(
         # Not by the logarithm, which may be rounded to 0.
         return value > delta
 
-    start = _rounded(max(guess, 1e-12 * ceiling), ROUND_CEILING, digits)
+    start = _rounded(max(min(guess, ceiling), 1e-12 * ceiling), ROUND_CEILING, digits)
     low = high = start = min(start, ceiling)
     if exceeds(start):
         factor = _stride(excesses[start], delta)

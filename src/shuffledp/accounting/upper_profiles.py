@@ -168,7 +168,9 @@ class UpperProfile:
     def about(self, delta: float, times: int) -> float:
         """Returns a guess of epsilon, as if the loss were normal or by an estimate."""
         spread = self.spread * math.sqrt(times)
-        guess = spread * math.sqrt(2.0 * math.log(max(spread / delta, 2.0)))
+        # Apart, as the quotient of both may overflow.
+        depth = max(math.log(max(spread, _NOTHING)) - math.log(delta), math.log(2.0))
+        guess = spread * math.sqrt(2.0 * depth)
         if times == 1:
             with suppress(CertificationError):
                 pure = self.randomizer.delta_local == 0.0
