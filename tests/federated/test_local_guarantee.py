@@ -195,6 +195,7 @@ def test_settings_out_of_range(changes: dict[str, object], match: str) -> None:
             promise(PLDP, terms.pop("people"), **terms)  # type: ignore[arg-type]
 
 
+@pytest.mark.few_cases(0)
 @pytest.mark.slow
 def test_promises_are_central_where_that_is_proven_and_local_otherwise() -> None:
     shuffled = TrainingRound(OneBitVectors(0.1), 40)

@@ -96,6 +96,7 @@ def test_every_order_of_a_coordinate_is_equally_likely() -> None:
     assert_uniform(orders, kinds=24)
 
 
+@pytest.mark.few_cases(0)
 @pytest.mark.slow
 def test_orders_of_coordinates_and_levels_are_independent() -> None:
     updates = np.tile(np.arange(3, dtype=np.float32)[:, None], (1, 2))

@@ -110,6 +110,7 @@ def test_most_liberal_of_ten_thousand_people(
     assert one.epsilon_central <= coordinate
 
 
+@pytest.mark.few_cases(0)
 @pytest.mark.slow
 def test_coordinates_drawn_at_random_count_for_what_they_tell() -> None:
     people = sdp.Population.from_budgets(np.linspace(0.05, 1.0, 20_001)[1::2])

@@ -8,6 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.few_cases(0)
 @pytest.mark.slow
 def test_the_ledger_of_a_year_is_what_was_published() -> None:
     done = subprocess.run(
