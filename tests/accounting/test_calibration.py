@@ -195,3 +195,13 @@ def test_stratified_levels_each_get_what_they_would_get_alone() -> None:
         (alone,) = largest_budgets(promise, {target: count}).people.epsilons.tolist()
         assert targets[target] == count
         assert budget == pytest.approx(alone, rel=1e-4)
+
+
+def test_a_certificate_is_the_one_that_is_computed_to_verify_it() -> None:
+    # Bounds of two messages depend, in the last digits, on the path of a search.
+    promise = Promise(sdp.BinarySum(), 8.394755882967289e-08)
+    found = largest_budgets(promise, {0.1818: 35_427, 0.4217: 69_498})
+
+    verification = sdp.verify(found.guarantee)
+
+    assert verification.holds, verification.problems

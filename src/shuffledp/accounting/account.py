@@ -1,7 +1,6 @@
 """Entry point of the accountant: the central guarantee of every privacy level."""
 
 import hashlib
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -97,41 +96,6 @@ def account(
         {}, people.counts, delta, epsilon, absent, rounds, coordinates
     )
     query = _validated(query, people, levels, quantiles)
-    return _guarantee(protocol, people, exposures, query)
-
-
-def account_near(
-    protocol: Certifiable | LocalRandomizer,
-    people: Population,
-    guesses: Sequence[float],
-    *,
-    delta: float,
-    absent: int,
-    rounds: int,
-    coordinates: int,
-) -> Guarantee:
-    """Certifies every level, as `account` does, where epsilons are about known.
-
-    Args:
-        protocol: See `account`, as for all arguments but one.
-        people: See there.
-        guesses: About the epsilon of each level; infinite where nothing is known.
-        delta: See there.
-        absent: See there.
-        rounds: See there.
-        coordinates: See there.
-    """
-    exposures = exposures_of(protocol, people)
-    check_certifiable(protocol, exposures)
-    known = {
-        position: guess
-        for position, guess in enumerate(guesses)
-        if math.isfinite(guess)
-    }
-    query = AccountingQuery(
-        {}, people.counts, delta, None, absent, rounds, coordinates, known
-    )
-    query = _validated(query, people, quantiles=False)
     return _guarantee(protocol, people, exposures, query)
 
 

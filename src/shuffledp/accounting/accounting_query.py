@@ -1,8 +1,7 @@
 """Query to the accountant, and checks of its parameters."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,8 +28,6 @@ class AccountingQuery:
         absent: Number of other users who may be absent or collude.
         rounds: Number of collections in which the same users take part.
         coordinates: Messages per user and round, each shuffled apart.
-        guesses: Epsilons to begin searches with, by position; answers do not depend on
-            them.
     """
 
     named: dict[str | int, int]
@@ -40,7 +37,6 @@ class AccountingQuery:
     absent: int = 0
     rounds: int = 1
     coordinates: int = 1
-    guesses: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def positions(self) -> list[int]:

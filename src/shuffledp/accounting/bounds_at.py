@@ -1,7 +1,7 @@
 """Upper and lower bounds for target users of a population, at a delta or epsilon."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from shuffledp.accounting.epsilon_solver import (
     largest_attacked_epsilon,
@@ -34,8 +34,6 @@ _SMALLEST = 1e-290
 _WEAK = 100.0
 # Budgets up to this are their own bound: the messages are noise only.
 _SILENT = 1e-250
-# So near an estimate, as a part of it, a guess is better.
-_SAME = 3e-3
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,6 @@ class TargetUsers:
         positions: Positions of the targets' levels in the population, distinct.
         absent: Number of other users who may be absent or collude.
         times: Number of collections, rounds times coordinates, with the same users.
-        guesses: Epsilons to begin searches with, by position.
     """
 
     randomizer: LocalRandomizer
@@ -76,7 +73,6 @@ class TargetUsers:
     positions: Sequence[int]
     absent: int = 0
     times: int = 1
-    guesses: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def shuffles(self) -> int:
@@ -116,10 +112,8 @@ class TargetUsers:
         """Returns bounds on epsilon at `delta` for each target user."""
         uppers = self._uppers(delta)
         return [
-            self._epsilon(upper, lower, delta, self.guesses.get(position))
-            for position, upper, lower in zip(
-                self.positions, uppers, self._lowers(), strict=True
-            )
+            self._epsilon(upper, lower, delta)
+            for upper, lower in zip(uppers, self._lowers(), strict=True)
         ]
 
     def closed_form_epsilons_at(self, delta: float) -> list[float]:
@@ -222,9 +216,9 @@ class TargetUsers:
         )
 
     def _epsilon(
-        self, upper: UpperProfile, lower: Profile, delta: float, guess: float | None
+        self, upper: UpperProfile, lower: Profile, delta: float
     ) -> ProfileBounds:
-        ceiling, certified = self._certified(upper, delta, guess)
+        ceiling, certified = self._certified(upper, delta)
         # With two messages, attacks are nearly as strong as bounds.
         is_close = self.shuffles == 1 and upper.rests_on(certified) == "two messages"
         below = largest_attacked_epsilon(
@@ -240,9 +234,7 @@ class TargetUsers:
             rests_on = "device"
         return ProfileBounds((below, delta), (certified, delta), rests_on, slack)
 
-    def _certified(
-        self, upper: UpperProfile, delta: float, guess: float | None = None
-    ) -> tuple[float, float]:
+    def _certified(self, upper: UpperProfile, delta: float) -> tuple[float, float]:
         """Returns a ceiling that needs no search, and the certified epsilon at delta."""
         profile = composed_profile(upper, self.times, delta)
         if self.shuffles == 1:
@@ -252,9 +244,7 @@ class TargetUsers:
         else:
             # Budgets with a delta_local > 0 never add up to an epsilon with delta = 0.
             ceiling = composed_ceiling(profile, upper.level, delta)
-        about = upper.about(delta, self.shuffles)
-        if guess is None or abs(guess - about) > _SAME * about:
-            guess = about
+        guess = upper.about(delta, self.shuffles)
         return ceiling, smallest_certified_epsilon(
             profile, delta, ceiling=ceiling, guess=guess
         )

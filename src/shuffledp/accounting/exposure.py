@@ -189,11 +189,6 @@ class SingleMessages:
                     list(positions.values()),
                     min(query.absent, population.num_users - 1),
                     self.times(query),
-                    {
-                        local: query.guesses[position]
-                        for position, local in positions.items()
-                        if position in query.guesses
-                    },
                 ),
             )
 
