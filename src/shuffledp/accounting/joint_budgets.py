@@ -18,20 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.calibration_search import (
-    WIDTH,
     excess_of,
-    largest_one,
     normal_delta,
     normal_spread,
 )
 from shuffledp.accounting.promise import Promise
+from shuffledp.accounting.swept_budgets import swept_budgets
 from shuffledp.errors import CertificationError
 from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.types import Floats, Ints
 
-# Budgets that move by less than this, as a logarithm, have settled. A step of Newton's
-# method is much longer than what is left after it.
-_SETTLED, _STEP_ACCURACY = 2e-7, 2e-6
+# A step of Newton's method is much longer than what is left after it.
+_STEP_ACCURACY = 2e-6
 # The two-message bound is not continuous; this close to a jump, no step helps.
 _JUMP_ACCURACY = 1e-4
 _MAX_STEPS = 24
@@ -51,7 +49,6 @@ _MAX_REFUSED = 4
 # Slopes below this are flat: at such large budgets a device nearly always sends the value
 # itself, and a larger budget changes nothing.
 _SMALLEST_SLOPE = 0.1
-_MAX_SWEEPS = 40
 
 
 def joint_budgets(
@@ -73,11 +70,20 @@ def joint_budgets(
     """
     system = _System(promise, counts, targets, largest_budget)
     budgets = system.newton_budgets(start)
-    return system.swept_budgets(start) if budgets is None else budgets
+    if budgets is not None:
+        return budgets
+    return swept_budgets(
+        promise, system.counts, targets, start, system.highest, system.ordered
+    )
 
 
 class _System:
-    """System of equations, one per level: excess(budgets) = 0, in logarithms."""
+    """System of equations, one per level: excess(budgets) = 0, in logarithms.
+
+    Attributes:
+        counts: How many people ask for each target, shape (levels,).
+        highest: The largest budget of each level, shape (levels,).
+    """
 
     def __init__(
         self,
@@ -87,10 +93,12 @@ class _System:
         largest_budget: float,
     ) -> None:
         self._promise, self._targets = promise, targets
-        self._counts: NDArray[np.int64] = counts.astype(np.int64)
+        self.counts: NDArray[np.int64] = counts.astype(np.int64)
         # Distinct, and in order, whatever an iteration does.
         self._ranks = 3e-5 * np.arange(counts.size, 0, -1)
-        self._highest = largest_budget * (1.0 - self._ranks)
+        self.highest = np.asarray(
+            largest_budget * (1.0 - self._ranks), dtype=np.float64
+        )
         self._slopes: Floats = np.eye(counts.size)
         # Levels that were seen to break their targets with the largest budget.
         self._sensitive = np.zeros(counts.size, dtype=np.bool_)
@@ -118,7 +126,7 @@ class _System:
                     first_guess(np.log(start)), self._excess, _STEP_ACCURACY
                 )
                 if log_budgets is not None:
-                    return self._ordered(np.exp(log_budgets))
+                    return self.ordered(np.exp(log_budgets))
         return None
 
     def _normal_start(self, start: Floats) -> Floats:
@@ -153,32 +161,6 @@ class _System:
         excess = self._estimated_excess(log_budgets)
         self._measure_slopes(log_budgets, excess, self._estimated_excess)
         return log_budgets
-
-    def swept_budgets(self, budgets: Floats) -> Floats:
-        """Returns budgets, each about the largest given the others."""
-        damping, moved, before = 1.0, np.inf, np.zeros(budgets.size)
-        for _ in range(_MAX_SWEEPS):
-            # Far from the answer, rough answers to each other's answers will do.
-            width = max(WIDTH, min(1e-3, moved / 30.0))
-            people = Population(budgets, self._counts)
-            best = np.array(
-                [
-                    largest_one(self._promise, people, index, target, width=width)
-                    for index, target in enumerate(self._targets)
-                ]
-            )
-            steps = np.log(np.minimum(best, self._highest) / budgets)
-            # Where the answers to each other's answers swing, smaller steps settle them.
-            swing = float(steps @ before) < 0.0
-            if swing and np.abs(steps).max() > 0.7 * moved:
-                damping = max(damping / 2.0, 0.05)
-            elif not swing:
-                damping = min(2.0 * damping, 1.0)
-            moved, before = float(np.abs(steps).max()), steps
-            if moved < _SETTLED:
-                break
-            budgets = self._ordered(budgets * np.exp(damping * steps))
-        return budgets
 
     def _newton(
         self,
@@ -237,7 +219,7 @@ class _System:
         return log_budgets if remaining_step < _JUMP_ACCURACY else None
 
     def _after_step(self, log_budgets: Floats, step: Floats) -> Floats:
-        log_budgets_after: Floats = np.log(self._ordered(np.exp(log_budgets + step)))
+        log_budgets_after: Floats = np.log(self.ordered(np.exp(log_budgets + step)))
         return log_budgets_after
 
     def _step(self, log_budgets: Floats, excess: Floats) -> Floats:
@@ -248,7 +230,7 @@ class _System:
         """
         insensitive = self._insensitive_levels(excess)
         levels_to_solve = ~insensitive & ~self._done_levels(log_budgets, excess)
-        step = np.where(insensitive, np.log(self._highest) - log_budgets, 0.0)
+        step = np.where(insensitive, np.log(self.highest) - log_budgets, 0.0)
         slopes = self._slopes[np.ix_(levels_to_solve, levels_to_solve)]
         try:
             step[levels_to_solve] = np.linalg.solve(slopes, -excess[levels_to_solve])
@@ -258,7 +240,7 @@ class _System:
 
     def _done_levels(self, log_budgets: Floats, excess: Floats) -> NDArray[np.bool_]:
         """Returns the levels that keep their targets with the largest budget."""
-        at_most: NDArray[np.bool_] = log_budgets >= np.log(self._highest) - 1e-12
+        at_most: NDArray[np.bool_] = log_budgets >= np.log(self.highest) - 1e-12
         return at_most & (excess <= 0.0)
 
     def _largest_excess(self, log_budgets: Floats, excess: Floats) -> float:
@@ -292,23 +274,21 @@ class _System:
         return excess
 
     def _excess(self, log_budgets: Floats) -> Floats:
-        deltas = self._promise.deltas_of(
-            self._population_of(log_budgets), self._targets
-        )
-        return np.array([excess_of(delta, self._promise.delta) for delta in deltas])
+        people = self._population_of(log_budgets)
+        return self._excess_of(self._promise.deltas_of(people, self._targets))
 
     def _estimated_excess(self, log_budgets: Floats) -> Floats:
-        deltas = self._promise.estimates_of(
-            self._population_of(log_budgets), self._targets
-        )
-        if deltas is None:
-            raise CertificationError("Bounds of several shuffles are not estimated.")
+        people = self._population_of(log_budgets)
+        return self._excess_of(self._promise.estimates_of(people, self._targets))
+
+    def _excess_of(self, deltas: Sequence[float]) -> Floats:
         return np.array([excess_of(delta, self._promise.delta) for delta in deltas])
 
     def _population_of(self, log_budgets: Floats) -> Population:
-        return Population(np.minimum(np.exp(log_budgets), MAX_BUDGET), self._counts)
+        return Population(np.minimum(np.exp(log_budgets), MAX_BUDGET), self.counts)
 
-    def _ordered(self, budgets: Floats) -> Floats:
+    def ordered(self, budgets: Floats) -> Floats:
+        """Returns budgets that are distinct, in order, and at most the largest."""
         raised = np.maximum.accumulate(budgets / (1.0 - self._ranks))
-        ordered: Floats = np.minimum(raised * (1.0 - self._ranks), self._highest)
+        ordered: Floats = np.minimum(raised * (1.0 - self._ranks), self.highest)
         return ordered

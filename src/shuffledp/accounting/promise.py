@@ -100,14 +100,16 @@ class Promise:
         profiles = self._once(people, range(people.num_levels), shuffles)
         return [once.spread * math.sqrt(shuffles) for once in profiles]
 
-    def estimates_of(
-        self, people: Population, targets: Sequence[float]
-    ) -> list[float] | None:
-        """Returns about the delta of every level, quickly; None where it is composed."""
+    def estimates_of(self, people: Population, targets: Sequence[float]) -> list[float]:
+        """Returns about the delta of every level, quickly.
+
+        Raises:
+            CertificationError: Where nothing is estimated, as of several shuffles.
+        """
         exposure = self.exposure(people)
         times = self.rounds * self.coordinates * exposure.coordinates
         if times * exposure.randomizer.changes > 1:
-            return None
+            raise CertificationError("Bounds of several shuffles are not estimated.")
         together = list(range(people.num_levels))
         parts = [together] if exposure.mode == "agnostic" else [[i] for i in together]
         profiles = [once for part in parts for once in self._once(people, part, 1)]

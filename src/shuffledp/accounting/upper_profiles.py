@@ -12,10 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.accounting.epsilon_solver import (
-    rough_epsilon,
-    smallest_certified_epsilon,
-)
+from shuffledp.accounting.epsilon_solver import rough_epsilon
+from shuffledp.accounting.message_alone import check_level, local_epsilon
 from shuffledp.accounting.monotone_delta import MonotoneDelta
 from shuffledp.accounting.rounds.loss_distribution import EVALUATIONS
 from shuffledp.accounting.statement import RestsOn
@@ -40,7 +38,6 @@ Profile = Callable[[float], float]
 
 # Probability that may be dropped from the tails, as a share of delta.
 _TAIL = 1e-12
-_MOST_EPSILON = 1e6
 # A bound above this multiple of a normal loss's divergence may be mostly margin.
 _FAR_MORE = 1e3
 _NOTHING = 1e-300
@@ -183,37 +180,6 @@ class UpperProfile:
         if self.randomizer.delta_local == 0.0:
             return self.level
         return local_epsilon(self.randomizer, self.level, delta)
-
-
-def local_epsilon(randomizer: LocalRandomizer, level: float, delta: float) -> float:
-    """Returns a certified epsilon, at `delta`, of one message alone.
-
-    Raises:
-        CertificationError: If there is none.
-    """
-
-    def alone(epsilon: float) -> float:
-        return randomizer.local_delta(level, epsilon)
-
-    high = max(level, 1e-6)
-    while alone(high) > delta:
-        high *= 2.0
-        if high > _MOST_EPSILON:
-            raise CertificationError(
-                f"At delta {delta:g} the device of level {level:g} promises nothing."
-            )
-    return smallest_certified_epsilon(alone, delta, ceiling=high, guess=level)
-
-
-def check_level(randomizer: LocalRandomizer, level: float) -> None:
-    """Raises CertificationError unless the densities satisfy the level's guarantee."""
-    # Both with room for rounding: a device that just keeps its level is not refused.
-    promised = randomizer.delta_local * (1.0 + 1e-6)
-    if randomizer.local_delta(level, level * (1.0 + 1e-9)) > promised:
-        raise CertificationError(
-            f"The densities of {randomizer.mechanism} at level {level:g} show more than "
-            "the level promises."
-        )
 
 
 def upper_profiles(

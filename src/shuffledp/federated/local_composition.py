@@ -6,10 +6,11 @@ The profile of one message becomes finitely many likelihood ratios, which compos
 import math
 
 from shuffledp.accounting.epsilon_solver import round_up, smallest_certified_epsilon
+from shuffledp.accounting.message_alone import check_level
 from shuffledp.accounting.rounds.composed_profile import composed_ceiling, total_budget
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import loss_distribution
-from shuffledp.accounting.upper_profiles import Profile, check_level
+from shuffledp.accounting.upper_profiles import Profile
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError
 

@@ -42,8 +42,8 @@ _TOLERANCE = 1e-9
 _ARITHMETIC = 1e-9
 # Points with log |G| this far below its value at the saddle are skipped.
 _SKIP = 60.0
-# The least difference from 1.
-_NEXT_TO_0 = 2.0**-53
+# The largest double below 1 is 1 less this.
+_LEAST_GAP = 2.0**-53
 
 
 class ContourIntegrand:
@@ -175,7 +175,7 @@ class ContourIntegrand:
     def _log_g_of(self, x: Floats) -> Floats:
         """Returns log G(1 + x) of real numbers x > -1."""
         # A factor of 0 is none, but for the rounding of x.
-        steps = np.maximum(np.multiply.outer(x, self.probabilities), _NEXT_TO_0 - 1.0)
+        steps = np.maximum(np.multiply.outer(x, self.probabilities), _LEAST_GAP - 1.0)
         logs: Floats = np.log1p(steps) @ self.counts
         return logs
 
