@@ -58,9 +58,10 @@ def option_positions(
     order = picked.select(pl.int_range(pl.len()).over("person")).to_series()
     if order.len() and (highest := int(order.to_numpy().max())) >= most:
         too_many = picked.filter(order >= most)
+        up_to = "up to " if too_many["person"].n_unique() > 1 else ""
         raise InvalidInputError(
             f"Expected at most {most} answers of a person in column {column.name!r}, got "
-            f"up to {highest + 1} in {_rows(too_many, first_row)}."
+            f"{up_to}{highest + 1} in {_rows(too_many, first_row)}."
         )
     positions = np.full((column.len(), most), len(options), dtype=np.int64)
     positions[picked["person"].to_numpy(), order.to_numpy()] = codes.to_numpy()

@@ -216,7 +216,7 @@ def test_too_many_picks_are_refused_with_their_row() -> None:
     question = sdp.ChoiceQuestion("papers", ("Post", "Star", "Sun"), 2)
     picks = [None, ["Post", "Star", "Sun"], *[None] * 4]
 
-    with pytest.raises(InvalidInputError, match=r"at most 2 .* got up to 3 in row 1 "):
+    with pytest.raises(InvalidInputError, match=r"at most 2 .* got 3 in row 1 "):
         columns(question).read(cells(papers=picks))
 
 
