@@ -100,4 +100,8 @@ def test_all_rows_of_too_many_options_are_named() -> None:
     assert "got 'a;b' and others in rows 0 and 2" in str(refused.value)
     with pytest.raises(InvalidInputError) as refused:
         option_positions(column, ("a", "b", "c"), most=2, first_row=0)
-    assert "got up to 3 in row 2" in str(refused.value)
+    assert "got 3 in row 2 " in str(refused.value)
+    several = pl.Series("way", ["a;b;c", "a", "a;b;c;d"])
+    with pytest.raises(InvalidInputError) as refused:
+        option_positions(several, ("a", "b", "c", "d"), most=2, first_row=0)
+    assert "got up to 4 in rows 0 and 2" in str(refused.value)
