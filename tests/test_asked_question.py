@@ -112,6 +112,15 @@ number = "minutes"
 """
 
 
+def test_attributes_that_are_named_twice_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, NUMBERS.replace('"smoker"]', '"transport", "smoker"]'))
+
+    with pytest.raises(DataError, match="different attributes in question who"):
+        read_questions(path)
+    with pytest.raises(DataError, match="different"):
+        asked_questions(path)
+
+
 def test_numbers_and_combinations_are_those_of_a_plan(tmp_path: Path) -> None:
     path = written(tmp_path, NUMBERS)
 

@@ -48,11 +48,11 @@ def with_named_questions(
             file, instead of stating categories; `people` a choice, and `number` a question
             for a number. Other names are left, for readers to refuse.
     """
-    return {name: _stated(table, tables) for name, table in tables.items()}
+    return {name: _stated(name, table, tables) for name, table in tables.items()}
 
 
 def _stated(
-    table: Mapping[str, Any], tables: Mapping[str, Mapping[str, Any]]
+    question: str, table: Mapping[str, Any], tables: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
     stated = dict(table)
     attributes, people = stated.get("attributes"), stated.get("people")
@@ -60,6 +60,11 @@ def _stated(
         isinstance(name, str) and "options" in tables.get(name, {})
         for name in attributes
     ):
+        if len(set(attributes)) < len(attributes):
+            raise DataError(
+                f"Expected different attributes in question {question}, got "
+                f"{', '.join(attributes)}."
+            )
         stated["attributes"] = {name: tables[name]["options"] for name in attributes}
     if isinstance(people, str) and "options" in tables.get(people, {}):
         stated["people"] = tables[people]["options"]

@@ -106,6 +106,15 @@ def test_a_column_that_is_not_there_is_said_with_those_that_are() -> None:
         rows_of(Frame(pl.DataFrame({"v": []})), ["v"])
 
 
+@pytest.mark.parametrize("names", [[0, 1], [("v", 1), ("w", 2)], ["w", 7]])
+def test_columns_whose_names_are_no_texts_are_listed_as_such(names: list[Any]) -> None:
+    table = pandas().DataFrame([[1, 2], [3, 4]])
+    table.columns = pandas().Index(names)
+
+    with pytest.raises(DataError, match=r"column 'v' in the data frame.*\(no text\)"):
+        rows_of(Frame(table), ["v"])
+
+
 def test_a_name_that_two_columns_have_is_refused() -> None:
     table = pandas().DataFrame([[1, 2, 3]], columns=["v", "w", "w"])
 

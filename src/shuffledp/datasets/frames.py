@@ -70,7 +70,11 @@ def rows_of(source: Source, columns: list[str]) -> Rows:
     if isinstance(source, Path):
         return read_rows(source, columns)
     table = nw.from_native(source.native)
-    names = table.collect_schema().names()
+    # Pandas has columns whose names are no texts: none of them is asked for.
+    names = [
+        name if isinstance(name, str) else f"{name!r} (no text)"
+        for name in table.collect_schema().names()
+    ]
     wanted = list(dict.fromkeys(columns))
     for name in wanted:
         find_column(name, names, _NAME, from_line=False)

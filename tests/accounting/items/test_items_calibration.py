@@ -288,3 +288,10 @@ def test_a_target_of_about_nothing_is_kept_by_sending_about_nothing() -> None:
     assert 0.0 < planned.parameters.rates[0] < 0.1
     (level,) = planned.guarantee.levels
     assert level.epsilon_central <= 1e-300
+
+
+def test_no_size_of_reports_is_stated_where_none_is_proven() -> None:
+    with pytest.raises(CertificationError, match="smaller epsilon"):
+        smallest_report(2.0, 1, honest=100, epsilon=700.0, delta=1e-6)
+
+    assert smallest_report(2.0, 1, honest=100, epsilon=600.0, delta=1e-6) > 1

@@ -7,6 +7,7 @@ above cap = report_size - s is cut to cap. `report_bounds` adds its privacy cost
 import math
 
 from shuffledp.accounting.counts.draw_rounding import never_drawn
+from shuffledp.errors import CertificationError
 
 # Part of delta that pays for cut reports where their size is chosen.
 CUT_SHARE = 1e-3
@@ -23,8 +24,16 @@ def smallest_report(
         honest: People who really send their blanket messages.
         epsilon: The largest at which delta is to hold.
         delta: In (0, 1).
+
+    Raises:
+        CertificationError: If none does, as no probability below 1e-300 is told from 0.
     """
     enough = CUT_SHARE * delta / (1.0 + math.exp(epsilon))
+    if enough <= _never_drawn(blanket):
+        raise CertificationError(
+            f"No size of reports is proven to do for epsilon {epsilon:g} at delta "
+            f"{delta:g}: ask for a smaller epsilon."
+        )
     low, high = -1, 1
     while cut_probability(blanket, high, honest) >= enough:
         low, high = high, 2 * high
@@ -46,5 +55,8 @@ def cut_probability(blanket: float, cap: int, honest: int) -> float:
     # The terms cancel: their rounding is of the size of the largest.
     log += 1e-14 * (cap + 2) * (math.log(cap + 2) + abs(math.log(blanket)) + 1.0)
     tail = math.exp(min(log, 0.0)) / (1.0 - blanket / (cap + 2))
-    never = 1e-300 + never_drawn(blanket)
-    return min(honest * tail * (1.0 + 1e-12) + never, 1.0)
+    return min(honest * tail * (1.0 + 1e-12) + _never_drawn(blanket), 1.0)
+
+
+def _never_drawn(blanket: float) -> float:
+    return 1e-300 + never_drawn(blanket)
