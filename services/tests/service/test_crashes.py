@@ -56,11 +56,12 @@ def test_the_points_that_are_always_tried_are_points() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("trials", [2, 6])
 def test_nothing_is_lost_or_doubled_whenever_services_die(
-    tmp_path: Path, postgres: postgres_server.Server
+    trials: int, tmp_path: Path, postgres: postgres_server.Server
 ) -> None:
     kills = 0
-    for trial in drawn(6, ("sqlite", "postgres")):
+    for trial in drawn(trials, ("sqlite", "postgres")):
         folder = tmp_path / str(trial.seed)
         folder.mkdir()
         lent = postgres.lent() if trial.store == "postgres" else nullcontext()
@@ -71,16 +72,17 @@ def test_nothing_is_lost_or_doubled_whenever_services_die(
         assert not found.failed, found
         kills += found.deaths("shuffler", "analyst")
 
-    # Six collections take seconds each, and somebody is killed every 0.4 s or so.
+    # A collection takes seconds, and somebody is killed every 0.4 s or so.
     assert kills > 0
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("trials", [2, 6])
 def test_nothing_is_lost_or_doubled_whenever_one_of_two_shufflers_dies(
-    tmp_path: Path, postgres: postgres_server.Server
+    trials: int, tmp_path: Path, postgres: postgres_server.Server
 ) -> None:
     kills = 0
-    for trial in drawn(6, ("postgres",), workers=2):
+    for trial in drawn(trials, ("postgres",), workers=2):
         folder = tmp_path / str(trial.seed)
         folder.mkdir()
 
