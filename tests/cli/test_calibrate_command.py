@@ -69,6 +69,13 @@ def test_rounds(command: Command) -> None:
     assert outcome.json()["guarantee"]["rounds"] >= 1
 
 
+def test_rounds_that_no_certificate_states_are_not_denied(command: Command) -> None:
+    many = ("--categories", "17", "--delta", "1e-6", "--levels", "0.0001:10000")
+    outcome = command("calibrate", "rounds", *many, "--targets", "10")
+
+    assert "100,000,000 rounds, the most that one certificate states" in outcome.out
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
