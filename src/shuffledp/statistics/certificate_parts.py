@@ -53,8 +53,8 @@ def certificates_in(record: object) -> dict[str, Guarantee]:
     """
     if isinstance(record, Mapping) and "guarantee" in record:
         raise DataError(
-            "Expected a certificate, got a report with one in it, at `guarantee`: a report's "
-            "folder has the certificate alone, too, as certificate.json."
+            "Expected a certificate, got a report with one in it, at `guarantee`: the "
+            "report's folder has the certificate alone, too, as certificate.json."
         )
     if not isinstance(record, Mapping) or "certificate" not in record:
         return {WHOLE: read_certificate(record)}
