@@ -1057,7 +1057,7 @@ SEND = (
         (("--value", "answer", "--item", "answer"), "--value"),
         (("--value", "none"), "column 'none'"),
         (("--value", "wrong"), "one of the 3 categories"),
-        (("--value", "answer", "--level", "odd"), "offers. It offers 0.5, 2."),
+        (("--value", "answer", "--level", "odd"), "entry 2 of 2. It offers 0.5, 2."),
         (("--value", "answer", "--tokens", "empty.txt"), "Expected 2 links"),
         (("--value", "answer", "--tokens", "none.txt"), "none.txt"),
         (("--value", "answer", "--tokens", "people.csv"), "line 1 of people.csv"),
