@@ -299,7 +299,7 @@ def test_a_tally_without_noise_is_found(
     who, text = published(kind)
     result = json.loads(text)
     counts = result["tally"]["counts"][0][0]
-    honest_text = "its counts have less noise than was to be added"
+    honest_text = "its counts have less noise than devices draw"
 
     # Of one answer, all noise is left out; nobody gave it.
     counts[0] = 0

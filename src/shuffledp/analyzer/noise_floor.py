@@ -7,7 +7,6 @@ alone. With Poisson noise of mean mu_b in bucket b, whatever people answered,
 
 so that d times the smallest of these probabilities is a p-value, by the union bound. If
 devices, or the party that counts, leave noise out, it is small where an answer is rare.
-With dummies of the shuffler, the same holds for their number U in each bucket.
 """
 
 import numpy as np
@@ -43,30 +42,3 @@ def noise_p_value(counts: NDArray[np.int64], means: Floats) -> float:
     known = np.minimum(counts, _LARGEST).astype(np.float64)
     smallest = float(np.min(poisson.cdf(known, means)))
     return min(counts.size * smallest, 1.0)
-
-
-def dummies_p_value(counts: NDArray[np.int64], decay: float, dummies: int) -> float:
-    """Returns the p-value of counts among a shuffler's dummies, at most 1.
-
-    >>> dummies_p_value(np.array([500, 36]), 0.6, 36) > 0.1
-    True
-    >>> dummies_p_value(np.array([500, 3]), 0.6, 36) < 1e-6
-    True
-
-    Args:
-        counts: Messages of each bucket, shape (d,).
-        decay: p in (0, 1), see `ShufflerNoise`.
-        dummies: c, at least 1: the mean number in each bucket.
-
-    Raises:
-        InvalidInputError: If there are no counts.
-    """
-    if counts.ndim != 1 or not counts.size:
-        raise InvalidInputError("Expected counts of buckets.")
-    smallest = min(int(counts.min()), 2 * dummies)
-    if smallest < 0:
-        return 0.0
-    distances = np.abs(np.arange(-dummies, dummies + 1, dtype=np.float64))
-    weights = decay**distances
-    share = float(weights[: smallest + 1].sum() / weights.sum())
-    return min(counts.size * share, 1.0)

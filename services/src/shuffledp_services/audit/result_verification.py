@@ -232,7 +232,7 @@ def _certificate_problems(statements: _ResultStatements) -> Iterator[str]:
 
 
 def _noise_problems(statements: _ResultStatements) -> Iterator[str]:
-    """Tests whether counts are large enough to hold the noise that was to be added."""
+    """Tests whether counts are large enough to hold the noise that devices draw."""
     honest = sum(statements.people) - statements.invalid - statements.step.task.absent
     try:
         p_value = statements.step.answer_run.noise_p_value(
@@ -243,7 +243,7 @@ def _noise_problems(statements: _ResultStatements) -> Iterator[str]:
         return
     if p_value is not None and p_value < _FALSE_ALARM:
         yield (
-            "its counts have less noise than was to be added: a count as small has a "
+            "its counts have less noise than devices draw: a count as small has a "
             f"probability of {p_value:.1g} at most"
         )
 
