@@ -96,6 +96,7 @@ def test_shares_are_unbiased_and_their_errors_true(
 
 def test_answers_are_divided_among_questions(plan: Identity) -> None:
     run = SURVEY.answering(OFFER, plan)
+    assert isinstance(run, AnswersRun)
 
     assert run.answers(
         [[0, 2, 4], [1, 3, 5], [5, 5, 5]], rng=SystemRandom()
@@ -158,7 +159,7 @@ def test_noise_of_the_shuffler_is_refused_where_devices_add_it(plan: Identity) -
     )
     other = Counts(groups, counts.targets, counts.rates, honest=1)
 
-    # A shuffler that was not asked to adds no dummies: answers would be counted as they are.
+    # A shuffler that was not asked adds no dummies: answers would be counted as they are.
     with pytest.raises(InvalidInputError, match="by the task: devices"):
         SURVEY.answering(OFFER, other.identity)
     with pytest.raises(InvalidInputError, match="Poisson noise"):

@@ -61,7 +61,7 @@ from shuffledp_services.shuffler.batch_dummies import BatchDummies
 from shuffledp_services.shuffler.shard_sorter import ShardSorter
 from shuffledp_services.shuffler.shuffler_host import ShufflerHost
 from shuffledp_services.shuffler.sqlite_store import SqliteStore
-from shuffledp_services.storage.key_files import DummySecrets
+from shuffledp_services.storage.key_files import DummySecrets, ShufflerSecrets
 from shuffledp_services.wire.batch import (
     BatchHeader,
     Shard,
@@ -74,6 +74,7 @@ from shuffledp_services.wire.refusal import Reason, Refusal
 from shuffledp_services.wire.sealing import Opener, Suite
 from shuffledp_services.wire.signed_plan import PublishedPlan, prove_plan_rule
 from shuffledp_services.wire.step import Step
+from shuffledp_services.wire.succession import check_succession
 from shuffledp_services.wire.task_reading import read_task
 from shuffledp_services.wire.upload_format import read_messages
 
@@ -521,3 +522,28 @@ def test_a_host_without_the_secret_does_not_collect() -> None:
             ShufflerHost(
                 who.task, who.shuffler, who.enroller.roster, lambda: 0, dummies=dummies
             )
+
+
+def test_dummies_are_sealed_like_messages_of_devices_with_every_suite() -> None:
+    for suite in Suite:
+        who = noisy_parties(minimum=(NUM_USERS,) * 3, absent=0, suite=suite)
+        step = answering(who)
+        assert who.dummies is not None
+        dummies = BatchDummies(step, who.dummies.seed(1))
+
+        content = b"".join(dummies.draw(7))
+
+        size = step.sealed_size
+        assert len(content) == size * dummies.messages(dummies.batch_id).size
+        whole = [content[at : at + size] for at in range(0, len(content), size)]
+        assert np.array_equal(opened(who, whole), dummies.messages(dummies.batch_id))
+        assert len(set(whole)) == len(whole)
+
+
+def test_other_keys_keep_the_commitment() -> None:
+    task, other = made().task, ShufflerSecrets.new().verify_key
+    after = replace(task, shuffler_signing_key=other, succeeds=task.digest)
+
+    assert check_succession(after, task) == (Role.SHUFFLER,)
+    with pytest.raises(Refusal, match="nothing else changed"):
+        check_succession(replace(after, dummy_commitment=bytes(32)), task)

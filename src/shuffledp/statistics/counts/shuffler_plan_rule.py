@@ -133,7 +133,7 @@ def _noise(
 def _prove_once(rule: ShufflerPlanRule) -> None:
     terms = rule.terms
     # Any number of people: they add no noise, and the noise does not depend on them.
-    people = Population.from_counts(dict.fromkeys(terms.targets, 1))
+    people = Population.from_counts(dict.fromkeys(terms.targets, 2))
     guarantee = account(rule._protocol, people, delta=terms.delta, quantiles=False)
     for level in guarantee.levels:
         # Written this way round, it refuses NaN, too.
