@@ -7,22 +7,25 @@ messages that people sent:
     batch id   the first 16 bytes of HMAC-SHA256(seed, context, task, epoch, hash sum)
     dummies    from the seed's stream for the nonce (task, epoch, batch id)
 
+    sealing    their ephemeral keys, with suite x25519, from the seed and the batch id
+
 A crash before the batch is stored so changes nothing: the same messages have the same
 dummies, and other messages have independent ones. The shuffler cannot try secrets until it
-likes the noise; it could try to leave out messages of people, one after the other.
-Sealing itself takes fresh randomness, as on devices.
+likes the noise; it could try to leave out messages of people, one after the other. With
+suite x-wing sealing takes fresh randomness, as on devices.
 """
 
 import hmac
 from collections.abc import Iterator
-from hashlib import sha256
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.shuffler.dummy_seed import DummySeed
-from shuffledp_services.wire.sealing import Sealer
+from shuffledp_services.wire.derived_sealing import DerivedSealer
+from shuffledp_services.wire.sealing import Sealer, Suite
 from shuffledp_services.wire.step import Step
 from shuffledp_services.wire.task import ID_SIZE
 from shuffledp_services.wire.upload_format import write_messages
@@ -31,6 +34,7 @@ HASH_SUMS = 2**256
 """Hash sums are whole numbers below this."""
 
 _CONTEXT = b"shuffledp batch among dummies 1"
+_SEALING = b"shuffledp sealing of dummies 1"
 # Dummies that are sealed as one piece.
 _AT_ONCE = 1 << 12
 
@@ -90,10 +94,12 @@ class BatchDummies:
         Args:
             hash_sum: From `sum_hashes`, of all messages of people.
         """
-        text = b"".join((_CONTEXT, self._scope, hash_sum.to_bytes(32, "big")))
-        digest = hmac.new(self._seed.secret, text, sha256).digest()
-        self._batch_id = digest[:ID_SIZE]
-        return self._sealed(self.messages(self._batch_id))
+        self._batch_id = self.id_of(hash_sum)
+        return self.sealed(self._batch_id)
+
+    def id_of(self, hash_sum: int) -> bytes:
+        """Returns the id of the batch with these messages of people, 16 bytes."""
+        return self._derived(_CONTEXT, hash_sum.to_bytes(32, "big"))[:ID_SIZE]
 
     def messages(self, batch_id: bytes) -> NDArray[np.int64]:
         """Returns the dummies of a batch, the same every time, shape (dummies,)."""
@@ -102,9 +108,27 @@ class BatchDummies:
         messages: NDArray[np.int64] = self._run.draw_dummies(rng=rng)
         return messages
 
-    def _sealed(self, messages: NDArray[np.int64]) -> Iterator[bytes]:
-        task = self._step.task
-        sealer = Sealer(task.suite, task.analyst_key, self._step.info())
+    def sealed(self, batch_id: bytes) -> Iterator[bytes]:
+        """Yields the dummies of a batch, sealed for the analyst, in pieces."""
+        task, messages = self._step.task, self.messages(batch_id)
+        info = self._step.info()
+        if not self.repeats:
+            fresh = Sealer(task.suite, task.analyst_key, info)
+            for start in range(0, messages.size, _AT_ONCE):
+                part = messages[start : start + _AT_ONCE]
+                yield b"".join(fresh.seal(write_messages(part)))
+            return
+        secret = self._derived(_SEALING, batch_id)
+        sealer = DerivedSealer(task.analyst_key, info, secret)
         for start in range(0, messages.size, _AT_ONCE):
-            part = messages[start : start + _AT_ONCE]
-            yield b"".join(sealer.seal(write_messages(part)))
+            plain = write_messages(messages[start : start + _AT_ONCE])
+            yield b"".join(map(sealer.seal, plain, count(start)))
+
+    @property
+    def repeats(self) -> bool:
+        """Whether sealing the dummies again gives the same bytes."""
+        return self._step.task.suite is Suite.X25519
+
+    def _derived(self, context: bytes, content: bytes) -> bytes:
+        text = context + self._scope + content
+        return hmac.digest(self._seed.secret, text, "sha256")
