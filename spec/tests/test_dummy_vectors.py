@@ -5,11 +5,18 @@ import hmac
 
 import write_vectors
 from dummy_vectors import dummy_vectors
+from known_sealing import seal_with
 from shuffledp.identity import Identity
+from shuffledp.shuffler.dummy_seed import DummySeed
+from shuffledp.statistics.survey import EpochStage
+from shuffledp_services.shuffler.batch_dummies import BatchDummies
 from shuffledp_services.wire.parties import Role, read_public_part
+from shuffledp_services.wire.sealing import Opener
 from shuffledp_services.wire.signed_plan import check_plan, prove_plan_rule
+from shuffledp_services.wire.step import Step
 from shuffledp_services.wire.task_reading import read_task
 from stored_vectors import VECTORS, decoded, stored
+from vector_parties import ANALYST_PRIVATE
 
 STORED = stored("dummies.json")
 TASK = read_task(STORED["task"])
@@ -56,3 +63,25 @@ def test_the_plan_is_the_one_that_the_task_states() -> None:
     assert STORED["mean_dummies"] == 9 * noise[0]["dummies"]
     # Red, cheese and wine; no color, bread, and no second thing.
     assert STORED["entries"] == [[0, 5, 6], [3, 4, 8]]
+
+
+def test_dummies_are_sealed_with_the_stated_ephemeral_keys() -> None:
+    plan, batch_id = Identity.from_record(STORED["plan"]), decoded(STORED["batch_id"])
+    step = Step(TASK, STORED["epoch"], EpochStage.ANSWER, plan)
+    dummies = BatchDummies(step, DummySeed(decoded(STORED["seed"])))
+    scope = TASK.digest + STORED["epoch"].to_bytes(4, "big")
+    label = b"shuffledp sealing of dummies 1" + scope + batch_id
+    secret = hmac.digest(decoded(STORED["seed"]), label, "sha256")
+
+    content = b"".join(dummies.sealed(batch_id))
+
+    for index, bucket in enumerate(dummies.messages(batch_id).tolist()[:5]):
+        ephemeral = hmac.digest(secret, index.to_bytes(8, "big"), "sha256")
+        plain = b"\x01" + bucket.to_bytes(8, "big")
+        expected = seal_with(ephemeral, TASK.analyst_key, step.info(), plain)
+        size = step.sealed_size
+        assert content[index * size : (index + 1) * size] == expected
+        if index == 0:
+            assert hashlib.sha256(expected).digest() == decoded(STORED["first_sealed"])
+    opener = Opener(TASK.suite, ANALYST_PRIVATE, step.info())
+    assert opener.open(content[-step.sealed_size :]) is not None

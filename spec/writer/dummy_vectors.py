@@ -40,7 +40,7 @@ def dummy_vectors() -> dict[str, Any]:
     sealed = [bytes([number]) * step.sealed_size for number in range(6)]
     hashes = np.array([sha256(message) for message in sealed], dtype="S32")
     dummies, total = BatchDummies(step, secrets.seed(EPOCH)), sum_hashes(hashes)
-    dummies.draw(total)
+    first = next(dummies.draw(total))[: step.sealed_size]
     return {
         "task": task.to_json().decode(),
         "public_part": public_part(Role.SHUFFLER, SHUFFLER, secrets.commitment),
@@ -55,6 +55,7 @@ def dummy_vectors() -> dict[str, Any]:
         "messages": [to_text(message) for message in sealed],
         "sum": to_text(total.to_bytes(32, "big")),
         "batch_id": to_text(dummies.batch_id),
+        "first_sealed": to_text(sha256(first)),
     }
 
 

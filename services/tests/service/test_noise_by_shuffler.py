@@ -3,11 +3,9 @@
 import asyncio
 import hashlib
 import json
-import os
 import stat
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +22,23 @@ from dummy_oracles import (
 )
 from live_collection import people_of, planned_epoch, task_for
 from live_services import pair
+from noisy_collections import (
+    NUM_USERS,
+    answering,
+    collected,
+    made,
+    opened,
+    values,
+)
 from numpy.typing import NDArray
 from service_parties import (
     Parties,
     allowed_plan,
-    answers,
     noisy_parties,
     parties,
     publish,
     question,
 )
-from shuffler_parties import Analyst, Client, upload
-from shuffler_parties import Parties as AtShuffler
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.counts.counts_exposure import FROM_SHUFFLER
@@ -50,7 +53,6 @@ from shuffledp_services.audit.result_verification import problems_in
 from shuffledp_services.collection.analyst_state import AnalystState
 from shuffledp_services.collection.message_counter import MessageCounter
 from shuffledp_services.commands.task_display import show_task
-from shuffledp_services.device.encode import seal_reports
 from shuffledp_services.operator.task_signatures import (
     check_alone,
     draw_keys,
@@ -60,7 +62,6 @@ from shuffledp_services.operator.task_signatures import (
 from shuffledp_services.shuffler.batch_dummies import BatchDummies
 from shuffledp_services.shuffler.shard_sorter import ShardSorter
 from shuffledp_services.shuffler.shuffler_host import ShufflerHost
-from shuffledp_services.shuffler.sqlite_store import SqliteStore
 from shuffledp_services.storage.key_files import DummySecrets, ShufflerSecrets
 from shuffledp_services.wire.batch import (
     BatchHeader,
@@ -71,93 +72,11 @@ from shuffledp_services.wire.batch import (
 from shuffledp_services.wire.canonical import canonical
 from shuffledp_services.wire.parties import Role
 from shuffledp_services.wire.refusal import Reason, Refusal
-from shuffledp_services.wire.sealing import Opener, Suite
+from shuffledp_services.wire.sealing import Suite
 from shuffledp_services.wire.signed_plan import PublishedPlan, prove_plan_rule
 from shuffledp_services.wire.step import Step
 from shuffledp_services.wire.succession import check_succession
 from shuffledp_services.wire.task_reading import read_task
-from shuffledp_services.wire.upload_format import read_messages
-
-NUM_USERS = 30
-
-
-@cache
-def made() -> Parties:
-    return noisy_parties(minimum=(NUM_USERS,) * 3, absent=0)
-
-
-def answering(who: Parties, epoch: int = 1) -> Step:
-    return Step(who.task, epoch, EpochStage.ANSWER, allowed_plan(who.task))
-
-
-def values(count: int, *, seed: int = 1) -> NDArray[np.int64]:
-    return answers("counts", count, np.random.default_rng(seed))
-
-
-def at_shuffler(who: Parties) -> AtShuffler:
-    host = ShufflerHost(
-        who.task, who.shuffler, who.enroller.roster, lambda: 0, dummies=who.dummies
-    )
-    return AtShuffler(host, who.analyst.signing_key, who.enroller)
-
-
-def collected(
-    folder: Path,
-    who: Parties,
-    given: NDArray[np.int64],
-    reached: Callable[[str], None] = lambda _name: None,
-    attempts: int = 1,
-) -> tuple[BatchHeader, list[bytes], list[bytes], bytes]:
-    """Returns header, messages of people and of the batch, manifest, of the answers."""
-    mine = at_shuffler(who)
-    analyst, step = Analyst(mine), answering(who)
-    levels = np.resize(np.array(who.task.choices), len(given))
-    tokens = mine.tokens(len(given))
-    app = mine.app(SqliteStore(folder / "s.db"), analyst, reached=reached)
-    with Client(app) as client:
-
-        def send(at: Step, content: Any) -> None:
-            sent = upload(at, tokens, sealed=content)
-            assert client.post(mine.path("/reports"), content=sent).is_success
-
-        def wait(stage: str, phase: str) -> None:
-            for _ in range(500):
-                status = client.get(mine.path()).json()
-                if (status["stage"], status["phase"]) == (stage, phase):
-                    return
-                client.get("/health")
-            raise AssertionError(status)
-
-        first = Step(who.task, 1, EpochStage.CHOICE)
-        choices = first.run.randomize(given, levels, rng=np.random.default_rng(2))
-        send(first, sealed(first, choices, levels))
-        assert mine.order(client, "close").is_success
-        wait("answer", "open")
-        messages = step.run.randomize(given, levels, rng=np.random.default_rng(3))
-        from_people = sealed(step, messages, levels)
-        send(step, from_people)
-        for attempt in range(attempts):
-            closed = mine.order(client, "close")
-            assert closed.is_success is (attempt == attempts - 1)
-        wait("answer", "delivered")
-    (header, _), (whole,) = analyst.received[-1], analyst.piles[-1]
-    flat = [each for row in from_people for each in row]
-    return header, flat, whole, analyst.bodies[-1]
-
-
-def sealed(step: Step, messages: Any, levels: Any) -> list[tuple[bytes, ...]]:
-    tokens = [os.urandom(32) for _ in levels]
-    return [each.sealed for each in seal_reports(step, messages, levels, tokens)]
-
-
-def opened(who: Parties, messages: list[bytes]) -> NDArray[np.int64]:
-    """What is in a batch, message by message."""
-    opener = Opener(who.task.suite, who.analyst.private_key, answering(who).info())
-    plain = [opener.open(each) for each in messages]
-    assert None not in plain
-    numbers, nulls, invalid = read_messages(b"".join(each or b"" for each in plain))
-    assert (nulls, invalid) == (0, 0)
-    return numbers
 
 
 def test_a_batch_has_people_s_messages_and_the_dummies_of_its_id(

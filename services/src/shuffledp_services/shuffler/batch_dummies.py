@@ -11,7 +11,7 @@ messages that people sent:
 
 A crash before the batch is stored so changes nothing: the same messages have the same
 dummies, and other messages have independent ones. The shuffler cannot try secrets until it
-likes the noise; it could try to leave out messages of people, one after the other. With
+likes the noise; it could leave out people, or send messages itself, until it does. With
 suite x-wing sealing takes fresh randomness, as on devices.
 """
 
