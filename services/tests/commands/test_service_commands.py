@@ -1266,8 +1266,10 @@ def test_a_shuffler_adds_the_noise_from_a_secret_of_its_own(
     command: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "questions.toml").write_text(QUESTIONS)
-    asked = ("--statistic", "counts", "--questions", "questions.toml")
-    asked += ("--targets", "1", "--minimum", "500", "--noise", "shuffler")
+    asked = (
+        *("--statistic", "counts", "--questions", "questions.toml"),
+        *("--targets", "1", "--minimum", "500", "--noise", "shuffler"),
+    )
     uncommitted = command(*NEW, *asked)
     for file in ("shuffler.json", "shuffler.public.json"):
         Path("folder", file).unlink()

@@ -12,6 +12,7 @@ from service_parties import Parties, allowed_plan, answers, noisy_parties
 from shuffler_parties import Analyst, Client, upload
 from shuffler_parties import Parties as AtShuffler
 
+from shuffledp.statistics.counts.protocol import Counts
 from shuffledp.statistics.survey import EpochStage
 from shuffledp_services.device.encode import seal_reports
 from shuffledp_services.shuffler.shuffler_host import ShufflerHost
@@ -101,3 +102,7 @@ def opened(who: Parties, messages: list[bytes]) -> NDArray[np.int64]:
     numbers, nulls, invalid = read_messages(b"".join(each or b"" for each in plain))
     assert (nulls, invalid) == (0, 0)
     return numbers
+
+
+def plan_of(who: Parties) -> Counts:
+    return Counts.from_record(allowed_plan(who.task).record)

@@ -25,8 +25,8 @@ NOISE_BY_SHUFFLER = (
     "The shuffler draws its dummies as it should, adds all of them, and keeps them to "
     "itself: if it does not, nothing is left of the central epsilons against the analyst, "
     "and nothing in the counts shows it. It committed to the secret they are drawn from "
-    "before anybody answered; whether it drew them from there, an auditor finds out to whom "
-    "it opens the seed of the epoch."
+    "before anybody answered. Whether it drew them from there, an auditor finds out to "
+    "whom it opens the seed of the epoch."
 )
 """What everybody who reads a certificate has to believe, where the shuffler adds noise."""
 
