@@ -127,6 +127,10 @@ def test_a_tally_below_the_dummies_is_found(batch: tuple[bytes, Any, Any]) -> No
 
     (problem,) = audit_dummies(seed(), *forged, made().task).problems
     assert "fewer messages than dummies" in problem
+    tally["counts"][0][0] = tally["counts"][0][0][-3:]
+    forged = published(made(), batch_id, whole, tally=tally)
+    (problem,) = audit_dummies(seed(), *forged, made().task).problems
+    assert problem == "the tally is not one of the plan"
 
 
 @pytest.mark.parametrize(

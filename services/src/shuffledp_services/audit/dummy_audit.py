@@ -122,8 +122,11 @@ def audit_dummies(
     whole = sum_hashes(np.frombuffer(listed, dtype=hashes.dtype))
     if dummies.id_of((whole - sum_hashes(hashes)) % HASH_SUMS) != batch_id:
         problems.append("the batch id does not follow from the messages of people")
+    # What the analyst signed may still be no tally of this plan.
     counted = tally.counts[0, 0, :-1:2]
-    if np.any(counted < np.bincount(drawn, minlength=counted.size)):
+    if tally.identity != plan or drawn.max(initial=0) >= counted.size:
+        problems.append("the tally is not one of the plan")
+    elif np.any(counted < np.bincount(drawn, minlength=counted.size)):
         problems.append("the tally has fewer messages than dummies in some bucket")
     return DummyAudit(drawn.size, tuple(problems))
 
