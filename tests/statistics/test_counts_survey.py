@@ -96,6 +96,7 @@ def test_shares_are_unbiased_and_their_errors_true(
 
 def test_answers_are_divided_among_questions(plan: Identity) -> None:
     run = SURVEY.answering(OFFER, plan)
+    assert isinstance(run, AnswersRun)
 
     assert run.answers(
         [[0, 2, 4], [1, 3, 5], [5, 5, 5]], rng=SystemRandom()
@@ -150,7 +151,7 @@ def test_geometric_noise_is_refused_with_the_way_to_it(plan: Identity) -> None:
             SURVEY.answering(OFFER, other.identity)
 
 
-def test_noise_of_the_shuffler_is_refused(plan: Identity) -> None:
+def test_noise_of_the_shuffler_is_refused_where_devices_add_it(plan: Identity) -> None:
     counts = Counts.from_record(plan.record)
     groups = tuple(
         CountGroup(group.buckets, group.most, ShufflerNoise(0.5, dummies=40))
@@ -158,8 +159,8 @@ def test_noise_of_the_shuffler_is_refused(plan: Identity) -> None:
     )
     other = Counts(groups, counts.targets, counts.rates, honest=1)
 
-    # The services' shuffler adds no dummies: answers would be counted as they are.
-    with pytest.raises(InvalidInputError, match="adds no dummies"):
+    # A shuffler that was not asked adds no dummies: answers would be counted as they are.
+    with pytest.raises(InvalidInputError, match="by the task: devices"):
         SURVEY.answering(OFFER, other.identity)
     with pytest.raises(InvalidInputError, match="Poisson noise"):
         SURVEY.choosing(OFFER).make_rule().check(other.identity, 2_700)

@@ -20,6 +20,7 @@ _ALWAYS = {
     "frequency, sqlite: shuffler after sending 1 + analyst after shard 1",
     "stratified, sqlite: shuffler after hand-over 1 + analyst opened 1",
     "stratified, postgres: shuffler in close 1",
+    "dummies, sqlite: shuffler in close 2",
 }
 
 
@@ -30,7 +31,7 @@ def marked(points: list[Point]) -> list[Any]:
     ]
 
 
-_CASES: tuple[Case, ...] = ("frequency", "stratified", "items")
+_CASES: tuple[Case, ...] = ("frequency", "stratified", "items", "dummies")
 _SQLITE = [point for case in _CASES for point in points(case, "sqlite")]
 _POSTGRES = [point for case in _CASES[1:] for point in points(case, "postgres")]
 
