@@ -63,6 +63,7 @@ def test_absent_percents_are_of_the_crowd_that_is_found(
     assert max(level["epsilon_central"] for level in found["levels"]) <= 0.1
 
 
+@pytest.mark.slow
 def test_rounds(command: Command) -> None:
     outcome = command("calibrate", "rounds", *SHARED, *LEVELS, "--targets", "0.9,1.9")
 

@@ -94,6 +94,7 @@ def test_shares_are_unbiased_and_their_errors_true(
     assert 0.92 <= inside / (5 * runs) <= 0.98
 
 
+@pytest.mark.slow
 def test_answers_are_divided_among_questions(plan: Identity) -> None:
     run = SURVEY.answering(OFFER, plan)
     assert isinstance(run, AnswersRun)
@@ -181,6 +182,7 @@ def test_a_plan_that_randomizes_answers_before_is_none() -> None:
         survey.answering(OFFER, Counts(*terms, local_epsilon=4.0).identity)
 
 
+@pytest.mark.slow
 def test_too_few_people_have_no_plan() -> None:
     choosing = SURVEY.choosing(OFFER)
     rule = choosing.make_rule()

@@ -769,6 +769,7 @@ def test_keys_of_another_task_are_refused(
     assert not (tmp_path / "tokens.txt").exists()
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize(
     ("now", "code", "said"),
     [
