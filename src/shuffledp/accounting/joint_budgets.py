@@ -240,8 +240,12 @@ class _System:
 
     def _done_levels(self, log_budgets: Floats, excess: Floats) -> NDArray[np.bool_]:
         """Returns the levels that keep their targets with the largest budget."""
+        return self._at_most(log_budgets) & (excess <= 0.0)
+
+    def _at_most(self, log_budgets: Floats) -> NDArray[np.bool_]:
+        """Returns the levels with the largest budget; all above them have it, too."""
         at_most: NDArray[np.bool_] = log_budgets >= np.log(self.highest) - 1e-12
-        return at_most & (excess <= 0.0)
+        return at_most
 
     def _largest_excess(self, log_budgets: Floats, excess: Floats) -> float:
         """Returns the largest excess, of either sign, of levels that are not done."""
@@ -275,7 +279,14 @@ class _System:
 
     def _excess(self, log_budgets: Floats) -> Floats:
         people = self._population_of(log_budgets)
-        return self._excess_of(self._promise.deltas_of(people, self._targets))
+        # Levels with the largest budget differ in their targets alone: those that keep
+        # the least of these targets keep the others.
+        size = log_budgets.size
+        first = int(np.argmax(np.append(self._at_most(log_budgets), True)))
+        deltas = self._promise.deltas_of(people, self._targets[: first + 1])
+        if deltas[-1] > self._promise.delta:
+            deltas = self._promise.deltas_of(people, self._targets)
+        return self._excess_of([*deltas, *deltas[-1:] * (size - len(deltas))])
 
     def _estimated_excess(self, log_budgets: Floats) -> Floats:
         people = self._population_of(log_budgets)

@@ -2,8 +2,8 @@
 
 All data of a population lie in one box. The boxes with the largest bounds are cut in
 two, along the band that makes a bound loose, until no bound exceeds the worst data seen
-by more than a thousandth, or a stated effort is spent. It may end at any time: the
-largest bound of the boxes that are left is proven. Where there are few data, all of
+by more than a thousandth, cutting no longer helps, or a stated effort is spent. It may
+end at any time: the largest bound of the boxes that are left is proven. Where there are few data, all of
 them are evaluated.
 """
 
@@ -26,6 +26,10 @@ _AT_ONCE = 128
 _MOST_STARTED = 0.9
 # By how much a logarithm may exceed that of the worst data seen.
 _ENOUGH = 1e-3
+# Where the largest bound fell by no more while the boxes doubled, or so many were added to
+# those of a near epsilon, it comes near what a bound of many data at once exceeds each of
+# them by, and hardly falls any more.
+_PROGRESS, _LEAST_MORE = 1e-5, 64
 # So few data are all evaluated.
 _FEW_DATA = 1_000
 
@@ -81,6 +85,7 @@ def search(
     boxes = _evaluated(tilted, *start)
     settled: list[Floats] = []
     settled_upper, num_evaluated = -math.inf, start.shape[1]
+    checked, upper_then = num_evaluated, float(boxes.upper.max())
     while True:
         worst = int(np.argmax(boxes.upper))
         inside = _inside(tilted, boxes.low[worst], boxes.high[worst])
@@ -93,7 +98,13 @@ def search(
         )
         settled.append(boxes.chosen(~loose).corners)
         boxes = boxes.chosen(loose)
-        if not loose.any() or num_evaluated >= effort:
+        is_stalled = False
+        more = _LEAST_MORE if is_near else max(checked, _LEAST_MORE)
+        if num_evaluated >= checked + more:
+            upper = float(boxes.upper.max(initial=-math.inf))
+            is_stalled = upper > upper_then - _PROGRESS
+            checked, upper_then = num_evaluated, upper
+        if not loose.any() or is_stalled or num_evaluated >= effort:
             settled_upper = max(
                 settled_upper, float(boxes.upper.max(initial=-math.inf))
             )
