@@ -143,8 +143,8 @@ class UpperProfile:
         for name, bound in self.bounds.items():
             # Too few messages, or too steep: another bound, or the local one, remains.
             with suppress(CertificationError):
-                # Estimates are right to a twentieth.
-                if bound.estimate(epsilon) > _HOPELESS * best[1]:
+                # Estimates are right to a twentieth; the first bound is evaluated anyway.
+                if best[1] < 1.0 and bound.estimate(epsilon) > _HOPELESS * best[1]:
                     continue
                 best = min(best, (name, bound.delta(epsilon)), key=lambda pair: pair[1])
                 # No other proof can bring more than a thousandth.

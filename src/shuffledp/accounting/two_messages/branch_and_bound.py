@@ -63,6 +63,7 @@ def search(
     effort: int = EFFORT,
     start: Floats | None = None,
     is_near: bool = False,
+    is_quick: bool = False,
 ) -> WorstData:
     """Returns the worst data found, with a proven bound for all data.
 
@@ -71,6 +72,7 @@ def search(
         effort: Boxes to be evaluated at most, about.
         start: Boxes that cover all data, as in `WorstData`; by default one box.
         is_near: Whether they are of an epsilon so near that cutting others is no use.
+        is_quick: Whether data that are worse by less than was aimed for are no matter.
     """
     counts = tilted.population.counts
     if math.prod((counts + 1.0).tolist()) <= _FEW_DATA:
@@ -88,10 +90,11 @@ def search(
     checked, upper_then = num_evaluated, float(boxes.upper.max())
     while True:
         worst = int(np.argmax(boxes.upper))
-        inside = _inside(tilted, boxes.low[worst], boxes.high[worst])
-        incumbent = max(
-            incumbent, _worst_of(tilted, inside), key=lambda data: data.lower
-        )
+        if not (is_quick and boxes.upper[worst] <= incumbent.lower + _ENOUGH):
+            inside = _inside(tilted, boxes.low[worst], boxes.high[worst])
+            incumbent = max(
+                incumbent, _worst_of(tilted, inside), key=lambda data: data.lower
+            )
         loose = boxes.upper > incumbent.lower + _ENOUGH
         settled_upper = max(
             settled_upper, float(boxes.upper[~loose].max(initial=-math.inf))
@@ -119,10 +122,12 @@ def search(
 def likely_worst(tilted: TiltedPopulation) -> WorstData:
     """Returns the worst of a few data that are likely to be so; `upper` is of these."""
     counts = tilted.population.counts
-    return _worst_of(
-        tilted,
-        np.stack([0.0 * counts, counts, np.where(tilted.rise > 0.0, counts, 0.0)]),
-    )
+    data = [0.0 * counts, counts]
+    rises = tilted.rise > 0.0
+    # Where the exponent rises everywhere or nowhere, the third are one of these.
+    if rises.any() and not rises.all():
+        data.append(np.where(rises, counts, 0.0))
+    return _worst_of(tilted, np.stack(data))
 
 
 @dataclass(frozen=True, eq=False)

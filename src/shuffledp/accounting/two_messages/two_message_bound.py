@@ -91,7 +91,10 @@ class TwoMessageBound:
             if (population, epsilon) not in self._known:
                 start, is_near = self._start(population, epsilon)
                 self._known[population, epsilon] = search(
-                    TiltedPopulation(population, epsilon), start=start, is_near=is_near
+                    TiltedPopulation(population, epsilon),
+                    start=start,
+                    is_near=is_near,
+                    is_quick=self.is_composed,
                 )
             results.append(self._known[population, epsilon])
         return results
