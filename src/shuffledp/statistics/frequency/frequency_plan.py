@@ -160,7 +160,13 @@ def compared_protocols(
         except CertificationError as error:
             left_out.append(f"{mode}: {error}")
             continue
-        oracles = _oracles(compared_kinds, num_categories, fitted[0], mode, share)
+        oracles = list(
+            _oracles(compared_kinds, num_categories, fitted[0], mode, share)
+        )
+        if wish.levels is not None and len(wish.asked) > 1:
+            least = min((design.error for design in options), default=math.inf)
+            oracles, reasons = _worth_certifying(oracles, fitted[0], mode, share, least)
+            left_out += reasons
         for name, oracle in oracles:
             on_step(f"{name}, {mode}")
             protocol = Frequency(num_categories, mode, oracle)
@@ -176,6 +182,45 @@ def compared_protocols(
                 continue
             options.append(design)
     return options, left_out
+
+
+def _worth_certifying(
+    oracles: Sequence[tuple[str, FrequencyOracle]],
+    people: Population,
+    mode: Mode,
+    share: float,
+    least: float,
+) -> tuple[list[tuple[str, FrequencyOracle]], list[str]]:
+    """Returns the candidates to certify at given levels, and why others are left out.
+
+    Levels alone decide on errors. Left out are reports that are shuffled in several parts,
+    whose certificates take longest, unless they are the best of the mode, or the next and
+    recommendations may rest on them.
+
+    Args:
+        oracles: Candidates and their names.
+        people: Of all levels.
+        mode: Of the collection.
+        share: Of the category whose error is predicted.
+        least: The least error of any other mode.
+    """
+
+    def error(candidate: tuple[str, FrequencyOracle]) -> float:
+        protocol = Frequency(candidate[1].num_categories, mode, candidate[1])
+        return predictable(partial(protocol.predicted_error, share=share), people)
+
+    ranked = sorted(oracles, key=error)
+    # A recommendation names the next one of its mode, too.
+    certified = ranked[: 2 if error(ranked[0]) < least else 1]
+    chosen = [pair for pair in oracles if pair in certified or pair[1].changes == 1]
+    reasons = [
+        f"{pair[0]} ({mode}): its predicted error, {error(pair):.3g}, is more than that of "
+        f"{certified[-1][0]}, {error(certified[-1]):.3g}; its guarantee, which takes long, "
+        "was not computed."
+        for pair in oracles
+        if pair not in chosen
+    ]
+    return chosen, reasons
 
 
 def _mechanisms(num_categories: int) -> tuple[type[PlannedOracle], ...]:
