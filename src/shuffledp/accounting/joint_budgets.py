@@ -77,6 +77,21 @@ def joint_budgets(
     )
 
 
+def estimated_budgets(
+    promise: Promise,
+    counts: Ints,
+    targets: Sequence[float],
+    start: Floats,
+) -> Floats:
+    """Returns about the budgets of `joint_budgets`, by estimates: nothing is certified.
+
+    Raises:
+        CertificationError: If nothing is estimated.
+    """
+    system = _System(promise, counts, targets, MAX_BUDGET)
+    return system.estimated_budgets(start)
+
+
 class _System:
     """System of equations, one per level: excess(budgets) = 0, in logarithms.
 
@@ -128,6 +143,10 @@ class _System:
                 if log_budgets is not None:
                     return self.ordered(np.exp(log_budgets))
         return None
+
+    def estimated_budgets(self, start: Floats) -> Floats:
+        """Returns about the budgets that use up every target; see `_estimated_start`."""
+        return self.ordered(np.exp(self._estimated_start(np.log(start))))
 
     def _normal_start(self, start: Floats) -> Floats:
         """Returns where no excess would be left if losses were normal.

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.arguments import expect_callable, expect_instance
 from shuffledp.errors import CertificationError
+from shuffledp.planning.candidate_ranking import Candidate, left_out_reasons
 from shuffledp.planning.collection_design import CollectionDesign, recommended
 from shuffledp.planning.protocol_plan import (
     NO_INFORMATION,
@@ -160,14 +162,15 @@ def compared_protocols(
         except CertificationError as error:
             left_out.append(f"{mode}: {error}")
             continue
-        oracles = list(
-            _oracles(compared_kinds, num_categories, fitted[0], mode, share)
-        )
-        if wish.levels is not None and len(wish.asked) > 1:
+        oracles = list(_oracles(compared_kinds, num_categories, fitted[0], mode, share))
+        passed_over: dict[int, str] = {}
+        if len(wish.asked) > 1:
             least = min((design.error for design in options), default=math.inf)
-            oracles, reasons = _worth_certifying(oracles, fitted[0], mode, share, least)
-            left_out += reasons
-        for name, oracle in oracles:
+            passed_over = _passed_over(oracles, wish, fitted[0], mode, share, least)
+            left_out += passed_over.values()
+        for position, (name, oracle) in enumerate(oracles):
+            if position in passed_over:
+                continue
             on_step(f"{name}, {mode}")
             protocol = Frequency(num_categories, mode, oracle)
             try:
@@ -184,43 +187,42 @@ def compared_protocols(
     return options, left_out
 
 
-def _worth_certifying(
+def _passed_over(
     oracles: Sequence[tuple[str, FrequencyOracle]],
-    people: Population,
+    wish: Wish,
+    fitted: Population,
     mode: Mode,
     share: float,
     least: float,
-) -> tuple[list[tuple[str, FrequencyOracle]], list[str]]:
-    """Returns the candidates to certify at given levels, and why others are left out.
-
-    Levels alone decide on errors. Left out are reports that are shuffled in several parts,
-    whose certificates take longest, unless they are the best of the mode, or the next and
-    recommendations may rest on them.
+) -> dict[int, str]:
+    """Returns why candidates are not certified, by their positions.
 
     Args:
         oracles: Candidates and their names.
-        people: Of all levels.
+        wish: Levels or targets, people, delta.
+        fitted: Certified levels of the default randomizer.
         mode: Of the collection.
         share: Of the category whose error is predicted.
         least: The least error of any other mode.
     """
-
-    def error(candidate: tuple[str, FrequencyOracle]) -> float:
-        protocol = Frequency(candidate[1].num_categories, mode, candidate[1])
-        return predictable(partial(protocol.predicted_error, share=share), people)
-
-    ranked = sorted(oracles, key=error)
-    # A recommendation names the next one of its mode, too.
-    certified = ranked[: 2 if error(ranked[0]) < least else 1]
-    chosen = [pair for pair in oracles if pair in certified or pair[1].changes == 1]
-    reasons = [
-        f"{pair[0]} ({mode}): its predicted error, {error(pair):.3g}, is more than that of "
-        f"{certified[-1][0]}, {error(certified[-1]):.3g}; its guarantee, which takes long, "
-        "was not computed."
-        for pair in oracles
-        if pair not in chosen
-    ]
-    return chosen, reasons
+    candidates = []
+    for name, oracle in oracles:
+        protocol, error = Frequency(oracle.num_categories, mode, oracle), math.nan
+        fixed = wish.targets is None or protocol == Frequency(
+            oracle.num_categories, mode
+        )
+        with suppress(CertificationError):
+            people = fitted if fixed else wish.estimated_people(protocol)
+            error = predictable(partial(protocol.predicted_error, share=share), people)
+        candidates.append(Candidate(name, error, estimated=not fixed))
+    reasons = left_out_reasons(candidates, mode, least=least)
+    # At given levels, certificates take long where reports are shuffled in parts. The
+    # default randomizer's levels were certified before.
+    return {
+        position: reason
+        for position, reason in reasons.items()
+        if candidates[position].estimated or oracles[position][1].changes > 1
+    }
 
 
 def _mechanisms(num_categories: int) -> tuple[type[PlannedOracle], ...]:

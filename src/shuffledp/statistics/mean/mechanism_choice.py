@@ -97,6 +97,19 @@ def fit_size(
     return protocol, people, guarantee
 
 
+def estimated_size(
+    protocol: Mean, wish: Wish, error_of: ErrorOf
+) -> tuple[Mean, Population]:
+    """Returns about the size and the people of `fit_size`; nothing is certified.
+
+    Raises:
+        CertificationError: If nothing is estimated.
+    """
+    people = wish.estimated_people(protocol)
+    sized = _sized_alike(protocol, people, error_of)
+    return sized, people if sized == protocol else wish.estimated_people(sized)
+
+
 def usual_at_levels(
     low: float, high: float, mode: Mode, people: Population, *, spread: float = 0.0
 ) -> NumberRandomizer:
