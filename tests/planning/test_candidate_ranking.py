@@ -3,7 +3,11 @@ import math
 import pytest
 
 from shuffledp import verify
-from shuffledp.planning.candidate_ranking import Candidate, left_out_reasons
+from shuffledp.planning.candidate_ranking import (
+    Candidate,
+    left_out_reasons,
+    people_estimate,
+)
 from shuffledp.planning.protocol_plan import Wish
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.mean.mean_plan import plan_mean
@@ -53,7 +57,7 @@ def test_estimated_levels_are_near_those_that_are_certified() -> None:
     wish = Wish(targets={0.1: 4_000, 0.2: 6_000}, delta=1e-6)
     protocol = Frequency(17)
 
-    estimated, (people, _) = wish.estimated_people(protocol), wish.fit(protocol)
+    estimated, (people, _) = people_estimate(wish, protocol), wish.fit(protocol)
 
     # The estimate of delta is right to a twentieth, that of a level to far less.
     assert estimated.epsilons == pytest.approx(people.epsilons, rel=0.01)

@@ -180,6 +180,9 @@ class UpperProfile:
     def fall(self, epsilon: float) -> float | None:
         """Returns by about how much log delta falls with log epsilon, None if unknown."""
         farther = (1.0 + _FALL_STEP) * epsilon
+        if self.randomizer.delta_local == 0.0 and farther >= self.level:
+            # Nothing is left there, and of the largest budgets numbers overflow.
+            return None
         with suppress(CertificationError):
             before, after = self.estimate(epsilon), self.estimate(farther)
             if before > after > 0.0:

@@ -9,7 +9,12 @@ of these as far as estimates can tell.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from shuffledp.accounting.fitted_budgets import estimated_people
+from shuffledp.accounting.promise import Promise
+from shuffledp.planning.protocol_plan import Wish
+from shuffledp.population import Population
 from shuffledp.types import Mode
 
 # Errors of estimated levels are right to a few hundredths.
@@ -38,6 +43,26 @@ class Candidate:
         if not math.isfinite(self.error):
             return 0.0
         return self.error / _DOUBT if self.estimated else self.error
+
+
+def people_estimate(wish: Wish, protocol: Any) -> Population:
+    """Returns about the people of `Wish.fit`, quickly; nothing is certified.
+
+    Args:
+        wish: Levels or targets, people, delta.
+        protocol: The candidate.
+
+    Raises:
+        CertificationError: If nothing is estimated.
+    """
+    people = Population.from_counts(dict(wish.asked))
+    if wish.targets is None:
+        return people
+    promise = Promise(protocol, wish.delta, wish.absent)
+    apart = promise.exposure(people).mode == "stratified"
+    return estimated_people(
+        promise, people.counts, people.epsilons.tolist(), apart=apart
+    )
 
 
 def left_out_reasons(

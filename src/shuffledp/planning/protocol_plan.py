@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.calibration import largest_budgets
-from shuffledp.accounting.fitted_budgets import estimated_people
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.promise import Promise
 from shuffledp.errors import InvalidInputError
@@ -92,31 +91,12 @@ class Wish:
             # Each protocol gets its own levels: the largest that meet the targets.
             answer = largest_budgets(promise, self.targets)
             return answer.people, answer.guarantee
-        people = self._people
+        people = Population.from_counts(dict(self.asked))
         # No quantiles: yardsticks need the central epsilon of every level.
         guarantee = account(
             protocol, people, delta=self.delta, absent=self.absent, quantiles=False
         )
         return people, guarantee
-
-    def estimated_people(self, protocol: Any) -> Population:
-        """Returns about the people of `fit`, quickly; nothing is certified.
-
-        Raises:
-            CertificationError: If nothing is estimated.
-        """
-        people = self._people
-        if self.targets is None:
-            return people
-        promise = Promise(protocol, self.delta, self.absent)
-        apart = promise.exposure(people).mode == "stratified"
-        return estimated_people(
-            promise, people.counts, people.epsilons.tolist(), apart=apart
-        )
-
-    @property
-    def _people(self) -> Population:
-        return Population.from_counts(dict(self.asked))
 
 
 def predictable(error_of: Callable[[Population], float], people: Population) -> float:

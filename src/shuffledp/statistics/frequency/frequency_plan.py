@@ -8,7 +8,11 @@ from functools import partial
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.arguments import expect_callable, expect_instance
 from shuffledp.errors import CertificationError
-from shuffledp.planning.candidate_ranking import Candidate, left_out_reasons
+from shuffledp.planning.candidate_ranking import (
+    Candidate,
+    left_out_reasons,
+    people_estimate,
+)
 from shuffledp.planning.collection_design import CollectionDesign, recommended
 from shuffledp.planning.protocol_plan import (
     NO_INFORMATION,
@@ -212,7 +216,7 @@ def _passed_over(
             oracle.num_categories, mode
         )
         with suppress(CertificationError):
-            people = fitted if fixed else wish.estimated_people(protocol)
+            people = fitted if fixed else people_estimate(wish, protocol)
             error = predictable(partial(protocol.predicted_error, share=share), people)
         candidates.append(Candidate(name, error, estimated=not fixed))
     reasons = left_out_reasons(candidates, mode, least=least)

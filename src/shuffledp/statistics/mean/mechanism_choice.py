@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.planning.candidate_ranking import people_estimate
 from shuffledp.planning.protocol_plan import Wish, predictable
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import (
@@ -105,9 +106,9 @@ def estimated_size(
     Raises:
         CertificationError: If nothing is estimated.
     """
-    people = wish.estimated_people(protocol)
+    people = people_estimate(wish, protocol)
     sized = _sized_alike(protocol, people, error_of)
-    return sized, people if sized == protocol else wish.estimated_people(sized)
+    return sized, people if sized == protocol else people_estimate(wish, sized)
 
 
 def usual_at_levels(
