@@ -79,7 +79,8 @@ num_values=3))
         Population.from_counts({1.0: 1}), mean=mean, spread=spread
     )
     error_of = predicted_errors(mean, spread)
-    options, left_out = [], list(_LEFT_OUT)
+    options: list[CollectionDesign] = []
+    left_out = list(_LEFT_OUT)
     for mode in _MODES:
         compared = compared_protocols(low, high, mode)
         least = min((design.error for design in options), default=math.inf)
