@@ -6,25 +6,27 @@ decides what shuffledp_check.py and shuffledp_check_counts.py decide, with their
 and their exit codes, and several rounds or coordinates of single messages, unary encoding
 and RAPPOR, and lists of all of these. It needs both files beside it.
 
-*One shuffle.* F(E) is the largest divergence sum (V - E V')_+ of what one shuffle shows, over
-all values and all data of the others. A bit that is 1 with a probability in [low, high],
-whatever is held, has the worst data of docs/theory/two-messages.md: at p = high, q = low for
-a bit that turns off, and with 0 and 1 exchanged for the same pair the other way round. For
-other messages F is at most the blanket's sum, docs/theory/theorem.md. F is convex, as a
-largest one of convex functions, falls from F(0) = 1, is at least 1 - E, and
+*One shuffle.* F(E) is the largest divergence sum (V - E V')_+ of what one shuffle shows,
+over all values and all data of the others. A bit that is 1 with a probability in
+[low, high], whatever is held, has the worst data of docs/theory/two-messages.md: at
+p = high, q = low for a bit that turns off, and with 0 and 1 exchanged for the same pair
+the other way round. For other messages F is at most the blanket's sum
+(docs/theory/theorem.md). F is convex, as a largest one of convex functions, falls from
+F(0) = 1, is at least 1 - E, and with F' for V' against V
 
-    F(1 / E) = 1 - 1 / E + F'(E) / E,    F' the same of V' against V.
+    F(1 / E) = 1 - 1 / E + F'(E) / E.
 
-*From above.* A convex function through points at or above F has a pair (P, Q) whose divergence
-it is: at E the mass of Q is the bend, that of P is E times it, and F of the last point is left
-out of P. It dominates the shuffle, and products of such pairs dominate all shuffles together
-(docs/theory/composition.md). Any convex function will do: points that are not are dropped.
+*From above.* A convex function through points at or above F has a pair (P, Q) whose
+divergence it is: at E the mass of Q is the bend, that of P is E times it, and F of the last
+point is left out of P. It dominates the shuffle, and products of such pairs dominate all
+shuffles together (docs/theory/composition.md). Any convex function will do: points that
+would bend it the wrong way are dropped.
 
-*From below.* Between two points F is above the line through the two points left of there, and
-above that of the two right of there, prolonged. The lower hull of where these lines meet is
-below F, and so its pair is dominated. Of bits, one choice of data is a pair by itself.
+*From below.* Between two points F is above the line through the two points left of there,
+and above that of the two right of there, prolonged. The lower hull of where these lines
+meet is below F, and so its pair is dominated. Of bits, one choice of data is such a pair.
 
-Points are at ends of cells of the grid of the second file, whose masses are composed exactly.
+Points are at ends of cells of the grid of the second file, which composes masses exactly.
 """
 
 import functools
