@@ -2,10 +2,9 @@
 
 Computes certificates of random protocols, people and parameters, and checks each with
 check/shuffledp_check.py; then understates one certified number of every tenth, or as often
-as is said, by 0.1% to 50%, of counts by 1% and of rounds, bits and lists by
-3% at least. Prints how many hold, how many of the
-understated ones are caught, and the time and memory of the checks; ends with an error where
-the two disagree.
+as is said, by 0.1% to 50%, of counts by 1% and of rounds, bits and lists by 3% at least.
+Prints how many hold, how many of the understated ones are caught, and the time and memory
+of the checks; ends with an error where the two disagree.
 
     python benchmarks/check_certificates.py --certificates 1000 --seed 1
     python benchmarks/check_certificates.py --kind counts --certificates 36 --seed 2

@@ -118,7 +118,7 @@ class Bit(TwoMessages):
     def __init__(
         self, ends: Ends, level: float, epsilon: float, others: People
     ) -> None:
-        self.ends = ends  # type: ignore[assignment, method-assign]
+        self.ends = ends  # type: ignore[assignment]
         super().__init__(level, epsilon, others)
 
     def corner(self) -> list[int]:
@@ -176,7 +176,7 @@ class Bits:
             rest = [arb(mass) / counts.UNIT for mass in self.ones(data)]
             pairs = [
                 (high * a + (1 - high) * b, low * a + (1 - low) * b)
-                for a, b in zip([0, *rest], [*rest, 0], strict=True)
+                for a, b in itertools.pairwise([arb(0), *rest, arb(0)])
             ]
             seen = [pair for pair in pairs if pair[1] > 0]
             rows.append(counts.cells(seen, width, False))
@@ -446,7 +446,9 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
         json.dumps(part, sort_keys=True) for part in parts
     ).items():
         part = json.loads(text)
-        crowd = people if part["mode"] == "agnostic" else [[chosen, level["count"]]]
+        crowd: Any = (
+            people if part["mode"] == "agnostic" else [[chosen, level["count"]]]
+        )
         num_users = sum(count for _, count in crowd)
         hidden.append(max(num_users - record["absent"], 1))
         others = others_of(crowd, chosen, min(record["absent"], num_users - 1))
