@@ -103,7 +103,7 @@ def test_a_category_is_sent_alike_in_any_company(
     people_dependent(device, values, levels)
 
 
-@pytest.mark.few_cases(7)
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("device", NUMBERS, ids=repr)
 def test_a_number_is_sent_alike_in_any_company_at_one_level(

@@ -94,6 +94,7 @@ def test_sums_hold_what_both_parts_hold(parts: tuple[Tally, Tally, Tally]) -> No
     assert total == {key: number for key, number in expected.items() if number}
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(parts=PARTS)
 def test_the_order_of_parts_does_not_matter(
@@ -106,6 +107,7 @@ def test_the_order_of_parts_does_not_matter(
     assert (first + second).num_users == first.num_users + second.num_users
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(parts=PARTS)
 def test_parts_stay_what_they_are(parts: tuple[Tally, Tally, Tally]) -> None:
@@ -117,6 +119,7 @@ def test_parts_stay_what_they_are(parts: tuple[Tally, Tally, Tally]) -> None:
     assert json.dumps([first.to_dict(), second.to_dict()]) == before
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(parts=PARTS)
 def test_tallies_are_read_back_as_they_were(parts: tuple[Tally, Tally, Tally]) -> None:
@@ -134,6 +137,7 @@ def test_tallies_are_read_back_as_they_were(parts: tuple[Tally, Tally, Tally]) -
             assert read.levels.dtype == np.float64
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(parts=PARTS)
 def test_nobody_changes_nothing(parts: tuple[Tally, Tally, Tally]) -> None:

@@ -25,6 +25,17 @@ test("a survey that certifies something else than it asks for is refused", async
   }
 });
 
+test("a survey whose shuffler adds the noise is refused", async () => {
+  // This device would draw noise that nobody subtracts, and leave out what says "no answer".
+  const file = new URL("../../spec/vectors/dummies.json", import.meta.url);
+  const { task } = JSON.parse(await readFile(file, "utf8"));
+
+  for (const stage of ["choice", "answer"]) {
+    const status = `{"task":${task},"epoch":7,"stage":"${stage}","phase":"open","plan":null}`;
+    await assert.rejects(readSurvey(status), unknown);
+  }
+});
+
 test("a number of the grid is certified as it is asked for", async () => {
   const { served } = caseNamed("mean, grid-response");
   const certified = served.lastIndexOf('"values":12');

@@ -1,7 +1,7 @@
 """Small tasks with the keys of all parties, for tests of the services."""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from shuffledp.statistics.survey import EpochStage, Offer, survey_in
 from shuffledp.types import Mode
 from shuffledp_services.storage.key_files import (
     AnalystSecrets,
+    DummySecrets,
     EnrollerSecrets,
     ShufflerSecrets,
 )
@@ -130,6 +131,7 @@ class Parties:
     shuffler: ShufflerSecrets
     analyst: AnalystSecrets
     enroller: Enroller = field(repr=False)
+    dummies: DummySecrets | None = None
 
     @property
     def signing_keys(self) -> dict[Role, bytes]:
@@ -242,6 +244,17 @@ def parties(
     return Parties(
         task, shuffler, analyst, Enroller(task, enroller.signing_key, each=each)
     )
+
+
+def noisy_parties(**changes: Any) -> Parties:
+    """Returns a task of several questions whose shuffler adds the noise."""
+    dummies = DummySecrets.new()
+    stated = {
+        "question": question("counts", noise="shuffler"),
+        "dummy_commitment": dummies.commitment,
+        **changes,
+    }
+    return replace(parties(**stated), dummies=dummies)
 
 
 def answers(statistic: str, num_users: int, rng: np.random.Generator) -> NDArray[Any]:

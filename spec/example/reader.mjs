@@ -51,7 +51,7 @@ function readLevel(level, solved) {
   numbers.split(" ").forEach((name) => number(level[name], 0, name === "slack" ? 1 : Infinity));
   [level.count, level.hides_among].forEach(whole);
   need(level.epsilon_coalition === null || number(level.epsilon_coalition) >= 0);
-  need(/^(two messages|blanket|items|counts|composition|device)$/.test(level.rests_on));
+  need(/^(two messages|blanket|items|counts|shuffler|composition|device)$/.test(level.rests_on));
   need(level[`${solved}_central_lower`].value <= level[`${solved}_central`].value);
   return { choice: level[chosen].value, count: level.count.value, central: level[`${solved}_central`].value };
 }

@@ -104,9 +104,9 @@ def test_the_small_collection_opens_counts_and_verifies() -> None:
 
 
 def test_public_part_and_agreements_are_signed_as_stated() -> None:
-    key = read_public_part(WIRE["public_part"], Role.SHUFFLER)
+    key, commitment = read_public_part(WIRE["public_part"], Role.SHUFFLER)
 
-    assert key == TASK.shuffler_signing_key
+    assert (key, commitment) == (TASK.shuffler_signing_key, None)
     for role in Role:
         check_agreement(WIRE["agreements"][role.value], role, TASK)
 

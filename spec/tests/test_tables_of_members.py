@@ -27,7 +27,12 @@ CERTIFICATE = PUBLISHED["certificate"]
 EVIDENCE = json.loads(RESULT["evidence"])
 # Members that a document may have, or has in place of another one.
 TABLES: dict[str, tuple[str, str, dict[str, Any], set[str]]] = {
-    "task": ("task.md", "version", json.loads(RESULT["task"]), {"plan_rule"}),
+    "task": (
+        "task.md",
+        "version",
+        json.loads(RESULT["task"]),
+        {"plan_rule", "dummy_commitment"},
+    ),
     "receipt": ("report.md", "task", WIRE["receipt"], {"plan"}),
     "plan": ("plan.md", "task", WIRE["acknowledgement"]["plan"], set()),
     "batch": ("batch.md", "task", WIRE["batch"]["header"], set()),

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from collection_vectors import small_collection
+from dummy_vectors import dummy_vectors
 from known_sealing import seal_with
 from refused_inputs import refused_inputs
 from shuffledp_services.wire.batch import BatchHeader, Shard, write_manifest
@@ -245,6 +246,7 @@ def main() -> None:
     for name, document in {
         "wire.json": wire,
         "result.json": result,
+        "dummies.json": {"about": _ABOUT, **dummy_vectors()},
         "refusals.json": refusal_vectors(wire, result),
     }.items():
         (VECTORS / name).write_text(as_text(document), encoding="utf-8")

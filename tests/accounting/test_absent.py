@@ -53,6 +53,7 @@ def answer(
     return level
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("num_categories", [2, 3])
 @pytest.mark.parametrize(
     ("counts", "absent"),

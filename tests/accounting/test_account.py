@@ -43,7 +43,7 @@ SMALL_CROWDS: list[dict[float, int]] = [
 ]
 
 
-@pytest.mark.few_cases(6)
+@pytest.mark.few_cases(4)
 @covering(("counts", SMALL_CROWDS), ("num_categories", [2, 3, 4]))
 def test_delta_encloses_the_worst_case_over_all_datasets(
     num_categories: int, counts: dict[float, int]
@@ -561,6 +561,7 @@ def test_whole_numbers_of_any_kind_are_taken() -> None:
     assert type(guarantee.to_dict()["absent"]) is int
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("randomizer", [sdp.Laplace(0, 1), sdp.ClipLaplace(1.0)])
 @pytest.mark.parametrize(("level", "delta"), [(50.0, 1e-6), (700.0, 1e-300)])
 def test_levels_without_privacy_are_certified_for_no_more(

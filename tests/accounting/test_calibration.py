@@ -131,6 +131,7 @@ def test_absent_shares_count_the_single_people_of_rare_levels() -> None:
     assert found.guarantee.absent == math.ceil(found.people.num_users / 2)
 
 
+@pytest.mark.slow
 def test_absent_people_make_the_answers_smaller() -> None:
     careful = Promise(PROMISE.protocol, 1e-6, absent=300)
 
@@ -197,6 +198,7 @@ def test_stratified_levels_each_get_what_they_would_get_alone() -> None:
         assert budget == pytest.approx(alone, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_a_certificate_is_the_one_that_is_computed_to_verify_it() -> None:
     # Bounds of two messages depend, in the last digits, on the path of a search.
     promise = Promise(sdp.BinarySum(), 8.394755882967289e-08)

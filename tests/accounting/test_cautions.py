@@ -96,6 +96,7 @@ def test_levels_that_are_not_reported_are_spoken_of() -> None:
     assert "fewer than 10 people are at level 3:" in " ".join(guarantee.cautions)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("each", [9, 10])
 def test_levels_of_a_few_are_spoken_of_where_quartiles_are_shown(each: int) -> None:
     budgets = np.repeat(np.linspace(0.5, 2.0, 40), each)

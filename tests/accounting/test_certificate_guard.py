@@ -202,6 +202,7 @@ def test_a_subclass_that_changes_nothing_keeps_its_certificate() -> None:
     assert sdp.verify(theirs, protocol=Renamed(5)).holds
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("device", [Table(), TableWithItsOwn()], ids=["table", "own"])
 def test_a_table_above_an_unfinished_base_is_certified(device: Any) -> None:
     ours = sdp.account(sdp.KRandomizedResponse(3), PEOPLE, delta=1e-6)

@@ -195,7 +195,7 @@ def test_certificates_are_read_as_they_were_written(
     assert verification.recomputed == guarantee
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("epsilon", "holds"), [(0.49, False), (0.5, True), (0.6, True), (None, True)]
 )

@@ -186,7 +186,7 @@ def test_people_are_a_population(people: Any) -> None:
         sdp.account(sdp.Frequency(4), people, delta=1e-4)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     "protocol",
     [

@@ -114,7 +114,7 @@ def test_incomplete_certificates_are_refused(key: str) -> None:
         read_certificate(record)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("key", ["about", "delta", "levels"])
 def test_incomplete_further_statements_are_refused(key: str) -> None:
     record = of_strings().to_dict()

@@ -56,6 +56,7 @@ def stacked(estimates: list[FrequencyEstimate]) -> tuple[Floats, Floats]:
     )
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("stratified", [False, True])
 def test_estimates_are_unbiased_with_the_error_and_coverage_they_state(
     *, stratified: bool

@@ -130,6 +130,7 @@ def test_estimates_are_unbiased_with_the_error_and_coverage_they_state(
     assert abs(error.mean() / total.std() - 1.03) < 0.14
 
 
+@pytest.mark.slow
 def test_many_people_with_rare_strings_off_the_list_leave_estimates_alone() -> None:
     shares = np.concatenate([0.7 * ZIPF, np.full(100, 0.003)])
     runs = simulated(shares, 20, levels=CLEAR, chances=(0.9, 0.1), runs=200)

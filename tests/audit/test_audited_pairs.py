@@ -31,6 +31,7 @@ def audited(
     return audited_pairs(target, plan, rng=np.random.default_rng(17))
 
 
+@pytest.mark.few_cases(5)
 @pytest.mark.parametrize(
     ("box", "values", "level"),
     [

@@ -79,6 +79,7 @@ def test_seeds_that_repeat_are_found_where_they_do(
     assert repeated(box) == {AGAIN: again, RESTART: restart, FORK: fork}
 
 
+@pytest.mark.slow
 def test_boxes_that_draw_as_documented_are_asked_in_other_processes() -> None:
     # integers(4, size=n) is a call of NumPy's generators only.
     found = repeated(broken_devices.response)
@@ -100,7 +101,7 @@ def test_what_cannot_be_sent_to_another_process_is_asked_in_this_one_only() -> N
     assert found == {AGAIN: FINE, RESTART: NOT_APPLICABLE, FORK: NOT_APPLICABLE}
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("name", "restart", "fork"),
     [

@@ -138,6 +138,7 @@ def test_a_broken_box_is_exit_code_1_and_says_by_which_event(command: Command) -
     }
 
 
+@pytest.mark.slow
 def test_a_class_says_its_values_and_delta(command: Command) -> None:
     document = command(
         "audit", "randomizer", "audited_box:Numbers", "--levels", "0.5", "--samples",
@@ -210,6 +211,7 @@ def test_a_box_that_ends_its_process_is_refused_in_one_line(command: Command) ->
     assert "got the end of its process with exit code 0" in shown.err
 
 
+@pytest.mark.slow
 def test_what_a_box_prints_is_no_part_of_the_result(command: Command) -> None:
     shown = command(
         "audit", "randomizer", "audited_box:loud", "--levels", "1", "--values", "0,1",

@@ -63,10 +63,18 @@ def test_absent_percents_are_of_the_crowd_that_is_found(
     assert max(level["epsilon_central"] for level in found["levels"]) <= 0.1
 
 
+@pytest.mark.slow
 def test_rounds(command: Command) -> None:
     outcome = command("calibrate", "rounds", *SHARED, *LEVELS, "--targets", "0.9,1.9")
 
     assert outcome.json()["guarantee"]["rounds"] >= 1
+
+
+def test_rounds_that_no_certificate_states_are_not_denied(command: Command) -> None:
+    many = ("--categories", "17", "--delta", "1e-6", "--levels", "0.0001:10000")
+    outcome = command("calibrate", "rounds", *many, "--targets", "10")
+
+    assert "100,000,000 rounds, the most that one certificate states" in outcome.out
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ FILES = {
     "estimates.svg",
     "guarantee.svg",
     "estimate.json",
+    "certificate.json",
     "estimates.csv",
     "estimates.parquet",
     "estimates.arrow",
@@ -53,6 +54,10 @@ def test_quickstart_writes_the_report_and_nothing_else(
     assert json.loads((folder / "estimate.json").read_text())["num_users"] == 5000
     assert "frontpage" in outcome.out
     assert "0.5" in outcome.out
+    assert command("verify", str(folder / "certificate.json")).code == 0
+    refused = command("verify", str(folder / "estimate.json"))
+    assert refused.is_refusal
+    assert "certificate.json" in refused.err
 
 
 def test_quickstart_makes_up_ten_billion_people(command: Command) -> None:

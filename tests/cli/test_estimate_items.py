@@ -127,6 +127,7 @@ def test_report_of_items_holds_its_numbers(
         "estimates.svg",
         "guarantee.svg",
         "estimate.json",
+        "certificate.json",
         "estimates.csv",
         "estimates.parquet",
         "estimates.arrow",

@@ -81,6 +81,7 @@ def test_report_of_a_mean_holds_its_numbers(
         "estimates.svg",
         "guarantee.svg",
         "estimate.json",
+        "certificate.json",
         "estimates.csv",
         "estimates.parquet",
         "estimates.arrow",

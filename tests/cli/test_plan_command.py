@@ -19,6 +19,7 @@ def test_mean_is_a_table_for_people(command: Command) -> None:
     assert outcome.err == ""
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("asked", ["levels", "targets"])
 def test_frequency_is_json_for_machines(command: Command, asked: str) -> None:
     wish = LEVELS if asked == "levels" else ("--targets", "0.5:150", *LEVELS[2:])

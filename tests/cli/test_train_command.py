@@ -84,6 +84,7 @@ def test_seeds_make_it_repeatable(command: Command) -> None:
     assert json.loads(first)["accuracy"] != json.loads(other)["accuracy"]
 
 
+@pytest.mark.slow
 def test_picture_and_record_are_written(command: Command, tmp_path: Path) -> None:
     outcome = command(*APES, "--framework", "non-private", "--output", "some/where")
 

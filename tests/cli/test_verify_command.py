@@ -66,6 +66,7 @@ def test_two_numbers_under_one_key_are_refused(command: Command) -> None:
     )
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(("factor", "code"), [(1.0, 0), (0.99, 1)])
 def test_machines_are_told_what_was_recomputed(
     command: Command, factor: float, code: int

@@ -106,7 +106,7 @@ def certify(protocol: Any) -> dict[str, Any]:
     return record
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("statistic", ["message", "stratified", "mean"])
 def test_a_class_is_made_of_what_the_certificate_states(
     command: Command, mine: Any, statistic: str

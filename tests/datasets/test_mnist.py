@@ -134,6 +134,7 @@ def test_a_file_that_is_not_the_original_is_refused(nowhere: Path) -> None:
         read_idx(path, shape=(3, 2, 2), sha256=MNIST_SHA256["train-images-idx3-ubyte"])
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("place", ["", "mnist"])
 def test_mnist_is_found_in_a_folder_or_its_subfolder(
     nowhere: Path, monkeypatch: pytest.MonkeyPatch, place: str
@@ -235,6 +236,7 @@ def test_qmnist_takes_the_class_from_the_first_column(
     assert images.test_labels.tolist() == [i % 10 for i in range(60_000)]
 
 
+@pytest.mark.slow
 def test_classes_above_9_are_refused(
     nowhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

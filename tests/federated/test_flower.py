@@ -569,7 +569,7 @@ def test_a_round_of_nothing_but_noise_is_skipped() -> None:
     assert (metrics["people"], metrics["released"]) == (3, 0)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("framework", "cells", "beyond"),
     [
@@ -686,7 +686,7 @@ def test_only_what_can_be_certified_is_agreed_on(protocol: Any) -> None:
         Agreement(protocol, rounds=2)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("promised", "changes"),
     [

@@ -136,6 +136,7 @@ def test_replacing_one_example_moves_the_step_by_its_sensitivity_at_most() -> No
     assert largest >= 0.7 * 2 * 0.7 / 8
 
 
+@pytest.mark.slow
 def test_steps_get_the_noise_of_their_clients_level() -> None:
     pictures = some_pictures(2, count=20)
     components = fit(pictures.train_features, 12)
@@ -238,6 +239,7 @@ def test_what_is_endless_is_written_as_infinity() -> None:
     assert record["certified"] is False
 
 
+@pytest.mark.slow
 def test_a_step_is_what_its_object_sends_and_its_guarantee_speaks_of() -> None:
     network, rng = ReluNetwork((3, 4, 10)), np.random.default_rng(2)
     steps = NoisySteps(0.7, 8, 1e-5)

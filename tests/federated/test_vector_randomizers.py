@@ -95,7 +95,7 @@ def assert_drawn_from(chances: np.ndarray, cells: np.ndarray) -> None:
     assert statistic < chi2.isf(ALARM, expected.size - 1)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @covering(("level", [1e-9, 0.05, 1.0, 6.0]), ("point", [0, 1, 1000, 2048, 4095, 4096]))
 def test_simulated_chances_are_off_by_less_than_a_billionth(
     level: float, point: int

@@ -30,6 +30,7 @@ def simulated(weights: Floats, noise: Floats, values: Floats) -> float:
     return float(np.std(published - values.mean()))
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("spread", [0.0, 0.5])
 def test_curator_has_the_smallest_error_of_four_simulations(spread: float) -> None:
     rng, runs = np.random.default_rng(96), 10_000

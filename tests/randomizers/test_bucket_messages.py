@@ -136,6 +136,7 @@ def alone(messages: BucketMessages, answers: Ints) -> list[Ints]:
     ]
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("slots", [0, 4])
 def test_a_persons_messages_are_the_same_in_any_company(slots: int) -> None:
     messages = device((6, 2, table(0.5 if slots else 3.0, slots)))

@@ -15,7 +15,7 @@ from shuffledp.types import Floats
 FALSE_ALARM = 1e-5
 
 
-@pytest.mark.few_cases(4)
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("level", [0.0, *np.geomspace(1e-6, 700.0, 19).tolist()])
 def test_budget_measured_from_the_coins_is_within_the_level(level: float) -> None:
     # Chances of twelve digits, cut off at the range and normalized.

@@ -64,6 +64,7 @@ def random_mechanism(rng: np.random.Generator, messages: int) -> tuple[Floats, F
     return rows[:2], rows[2:]
 
 
+@pytest.mark.few_cases(12)
 @pytest.mark.parametrize("seed", range(25))
 def test_measured_ratios_of_any_mechanism_give_a_bound(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -138,6 +138,7 @@ def cell_law(device: Grid, level: float, point: int, cells: Ints) -> Floats:
     return chances
 
 
+@pytest.mark.few_cases(5)
 @pytest.mark.parametrize("level", [0.5, 8.0])
 @pytest.mark.parametrize("device", GRIDS, ids=repr)
 def test_cells_of_a_large_crowd_follow_the_law(device: Grid, level: float) -> None:

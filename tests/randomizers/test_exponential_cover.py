@@ -292,6 +292,7 @@ def test_ends_are_the_worst_pair(
     assert bound(x, other) <= bound(-1.0, 1.0) * (1.0 + 1e-4) + allowed
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("clipped", [True, False])
 @settings(max_examples=100, deadline=None)
 @given(

@@ -91,6 +91,7 @@ def test_values_with_kinks_inside_need_their_breakpoints() -> None:
     assert any("Declared" in text for text in guarantee.assumptions)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("crowd", [{1.0: 2}, {0.3: 1, 1.0: 2}])
 def test_exact_divergence_of_a_smooth_density_never_exceeds_the_certificate(
     crowd: dict[float, int],

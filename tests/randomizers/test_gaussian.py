@@ -76,7 +76,7 @@ def test_bins_are_those_of_the_distribution(value: float) -> None:
         assert row.sum() == pytest.approx(1.0, abs=1e-13)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("crowd", [{2.0: 2}, {0.5: 1, 3.0: 1}, {0.5: 1, 2.0: 2}])
 def test_exact_divergence_is_between_attack_and_certificate(
     crowd: dict[float, int],

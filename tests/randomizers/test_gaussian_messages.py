@@ -34,6 +34,7 @@ def test_cells_of_the_two_ends_keep_the_promise(
     assert kept >= delta_local * (1.0 - 1e-3)
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("position", [0.0, 1000.0, 2047.5, 4095.25, 4096.0])
 def test_messages_fall_into_cells_as_often_as_they_should(position: float) -> None:
     device, size, levels = (
@@ -61,6 +62,7 @@ def test_messages_fall_into_cells_as_often_as_they_should(position: float) -> No
         assert chi_square(observed, size * chances) > FALSE_ALARM
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("value", [10.0, 10.3, 12.0])
 def test_decoded_messages_are_unbiased(value: float) -> None:
     device, levels = Gaussian(10.0, 12.0), np.array([0.01, 1.0, 50.0])

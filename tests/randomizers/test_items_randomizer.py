@@ -124,6 +124,7 @@ def test_reports_say_nothing_but_their_messages() -> None:
     assert full.shape == none.shape
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("noise", ["poisson", "bernoulli"])
 def test_counts_drawn_at_once_have_the_law_of_the_messages(noise: Noise) -> None:
     rng, runs, d = np.random.default_rng(31), 4_000, 5

@@ -7,6 +7,7 @@ import pytest
 
 from shuffledp import Population
 from shuffledp.cover import ScoreAttack
+from shuffledp.randomizers.laplace import Laplace
 from shuffledp.randomizers.noise_attack import all_edges, inner_edges, noise_attacks
 from shuffledp.types import Floats
 
@@ -125,3 +126,21 @@ def test_usual_edges_are_symmetric_and_exact() -> None:
     assert np.array_equal(edges * 2048.0, np.round(edges * 2048.0))
     assert np.array_equal(inner_edges(4096), edges[np.abs(edges) <= 1.0])
     assert inner_edges(4096).size == 41
+
+
+def test_others_of_either_side_are_tried_where_both_tell_as_much() -> None:
+    crowd = Population.from_counts({4.0: 10_000})
+
+    (attacks,) = noise_attacks(Laplace(-1.0, 1.0).bins, [4.0], crowd)
+
+    # Regions where others are few have two scores. Higher scores speak for -1, which the
+    # others hold in the first attack, and 1 in the second.
+    scored = [
+        each
+        for each in attacks
+        if isinstance(each, ScoreAttack) and each.second.size > 2
+    ]
+    below, above = (
+        float(each.others[0] @ np.arange(each.second.size)) for each in scored
+    )
+    assert below > above

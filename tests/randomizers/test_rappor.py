@@ -87,7 +87,7 @@ def test_two_reports_from_one_permanent_response_keep_its_budget(
     assert 0 < max(ratios) <= level
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.few_cases(2)
 @covering(
     (("q", "p"), NOISES),
     (

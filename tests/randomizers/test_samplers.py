@@ -43,6 +43,7 @@ def chi_square(observed: Ints, expected: Floats) -> float:
     return float(((observed - expected) ** 2 / expected).sum())
 
 
+@pytest.mark.few_cases(13)
 @pytest.mark.parametrize(("device", "sends"), DEVICES)
 def test_messages_follow_the_law_for_every_value_at_mixed_levels(
     device: FrequencyOracle, sends: Senders

@@ -91,7 +91,7 @@ def test_kinds_of_messages_are_right_for_every_pair_of_values(
     )
 
 
-@pytest.mark.few_cases(312)
+@pytest.mark.few_cases(193)
 @pytest.mark.parametrize(("device", "sends"), DEVICES)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999, 1.0, 1.1])

@@ -122,7 +122,7 @@ def test_bins_are_sums_of_cells(level: float) -> None:
         assert bins == pytest.approx(np.add.reduceat(chances, starts), rel=1e-9)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("level", [0.05, 1.0, 8.0, 60.0])
 def test_what_is_sent_keeps_the_level_and_its_local_divergence(level: float) -> None:
     device = SparsifiedClipLaplace(1.0, share=0.2)
@@ -155,7 +155,7 @@ def test_what_is_sent_keeps_the_level_and_its_local_divergence(level: float) -> 
 SMALL: list[dict[float, int]] = [{2.0: 2}, {0.5: 1, 3.0: 1}, {1.0: 3}, {0.5: 1, 2.0: 2}]
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("counts", SMALL, ids=str)
 def test_messages_of_few_people_never_exceed_the_certificate(
     counts: dict[float, int],

@@ -37,7 +37,7 @@ def test_flips_that_are_drawn_keep_the_budget_and_use_it(
         assert float(shown) == pytest.approx(level, rel=1e-12, abs=5e-15)
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize(
     ("k", "crowd"),

@@ -109,7 +109,7 @@ def check(masses: Floats, density: Callable[[float], Floats], value: float) -> N
     assert most(masses, rest, left) <= _TOLERANCE
 
 
-@pytest.mark.few_cases(30)
+@pytest.mark.few_cases(17)
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("shape", EXPONENTIAL)
 def test_ends_are_the_worst_pair_of_laplace(
@@ -126,6 +126,7 @@ def test_ends_are_the_worst_pair_of_clip_laplace(
     check(*exponential(b, 1.0, kappa), value)
 
 
+@pytest.mark.few_cases(18)
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize(
     ("deviation", "reach"), [(0.5, 1.0), (1.0, 2.5), (3.0, 4.0), (8.0, 60.0)]

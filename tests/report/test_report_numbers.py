@@ -95,7 +95,7 @@ def test_a_print_shows_them(result: Rehearsed) -> None:
     assert_shown(result, lines, skipped=0)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 def test_the_page_of_the_report_shows_them(result: Rehearsed) -> None:
     page = html_report(result.summary)
     names = [row.name for row in result.summary.rows]

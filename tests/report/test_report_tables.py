@@ -17,6 +17,7 @@ def result() -> sdp.Rehearsed:
     )
 
 
+@pytest.mark.slow
 def test_tables_hold_the_rows_of_the_data_frame(
     result: sdp.Rehearsed, tmp_path: Path
 ) -> None:

@@ -167,6 +167,7 @@ def test_columns_are_shuffled_within_cohorts_only(rng: Rng, mode: Mode) -> None:
     assert np.mean(owners[:, 0] == owners[:, 1]) < 0.05
 
 
+@pytest.mark.slow
 def test_every_order_of_a_column_is_equally_likely_and_columns_are_independent() -> (
     None
 ):

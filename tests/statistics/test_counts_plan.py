@@ -223,5 +223,5 @@ def test_wishes_that_nothing_keeps_are_refused() -> None:
     with pytest.raises(PopulationError):
         plan_counts(Wish(targets={1.0: 100}, absent=100), buckets=8)
     # Ten people have no room for the noise in two messages each.
-    with pytest.raises(CertificationError):
+    with pytest.raises(CertificationError, match="reports of at most 2 messages"):
         plan_counts(Wish(targets={0.01: 10}), buckets=8, max_messages=2)

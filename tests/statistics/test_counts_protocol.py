@@ -191,6 +191,7 @@ def test_a_protocol_is_what_its_identity_says(noise: Noise) -> None:
             assert replace(counts, **change).identity != counts.identity
 
 
+@pytest.mark.slow
 def test_certified_is_what_runs() -> None:
     counts = counts_of(GeometricNoise(0.9, 300.0, 8.0))
 

@@ -161,6 +161,7 @@ def estimated(
     return estimate
 
 
+@pytest.mark.slow
 def test_rows_say_what_they_are(chosen: Tally, plan: Identity) -> None:
     rng = np.random.default_rng(4)
     run = SURVEY.answering(OFFER, plan)

@@ -32,6 +32,7 @@ def handed_in(framework: ItemsFramework, people: Population) -> Guarantee:
     return account(PROTOCOL, people, delta=framework.delta)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("epsilon_choice", [None, 1.0])
 def test_steps_can_be_taken_one_by_one(epsilon_choice: float | None) -> None:
     rng = SystemRandom()

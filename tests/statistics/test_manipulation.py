@@ -169,6 +169,7 @@ def test_reports_without_a_fixed_size_move_a_count_without_bound() -> None:
     assert np.isinf(bound).tolist() == [True] * 3
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("num_cohorts", [1, 2])
 def test_no_bits_move_a_share_of_strings_further(num_cohorts: int, mode: Mode) -> None:

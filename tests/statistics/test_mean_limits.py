@@ -28,7 +28,7 @@ PEOPLE = Population.from_counts({2.0: 200, 4.0: 200})
 MODES: tuple[Mode, ...] = ("agnostic", "stratified")
 
 
-@pytest.mark.few_cases(11)
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("mechanism", NUMBER_MECHANISMS)
 @pytest.mark.parametrize(

@@ -147,6 +147,7 @@ def test_nobody_with_a_budget_is_refused() -> None:
         plan_mean(Wish({0.0: 50}, None, 1e-3), low=0.0, high=1.0)
 
 
+@pytest.mark.slow
 def test_no_error_at_all_is_no_division_by_zero(plan: ProtocolPlan) -> None:
     perfect = replace(plan.recommended, standard_error=0.0)
 

@@ -80,7 +80,7 @@ def test_predicted_error_is_the_error(mechanism: str, mode: Mode, kind: str) -> 
     assert abs(predicted / estimates.std(ddof=1) - 1.0) < most
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @covering(
     ("mechanism", ["one-bit", "laplace", "gaussian"]),
     ("kind", list(VALUES)),
@@ -131,7 +131,7 @@ def test_intervals_hold_as_often_as_they_say(
     assert 0.905 < np.sqrt(np.mean(np.square(errors))) / deviation < 1.105
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @covering(("mode", MODES), ("share", [0.05, 0.3, 0.5, 0.9]))
 def test_clip_laplace_is_biased_by_no_more_than_it_says(
     mode: Mode, share: float

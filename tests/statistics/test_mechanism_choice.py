@@ -91,6 +91,7 @@ def test_values_at_the_ends_of_the_range_are_sent_as_bits() -> None:
     assert usual_at_levels(0.0, 1.0, "agnostic", people) != ends
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("mode", MODES)
 def test_a_level_of_their_own_for_everybody_takes_no_time(mode: Mode) -> None:
     levels = np.random.default_rng(3).uniform(3.0, 6.0, 100_000)

@@ -41,7 +41,7 @@ def test_every_person_sends_one_message_per_answer() -> None:
     assert counts.parameters.mean_messages == 1.0
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("rates", [(1.0, 1.0), (0.4, 1.0)])
 @pytest.mark.parametrize("drawn", ["messages", "tally"])
 def test_simulated_errors_are_the_predicted_ones(
@@ -81,6 +81,7 @@ def test_simulated_errors_are_the_predicted_ones(
     assert covered.mean() >= 0.90
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("buckets", "epsilon", "limit"), [(8, 1.0, 2.9), (128, 0.1, 29.0)]
 )

@@ -45,6 +45,7 @@ def shuffled_small(protocol: Strings = SMALL) -> ShuffledReports:
     return shuffle(protocol.randomize(["a"] * 10, LEVELS, rng=rng), rng=rng)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
 def test_frequent_words_of_100000_people_are_found(mode: Mode) -> None:
     estimate, truth = collected(mode)

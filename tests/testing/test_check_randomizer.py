@@ -333,7 +333,7 @@ def more_gamma(cover: Cover, factor: Any) -> Cover:
     return replace(cover, blanket_probabilities=cover.blanket_probabilities * factor)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("device", "caught", "all_else_is_right"),
     [

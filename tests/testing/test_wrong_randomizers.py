@@ -27,7 +27,7 @@ WRONG = wrong_randomizers()
 LEVELS = (0.5, 2.0)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", [name for name in WRONG if WRONG[name][1]])
 def test_what_leaks_is_caught_by_the_property_that_it_breaks(name: str) -> None:
     device, broken = WRONG[name]
@@ -39,6 +39,7 @@ def test_what_leaks_is_caught_by_the_property_that_it_breaks(name: str) -> None:
     assert found.failed == (broken,)
 
 
+@pytest.mark.slow
 def test_one_message_in_5_000_is_not_seen_and_the_result_says_what_is() -> None:
     device, broken = WRONG["1 message in 5,000 plain"]
 
@@ -74,6 +75,7 @@ def test_the_leak_that_is_called_visible_is(times: float) -> None:
     assert (smallest < 4e-7) is (times > 1.0)
 
 
+@pytest.mark.slow
 def test_bits_that_share_draws_are_seen_in_pairs_of_bits() -> None:
     with pytest.raises(ConformanceError, match="two bits of a report depend"):
         check_randomizer(

@@ -53,6 +53,7 @@ def test_the_loss_is_that_of_the_textbook() -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_was_measured_stays_below_the_corrected_lemma(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -157,6 +157,7 @@ def test_shuffled_noisy_descent_is_repeatable(monkeypatch: pytest.MonkeyPatch) -
     assert texts[0] == texts[1] != texts[2]
 
 
+@pytest.mark.slow
 def test_rows_of_table_3_are_the_frameworks_in_its_order() -> None:
     result = run("apes-table3")
 
@@ -309,6 +310,7 @@ def test_a_certificate_is_of_the_round_that_runs() -> None:
     assert promises[0].local != promises[1].local
 
 
+@pytest.mark.slow
 def test_noise_costs_accuracy_and_buys_a_certificate(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

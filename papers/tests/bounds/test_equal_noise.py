@@ -79,6 +79,7 @@ def test_a_claim_at_the_same_noise_is_compared() -> None:
     )
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize(
     ("other", "message"),
     [

@@ -52,7 +52,7 @@ def test_the_reduction_is_the_enumerated_one(num_users: int, ratio: Fraction) ->
     assert found == pytest.approx(float(expected), rel=1e-11)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 0.9, 0.97])
 def test_tiny_deltas_keep_their_digits(epsilon: float) -> None:
     half = math.exp(-1) / (1 + math.exp(-1))

@@ -101,6 +101,7 @@ def test_the_table_of_randomizers() -> None:
         assert found == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     budget=st.floats(0.1, 3.0),

@@ -32,7 +32,7 @@ def test_one_bound_comes_with_its_note_and_as_json(command: Command) -> None:
     assert claim["number"] < answer["levels"][0]["epsilon_central_lower"]
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("more", "message"),
     [

@@ -93,7 +93,7 @@ def test_numbers_are_in_full_for_machines_with_the_version(
         assert len(row[column]) >= 7
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("columns", [30, 60, 99, 100, 140])
 def test_no_width_cuts_a_number(
     command: Command, monkeypatch: pytest.MonkeyPatch, columns: int

@@ -21,6 +21,7 @@ def test_without_a_name_all_are_listed(command: Command) -> None:
     assert sorted(listed) == sorted(EXPERIMENTS)
 
 
+@pytest.mark.slow
 def test_table_and_picture_are_written(command: Command, tmp_path: Path) -> None:
     outcome = command(*QUICK, "--output", "some/where")
 

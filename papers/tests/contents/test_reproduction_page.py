@@ -139,7 +139,7 @@ def test_the_page_is_what_the_results_say() -> None:
     assert page.read_text(encoding="utf-8") == document(RESULTS, page=page)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.skipif(not DOCS.is_dir(), reason="docs/ is not here")
 @pytest.mark.parametrize("name", ["apes-local", "eapes-fig3", "testing-fig3"])
 def test_stored_numbers_are_those_that_are_computed(name: str) -> None:

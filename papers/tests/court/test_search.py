@@ -28,6 +28,7 @@ def test_the_search_finds_that_the_variation_ratio_is_no_bound() -> None:
         assert finding.claimed < finding.exact <= finding.certified
 
 
+@pytest.mark.slow
 def test_a_finding_is_reproduced_by_seed_and_trial() -> None:
     found = search(seed=5, trials=4, space=RESPONSE)
     worst = found.worst["wang2024-variation-ratio"]

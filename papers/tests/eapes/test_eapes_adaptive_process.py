@@ -78,6 +78,7 @@ def test_random_randomizers_keep_their_budgets() -> None:
         assert np.max(np.log(rows.max(axis=0) / rows.min(axis=0))) <= 0.7 + 1e-12
 
 
+@pytest.mark.slow
 def test_adaptive_processes_with_budgets_of_places_keep_what_is_proven() -> None:
     rng = np.random.default_rng(1)
     shares = []

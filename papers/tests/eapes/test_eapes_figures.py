@@ -91,6 +91,7 @@ def test_printed_numbers_are_found_again() -> None:
         assert compared.agrees
 
 
+@pytest.mark.slow
 def test_flags_of_the_adaptive_process_follow_from_its_numbers() -> None:
     rows = run("eapes-theorem3").table.records()
 

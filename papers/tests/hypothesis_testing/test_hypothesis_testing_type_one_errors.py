@@ -25,6 +25,7 @@ def mistaken(z: Floats, own: Floats, zero: Floats, one: Floats) -> float:
     return float(width * min(for_zero, for_one))
 
 
+@pytest.mark.slow
 @given(budgets, budgets)
 @settings(max_examples=50, deadline=None)
 def test_laplace_errors_are_areas(own: float, victim: float) -> None:
@@ -43,6 +44,7 @@ def test_laplace_errors_are_areas(own: float, victim: float) -> None:
     assert 0.0 <= found <= 0.5
 
 
+@pytest.mark.slow
 @given(budgets, budgets, st.floats(1e-12, 0.3))
 @settings(max_examples=50, deadline=None)
 def test_gaussian_errors_are_areas(own: float, victim: float, delta: float) -> None:

@@ -24,7 +24,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     "name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
 )

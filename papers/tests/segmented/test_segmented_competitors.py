@@ -92,6 +92,7 @@ def test_guarantees_are_those_stated() -> None:
         assert 0.99 * DELTA < bound.delta(setting, float(level)) <= DELTA
 
 
+@pytest.mark.slow
 def test_weights_are_those_of_the_paper_and_the_best() -> None:
     def of(weights: str) -> BallsIntoBins:
         return separate_balls_into_bins(
@@ -116,6 +117,7 @@ def test_weights_are_those_of_the_paper_and_the_best() -> None:
         of("best")
 
 
+@pytest.mark.slow
 def test_other_people_are_refused() -> None:
     rng = np.random.default_rng(1)
     sets = draw_uniform_sets(7, num_items=D, set_size=S, rng=rng).sets

@@ -29,6 +29,7 @@ def best(table: Table, condition: Condition, name: str) -> float:
     return min(chosen.numbers("predicted"))
 
 
+@pytest.mark.few_cases(0)
 @pytest.mark.parametrize(
     ("condition", "most"), list(zip(CONDITIONS, (0.5, 0.3), strict=True))
 )

@@ -33,7 +33,7 @@ def test_a_lone_careful_person_is_worth_less_than_stated() -> None:
     assert plan.to_dict()["certified"] is False
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("blanket", [None, 0.7, 3.0])
 def test_chances_are_those_of_the_theorem(blanket: float | None) -> None:
     people = Population.from_counts({0.5: 500, 1.0: 1_000, 2.0: 500})

@@ -74,6 +74,7 @@ def rotate(command: Command, old: Path, new: Path, *roles: str) -> Task:
     return load_task(new)
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize(
     "roles",
     [

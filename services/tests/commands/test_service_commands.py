@@ -769,6 +769,7 @@ def test_keys_of_another_task_are_refused(
     assert not (tmp_path / "tokens.txt").exists()
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize(
     ("now", "code", "said"),
     [
@@ -1057,7 +1058,7 @@ SEND = (
         (("--value", "answer", "--item", "answer"), "--value"),
         (("--value", "none"), "column 'none'"),
         (("--value", "wrong"), "one of the 3 categories"),
-        (("--value", "answer", "--level", "odd"), "offers. It offers 0.5, 2."),
+        (("--value", "answer", "--level", "odd"), "entry 2 of 2. It offers 0.5, 2."),
         (("--value", "answer", "--tokens", "empty.txt"), "Expected 2 links"),
         (("--value", "answer", "--tokens", "none.txt"), "none.txt"),
         (("--value", "answer", "--tokens", "people.csv"), "line 1 of people.csv"),
@@ -1253,3 +1254,43 @@ def test_a_task_with_a_level_that_is_not_private_is_called_that(
         "only 90 people take part",
     ):
         assert words in printed
+
+
+QUESTIONS = """
+[questions.way]
+text = "How do you get to work?"
+options = ["bike", "bus", "car"]
+"""
+
+
+def test_a_shuffler_adds_the_noise_from_a_secret_of_its_own(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "questions.toml").write_text(QUESTIONS)
+    asked = (
+        *("--statistic", "counts", "--questions", "questions.toml"),
+        *("--targets", "1", "--minimum", "500", "--noise", "shuffler"),
+    )
+    uncommitted = command(*NEW, *asked)
+    for file in ("shuffler.json", "shuffler.public.json"):
+        Path("folder", file).unlink()
+    other = command("task", "init", "analyst", "other", "--dummies")
+    drawn = command("task", "init", "shuffler", "folder", "--dummies")
+
+    made = command(*NEW, *asked)
+    signed = command("task", "sign", "folder")
+
+    assert uncommitted.is_refusal
+    assert "shuffledp task init shuffler FOLDER --dummies" in " ".join(
+        uncommitted.err.split()
+    )
+    assert other.is_refusal
+    assert "can subtract the noise" in " ".join(drawn.out.split())
+    assert (made.code, signed.code) == (0, 0)
+    assert "the shuffler adds the noise" in " ".join(made.out.split())
+    without("analyst")
+    Path("folder", "dummies.json").rename("dummies.json")
+    serve = ("serve", "shuffler", "folder", "--database", "sqlite:///s.db")
+    outcome = command(*serve, "--analyst", "http://127.0.0.1:9", "--port", "0")
+    assert outcome.is_refusal
+    assert "Copy the file from the folder" in " ".join(outcome.err.split())

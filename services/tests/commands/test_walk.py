@@ -28,6 +28,7 @@ def test_the_walk_of_three_parties_ends_with_a_result_that_was_checked(
 
 
 @pytest.mark.slow
+@pytest.mark.few_cases(0)
 def test_the_walk_of_several_questions_ends_with_their_shares(tmp_path: Path) -> None:
     folder, printed = walked(tmp_path, "several-questions.md")
 

@@ -32,6 +32,7 @@ def test_one_test_alone_crosses_the_threshold() -> None:
         assert calibrated(1.001 * p_value) / 6.0 < 1.0 / alpha
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("excess", [1, 2])
 def test_so_many_canaries_are_enough_in_nine_audits_of_ten(excess: int) -> None:
     power = collection_power(np.array([50]), promises=PROMISE, delta=1e-6)
@@ -65,6 +66,7 @@ def test_normal_noise_of_a_budget_is_guessed_as_often_as_said() -> None:
     assert _as_noise(1.0, 1e-3) == pytest.approx((scores[half] > 0.0).mean(), abs=4e-3)
 
 
+@pytest.mark.slow
 def test_shares_of_losses_and_kept_orders_are_seen_as_often_as_said() -> None:
     power = collection_power(np.array([200]), promises=PROMISE, delta=1e-6)
     rng = np.random.default_rng(7)

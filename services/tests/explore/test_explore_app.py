@@ -123,7 +123,7 @@ def certified(protocol: Any, **circumstances: Any) -> sdp.Guarantee:
     return sdp.account(protocol, people, delta=1e-4, **circumstances)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @every_case
 def test_the_page_says_what_account_says(
     client: Client, query: str, protocol: Any, circumstances: dict[str, int]

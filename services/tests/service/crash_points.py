@@ -20,14 +20,15 @@ from pathlib import Path
 
 import postgres_server
 import pytest
+from dummy_oracles import check_noisy_result
 from live_collection import (
     Case,
     estimate_of_items,
     estimate_of_one_value,
-    items_epoch,
     one_value_epoch,
     operate,
     people_of,
+    planned_epoch,
     task_for,
 )
 from live_services import Kill, Party, Running, pair
@@ -46,6 +47,8 @@ _HAND_OVER = (
 _BATCH = ("after manifest", "after shard", "before batch", "after batch", "opened")
 _PLAN = ("before plan", "after plan")
 _RESULT = ("before result", "after result")
+# Collections of choices, and then of what a plan says.
+PLANNED: tuple[Case, ...] = ("items", "dummies")
 # What an operator asks for, other than that a step is closed.
 NEXT, SKIP, RESUME = "after next epoch", "after skipping", "after resuming"
 DEADLINE = "after deadline"
@@ -58,7 +61,7 @@ class Point:
     """A collection, and where it is interrupted.
 
     Attributes:
-        case: What is collected: two epochs of one value, or one of items.
+        case: What is collected: two epochs of one value, or one of a plan.
         store: Where the shuffler keeps reports: "sqlite" or "postgres".
         kills: One per party at most.
     """
@@ -75,10 +78,10 @@ def _kills(case: Case) -> list[Kill]:
     """First and second time at every boundary that this collection reaches."""
     twice: list[tuple[Party, tuple[str, ...]]] = [
         ("shuffler", SHUFFLER_BOUNDARIES),
-        ("analyst", _BATCH if case == "items" else _BATCH + _RESULT),
+        ("analyst", _BATCH if case in PLANNED else _BATCH + _RESULT),
     ]
     once: list[tuple[Party, tuple[str, ...]]] = [
-        ("analyst", _PLAN + _RESULT) if case == "items" else ("shuffler", (NEXT,))
+        ("analyst", _PLAN + _RESULT) if case in PLANNED else ("shuffler", (NEXT,))
     ]
     return [
         Kill(party, boundary, occurrence)
@@ -139,10 +142,13 @@ def survive(point: Point, folder: Path, database: str | None = None) -> None:
 
 async def _collect(point: Point, shuffler: Running, analyst: Running) -> None:
     who = shuffler.setup.who
-    if point.case == "items":
+    if point.case in PLANNED:
         people = people_of(who, 1)
-        plan, result = await items_epoch(shuffler, analyst, people)
+        plan, result = await planned_epoch(shuffler, analyst, people)
         assert result["people"] == [people.levels.size]
+        if point.case == "dummies":
+            check_noisy_result(who, people, plan, result)
+            return
         assert published_values(result) == estimate_of_items(who, people, plan)
         return
     for epoch in (1, 2):
@@ -181,7 +187,7 @@ def _outcome(point: Point, database: str | None) -> tuple[str, float]:
 
 def main() -> None:
     """Prints the table; the exit status is 1 if a point failed."""
-    cases: tuple[Case, ...] = ("frequency", "stratified", "items")
+    cases: tuple[Case, ...] = ("frequency", "stratified", "items", "dummies")
     wanted, outcomes = sys.argv[1:], Counter[bool]()
     with ExitStack() as stack:
         found = [point for case in cases for point in points(case, "sqlite")]

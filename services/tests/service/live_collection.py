@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from live_services import Live
 from numpy.typing import NDArray
-from service_parties import LEVELS, Parties, answers, parties
+from service_parties import LEVELS, Parties, answers, noisy_parties, parties
 
 from shuffledp.identity import Identity
 from shuffledp.population import Population
@@ -37,7 +37,7 @@ from shuffledp_services.wire.refusal import Reason, Refusal
 from shuffledp_services.wire.signed_plan import PublishedPlan
 from shuffledp_services.wire.step import Step
 
-Case = Literal["frequency", "stratified", "items"]
+Case = Literal["frequency", "stratified", "items", "dummies"]
 
 PER_UPLOAD = 10
 _PATIENCE = 60.0
@@ -76,6 +76,9 @@ def task_for(
         # The smallest level is rarely planned for without an error.
         changes["minimum"] = (3 * per_level,) * 3
         return parties("items", **changes)
+    if case == "dummies":
+        changes["minimum"] = (3 * per_level,) * 3
+        return noisy_parties(**changes)
     mode: Mode = "stratified" if case == "stratified" else "agnostic"
     return parties("frequency", mode=mode, **changes)
 
@@ -198,10 +201,10 @@ async def one_value_epoch(
     return await published(analyst, epoch)
 
 
-async def items_epoch(
+async def planned_epoch(
     shuffler: Live, analyst: Live, people: People
 ) -> tuple[Identity, dict[str, Any]]:
-    """Levels, a plan, items; what is published."""
+    """Levels, a plan, items or answers; what is published."""
     number, heard = people.levels.size, asyncio.Event()
 
     def progress(done: int, _total: int) -> None:

@@ -130,7 +130,11 @@ def _serve(setup: Setup, kill: Kill | None, notify: str | None = None) -> None:
         app = shuffler_app.create_shuffler(
             {
                 task.identity: ShufflerHost(
-                    task, setup.who.shuffler, setup.who.enroller.roster, lambda: 0
+                    task,
+                    setup.who.shuffler,
+                    setup.who.enroller.roster,
+                    lambda: 0,
+                    dummies=setup.who.dummies,
                 )
             },
             store_at(setup.database),

@@ -285,7 +285,7 @@ def test_a_public_part_proves_its_key_and_says_whose_it_is(tmp_path: Path) -> No
     stolen = {**part, "signing_key": others["signing_key"][::-1]}
     wrong = [others, stolen, {**part, "more": 1}, {**others, "role": "shuffler"}, {}]
 
-    assert len(read_public_part(part, Role.SHUFFLER)) == 32
+    assert len(read_public_part(part, Role.SHUFFLER)[0]) == 32
     for value in wrong:
         path = tmp_path / "part.json"
         path.write_text(json.dumps(value))

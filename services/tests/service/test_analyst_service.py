@@ -257,6 +257,7 @@ def test_another_batch_of_the_same_epoch_is_refused(tmp_path: Path) -> None:
     assert after == before
 
 
+@pytest.mark.slow
 def test_epochs_stop_when_a_level_has_too_little_left(tmp_path: Path) -> None:
     # One epoch costs level 1 about 0.15.
     who = parties(allowance=(5.0, 1.1, 5.0))
@@ -668,6 +669,7 @@ def test_a_killed_analyst_counts_every_message_once(
     assert left == [f"{who.task.identity}.1.messages"]
 
 
+@pytest.mark.slow
 def test_a_list_of_messages_that_was_lost_is_said_to_be_missing(
     tmp_path: Path,
 ) -> None:

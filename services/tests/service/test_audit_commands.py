@@ -88,6 +88,7 @@ def files_of(audited: Audited, who: Parties) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_an_honest_epoch_is_code_0_and_counted_once(
     audit: Audit, audited: Audited, who: Parties
 ) -> None:

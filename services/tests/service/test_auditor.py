@@ -94,6 +94,7 @@ def check_nothing(audited: Audited, who: Parties) -> None:
     assert found[EpochTest.GUESSES] is not None
 
 
+@pytest.mark.slow
 def test_an_order_that_was_kept_is_certain(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +135,7 @@ def test_a_canary_of_an_earlier_epoch_is_found(
     assert (honest[EpochTest.DELIVERY], replayed[EpochTest.DELIVERY]) == (1.0, 0.0)
 
 
+@pytest.mark.slow
 def test_an_earlier_record_is_of_an_earlier_epoch_and_has_receipts(
     usual: Audited, other: Audited, who: Parties
 ) -> None:

@@ -63,6 +63,7 @@ def test_what_was_handed_over_is_shown_as_it_is(tmp_path: Path) -> None:
     assert "the e-value ever reaches 100 with probability 1% at most" in page.text
 
 
+@pytest.mark.slow
 def test_nothing_found_is_no_praise(tmp_path: Path) -> None:
     plain = parties()
     found = evidence(plain.task.fingerprint, [0.9])
@@ -139,6 +140,7 @@ def check_not_shown(folder: Path, plain: Parties, *contents: str | bytes) -> Non
     serve(folder, who, scenario)
 
 
+@pytest.mark.slow
 def test_what_an_auditor_writes_is_text(tmp_path: Path) -> None:
     plain = parties()
     found = evidence(plain.task.fingerprint, [0.5]).to_json()

@@ -143,6 +143,7 @@ def test_one_token_has_one_large_body_that_is_being_checked() -> None:
     asyncio.run(scenario())
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("size", [1, 2_000])
 def test_uploads_do_not_wait_for_stalled_ones_with_spent_tokens(
     size: int, tmp_path: Path

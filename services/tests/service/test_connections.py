@@ -215,6 +215,7 @@ def test_a_first_token_is_looked_at_before_anything_else_is_sent(
     assert reason(whole) == "token-forged"
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
 def test_an_answer_arrives_though_its_request_is_still_on_the_way(
     version: str, tmp_path: Path

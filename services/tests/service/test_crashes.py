@@ -20,6 +20,7 @@ _ALWAYS = {
     "frequency, sqlite: shuffler after sending 1 + analyst after shard 1",
     "stratified, sqlite: shuffler after hand-over 1 + analyst opened 1",
     "stratified, postgres: shuffler in close 1",
+    "dummies, sqlite: shuffler in close 2",
 }
 
 
@@ -30,7 +31,7 @@ def marked(points: list[Point]) -> list[Any]:
     ]
 
 
-_CASES: tuple[Case, ...] = ("frequency", "stratified", "items")
+_CASES: tuple[Case, ...] = ("frequency", "stratified", "items", "dummies")
 _SQLITE = [point for case in _CASES for point in points(case, "sqlite")]
 _POSTGRES = [point for case in _CASES[1:] for point in points(case, "postgres")]
 
@@ -56,11 +57,12 @@ def test_the_points_that_are_always_tried_are_points() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("trials", [2, 6])
 def test_nothing_is_lost_or_doubled_whenever_services_die(
-    tmp_path: Path, postgres: postgres_server.Server
+    trials: int, tmp_path: Path, postgres: postgres_server.Server
 ) -> None:
     kills = 0
-    for trial in drawn(6, ("sqlite", "postgres")):
+    for trial in drawn(trials, ("sqlite", "postgres")):
         folder = tmp_path / str(trial.seed)
         folder.mkdir()
         lent = postgres.lent() if trial.store == "postgres" else nullcontext()
@@ -71,16 +73,17 @@ def test_nothing_is_lost_or_doubled_whenever_services_die(
         assert not found.failed, found
         kills += found.deaths("shuffler", "analyst")
 
-    # Six collections take seconds each, and somebody is killed every 0.4 s or so.
+    # A collection takes seconds, and somebody is killed every 0.4 s or so.
     assert kills > 0
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("trials", [2, 6])
 def test_nothing_is_lost_or_doubled_whenever_one_of_two_shufflers_dies(
-    tmp_path: Path, postgres: postgres_server.Server
+    trials: int, tmp_path: Path, postgres: postgres_server.Server
 ) -> None:
     kills = 0
-    for trial in drawn(6, ("postgres",), workers=2):
+    for trial in drawn(trials, ("postgres",), workers=2):
         folder = tmp_path / str(trial.seed)
         folder.mkdir()
 

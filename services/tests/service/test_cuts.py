@@ -10,9 +10,9 @@ from live_collection import (
     deliver,
     estimate_of_items,
     estimate_of_one_value,
-    items_epoch,
     one_value_epoch,
     people_of,
+    planned_epoch,
     published,
     task_for,
 )
@@ -74,7 +74,7 @@ def test_a_plan_whose_answer_is_cut_is_the_same_when_it_comes(tmp_path: Path) ->
     with Proxy(cuts) as proxy:
         shuffler, analyst = pair(who, tmp_path, between=proxy.before)
         with shuffler, analyst:
-            plan, result = asyncio.run(items_epoch(shuffler, analyst, people))
+            plan, result = asyncio.run(planned_epoch(shuffler, analyst, people))
 
     assert len(proxy.made) == 3
     assert published_values(result) == estimate_of_items(who, people, plan)

@@ -142,7 +142,7 @@ def test_progress_is_what_the_shuffler_says(tmp_path: Path) -> None:
     assert [meta for meta in page.all("meta") if "http-equiv" in meta]
 
 
-@pytest.mark.few_cases(9)
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize(
     "answer",
     [
@@ -248,6 +248,7 @@ def test_a_mean_of_the_widest_range_is_shown(tmp_path: Path) -> None:
     assert page.text
 
 
+@pytest.mark.slow
 def test_estimates_and_guarantees_are_shown(tmp_path: Path) -> None:
     who = parties()
 
@@ -324,7 +325,7 @@ def test_earlier_epochs_can_be_looked_at(tmp_path: Path) -> None:
     assert missing == 404
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("statistic", ["frequency", "mean", "sum"])
 def test_pages_are_accessible_and_need_nothing_from_elsewhere(
     tmp_path: Path, statistic: Any

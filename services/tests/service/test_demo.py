@@ -54,6 +54,7 @@ def test_the_estimate_is_near_the_truth(done: Demo) -> None:
     assert np.all(error < 0.1)
 
 
+@pytest.mark.slow
 def test_the_certificate_is_that_of_the_accountant(done: Demo) -> None:
     people = dict(zip(done.task.choices, done.result["people"], strict=True))
 
@@ -123,6 +124,7 @@ def test_services_log_where_they_are_and_nothing_else(done: Demo, folder: Path) 
     ]
 
 
+@pytest.mark.slow
 def test_too_few_people_are_refused_before_anything_starts(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError), demo(tmp_path, num_users=50):
         pass

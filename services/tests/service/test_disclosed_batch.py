@@ -65,6 +65,7 @@ def test_what_is_withheld_is_not_kept(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("manifest.bin"))
 
 
+@pytest.mark.slow
 def test_a_copy_that_was_interrupted_is_made_anew_and_a_whole_one_is_left(
     tmp_path: Path,
 ) -> None:

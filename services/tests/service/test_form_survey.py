@@ -65,6 +65,7 @@ def test_a_task_with_numbers_is_read_as_it_was_written() -> None:
     prove_plan_rule(task)
 
 
+@pytest.mark.few_cases(11)
 @pytest.mark.parametrize(
     "change",
     [

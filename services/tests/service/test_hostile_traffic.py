@@ -300,6 +300,7 @@ def test_no_service_reads_the_time_of_day() -> None:
         assert "now()" not in path.read_text().lower(), path
 
 
+@pytest.mark.slow
 def test_a_batch_that_stops_coming_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -355,6 +356,7 @@ def _raw(service: Running, request: bytes) -> bytes:
     return found
 
 
+@pytest.mark.slow
 def test_absurd_requests_are_refused_and_the_services_live_on(tmp_path: Path) -> None:
     who = task_for("frequency")
     shuffler, analyst = pair(who, tmp_path)

@@ -63,6 +63,7 @@ def published(
     return serve(tmp_path, who, scenario)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
 def test_every_message_that_was_handed_over_is_found(
     tmp_path: Path, mode: Mode

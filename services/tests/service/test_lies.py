@@ -146,6 +146,7 @@ def devices(
     return Devices(made, folder / "device.db", invitations, values, levels)
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("lie", [spent, closed, broken])
 @pytest.mark.parametrize("statistic", ["frequency", "mean"])
 def test_whoever_records_a_message_and_lies_gets_the_same_one_again(

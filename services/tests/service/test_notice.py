@@ -69,6 +69,7 @@ def test_two_answers_are_not_translated_into_one() -> None:
         parties(notice=replace(NOTICE, translations=(twice,)))
 
 
+@pytest.mark.slow
 def test_answers_of_different_questions_may_be_alike() -> None:
     answers = ("F", "rot", "grün", "blau", "grau", "R", "ja", "nein", "T", "ja", "nein")
     allowed = replace(GERMAN, answers=answers)

@@ -210,6 +210,7 @@ def test_people_moved_from_level_to_level_are_found() -> None:
         assert any("other people at each level" in problem for problem in hers), kind
 
 
+@pytest.mark.slow
 def test_results_of_other_tasks_and_other_files_are_refused() -> None:
     who, text = published("agnostic")
     result = json.loads(text)

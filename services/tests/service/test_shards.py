@@ -184,6 +184,7 @@ def kept(folder: Path) -> set[str]:
     return {path.name for path in (folder / "analyst.db.batches").glob("*/*")}
 
 
+@pytest.mark.slow
 def test_shards_come_in_any_order_and_what_has_come_is_not_asked_for_again(
     tmp_path: Path,
 ) -> None:
@@ -285,6 +286,7 @@ def test_nobody_but_the_shuffler_makes_the_analyst_keep_anything(
     assert serve(tmp_path, who, scenario) == ("signature-forged", "not-open", set())
 
 
+@pytest.mark.slow
 def test_what_came_of_a_batch_that_another_one_replaces_is_deleted(
     tmp_path: Path,
 ) -> None:

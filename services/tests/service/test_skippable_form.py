@@ -60,6 +60,7 @@ def values(num_users: int, *, seed: int = 1) -> Any:
     return np.column_stack([rng.integers(0, 5, num_users), numbers])
 
 
+@pytest.mark.slow
 def test_a_task_with_skips_is_read_as_it_was_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

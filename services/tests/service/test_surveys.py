@@ -61,6 +61,7 @@ class RatingSurvey:
     asks = "how many --stars"
     parameters = (STARS,)
     central = False
+    noise_by_shuffler = False
 
     stars: int
     mode: Mode = "agnostic"

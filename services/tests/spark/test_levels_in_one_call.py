@@ -52,7 +52,7 @@ def messages_of(protocol: Any, rows: Any = slice(None)) -> tuple[Any, list[int]]
     return randomizer.messages(people, values[rows], levels[rows]), counted.calls
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     "protocol",
     [sdp.Mean(0, 1), *(sdp.Frequency(9, randomizer=each) for each in ALIKE)],

@@ -22,7 +22,11 @@ from shuffledp_services import spark as frames
 
 ATTEMPTS = 5
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.few_cases(0),
+    pytest.mark.filterwarnings("default"),
+]
 
 
 @pytest.fixture

@@ -246,7 +246,12 @@ class TargetUsers:
             ceiling = composed_ceiling(profile, upper.level, delta)
         guess = upper.about(delta, self.shuffles)
         return ceiling, smallest_certified_epsilon(
-            profile, delta, ceiling=ceiling, guess=guess
+            profile,
+            delta,
+            ceiling=ceiling,
+            guess=guess,
+            # Of one shuffle: composed bounds are not estimated.
+            fall=upper.fall(guess) if self.shuffles == 1 else None,
         )
 
     def _about(self, upper: UpperProfile, epsilon: float) -> tuple[RestsOn, float]:

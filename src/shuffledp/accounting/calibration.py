@@ -231,6 +231,10 @@ def most_rounds(
         people: The population.
         targets: Central epsilon of each of its levels, in their order.
 
+    Returns:
+        The largest number at which no target is exceeded, or `composable_rounds` where
+        more rounds might keep the targets; and their certificate.
+
     Raises:
         CertificationError: If even one round exceeds a target.
     """
@@ -253,18 +257,29 @@ def most_rounds(
 
     if not enough(1):
         raise CertificationError("Even one round exceeds a target.")
-    max_times = MAX_TIMES // (
-        promise.coordinates * exposure.coordinates * exposure.randomizer.changes
-    )
+    most = composable_rounds(promise, people)
     low, high = 1, 2
-    while high <= max_times and enough(high):
+    while high <= most and enough(high):
         low, high = high, high * 2
     # From here on `low` rounds are kept, and `high` are not, or are not allowed.
-    high = min(high, max_times + 1)
+    high = min(high, most + 1)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if enough(middle) else (low, middle)
     return low, replace(promise, rounds=low).answer(people, wanted)
+
+
+def composable_rounds(promise: Promise, people: Population) -> int:
+    """Returns the most rounds of these people that one certificate can state.
+
+    Args:
+        promise: Protocol; its `rounds` is ignored.
+        people: The population.
+    """
+    exposure = promise.exposure(people)
+    return MAX_TIMES // (
+        promise.coordinates * exposure.coordinates * exposure.randomizer.changes
+    )
 
 
 def _targets_of(

@@ -5,6 +5,7 @@ which the bound was evaluated and found to hold, the attacked epsilon the larges
 the attack was found to succeed.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -16,6 +17,8 @@ _DIGITS = 6
 _TINY = 1e-320
 # Steps away from a guess: at least, as a logarithm, and where the guess is bad.
 _SHORTEST, _FIRST_FACTOR, _LONGEST = 2e-7, 1.05, 0.7
+# So many steps along lines are tried first, each going farther beyond where it meets 0.
+_LINES = 3
 # No epsilon has a larger logarithm, but lines may meet 0 there.
 _FARTHEST = 700.0
 # Where the interval is not a quarter of that so many steps before, it is halved.
@@ -52,7 +55,12 @@ def round_down(number: float) -> float:
 
 
 def smallest_certified_epsilon(
-    upper: Callable[[float], float], delta: float, *, ceiling: float, guess: float
+    upper: Callable[[float], float],
+    delta: float,
+    *,
+    ceiling: float,
+    guess: float,
+    fall: float | None = None,
 ) -> float:
     """Returns an epsilon with upper(epsilon) <= delta, checked by evaluating it there.
 
@@ -61,8 +69,10 @@ def smallest_certified_epsilon(
         delta: The target, in (0, 1).
         ceiling: An epsilon that is known to hold with delta = 0 (the local budget).
         guess: Where the root may lie; any number >= 0.
+        fall: By about how much log delta falls with log epsilon there, above 0; by
+            default as of a normal loss.
     """
-    return _around(upper, delta, ceiling=ceiling, guess=guess)[1]
+    return _around(upper, delta, ceiling=ceiling, guess=guess, fall=fall)[1]
 
 
 def largest_attacked_epsilon(
@@ -100,6 +110,7 @@ def _around(
     ceiling: float,
     guess: float,
     digits: int = _DIGITS,
+    fall: float | None = None,
 ) -> tuple[float, float]:
     """Returns neighboring numbers of so many digits about where a function meets delta.
 
@@ -118,28 +129,38 @@ def _around(
         # Not by the logarithm, which may be rounded to 0.
         return value > delta
 
+    if fall is None:
+        # Of a normal loss, log delta falls twice as fast as it is deep: a little farther.
+        fall = 1.0 - 1.5 * math.log(delta)
     start = _rounded(max(min(guess, ceiling), 1e-12 * ceiling), ROUND_CEILING, digits)
     low = high = start = min(start, ceiling)
-    if exceeds(start):
-        factor = _stride(excesses[start], delta)
-        while True:
-            low, high = high, _rounded(high * factor, ROUND_CEILING, digits)
+    rises = exceeds(start)
+    factor = _stride(abs(excesses[start]) / fall)
+    # A step is one digit at least.
+    for step in itertools.count():
+        if rises:
+            least = math.nextafter(high, math.inf)
+            low, high = high, _rounded(max(high * factor, least), ROUND_CEILING, digits)
             if high >= ceiling:
                 high = ceiling
                 break
             if not exceeds(high):
                 break
-            factor = max(factor**2, _FIRST_FACTOR)
-    elif not exceeds(0.0):
-        return 0.0, 0.0
-    else:
-        factor = _stride(-excesses[start], delta)
-        while True:
-            high, low = low, _rounded(low / factor, ROUND_FLOOR, digits)
+        else:
+            most = math.nextafter(low, 0.0)
+            high, low = low, _rounded(min(low / factor, most), ROUND_FLOOR, digits)
             if low < _TINY:
-                return 0.0, high
+                return (0.0, high) if exceeds(0.0) else (0.0, 0.0)
             if exceeds(low):
                 break
+            if step == 0 and not exceeds(0.0):
+                return 0.0, 0.0
+        end = high if rises else low
+        root = _line_root(excesses, fallback=end)
+        line = 2.0**step * math.log(root / end) * (1.0 if rises else -1.0)
+        if step < _LINES and line > 0.0:
+            factor = _stride(line)
+        else:
             factor = max(factor**2, _FIRST_FACTOR)
     return _narrowed(exceeds, excesses, low, high, digits)
 
@@ -183,11 +204,9 @@ def _line_root(excesses: dict[float, float], *, fallback: float) -> float:
     return math.exp(min(max(log_root, -_FARTHEST), _FARTHEST))
 
 
-def _stride(distance: float, delta: float) -> float:
-    """Returns the factor of an epsilon by which log delta falls so far, about."""
-    # Of a normal loss, log delta falls twice as fast as it is deep: a little farther.
-    stride = distance / (1.0 - 1.5 * math.log(delta))
-    return math.exp(min(max(stride, _SHORTEST), _LONGEST))
+def _stride(length: float) -> float:
+    """Returns the factor of a step of this length, in logarithms."""
+    return math.exp(min(max(length, _SHORTEST), _LONGEST))
 
 
 def _rounded(number: float, rounding: str, digits: int = _DIGITS) -> float:

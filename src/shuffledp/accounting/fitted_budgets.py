@@ -12,7 +12,10 @@ import numpy as np
 
 from shuffledp.accounting.calibration_search import largest, largest_excess
 from shuffledp.accounting.epsilon_solver import round_down
-from shuffledp.accounting.joint_budgets import joint_budgets
+from shuffledp.accounting.joint_budgets import (
+    estimated_budgets,
+    joint_budgets,
+)
 from shuffledp.accounting.promise import Promise
 from shuffledp.errors import CertificationError
 from shuffledp.population import MAX_BUDGET, Population
@@ -53,6 +56,29 @@ def fitted_budgets(
         except CertificationError:
             continue
         yield levels.answer()
+
+
+def estimated_people(
+    promise: Promise, counts: Ints, wanted: list[float], *, apart: bool
+) -> Population:
+    """Returns about the people of `fitted_budgets`, quickly; nothing is certified.
+
+    Args:
+        promise: See `fitted_budgets`, as for what follows.
+        counts: Likewise.
+        wanted: Likewise.
+        apart: Likewise.
+
+    Raises:
+        CertificationError: If nothing is estimated.
+    """
+    levels, targets = _Levels(), np.array(wanted)
+    for part in np.arange(counts.size)[:, None] if apart else [slice(None)]:
+        budgets = estimated_budgets(
+            promise, counts[part], targets[part].tolist(), targets[part]
+        )
+        levels.add(rounded_population(budgets, counts[part]), targets[part].tolist())
+    return levels.answer()[0]
 
 
 class _Levels:

@@ -77,6 +77,21 @@ def joint_budgets(
     )
 
 
+def estimated_budgets(
+    promise: Promise,
+    counts: Ints,
+    targets: Sequence[float],
+    start: Floats,
+) -> Floats:
+    """Returns about the budgets of `joint_budgets`, by estimates: nothing is certified.
+
+    Raises:
+        CertificationError: If nothing is estimated.
+    """
+    system = _System(promise, counts, targets, MAX_BUDGET)
+    return system.estimated_budgets(start)
+
+
 class _System:
     """System of equations, one per level: excess(budgets) = 0, in logarithms.
 
@@ -128,6 +143,10 @@ class _System:
                 if log_budgets is not None:
                     return self.ordered(np.exp(log_budgets))
         return None
+
+    def estimated_budgets(self, start: Floats) -> Floats:
+        """Returns about the budgets that use up every target; see `_estimated_start`."""
+        return self.ordered(np.exp(self._estimated_start(np.log(start))))
 
     def _normal_start(self, start: Floats) -> Floats:
         """Returns where no excess would be left if losses were normal.
@@ -240,8 +259,12 @@ class _System:
 
     def _done_levels(self, log_budgets: Floats, excess: Floats) -> NDArray[np.bool_]:
         """Returns the levels that keep their targets with the largest budget."""
+        return self._at_most(log_budgets) & (excess <= 0.0)
+
+    def _at_most(self, log_budgets: Floats) -> NDArray[np.bool_]:
+        """Returns the levels with the largest budget; all above them have it, too."""
         at_most: NDArray[np.bool_] = log_budgets >= np.log(self.highest) - 1e-12
-        return at_most & (excess <= 0.0)
+        return at_most
 
     def _largest_excess(self, log_budgets: Floats, excess: Floats) -> float:
         """Returns the largest excess, of either sign, of levels that are not done."""
@@ -275,7 +298,14 @@ class _System:
 
     def _excess(self, log_budgets: Floats) -> Floats:
         people = self._population_of(log_budgets)
-        return self._excess_of(self._promise.deltas_of(people, self._targets))
+        # Levels with the largest budget differ in their targets alone: those that keep
+        # the least of these targets keep the others.
+        size = log_budgets.size
+        first = int(np.argmax(np.append(self._at_most(log_budgets), True)))
+        deltas = self._promise.deltas_of(people, self._targets[: first + 1])
+        if deltas[-1] > self._promise.delta:
+            deltas = self._promise.deltas_of(people, self._targets)
+        return self._excess_of([*deltas, *deltas[-1:] * (size - len(deltas))])
 
     def _estimated_excess(self, log_budgets: Floats) -> Floats:
         people = self._population_of(log_budgets)

@@ -119,7 +119,12 @@ class Promise:
         ]
 
     def deltas_of(self, people: Population, targets: Sequence[float]) -> list[float]:
-        """Returns the certified delta of every level, at its target."""
+        """Returns the certified delta of every level, at its target.
+
+        Args:
+            people: The population.
+            targets: Central epsilons of its first levels, or of all.
+        """
         return list(self._deltas(people, targets))
 
     def _deltas(self, people: Population, targets: Sequence[float]) -> Iterator[float]:
@@ -132,7 +137,7 @@ class Promise:
         times = self.rounds * self.coordinates * exposure.coordinates
         shuffles = times * exposure.randomizer.changes
         # Together, what the levels have in common is prepared once.
-        profiles = self._once(people, range(people.num_levels), shuffles)
+        profiles = self._once(people, range(len(targets)), shuffles)
         for once, target in zip(profiles, targets, strict=True):
             yield composed_profile(once, times, self.delta)(target)
 

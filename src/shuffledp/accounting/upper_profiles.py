@@ -43,6 +43,8 @@ _FAR_MORE = 1e3
 _NOTHING = 1e-300
 # A theorem whose estimate is so many times another's bound is not evaluated.
 _HOPELESS = 1.2
+# Part of epsilon over which the fall of an estimate is measured.
+_FALL_STEP = 2e-3
 # Share of a bound that may be margin before smaller epsilons are tried.
 _CAUTION = 0.01
 # Evaluations of slow profiles in compositions, as many as an account of a few seconds may
@@ -141,8 +143,8 @@ class UpperProfile:
         for name, bound in self.bounds.items():
             # Too few messages, or too steep: another bound, or the local one, remains.
             with suppress(CertificationError):
-                # Estimates are right to a twentieth.
-                if bound.estimate(epsilon) > _HOPELESS * best[1]:
+                # Estimates are right to a twentieth; the first bound is evaluated anyway.
+                if best[1] < 1.0 and bound.estimate(epsilon) > _HOPELESS * best[1]:
                     continue
                 best = min(best, (name, bound.delta(epsilon)), key=lambda pair: pair[1])
                 # No other proof can bring more than a thousandth.
@@ -174,6 +176,18 @@ class UpperProfile:
                 top = self.level if pure else max(self.level, guess)
                 return rough_epsilon(self.estimate, delta, ceiling=top, guess=guess)
         return guess
+
+    def fall(self, epsilon: float) -> float | None:
+        """Returns by about how much log delta falls with log epsilon, None if unknown."""
+        farther = (1.0 + _FALL_STEP) * epsilon
+        if self.randomizer.delta_local == 0.0 and farther >= self.level:
+            # Nothing is left there, and of the largest budgets numbers overflow.
+            return None
+        with suppress(CertificationError):
+            before, after = self.estimate(epsilon), self.estimate(farther)
+            if before > after > 0.0:
+                return math.log(before / after) / math.log1p(_FALL_STEP)
+        return None
 
     def ceiling(self, delta: float) -> float:
         """Returns an epsilon at which the message alone keeps `delta`."""

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from shuffledp.accounting.calibration import (
+    composable_rounds,
     largest_budget,
     largest_budgets,
     largest_scale,
@@ -199,7 +200,12 @@ def rounds_command(
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
         rounds, calibration = most_rounds(promise, people, wanted)
-    _show(calibration, f"{rounds:,} rounds", as_json)
+    answer = f"{rounds:,} rounds"
+    if rounds == composable_rounds(promise, people):
+        answer += (
+            ", the most that one certificate states: more may keep the targets, too"
+        )
+    _show(calibration, answer, as_json)
 
 
 def _promise(

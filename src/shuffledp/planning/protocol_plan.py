@@ -155,7 +155,7 @@ class ProtocolPlan:
             # Below 1 % the difference is not worth a sentence.
             if safest.guarantee.worst.epsilon_central < 0.99 * weakest:
                 words.append(
-                    f" The strongest central guarantee at these levels is that of "
+                    f" The strongest central guarantee of these protocols is that of "
                     f"{safest.name} ({safest.mode}): ask for central targets to compare "
                     "at equal guarantees."
                 )

@@ -5,7 +5,7 @@ The range of messages is cut into bins; all others hold one value, the same.
 *Where the others are many*, a bin's score grows with the target user's difference R(x)
 - R(x') there, divided by how often others fall into it (the locally most powerful
 test), rounded to a few whole numbers. Of three values the others hold the one for which
-this tells most.
+this tells most, or each of two that tell as much.
 
 For normal noise more scores tell more, and those bins are cut off where others are few.
 
@@ -38,6 +38,9 @@ _LEAST_USERS, _MOST_LEVELS = 1_000, 10_000
 _MANY = 1.0
 # Expected messages of others in the region where they are few.
 _FEW = (1.0, 0.1, 1e-2, 1e-5, 1e-9)
+# The evidence is the same up to rounding where others hold -1 as where they hold 1, and
+# either may show more: both are tried.
+_TIED = 1e-9
 # Levels whose bins are computed at once.
 _BATCH = 20_000
 # A target user who changes less than this is not attacked: rounding would count.
@@ -123,11 +126,16 @@ def noise_attacks(
         if np.abs(change).sum() < _SILENT:
             attacks_by_target_user.append(())
             continue
-        value = max(
-            falls,
-            key=lambda value: float(np.sum(change**2 / (falls[value] + _MANY))),
-        )
-        attacks = [attack(value, _scores(change, falls[value]), density_x, density_y)]
+        evidence = {
+            value: float(np.sum(change**2 / (fall + _MANY)))
+            for value, fall in falls.items()
+        }
+        enough = (1.0 - _TIED) * max(evidence.values())
+        attacks = [
+            attack(value, _scores(change, falls[value]), density_x, density_y)
+            for value in falls
+            if evidence[value] >= enough
+        ]
         for many in _MORE_MANY if precise else ():
             if falls[1.0].max() >= many:
                 scores = _scores(change, falls[1.0], _NUM_SCORES_OF_NORMAL_NOISE, many)

@@ -123,9 +123,10 @@ def _tables(summary: Summary) -> dict[str, bytes]:
 
 
 def write_report(summary: Summary, folder: Path) -> list[Path]:
-    """Writes report.html, its pictures, estimate.json, and all rows as three tables.
+    """Writes report.html, its pictures, estimate.json, the certificate, and three tables.
 
-    All files are written, or none.
+    All files are written, or none. The tables hold all rows; the certificate is the one in
+    estimate.json, alone, as `shuffledp verify` reads it.
 
     Returns:
         The paths of the files.
@@ -138,6 +139,7 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
         "report.html": html_report(summary),
         **_pictures(summary),
         "estimate.json": json.dumps(summary.to_dict(), indent=2) + "\n",
+        "certificate.json": json.dumps(summary.guarantee.to_dict(), indent=2) + "\n",
         f"{_STEM}.csv": estimates_csv(summary),
         **_tables(summary),
     }

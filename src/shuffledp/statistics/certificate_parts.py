@@ -51,6 +51,11 @@ def certificates_in(record: object) -> dict[str, Guarantee]:
     Raises:
         DataError: If it is neither, or holds a certificate at any other path.
     """
+    if isinstance(record, Mapping) and "guarantee" in record:
+        raise DataError(
+            "Expected a certificate, got a report with one in it, at `guarantee`: the "
+            "report's folder has the certificate alone, too, as certificate.json."
+        )
     if not isinstance(record, Mapping) or "certificate" not in record:
         return {WHOLE: read_certificate(record)}
     if frozenset(record) not in _HOLDERS:

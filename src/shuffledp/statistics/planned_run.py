@@ -83,6 +83,34 @@ def planned_protocol(
     return protocol
 
 
+def counted_choices(choices: Choices, chosen: Tally | None) -> ChoiceCounts:
+    """Returns how many people made each choice.
+
+    Args:
+        choices: The protocol that collected them.
+        chosen: The tally of the choices.
+
+    Raises:
+        InvalidInputError: If there is no tally.
+    """
+    if chosen is None:
+        raise InvalidInputError("Expected the targets that people chose before.")
+    return choices.estimate(chosen)
+
+
+def people_of_batch(counts: ChoiceCounts, people: Sequence[int]) -> BatchPeople:
+    """Returns the people whom a batch after a choice of targets is about.
+
+    Args:
+        counts: How many people made each choice.
+        people: The number of reports in all, as the only entry.
+    """
+    # Reports do not name choices: `people` has their total alone. People who chose
+    # a target and sent no answers give no cover.
+    planned = counts.people()
+    return BatchPeople(planned, max(planned.num_users - people[0], 0))
+
+
 @dataclass(frozen=True)
 class PlannedRun(ABC):
     """The stage after a plan, whatever protocol it plans: see `AnswerRun`.
@@ -136,10 +164,7 @@ class PlannedRun(ABC):
 
     def batch_people(self, people: Sequence[int], chosen: Tally | None) -> BatchPeople:
         """See `AnswerRun`."""
-        # Reports do not name choices: `people` has their total alone. People who chose
-        # a target and sent no answers give no cover.
-        planned = self._counts(chosen).people()
-        return BatchPeople(planned, max(planned.num_users - people[0], 0))
+        return people_of_batch(self._counts(chosen), people)
 
     def estimate(self, tally: Tally, chosen: Tally | None) -> Estimate:
         """See `AnswerRun`."""
@@ -166,6 +191,4 @@ class PlannedRun(ABC):
         """Returns counts with noise, and the mean of it that one person adds to each."""
 
     def _counts(self, chosen: Tally | None) -> ChoiceCounts:
-        if chosen is None:
-            raise InvalidInputError("Expected the targets that people chose before.")
-        return self.choices.estimate(chosen)
+        return counted_choices(self.choices, chosen)

@@ -209,3 +209,34 @@ class AnswerRun(StageRun, Protocol):
             A p-value, whatever people answered; None where counts say nothing about it.
         """
         ...
+
+
+@runtime_checkable
+class RunWithDummies(Protocol):
+    """The stage of answers to which the shuffler adds messages of its own, as noise."""
+
+    @property
+    def mean_dummies(self) -> int:
+        """The mean number of messages that the shuffler adds."""
+        ...
+
+    @property
+    def most_dummies(self) -> int:
+        """The largest number of them."""
+        ...
+
+    def draw_dummies(self, *, rng: Rng) -> NDArray[Any]:
+        """Draws the messages that the shuffler adds to a batch, shape (dummies,).
+
+        Args:
+            rng: Secret from the analyst.
+        """
+        ...
+
+    def of_batch(self, tally: Tally) -> Tally:
+        """Returns the tally of a whole batch, which holds the dummies of one shuffle.
+
+        Args:
+            tally: The sum of the tallies of all its parts.
+        """
+        ...

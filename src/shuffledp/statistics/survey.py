@@ -93,6 +93,11 @@ class Survey(Protocol):
     central: ClassVar[bool]
 
     @property
+    def noise_by_shuffler(self) -> bool:
+        """Whether the shuffler adds the noise, as dummies, and devices none."""
+        ...
+
+    @property
     def mode(self) -> Mode:
         """Whether choices travel apart from answers or with them."""
         ...

@@ -38,6 +38,7 @@ def either(p: Floats, q: Floats, epsilon: float) -> float:
     return max(divergence(p, q, epsilon), divergence(q, p, epsilon))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(atoms=OUTCOMES)
 def test_delta_is_the_sum_over_all_outcomes(atoms: list[tuple[float, float]]) -> None:

@@ -86,6 +86,7 @@ def test_noise_costs_what_is_known(
             assert (bounds.lower(epsilon) > DELTA) != enough
 
 
+@pytest.mark.few_cases(2)
 @covering(
     (
         ("decay", "pairs", "shape"),

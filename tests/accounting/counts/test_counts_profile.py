@@ -151,7 +151,7 @@ def test_the_closed_form_of_poisson_noise_is_that_of_its_atoms(
         assert closed.upper(epsilon) == pytest.approx(summed.upper(epsilon), rel=rel)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("noise", "cells"),
     [(GeometricNoise(0.6, 20.0, 8.0), 110), (PoissonNoise(20.0), 70)],

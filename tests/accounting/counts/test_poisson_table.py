@@ -50,7 +50,7 @@ def summed_delta(means: tuple[float, float], rate: float, epsilon: float) -> flo
     return total
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("row", [0, -1])
 @pytest.mark.parametrize("column", [0, 1])
 def test_a_row_keeps_its_targets_by_direct_summation(
@@ -134,6 +134,7 @@ def test_a_plan_that_breaks_the_table_is_refused(table: PoissonTable) -> None:
     table.check(plan(table), 5_000)
 
 
+@pytest.mark.slow
 def test_mixed_questions_have_noise_of_their_own() -> None:
     table = make_poisson_table(((8, 4), (5, 1)), (1.0,), DELTA)
 

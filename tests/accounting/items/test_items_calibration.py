@@ -70,6 +70,7 @@ def test_largest_chance_keeps_the_target_and_hardly_more_would(
         assert items_profile(mean, more, set_size, 128, delta).lower(epsilon) > delta
 
 
+@pytest.mark.slow
 def test_blanket_and_chance_invert_each_other() -> None:
     m = smallest_blanket(
         1.0, 1e-8, num_items=1000, set_size=8, honest=10**6, send_probability=0.4
@@ -82,6 +83,7 @@ def test_blanket_and_chance_invert_each_other() -> None:
     assert chance == pytest.approx(0.4, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_real_coins_are_part_of_what_is_kept() -> None:
     # A billion people, whose coins together move an epsilon by 4 % of this one.
     people, delta = 10**9, 1e-11
@@ -149,6 +151,7 @@ def test_plan_is_better_than_any_other_blanket() -> None:
         assert plan.mean_squared_error <= 1.003 * other
 
 
+@pytest.mark.slow
 def test_plan_of_one_target_sends_everything() -> None:
     plan = optimize_items({1.0: 5000}, num_items=128, set_size=4, delta=2e-6)
 
@@ -196,6 +199,7 @@ def test_plan_keeps_a_limit_on_messages() -> None:
         optimize_items(people, num_items=128, set_size=4, delta=2e-6, max_messages=4)
 
 
+@pytest.mark.slow
 def test_who_asks_for_0_sends_blanket_messages_only() -> None:
     plan = optimize_items({0.0: 1000, 1.0: 4000}, num_items=64, set_size=4, delta=1e-6)
 

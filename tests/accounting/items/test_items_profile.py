@@ -60,7 +60,7 @@ SETS = [
 ]
 
 
-@pytest.mark.few_cases(9)
+@pytest.mark.few_cases(5)
 @pytest.mark.parametrize(("num_items", "first", "second"), SETS)
 @pytest.mark.parametrize("send_probability", [1.0, 0.6])
 def test_bounds_enclose_every_replacement(

@@ -29,7 +29,7 @@ def bounds(
     return entry.delta_central_lower, entry.delta_central
 
 
-@pytest.mark.few_cases(18)
+@pytest.mark.few_cases(10)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize(
     ("people", "level"),

@@ -87,7 +87,7 @@ def smaller_budget_of_a_coalition(record: Record) -> None:
     record["levels"][0]["epsilon_coalition"] = 1.0
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     "forge",
     [
@@ -118,6 +118,7 @@ def test_forged_certificates_do_not_hold(
     assert not holds
 
 
+@pytest.mark.slow
 def test_what_is_forged_above_holds(honest: Record) -> None:
     assert sdp.verify(honest).holds
 

@@ -111,7 +111,7 @@ SECOND = np.array([0.45, 0.25, 0.15, 0.1, 0.05])
 DIFFERENCE = SECOND[::-1] - SECOND
 
 
-@pytest.mark.few_cases(19)
+@pytest.mark.few_cases(10)
 @pytest.mark.parametrize("top", [1, 2, 4])
 @pytest.mark.parametrize("rounds", [1, 2, 3])
 @pytest.mark.parametrize("counts", [[0, 0, 0], [1, 0, 0], [0, 0, 3], [3, 2, 2]])
@@ -136,7 +136,7 @@ def test_attack_reaches_the_best_threshold(
             assert lower >= exact * TIGHTNESS
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.few_cases(2)
 @covering(
     ("others_hold_x", [False, True]),
     (("num_others", "budget"), [(100, 3.0), (100, 30.0), (1000, 1.0), (10_000, 7.0)]),

@@ -17,7 +17,7 @@ TEN_THOUSAND_2 = {2.0: 10_000}
 LIBERAL = {1.0: 1, 8.0: 100_000}
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("device", "crowd", "reached"),
     [

@@ -337,7 +337,7 @@ def test_crude_smoothing_and_integration_only_raise_the_bound(
         assert exact <= composed([(part, rounds)]).delta(share * rounds) <= 1.0
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 4.0])
 @pytest.mark.parametrize("rounds", [2, 300])
 def test_wide_steps_and_short_lines_are_paid_for_by_the_error_bound(

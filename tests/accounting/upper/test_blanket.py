@@ -70,6 +70,7 @@ def test_delta_far_out_in_the_tail_is_just_above_the_double_sum() -> None:
         assert oracle.delta(epsilon) <= upper <= oracle.delta(epsilon) * (1 + 1e-4)
 
 
+@pytest.mark.slow
 @given(
     losses=st.tuples(*[st.integers(-20, 20)] * 3),
     parts=st.tuples(*[st.integers(1, 9)] * 3),

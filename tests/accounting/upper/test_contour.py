@@ -61,7 +61,7 @@ def integral_for(
     return ContourBound(cover, cover.blanket_probabilities, counts)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @covering(("crowd", range(len(CROWDS))), ("share", SHARES))
 def test_integral_is_above_the_double_sum_in_fifty_digits(
     crowd: int, share: float

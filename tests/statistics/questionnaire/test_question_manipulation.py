@@ -76,7 +76,7 @@ LINEAR = [
 ]
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(("question", "answers"), LINEAR)
 def test_no_report_moves_an_estimate_further_and_one_as_far(
     question: Question, answers: Floats
@@ -196,6 +196,7 @@ def test_reports_of_no_fixed_size_have_no_bound() -> None:
     assert np.all(np.isinf(shift))
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("num_liars", [1, 3])
 def test_no_reports_move_shares_of_those_who_answered_further(num_liars: int) -> None:
     edges = (0.0, 1.0, 2.0, 4.0, 8.0)

@@ -129,6 +129,7 @@ def test_a_plan_keeps_targets_and_adds_no_more_noise_than_needed() -> None:
     assert again == plan.guarantee
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("target", [8.0, 700.0])
 def test_large_targets_are_kept_with_little_noise(target: float) -> None:
     plan = plan_questionnaire(QUESTIONS[1:], Wish(targets={target: 1_000}))

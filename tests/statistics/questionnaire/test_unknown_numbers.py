@@ -41,7 +41,7 @@ def rows_of(result: Any, quantity: str) -> list[Any]:
     return [r for r in result.summary.rows if r.details["quantity"] == quantity]
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("quantity", ["mean", "share below", "quantile"])
 def test_numbers_of_too_few_answers_are_unknown(result: Any, quantity: str) -> None:
     for row in rows_of(result, quantity):
@@ -63,6 +63,7 @@ def test_json_and_csv_leave_unknown_numbers_out(result: Any) -> None:
     assert [cells[name] for name in ("estimate", "low", "high", "error")] == [""] * 4
 
 
+@pytest.mark.few_cases(1)
 def test_tables_and_pages_say_unknown(result: Any) -> None:
     for text in (str(result), html_report(result.summary)):
         assert "unknown" in text
@@ -81,6 +82,7 @@ def test_truths_without_an_interval_are_not_counted(result: Any) -> None:
     assert 0 < result.summary.num_covered <= len(comparable) < len(result.summary.rows)
 
 
+@pytest.mark.slow
 def test_what_many_people_answered_stays_known() -> None:
     ages = np.linspace(0.0, 120.0, N).tolist()
     frame = {"mean": ages, "spread": ages, "epsilon": [9.0] * N}

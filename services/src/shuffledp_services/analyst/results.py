@@ -21,6 +21,15 @@ from shuffledp_services.wire.task import Task
 
 CONFIDENCE = 0.95
 
+NOISE_BY_SHUFFLER = (
+    "The shuffler draws its dummies as it should, adds all of them, and keeps them to "
+    "itself: if it does not, nothing is left of the central epsilons against the analyst, "
+    "and nothing in the counts shows it. It committed to the secret they are drawn from "
+    "before anybody answered. Whether it drew them from there, an auditor finds out to "
+    "whom it opens the seed of the epoch."
+)
+"""What everybody who reads a certificate has to believe, where the shuffler adds noise."""
+
 
 def result_of(
     state: AnalystState,
@@ -184,11 +193,15 @@ def _assumptions(
     """Returns the assumptions of this service, beside those of the certificate."""
     # The certificate counts on these users alone.
     hiding = max(accepted - task.absent - spoiled, 0)
+    relied_on = (
+        f"numbers hold as long as {hiding:,} people sent what their devices drew."
+        if task.dummy_commitment is None
+        else "people add no noise, and numbers hold whatever others sent."
+    )
     lines = [
         f"Of {accepted:,} accepted reports, {task.absent:,} are assumed to come from "
         f"people who collude or send noise, and {spoiled:,} reports could not be read or "
-        f"were dummies: numbers hold as long as {hiding:,} people sent what their devices "
-        "drew.",
+        f"were dummies: {relied_on}",
         "The shuffler and the analyst do not work together: one sees who sends, the other "
         "what is sent.",
         "Every device seals each message with randomness of its own. The batch is in the "
@@ -214,6 +227,8 @@ def _assumptions(
             "The analyst learns how many people chose each level, not which message "
             "comes from which level."
         )
+    if task.dummy_commitment is not None:
+        lines.append(NOISE_BY_SHUFFLER)
     return lines
 
 

@@ -133,6 +133,13 @@ class AnalystState:
         # The signed header must match the task, or messages could not be told apart.
         if sizes != (counted, step.sealed_size, step.messages_per_report):
             raise Refusal(Reason.WRONG_SIZE, "Expected the task's choices and sizes.")
+        if step.dummies is not None:
+            messages = sum(shard.messages for shard in header.shards)
+            dummies = messages - sum(header.people) * step.messages_per_report
+            if not 0 < dummies <= step.dummies.most_dummies:
+                raise Refusal(
+                    Reason.WRONG_SIZE, "Expected as many dummies as the plan allows."
+                )
         # Both steps of an epoch have the same roster.
         if ready.enrolment not in (None, header.enrolment):
             raise Refusal(

@@ -83,7 +83,10 @@ class MessageCounter:
         if self.tally is None or not valid.any():
             raise InvalidInputError("Expected at least one message that can be read.")
         if not self.step.task.choices_are_levels:
-            return replace(self.tally, people=valid[None, :])
+            tally, dummies = self.tally, self.step.dummies
+            if dummies is not None:
+                tally = dummies.of_batch(tally)
+            return replace(tally, people=valid[None, :])
         chosen = valid > 0
         levels = np.array(self.step.task.choices)[chosen]
         return replace(self.tally, levels=levels, people=valid[None, chosen])

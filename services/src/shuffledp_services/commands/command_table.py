@@ -35,5 +35,9 @@ COMMANDS: CommandTable = {
             "shuffledp_services.commands.audit_collection:collection_command",
             "Test the result of an epoch against canaries' RECORD, from `audit canaries`.",
         ),
+        "dummies": LazyCommand(
+            "shuffledp_services.commands.audit_dummies:dummies_command",
+            "Check that a shuffler added the dummies it had to, with its OPENED seed.",
+        ),
     },
 }

@@ -38,7 +38,13 @@ FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=Fals
     help="The analyst's: how messages are sealed for her; x-wing also against quantum "
     "computers, and 20 times longer [x25519].",
 )
-def init_command(role: str, folder: Path, suite: str | None) -> None:
+@click.option(
+    "--dummies",
+    is_flag=True,
+    help="The shuffler's, for tasks with --noise shuffler: also draw dummies.json, the "
+    "secret of the noise that it adds.",
+)
+def init_command(role: str, folder: Path, suite: str | None, *, dummies: bool) -> None:
     """Draw the keys of one party, on its own machine.
 
     Writes ROLE.json, which is secret and stays where it is, and ROLE.public.json: the
@@ -53,9 +59,18 @@ def init_command(role: str, folder: Path, suite: str | None) -> None:
         raise InvalidInputError(
             "Expected no --suite: messages are sealed for the analyst."
         )
+    if dummies and role != "shuffler":
+        raise InvalidInputError("Expected no --dummies: the shuffler draws them.")
     # Not a default of the option: others may not give --suite at all.
-    secret, public = draw_keys(folder, Role(role), Suite(suite or "x25519"))
+    secret, public = draw_keys(
+        folder, Role(role), Suite(suite or "x25519"), dummies=dummies
+    )
     click.echo(f"{secret} is secret, and stays on this machine.")
+    if dummies:
+        click.echo(
+            f"{folder / 'dummies.json'} is secret, too: who reads it can subtract the "
+            "noise. Keep a copy of it where the shuffler keeps its keys."
+        )
     click.echo(f"{public} is for the other parties.")
 
 
@@ -189,6 +204,7 @@ def create_command(folder: Path, **given: Any) -> None:
     # Imported here: services need an extra.
     from shuffledp_services.operator.task_setup import create_task
     from shuffledp_services.operator.task_signatures import (
+        load_dummy_commitment,
         load_public_part,
     )
     from shuffledp_services.wire.parties import Role
@@ -210,6 +226,7 @@ def create_command(folder: Path, **given: Any) -> None:
             epochs=given["epochs"],
             shuffler_key=load_public_part(given["shuffler_part"], Role.SHUFFLER),
             enroller_key=load_public_part(given["enroller_part"], Role.ENROLLER),
+            dummy_commitment=load_dummy_commitment(given["shuffler_part"]),
         )
     show_promises(task)
     click.echo(tolerance_text(task))

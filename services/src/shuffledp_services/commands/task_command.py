@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from shuffledp.errors import DataError, InvalidInputError
+from shuffledp_services.commands.audit_dummies import open_command
 from shuffledp_services.commands.service_options import ca_option
 from shuffledp_services.commands.task_agreement import (
     FOLDER,
@@ -47,7 +48,13 @@ def task_group() -> None:
     """
 
 
-for command in (init_command, create_command, sign_command, rotate_command):
+for command in (
+    init_command,
+    create_command,
+    sign_command,
+    rotate_command,
+    open_command,
+):
     task_group.add_command(command)
 
 

@@ -37,6 +37,12 @@ _LEVELS_SHOWN = (
     "message; people hide among those of their own level alone."
 )
 
+_DUMMIES = (
+    "the shuffler adds the noise, and devices add none: it is trusted to draw its dummies "
+    "as it should, to add all of them, and to keep them to itself. If it does not, nothing "
+    "is left of the promises against the analyst"
+)
+
 
 def show_task(task: "Task") -> None:
     """Prints all parts of a task, with the texts that people read."""
@@ -67,6 +73,8 @@ def show_promises(task: "Task") -> None:
         numbers = (plain(choice), f"{people:,}", plain(epsilon), plain(allowance))
         table.add_row(*numbers)
     show(table, f"Central epsilons, at delta {plain(task.delta)} per epoch.")
+    if task.dummy_commitment is not None:
+        show(Text(f"Caution: {_DUMMIES}.", style="yellow"))
     for caution in _cautions(task):
         show(Text(caution, style="yellow"))
     # Whole on one line: it is compared with what others see.
@@ -121,6 +129,9 @@ def _agreed(task: "Task") -> Iterator[tuple[str, str]]:
             yield name.replace("_", " "), _term_text(value)
         if name == "questions":
             yield from described(value)
+    if task.dummy_commitment is not None:
+        yield "dummies", _DUMMIES
+        yield "commitment to dummies", task.dummy_commitment.hex()
     if question.linked:
         yield "mode", _LEVELS_SHOWN
     else:

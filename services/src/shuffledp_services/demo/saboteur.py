@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from shuffledp_services.analyst import intake
 from shuffledp_services.shuffler import shard_sorter, sqlite_tables
+from shuffledp_services.shuffler.store import DrawDummies
 from shuffledp_services.wire.message_order import ShardCheck, sort_by_hash
 from shuffledp_services.wire.step import Step
 
@@ -31,8 +32,13 @@ def sabotaged_sorter(epoch: int) -> type[shard_sorter.ShardSorter]:
     """Returns a sorter that keeps the order of arrival in one epoch."""
 
     class SabotagedShardSorter(shard_sorter.ShardSorter):
-        def __init__(self, step: Step, people: tuple[int, ...]) -> None:
-            super().__init__(step, people)
+        def __init__(
+            self,
+            step: Step,
+            people: tuple[int, ...],
+            draw: DrawDummies | None = None,
+        ) -> None:
+            super().__init__(step, people, draw)
             self._order = keep_order if step.epoch == epoch else sort_by_hash
 
         def sort(

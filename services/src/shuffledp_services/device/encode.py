@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.arrays import first_other
 from shuffledp.errors import InvalidInputError, UnknownLevelError
 from shuffledp.types import Floats
 from shuffledp_services.wire.sealing import Sealer
@@ -73,8 +74,10 @@ def choice_indices(task: Task, choices: Floats) -> NDArray[np.int64]:
     known = np.array(task.choices)
     indices = np.minimum(np.searchsorted(known, choices), known.size - 1)
     # Also refuses a choice above all others, which has the last index.
-    if not np.array_equal(known[indices], choices):
+    offered = known[indices] == choices
+    if not offered.all():
         raise UnknownLevelError(
-            f"Expected every {task.choice_word} to be one that the task offers."
+            f"Expected every {task.choice_word} to be one that the task offers"
+            f"{first_other(offered)}."
         )
     return indices.astype(np.int64)

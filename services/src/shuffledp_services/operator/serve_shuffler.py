@@ -12,6 +12,7 @@ from shuffledp_services.operator.server import hosted_tasks, store_at
 from shuffledp_services.operator.task_signatures import (
     check_alone,
     load_agreed,
+    load_dummies,
     load_former,
 )
 from shuffledp_services.shuffler.analyst_client import AnalystClient
@@ -77,7 +78,9 @@ def _load(folder: Path) -> tuple[Task, ShufflerHost]:
     secrets = ShufflerSecrets.load(folder / SHUFFLER_FILE)
     rosters, former = roster_reader(folder, task), load_former(folder, task)
     last_roster = partial(last_roster_epoch, folder)
-    return task, ShufflerHost(task, secrets, rosters, last_roster, former)
+    return task, ShufflerHost(
+        task, secrets, rosters, last_roster, former, load_dummies(folder, task)
+    )
 
 
 def _in_file(path: Path) -> ShufflerStore:

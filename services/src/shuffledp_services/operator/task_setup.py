@@ -48,6 +48,7 @@ def create_task(
     epochs: int,
     shuffler_key: bytes,
     enroller_key: bytes,
+    dummy_commitment: bytes | None = None,
 ) -> Task:
     """Writes a new task into the analyst's folder, with the analyst's signature.
 
@@ -65,6 +66,8 @@ def create_task(
         epochs: Number of epochs that the allowance pays for.
         shuffler_key: From the shuffler's public part, 32 bytes.
         enroller_key: From the enroller's public part, 32 bytes.
+        dummy_commitment: From the shuffler's public part, if it has one; only a task whose
+            shuffler adds the noise names it.
 
     Raises:
         InvalidInputError: If a value is out of range, or the minimum does not keep the
@@ -102,6 +105,9 @@ def create_task(
             shuffler_signing_key=shuffler_key,
             enroller_signing_key=enroller_key,
             plan_rule=rule,
+            dummy_commitment=(
+                dummy_commitment if question.survey.noise_by_shuffler else None
+            ),
         )
 
     task_id, rule = os.urandom(ID_SIZE), None

@@ -14,10 +14,12 @@ from pathlib import Path
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp_services.storage.key_files import (
     ANALYST_FILE,
+    DUMMIES_FILE,
     ENROLLER_FILE,
     SHUFFLER_FILE,
     TASK_FILE,
     AnalystSecrets,
+    DummySecrets,
     EnrollerSecrets,
     ShufflerSecrets,
     load_task,
@@ -59,13 +61,16 @@ def public_part_file(role: Role) -> str:
     return f"{role.value}.public.json"
 
 
-def draw_keys(folder: Path, role: Role, suite: Suite) -> tuple[Path, Path]:
+def draw_keys(
+    folder: Path, role: Role, suite: Suite, *, dummies: bool = False
+) -> tuple[Path, Path]:
     """Draws a party's keys on its own machine.
 
     Args:
         folder: Folder of the files; created if it is missing.
         role: Party that draws its keys.
         suite: Suite that seals messages; used by the analyst only.
+        dummies: Whether a shuffler also draws the secret of the noise that it will add.
 
     Returns:
         The secret file, and the public part for the analyst.
@@ -87,7 +92,12 @@ def draw_keys(folder: Path, role: Role, suite: Suite) -> tuple[Path, Path]:
         secrets = EnrollerSecrets.new()
     # Fails if there are keys already: they are never overwritten.
     secrets.save(secret)
-    content = public_part(role, secrets.signing_key)
+    commitment = None
+    if dummies:
+        drawn = DummySecrets.new()
+        drawn.save(folder / DUMMIES_FILE)
+        commitment = drawn.commitment
+    content = public_part(role, secrets.signing_key, commitment)
     write_new(public, json.dumps(content, indent=2) + "\n")
     return secret, public
 
@@ -98,6 +108,44 @@ def load_public_part(path: Path, role: Role) -> bytes:
     Raises:
         DataError: If the file is missing or damaged, or belongs to another party.
     """
+    return _read_part(path, role)[0]
+
+
+def load_dummy_commitment(path: Path) -> bytes | None:
+    """Returns the commitment to dummies in a shuffler's public part; None without one.
+
+    Raises:
+        DataError: If the file is missing or damaged, or belongs to another party.
+    """
+    return _read_part(path, Role.SHUFFLER)[1]
+
+
+def load_dummies(folder: Path, task: Task) -> DummySecrets | None:
+    """Reads the secret of a shuffler's dummies; returns None where it adds no noise.
+
+    Raises:
+        DataError: If it is missing, damaged, or not the one that the task commits to.
+    """
+    if task.dummy_commitment is None:
+        return None
+    path = folder / DUMMIES_FILE
+    if not path.is_file():
+        raise DataError(
+            f"Expected {path}: the shuffler adds the noise of this task, from the secret "
+            "that shuffledp task init shuffler --dummies wrote there. Copy the file from "
+            "the folder in which the shuffler's keys were drawn (chmod 600). If it is "
+            "lost, no batch can be made: agree on a new task."
+        )
+    dummies = DummySecrets.load(path)
+    if dummies.commitment != task.dummy_commitment:
+        raise DataError(
+            f"Expected in {path} the secret to which the task commits, got another one: "
+            "copy the file that was drawn with the public part of this task."
+        )
+    return dummies
+
+
+def _read_part(path: Path, role: Role) -> tuple[bytes, bytes | None]:
     try:
         return read_public_part(read_object(read_file(path), "a public part"), role)
     except Refusal as error:
@@ -114,6 +162,13 @@ def check_alone(folder: Path, role: Role) -> None:
     Raises:
         DataError: If the folder has the other service's secrets.
     """
+    # Opened seeds, too: see `audit.dummy_audit`.
+    secret = next(folder.glob("dummies*.json"), None)
+    if role is Role.ANALYST and secret is not None:
+        raise DataError(
+            f"Expected no {secret} at the analyst: who has it can subtract the noise, and "
+            "nothing is left of the guarantee."
+        )
     # A party with both could open messages and link them to their senders. The
     # enroller's secrets may be there: either of the two may be the enroller.
     other = Role.SHUFFLER if role is Role.ANALYST else Role.ANALYST
@@ -142,6 +197,9 @@ def sign(folder: Path, role: Role) -> Path:
         raise InvalidInputError(
             f"Expected a task that names the {role}'s key of this folder."
         )
+    if role is Role.SHUFFLER:
+        # Without its secret, the shuffler could not keep what it signs.
+        load_dummies(folder, task)
     path = folder / signature_file(role)
     write_new(path, json.dumps(agreement(role, task, key), indent=2) + "\n")
     return path

@@ -11,7 +11,12 @@ from typing import Any
 
 from shuffledp_services.collection.shuffler_state import ShufflerState
 from shuffledp_services.shuffler.shard_sorter import Piece, ShardSorter, pieces
-from shuffledp_services.shuffler.store import MANIFEST, SealBatch, table_name
+from shuffledp_services.shuffler.store import (
+    MANIFEST,
+    DrawDummies,
+    SealBatch,
+    table_name,
+)
 
 SEALED = "bytea NOT NULL"
 """The type of sealed messages."""
@@ -21,7 +26,11 @@ _UNTOUCHED = "autovacuum_enabled = false, toast.autovacuum_enabled = false"
 
 
 async def create_batch(
-    connection: Any, state: ShufflerState, people: tuple[int, ...], seal: SealBatch
+    connection: Any,
+    state: ShufflerState,
+    people: tuple[int, ...],
+    seal: SealBatch,
+    draw: DrawDummies | None = None,
 ) -> ShufflerState:
     """Replaces the messages of a step by its batch; returns the closed state.
 
@@ -30,14 +39,21 @@ async def create_batch(
         state: The open step.
         people: Its report counts.
         seal: Makes the manifest.
+        draw: Draws the shuffler's dummies, where it adds some.
     """
     name = table_name(state.task)
-    sorter = ShardSorter(state.step, people)
+    sorter = ShardSorter(state.step, people, draw)
     await _create_spill(connection)
     # A cursor, as the messages of a large step do not fit into memory.
     rows = connection.cursor(f"SELECT * FROM messages_{name}", prefetch=16)
     async for group, content in rows:
         if sorter.add(group, content):
+            await _insert_pieces(connection, "spill", sorter.deal)
+    await _insert_pieces(connection, "spill", sorter.deal)
+    dummies = sorter.dummies()
+    # In a thread: they are drawn, and sealed, piece by piece.
+    while (content := await asyncio.to_thread(next, dummies, None)) is not None:
+        if sorter.add(0, content):
             await _insert_pieces(connection, "spill", sorter.deal)
     await _insert_pieces(connection, "spill", sorter.deal)
     await connection.execute(f"DROP TABLE messages_{name}, marks_{name}, counts_{name}")

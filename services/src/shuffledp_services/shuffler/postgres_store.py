@@ -40,7 +40,12 @@ from shuffledp_services.shuffler.postgres_sessions import (
     SharedDatabase,
     lock_step,
 )
-from shuffledp_services.shuffler.store import SealBatch, SelectArrivals, table_name
+from shuffledp_services.shuffler.store import (
+    DrawDummies,
+    SealBatch,
+    SelectArrivals,
+    table_name,
+)
 from shuffledp_services.shuffler.task_record import (
     HandoverAttempts,
     TaskRecord,
@@ -157,11 +162,13 @@ class PostgresStore:
             more = await tables.read_process_counts(connection, state)
         return tuple(sum(each) for each in zip(zero_counts(state), *more, strict=True))
 
-    async def seal_batch(self, state: ShufflerState, seal: SealBatch) -> ShufflerState:
+    async def seal_batch(
+        self, state: ShufflerState, seal: SealBatch, draw: DrawDummies | None = None
+    ) -> ShufflerState:
         """Replaces the messages by the sealed batch, in the session for long work."""
         async with self._transaction() as connection:
             people = await tables.lock_and_count(connection, state)
-            after = await create_batch(connection, state, people, seal)
+            after = await create_batch(connection, state, people, seal, draw)
             await tables.update_task_row(connection, after, people)
         return after
 

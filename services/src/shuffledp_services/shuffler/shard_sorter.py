@@ -13,7 +13,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from shuffledp_services.shuffler.store import CHUNK
+from shuffledp.errors import InvalidInputError
+from shuffledp_services.shuffler.batch_dummies import HASH_SUMS, sum_hashes
+from shuffledp_services.shuffler.store import CHUNK, DrawDummies
 from shuffledp_services.wire.batch import MAX_BITS, Shard
 from shuffledp_services.wire.canonical import sha256
 from shuffledp_services.wire.message_order import (
@@ -44,14 +46,32 @@ class ShardSorter:
         shards: The shards that are sorted so far.
     """
 
-    def __init__(self, step: Step, people: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        step: Step,
+        people: tuple[int, ...],
+        draw: DrawDummies | None = None,
+    ) -> None:
         """Begins without messages.
 
         Args:
             step: The step of the messages.
             people: Its report counts, as `BatchHeader.people`.
+            draw: Draws the shuffler's dummies, where it adds some.
+
+        Raises:
+            InvalidInputError: If dummies are missing, or there must be none.
         """
+        # Without its noise, no batch leaves the shuffler.
+        if (step.dummies is None) is not (draw is None):
+            raise InvalidInputError(
+                "Expected dummies of the shuffler in batches to which it adds noise, and "
+                "in no others."
+            )
         group_sizes = [n * step.messages_per_report for n in step.group_sizes(people)]
+        if step.dummies is not None:
+            group_sizes[0] += step.dummies.mean_dummies
+        self._draw, self._hash_sum, self._is_drawn = draw, 0, False
         self._size = step.sealed_size
         self.bits = bits_for(group_sizes, self._size)
         self.shards: list[Shard] = []
@@ -82,6 +102,16 @@ class ShardSorter:
         self._dealt_bytes, self._pieces = 0, self._pieces + 1
         return spilled
 
+    def dummies(self) -> Iterator[bytes]:
+        """Returns the shuffler's dummies, to be added to level group 0, in pieces.
+
+        Called once, after all messages of people were added and dealt.
+        """
+        if self._draw is None:
+            return iter(())
+        self._is_drawn = True
+        return self._draw(self._hash_sum)
+
     @property
     def shard_indices(self) -> range:
         """The indices of all shards, in the order in which `sort` must be called."""
@@ -105,7 +135,10 @@ class ShardSorter:
 
     def _deal(self, group: int, content: bytearray) -> None:
         rows = np.frombuffer(content, np.uint8).reshape(-1, self._size)
-        prefixes = hash_prefixes(hash_messages(content, self._size), self.bits)
+        hashes = hash_messages(content, self._size)
+        if self._draw is not None and not self._is_drawn:
+            self._hash_sum = (self._hash_sum + sum_hashes(hashes)) % HASH_SUMS
+        prefixes = hash_prefixes(hashes, self.bits)
         # Grouped by prefix, so that each shard gets one slice.
         order = np.argsort(prefixes, kind="stable")
         rows, prefixes = rows[order], prefixes[order]

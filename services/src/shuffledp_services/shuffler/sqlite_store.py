@@ -27,6 +27,7 @@ from shuffledp_services.shuffler.sqlite_tables import (
     update_task_row,
 )
 from shuffledp_services.shuffler.store import (
+    DrawDummies,
     SealBatch,
     SelectArrivals,
     lease_conflict,
@@ -80,9 +81,11 @@ class SqliteStore:
         """Stores accepted reports; calls `select` once, in the transaction."""
         return await self._file.run(lambda: self._add(state, digests, select))
 
-    async def seal_batch(self, state: ShufflerState, seal: SealBatch) -> ShufflerState:
+    async def seal_batch(
+        self, state: ShufflerState, seal: SealBatch, draw: DrawDummies | None = None
+    ) -> ShufflerState:
         """Replaces the messages by the sealed batch, and empties the log."""
-        return await self._file.run(lambda: self._seal_batch(state, seal))
+        return await self._file.run(lambda: self._seal_batch(state, seal, draw))
 
     async def read_batch(
         self, state: ShufflerState, index: int
@@ -186,10 +189,12 @@ class SqliteStore:
             update_task_row(database, state, people)
         return people
 
-    def _seal_batch(self, state: ShufflerState, seal: SealBatch) -> ShufflerState:
+    def _seal_batch(
+        self, state: ShufflerState, seal: SealBatch, draw: DrawDummies | None
+    ) -> ShufflerState:
         with self._file.transaction() as database:
             people = read_counts(database, state)
-            after = create_batch(database, state, people, seal)
+            after = create_batch(database, state, people, seal, draw)
             update_task_row(database, after, people)
         self._file.empty_log()
         return after

@@ -13,6 +13,7 @@ from shuffledp_services.shuffler.store import (
     MANIFEST,
     STEP_TABLES,
     Arrivals,
+    DrawDummies,
     SealBatch,
     state_conflict,
     table_name,
@@ -114,6 +115,7 @@ def create_batch(
     state: ShufflerState,
     people: tuple[int, ...],
     seal: SealBatch,
+    draw: DrawDummies | None = None,
 ) -> ShufflerState:
     """Replaces the messages of a step by its batch; returns the closed state.
 
@@ -122,6 +124,7 @@ def create_batch(
         state: The open step.
         people: Its report counts.
         seal: Makes the manifest.
+        draw: Draws the shuffler's dummies, where it adds some.
     """
     name = table_name(state.task)
     insert = f"INSERT INTO batch_{name} VALUES (?, ?, ?)"
@@ -131,9 +134,13 @@ def create_batch(
         " piece INTEGER NOT NULL, content BLOB NOT NULL,"
         " PRIMARY KEY (shard, piece))"
     )
-    sorter = ShardSorter(state.step, people)
+    sorter = ShardSorter(state.step, people, draw)
     for group, content in database.execute(f"SELECT * FROM messages_{name}"):
         if sorter.add(group, content):
+            database.executemany(insert, sorter.deal())
+    database.executemany(insert, sorter.deal())
+    for content in sorter.dummies():
+        if sorter.add(0, content):
             database.executemany(insert, sorter.deal())
     database.executemany(insert, sorter.deal())
     # Freed before the shards are written, which reuse the pages.

@@ -18,7 +18,7 @@ Several processes may share a store of the same tasks. Apart from counts not wri
 every process keeps all it knows in the store.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -66,6 +66,10 @@ SealBatch: TypeAlias = Callable[
     [tuple[int, ...], int, tuple[Shard, ...]], tuple[ShufflerState, bytes]
 ]
 """Maps report counts, bits and shards to the closed state and the manifest."""
+
+
+DrawDummies: TypeAlias = Callable[[int], Iterator[bytes]]
+"""Maps the sum of the hashes of people's messages (`batch_dummies`) to sealed dummies."""
 
 
 class ShufflerStore(Protocol):
@@ -126,8 +130,16 @@ class ShufflerStore(Protocol):
             The report counts after this transaction.
         """
 
-    async def seal_batch(self, state: ShufflerState, seal: SealBatch) -> ShufflerState:
-        """Replaces messages and digests by shards and the manifest from `seal`."""
+    async def seal_batch(
+        self, state: ShufflerState, seal: SealBatch, draw: DrawDummies | None = None
+    ) -> ShufflerState:
+        """Replaces messages and digests by shards and the manifest from `seal`.
+
+        Args:
+            state: The open step.
+            seal: Makes the manifest, once the shards are known.
+            draw: Draws the dummies that the shuffler adds before; None if it adds none.
+        """
 
     def read_batch(self, state: ShufflerState, index: int) -> AsyncIterator[bytes]:
         """Yields a shard of the closed batch in pieces of up to `CHUNK` bytes.

@@ -139,7 +139,7 @@ class TaskLifecycle(TaskReplica):
         Raises:
             Refusal: If a minimum is not reached, no step is open, or the disk is full.
         """
-        # Random: the analyst recognizes a repeated batch by it.
+        # The analyst recognizes a repeated batch by it. Among dummies it is theirs.
         batch_id = self._entropy(ID_SIZE)
         closed = self.people
 
@@ -149,13 +149,14 @@ class TaskLifecycle(TaskReplica):
         ) -> tuple[ShufflerState, bytes]:
             # Uploads may have been stored since the check below.
             nonlocal closed
-            after, step, closed = state.close(people, batch_id), state.step, people
+            sealed_id = batch_id if dummies is None else dummies.batch_id
+            after, step, closed = state.close(people, sealed_id), state.step, people
             header = BatchHeader(
                 task=step.task.digest,
                 epoch=step.epoch,
                 after=state.after,
                 stage=step.stage,
-                batch_id=batch_id,
+                batch_id=sealed_id,
                 people=people,
                 sealed_size=step.sealed_size,
                 bits=bits,
@@ -174,11 +175,13 @@ class TaskLifecycle(TaskReplica):
             state.close(self.people, batch_id)
             # Raises Refusal until the roster of the step is read.
             enrolment = self.roster_for(state).enrolment
+            dummies = self.hosted.batch_dummies(state.step)
             self._reached("before close")
             # No refresh meanwhile: it would wait for the lock that the close holds.
             self._closing = True
             try:
-                after = await self._store.seal_batch(state, seal)
+                draw = None if dummies is None else dummies.draw
+                after = await self._store.seal_batch(state, seal, draw)
             except Refusal as refusal:
                 await self._reload(refusal)
                 raise

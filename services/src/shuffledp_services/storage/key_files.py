@@ -4,31 +4,36 @@
     analyst.json    the analyst's: opens messages, signs plans, acknowledgements, results
     shuffler.json   the shuffler's: signs receipts, batches and its operator's commands
     enroller.json   the enroller's: signs how many tokens there are, and which
+    dummies.json    the shuffler's, where it adds the noise: what its dummies are drawn from
 
-Every party draws its keys on its own machine, and none of the three secret files ever
-leaves it. Only their owner can read them.
+Every party draws its keys on its own machine, and none of these secret files ever leaves
+it. Only their owner can read them. Whoever reads dummies.json can subtract the noise.
 """
 
 import codecs
+import hashlib
 import json
 import logging
 import os
+import secrets
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
 from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.shuffler.dummy_seed import DummySeed
 from shuffledp_services.wire.canonical import from_text, read_object, to_text
 from shuffledp_services.wire.refusal import Refusal
 from shuffledp_services.wire.sealing import Suite, new_private_key, public_key_of
 from shuffledp_services.wire.signing import new_signing_key, verify_key_of
-from shuffledp_services.wire.task import KEY_SIZE, Task
+from shuffledp_services.wire.task import KEY_SIZE, MAX_DUMMY_EPOCHS, Task
 from shuffledp_services.wire.task_reading import read_task
 
 TASK_FILE = "task.json"
 SHUFFLER_FILE = "shuffler.json"
 ANALYST_FILE = "analyst.json"
 ENROLLER_FILE = "enroller.json"
+DUMMIES_FILE = "dummies.json"
 
 _log = logging.getLogger("shuffledp_services")
 
@@ -102,6 +107,57 @@ class ShufflerSecrets(SigningSecrets):
 @dataclass(frozen=True, repr=False)
 class EnrollerSecrets(SigningSecrets):
     """Secret key of the enroller: signs rosters."""
+
+
+@dataclass(frozen=True, repr=False)
+class DummySecrets(_Secrets):
+    """Secret of a shuffler that adds the noise: seeds of all epochs, and a commitment.
+
+    Seeds form a chain of hashes, s(e - 1) = SHA-256(s(e)), from the secret, s(2^16), down
+    to the commitment, s(0): a seed tells those of earlier epochs, and none of later ones.
+
+    Attributes:
+        secret: 32 bytes.
+    """
+
+    secret: bytes
+
+    @classmethod
+    def new(cls) -> Self:
+        """Draws the secret from the operating system."""
+        return cls(secrets.token_bytes(KEY_SIZE))
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Reads a file that `save` wrote.
+
+        Raises:
+            DataError: If it is missing or damaged.
+        """
+        return cls._load(path, {"secret": (KEY_SIZE,)})
+
+    @property
+    def commitment(self) -> bytes:
+        """The commitment that a task names, 32 bytes."""
+        return self._link(0)
+
+    def seed(self, epoch: int) -> DummySeed:
+        """Returns the seed of an epoch's dummies.
+
+        Args:
+            epoch: From 1 to `MAX_DUMMY_EPOCHS`.
+        """
+        if not 1 <= epoch <= MAX_DUMMY_EPOCHS:
+            raise InvalidInputError(
+                f"Expected an epoch from 1 to {MAX_DUMMY_EPOCHS:,}, got {epoch:,}."
+            )
+        return DummySeed(self._link(epoch))
+
+    def _link(self, index: int) -> bytes:
+        link = self.secret
+        for _ in range(MAX_DUMMY_EPOCHS - index):
+            link = hashlib.sha256(link).digest()
+        return link
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,6 +8,9 @@ A group is sorted (`wire.message_order`) and cut where the leading bits of the h
 a shard has the messages of one group and one value of these bits. So each shard can be
 sent, checked and opened by itself, and the shard of a message is a public function of the
 message alone. Nothing else leaves the shuffler: no token, no address, no time.
+
+Where the shuffler adds the noise, its dummies are among the messages of answers: as many as
+there are more messages than people send.
 """
 
 from dataclasses import dataclass
@@ -216,6 +219,16 @@ def _shards(rows: object, bits: int) -> tuple[Shard, ...]:
 def _check_shards(header: BatchHeader, task: Task) -> None:
     # Groups are separated by their sizes: one extra message would shift all later ones.
     sizes = header.group_sizes(task)
+    if task.dummy_commitment is not None and header.stage is EpochStage.ANSWER:
+        # How many dummies there may be, the plan says: `AnalystState.receive` checks it.
+        dummies = sum(shard.messages for shard in header.shards) - sum(sizes)
+        if dummies <= 0:
+            raise Refusal(
+                Reason.WRONG_SIZE,
+                "Expected the shuffler's dummies among the messages: without them "
+                "people's messages are not private.",
+            )
+        sizes = (sizes[0] + dummies,)
     counted = [0] * len(sizes)
     if len(header.shards) != len(sizes) << header.bits:
         raise Refusal(Reason.WRONG_SIZE, "Expected a shard of every prefix and pile.")

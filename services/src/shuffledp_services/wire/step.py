@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from shuffledp.identity import Identity
-from shuffledp.statistics.stage_runs import AnswerRun, ChoiceRun, StageRun
+from shuffledp.statistics.stage_runs import (
+    AnswerRun,
+    ChoiceRun,
+    RunWithDummies,
+    StageRun,
+)
 from shuffledp.statistics.survey import EpochStage
 from shuffledp_services.wire.task import Task
 
@@ -50,6 +55,12 @@ class Step:
     def run(self) -> StageRun:
         """The run of this step."""
         return self.choice_run if self.stage is EpochStage.CHOICE else self.answer_run
+
+    @cached_property
+    def dummies(self) -> RunWithDummies | None:
+        """The run of this step, if the shuffler adds dummies to its batch."""
+        run = self.run
+        return run if isinstance(run, RunWithDummies) else None
 
     @cached_property
     def messages_per_report(self) -> int:

@@ -42,6 +42,10 @@ KEYS = (
 )
 # Member of tasks whose users choose targets, and of no others.
 PLAN_RULE = "plan_rule"
+# Member of tasks whose shuffler adds the noise, and of no others.
+DUMMY_COMMITMENT = "dummy_commitment"
+MAX_DUMMY_EPOCHS = 2**16
+"""Largest number of an epoch whose dummies a commitment covers."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,8 @@ class Task:
             32 bytes; None for a new task.
         plan_rule: The rule for plans, where users choose targets; None where they choose
             levels.
+        dummy_commitment: The shuffler's, to the secret from which it draws the noise, 32
+            bytes (`storage.key_files.DummySecrets`); None where devices draw the noise.
     """
 
     task_id: bytes
@@ -89,6 +95,7 @@ class Task:
     enroller_signing_key: bytes
     succeeds: bytes | None = None
     plan_rule: PlanRule | None = None
+    dummy_commitment: bytes | None = None
 
     def __post_init__(self) -> None:
         choices = float_array(self.choices, "choices")
@@ -133,12 +140,31 @@ class Task:
             raise InvalidInputError(
                 "Expected a rule for plans where people choose targets, and none elsewhere."
             )
+        self._check_dummies()
         # A plan keeps targets and nothing smaller.
         if not self.choices_are_levels and any(
             promise < choice
             for promise, choice in zip(self.promise, self.choices, strict=True)
         ):
             raise InvalidInputError("Expected no promise below its target.")
+
+    def _check_dummies(self) -> None:
+        commitment = self.dummy_commitment
+        if (commitment is not None) is not self.question.survey.noise_by_shuffler:
+            raise InvalidInputError(
+                "Expected the shuffler's commitment to its dummies where it adds the "
+                "noise, and none elsewhere: draw its keys with shuffledp task init "
+                "shuffler FOLDER --dummies."
+            )
+        if commitment is None:
+            return
+        if len(commitment) != DIGEST_SIZE:
+            raise InvalidInputError(f"Expected a commitment of {DIGEST_SIZE} bytes.")
+        if self.last_epoch > MAX_DUMMY_EPOCHS:
+            raise InvalidInputError(
+                f"Expected at most {MAX_DUMMY_EPOCHS // _SKIPPED:,} epochs where the "
+                f"shuffler adds the noise, got {self.epochs:,}."
+            )
 
     @cached_property
     def offer(self) -> Offer:
@@ -224,9 +250,12 @@ class Task:
     def to_dict(self) -> dict[str, Any]:
         """Returns all attributes, bytes as base64url."""
         rule = {} if self.plan_rule is None else {PLAN_RULE: self.plan_rule.to_dict()}
+        commitment = self.dummy_commitment
+        dummies = {} if commitment is None else {DUMMY_COMMITMENT: to_text(commitment)}
         return {
             # Omitted, not null, without a rule: the digest depends on the text.
             **rule,
+            **dummies,
             "version": VERSION,
             "task_id": self.identity,
             "name": self.name,

@@ -8,6 +8,7 @@ from shuffledp_services.wire.refusal import Reason, Refusal
 from shuffledp_services.wire.sealing import Suite
 from shuffledp_services.wire.task import (
     DIGEST_SIZE,
+    DUMMY_COMMITMENT,
     ID_SIZE,
     KEYS,
     NUMBERS,
@@ -33,7 +34,8 @@ def read_task(content: bytes | str) -> Task:
         InvalidInputError: If a value is out of range.
     """
     value = read_object(content, "a task")
-    if value.get("version") != VERSION or set(value) - {PLAN_RULE} != _NAMES:
+    names = set(value) - {PLAN_RULE, DUMMY_COMMITMENT}
+    if value.get("version") != VERSION or names != _NAMES:
         raise Refusal(Reason.MALFORMED, f"Expected a task of version {VERSION}.")
     for name in _LISTS:
         if not isinstance(value[name], list):
@@ -56,7 +58,9 @@ def read_task(content: bytes | str) -> Task:
     }
     succeeds, absent = value["succeeds"], value["absent"]
     question = Question.from_dict(value["question"])
-    rule = None
+    rule = commitment = None
+    if DUMMY_COMMITMENT in value:
+        commitment = from_text(value[DUMMY_COMMITMENT], DIGEST_SIZE, "a commitment")
     if PLAN_RULE in value:
         offer = Offer(choices, value["delta"], absent)
         # The survey reads its own kind of rule.
@@ -78,6 +82,7 @@ def read_task(content: bytes | str) -> Task:
         if succeeds is None
         else from_text(succeeds, DIGEST_SIZE, "a digest"),
         plan_rule=rule,
+        dummy_commitment=commitment,
     )
     # The protocol is derived from the question; the stated one shows readers what runs.
     if value["protocol"] != task.protocol.record:

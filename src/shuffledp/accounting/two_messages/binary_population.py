@@ -16,6 +16,9 @@ from shuffledp.types import Floats, Ints
 
 # Levels of a population that are told apart; more are put into this many bands.
 MAX_BANDS = 256
+# Probabilities of this size and less, of a billion people and under the largest tilt,
+# change no digit: levels whose people hardly ever send a message that is not their value.
+_NOTHING = 1e-160
 # Keeps an interval inside, or outside, of what it was computed from.
 _ROUNDING = 4e-15
 
@@ -72,6 +75,11 @@ def _banded(
         bits.least[:, present],
         counts[present].astype(np.float64),
     )
+    silent = min_probabilities.max(axis=0) <= _NOTHING
+    if np.count_nonzero(silent) > 1:
+        merged = choose.reduce(min_probabilities[:, silent], axis=1, keepdims=True)
+        min_probabilities = np.hstack([min_probabilities[:, ~silent], merged])
+        people = np.append(people[~silent], people[silent].sum())
     if people.size > MAX_BANDS:
         # Narrow bands where variances are small: most people may be there.
         band = group_indices(np.sqrt(min_probabilities.sum(axis=0)), MAX_BANDS)

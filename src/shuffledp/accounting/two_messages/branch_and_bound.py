@@ -2,9 +2,9 @@
 
 All data of a population lie in one box. The boxes with the largest bounds are cut in
 two, along the band that makes a bound loose, until no bound exceeds the worst data seen
-by more than a thousandth, or a stated effort is spent. It may end at any time: the
-largest bound of the boxes that are left is proven. Where there are few data, all of
-them are evaluated.
+by more than a thousandth, cutting no longer helps, or a stated effort is spent. It may
+end at any time: the largest bound of the boxes that are left is proven. Where there are
+few data, all of them are evaluated.
 """
 
 import math
@@ -26,6 +26,10 @@ _AT_ONCE = 128
 _MOST_STARTED = 0.9
 # By how much a logarithm may exceed that of the worst data seen.
 _ENOUGH = 1e-3
+# Where the largest bound fell by no more while the boxes doubled, or so many were added to
+# those of a near epsilon, it comes near what a bound of many data at once exceeds each of
+# them by, and hardly falls any more.
+_PROGRESS, _LEAST_MORE = 1e-5, 64
 # So few data are all evaluated.
 _FEW_DATA = 1_000
 
@@ -59,6 +63,7 @@ def search(
     effort: int = EFFORT,
     start: Floats | None = None,
     is_near: bool = False,
+    is_quick: bool = False,
 ) -> WorstData:
     """Returns the worst data found, with a proven bound for all data.
 
@@ -67,6 +72,7 @@ def search(
         effort: Boxes to be evaluated at most, about.
         start: Boxes that cover all data, as in `WorstData`; by default one box.
         is_near: Whether they are of an epsilon so near that cutting others is no use.
+        is_quick: Whether data that are worse by less than was aimed for are no matter.
     """
     counts = tilted.population.counts
     if math.prod((counts + 1.0).tolist()) <= _FEW_DATA:
@@ -81,19 +87,27 @@ def search(
     boxes = _evaluated(tilted, *start)
     settled: list[Floats] = []
     settled_upper, num_evaluated = -math.inf, start.shape[1]
+    checked, upper_then = num_evaluated, float(boxes.upper.max())
     while True:
         worst = int(np.argmax(boxes.upper))
-        inside = _inside(tilted, boxes.low[worst], boxes.high[worst])
-        incumbent = max(
-            incumbent, _worst_of(tilted, inside), key=lambda data: data.lower
-        )
+        if not (is_quick and boxes.upper[worst] <= incumbent.lower + _ENOUGH):
+            inside = _inside(tilted, boxes.low[worst], boxes.high[worst])
+            incumbent = max(
+                incumbent, _worst_of(tilted, inside), key=lambda data: data.lower
+            )
         loose = boxes.upper > incumbent.lower + _ENOUGH
         settled_upper = max(
             settled_upper, float(boxes.upper[~loose].max(initial=-math.inf))
         )
         settled.append(boxes.chosen(~loose).corners)
         boxes = boxes.chosen(loose)
-        if not loose.any() or num_evaluated >= effort:
+        is_stalled = False
+        more = _LEAST_MORE if is_near else max(checked, _LEAST_MORE)
+        if num_evaluated >= checked + more:
+            upper = float(boxes.upper.max(initial=-math.inf))
+            is_stalled = upper > upper_then - _PROGRESS
+            checked, upper_then = num_evaluated, upper
+        if not loose.any() or is_stalled or num_evaluated >= effort:
             settled_upper = max(
                 settled_upper, float(boxes.upper.max(initial=-math.inf))
             )
@@ -108,10 +122,12 @@ def search(
 def likely_worst(tilted: TiltedPopulation) -> WorstData:
     """Returns the worst of a few data that are likely to be so; `upper` is of these."""
     counts = tilted.population.counts
-    return _worst_of(
-        tilted,
-        np.stack([0.0 * counts, counts, np.where(tilted.rise > 0.0, counts, 0.0)]),
-    )
+    data = [0.0 * counts, counts]
+    rises = tilted.rise > 0.0
+    # Where the exponent rises everywhere or nowhere, the third are one of these.
+    if rises.any() and not rises.all():
+        data.append(np.where(rises, counts, 0.0))
+    return _worst_of(tilted, np.stack(data))
 
 
 @dataclass(frozen=True, eq=False)

@@ -191,7 +191,11 @@ def plan_counts(
             continue
         designs.append(design)
     if not designs:
-        raise CertificationError(f"No noise will do. {' '.join(left_out[-1:])}")
+        raise CertificationError(
+            "No noise keeps the targets in reports of at most "
+            f"{max_messages:,} messages. {' '.join(left_out)} More people, larger targets "
+            "or larger reports may do."
+        )
     designs.sort(key=lambda design: design.standard_error)
     single = None
     if most == 1 and buckets <= _MOST_CATEGORIES:

@@ -18,15 +18,17 @@ from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
 from shuffledp.statistics.counts.answer_shares import AnswerShares
 from shuffledp.statistics.counts.counts_plan_rule import CountsPlanRule, CountsTerms
-from shuffledp.statistics.counts.form_encoding import FormEncoding, FormGroup
-from shuffledp.statistics.counts.form_estimates import (
-    EntryEstimate,
-    estimate_entry,
-    share_labels,
+from shuffledp.statistics.counts.dummies_run import DummiesRun, groups_with_nulls
+from shuffledp.statistics.counts.form_encoding import FormEncoding
+from shuffledp.statistics.counts.form_estimates import EntryEstimate, share_labels
+from shuffledp.statistics.counts.form_shares import (
+    answer_shares,
+    entry_estimates,
+    share_shifts,
 )
 from shuffledp.statistics.counts.protocol import Counts
+from shuffledp.statistics.counts.shuffler_plan_rule import ShufflerPlanRule
 from shuffledp.statistics.planned_run import PlannedRun, planned_protocol
-from shuffledp.statistics.questionnaire.group_counts import question_counts
 from shuffledp.statistics.survey import Form, Offer
 from shuffledp.statistics.targets_run import TargetsRun
 from shuffledp.tally import Tally
@@ -54,6 +56,15 @@ QUESTIONS = Parameter(
     least=1,
     most=64,
 )
+NOISE = Parameter(
+    "noise",
+    "text",
+    "Who adds it; shuffler: one message per answer, and a shuffler that is trusted to add "
+    "dummies and to keep them secret from the analyst",
+    choices=("devices", "shuffler"),
+    required=False,
+    in_python=False,
+)
 # Of all questions together.
 _MOST_BUCKETS = 10_000
 
@@ -65,26 +76,33 @@ class CountsSurvey:
     Attributes:
         questions: In the order of the form.
         mode: "agnostic": targets travel apart from answers.
+        noise: "shuffler" if the shuffler adds it; None if devices do, as by default.
     """
 
     words: ClassVar[StatisticLabels] = WORDS
     asks: ClassVar[str] = "answers to several --questions, in one report"
-    parameters: ClassVar[tuple[Parameter, ...]] = (QUESTIONS,)
+    parameters: ClassVar[tuple[Parameter, ...]] = (QUESTIONS, NOISE)
     central: ClassVar[bool] = True
 
     questions: tuple[FormQuestion, ...]
     mode: Mode = "agnostic"
+    noise: str | None = None
 
     def __post_init__(self) -> None:
         QUESTIONS.checked(self.questions)
+        if self.noise is not None:
+            NOISE.checked(self.noise)
+        # One way to say so: equal terms have equal digests.
+        if self.noise == "devices":
+            object.__setattr__(self, "noise", None)
         if self.mode != "agnostic":
             raise InvalidInputError(
                 "Expected answers to several questions to be collected agnostic of "
                 "targets."
             )
         self._encoding.check()
-        groups = self._encoding.groups
-        buckets = sum(group.buckets for group in groups)
+        groups = self._groups
+        buckets = sum(each for each, _ in groups)
         if buckets > _MOST_BUCKETS or len(groups) > MAX_GROUPS:
             raise InvalidInputError(
                 f"Expected at most {_MOST_BUCKETS:,} options, intervals and cells, and "
@@ -101,6 +119,11 @@ class CountsSurvey:
                 "Expected questions and options that make different labels, such as "
                 "'Question: option'."
             )
+
+    @property
+    def noise_by_shuffler(self) -> bool:
+        """See `Survey`."""
+        return self.noise == "shuffler"
 
     @property
     def form(self) -> Form:
@@ -129,34 +152,44 @@ class CountsSurvey:
     def identity(self, offer: Offer) -> Identity:
         """Returns the identity without the parameters that a plan sets."""
         # A task is signed before its plan sets rates, noise and the report size.
-        parameters = {
+        parameters: dict[str, object] = {
             "groups": [
                 {"buckets": buckets, "most": most} for buckets, most in self._groups
             ],
             "choices": self.choosing(offer).identity.record,
         }
+        if self.noise is not None:
+            parameters["noise"] = self.noise
         return Identity.of(WORDS.name, "noisy-counts", parameters, "agnostic")
 
     def choosing(self, offer: Offer) -> TargetsRun[CountsTerms]:
         """See `Survey`."""
         terms = CountsTerms(self._groups, offer.choices, offer.delta, offer.absent)
-        return TargetsRun(terms.choices, terms, CountsPlanRule)
+        rule = ShufflerPlanRule if self.noise_by_shuffler else CountsPlanRule
+        return TargetsRun(terms.choices, terms, rule)
 
-    def answering(self, offer: Offer, plan: Identity | None = None) -> "AnswersRun":
+    def answering(
+        self, offer: Offer, plan: Identity | None = None
+    ) -> "AnswersRun | DummiesRun":
         """See `Survey`."""
         refusal = InvalidInputError("Expected a plan for these questions and targets.")
         counts = planned_protocol(Counts, plan, refusal)
         groups = tuple((group.buckets, group.most) for group in counts.groups)
         if (groups, counts.targets) != (self._groups, offer.choices):
             raise refusal
-        if counts.parameters.noise_by_shuffler:
+        if counts.parameters.noise_by_shuffler is not self.noise_by_shuffler:
             raise InvalidInputError(
-                "Expected a plan with noise of devices: the shuffler of these services "
-                "adds no dummies."
+                "Expected a plan with noise of those who add it by the task: "
+                f"{'the shuffler' if self.noise_by_shuffler else 'devices'}."
             )
-        # The participants' page sends answers as they are.
+        # Devices of the services send answers as they are.
         if counts.local_epsilon is not None:
             raise refusal
+        if self.noise_by_shuffler:
+            # A rate below 1 would leave reports of different sizes.
+            if set(counts.rates) != {1.0} or counts.meaning is not None:
+                raise refusal
+            return DummiesRun(counts, self.choosing(offer).protocol, self.questions)
         # docs/theory/plans.md says why.
         if counts.report_size is None or poisson_means(counts.parameters) is None:
             raise InvalidInputError(
@@ -172,6 +205,8 @@ class CountsSurvey:
 
     @property
     def _groups(self) -> tuple[tuple[int, int], ...]:
+        if self.noise_by_shuffler:
+            return groups_with_nulls(self.questions)
         return tuple((each.buckets, each.most) for each in self._encoding.groups)
 
 
@@ -212,40 +247,27 @@ class AnswersRun(PlannedRun):
 
     def estimate(self, tally: Tally, chosen: Tally | None) -> AnswerShares:
         """See `AnswerRun`."""
-        counts_estimate, entries = self._estimates(tally, chosen)
-        return AnswerShares(
-            counts_estimate,
-            tuple(each.people for each in entries if each.people is not None),
-            tuple(each.numbers for each in entries if each.numbers is not None),
-        )
+        return answer_shares(*self._estimates(tally, chosen))
 
     def manipulation(
         self, tally: Tally, chosen: Tally | None, num_liars: int
     ) -> Floats:
         """See `AnswerRun`."""
         _, entries = self._estimates(tally, chosen)
-        shifts = [
-            each.people.manipulation(self.messages_per_report, num_liars)
-            for each in entries
-            if each.people is not None
-        ]
-        return np.concatenate(shifts) / tally.num_users
-
-    @property
-    def _entries(self) -> tuple[tuple[FormGroup, ...], ...]:
-        return FormEncoding(self.questions).entries
+        return share_shifts(
+            entries,
+            messages=self.messages_per_report,
+            num_liars=num_liars,
+            num_users=tally.num_users,
+        )
 
     def _estimates(
         self, tally: Tally, chosen: Tally | None
     ) -> tuple[CountsEstimate, tuple[EntryEstimate, ...]]:
         people = self._counts(chosen).scaled_to(tally.num_users)
-        counts_estimate, first, entries = self.protocol.estimate(tally, people), 0, []
-        for asked, groups in zip(self.questions, self._entries, strict=True):
-            own = slice(first, first + len(groups))
-            first = own.stop
-            counts = question_counts(self.protocol, counts_estimate, people, own)
-            entries.append(estimate_entry(self.questions, asked, counts))
-        return counts_estimate, tuple(entries)
+        estimate = self.protocol.estimate(tally, people)
+        entries = entry_estimates(self.protocol, estimate, people, self.questions)
+        return estimate, entries
 
 
 def _part(asked: FormQuestion) -> Form | None:

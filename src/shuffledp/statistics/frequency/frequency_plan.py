@@ -2,11 +2,17 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.arguments import expect_callable, expect_instance
 from shuffledp.errors import CertificationError
+from shuffledp.planning.candidate_ranking import (
+    Candidate,
+    left_out_reasons,
+    people_estimate,
+)
 from shuffledp.planning.collection_design import CollectionDesign, recommended
 from shuffledp.planning.protocol_plan import (
     NO_INFORMATION,
@@ -160,8 +166,15 @@ def compared_protocols(
         except CertificationError as error:
             left_out.append(f"{mode}: {error}")
             continue
-        oracles = _oracles(compared_kinds, num_categories, fitted[0], mode, share)
-        for name, oracle in oracles:
+        oracles = list(_oracles(compared_kinds, num_categories, fitted[0], mode, share))
+        passed_over: dict[int, str] = {}
+        if len(wish.asked) > 1:
+            least = min((design.error for design in options), default=math.inf)
+            passed_over = _passed_over(oracles, wish, fitted[0], mode, share, least)
+            left_out += passed_over.values()
+        for position, (name, oracle) in enumerate(oracles):
+            if position in passed_over:
+                continue
             on_step(f"{name}, {mode}")
             protocol = Frequency(num_categories, mode, oracle)
             try:
@@ -176,6 +189,44 @@ def compared_protocols(
                 continue
             options.append(design)
     return options, left_out
+
+
+def _passed_over(
+    oracles: Sequence[tuple[str, FrequencyOracle]],
+    wish: Wish,
+    fitted: Population,
+    mode: Mode,
+    share: float,
+    least: float,
+) -> dict[int, str]:
+    """Returns why candidates are not certified, by their positions.
+
+    Args:
+        oracles: Candidates and their names.
+        wish: Levels or targets, people, delta.
+        fitted: Certified levels of the default randomizer.
+        mode: Of the collection.
+        share: Of the category whose error is predicted.
+        least: The least error of any other mode.
+    """
+    candidates = []
+    for name, oracle in oracles:
+        protocol, error = Frequency(oracle.num_categories, mode, oracle), math.nan
+        fixed = wish.targets is None or protocol == Frequency(
+            oracle.num_categories, mode
+        )
+        with suppress(CertificationError):
+            people = fitted if fixed else people_estimate(wish, protocol)
+            error = predictable(partial(protocol.predicted_error, share=share), people)
+        candidates.append(Candidate(name, error, estimated=not fixed))
+    reasons = left_out_reasons(candidates, mode, least=least)
+    # At given levels, certificates take long where reports are shuffled in parts. The
+    # default randomizer's levels were certified before.
+    return {
+        position: reason
+        for position, reason in reasons.items()
+        if candidates[position].estimated or oracles[position][1].changes > 1
+    }
 
 
 def _mechanisms(num_categories: int) -> tuple[type[PlannedOracle], ...]:

@@ -59,6 +59,7 @@ class FrequencySurvey:
         SUBSET_SIZE,
     )
     central: ClassVar[bool] = False
+    noise_by_shuffler: ClassVar[bool] = False
 
     categories: tuple[str, ...]
     mechanism: str = MECHANISM.choices[0]

@@ -40,6 +40,7 @@ class ItemsSurvey:
     asks: ClassVar[str] = "which --set-size items of several"
     parameters: ClassVar[tuple[Parameter, ...]] = (ANSWERS, SET_SIZE)
     central: ClassVar[bool] = True
+    noise_by_shuffler: ClassVar[bool] = False
 
     categories: tuple[str, ...]
     set_size: int

@@ -1,12 +1,14 @@
 """Comparison of protocols for the mean of bounded numbers."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from shuffledp.arguments import expect_callable, expect_instance
 from shuffledp.errors import CertificationError
 from shuffledp.number_range import value_range
+from shuffledp.planning.candidate_ranking import Candidate, left_out_reasons
 from shuffledp.planning.collection_design import CollectionDesign, recommended
 from shuffledp.planning.protocol_plan import (
     NO_INFORMATION,
@@ -19,6 +21,7 @@ from shuffledp.randomizers.catalog import CATALOG, NUMBER_MECHANISMS
 from shuffledp.statistics.mean.mechanism_choice import (
     ErrorOf,
     compared_protocols,
+    estimated_size,
     fit_size,
     plan_name,
     predicted_errors,
@@ -76,9 +79,16 @@ num_values=3))
         Population.from_counts({1.0: 1}), mean=mean, spread=spread
     )
     error_of = predicted_errors(mean, spread)
-    options, left_out = [], list(_LEFT_OUT)
+    options: list[CollectionDesign] = []
+    left_out = list(_LEFT_OUT)
     for mode in _MODES:
-        for unsized in compared_protocols(low, high, mode):
+        compared = compared_protocols(low, high, mode)
+        least = min((design.error for design in options), default=math.inf)
+        passed_over = _passed_over(compared, wish, error_of, mean, least)
+        left_out += passed_over.values()
+        for position, unsized in enumerate(compared):
+            if position in passed_over:
+                continue
             mechanism = unsized.randomizer.mechanism
             on_step(f"{mechanism}, {mode}")
             try:
@@ -108,7 +118,7 @@ num_values=3))
     # In units of half the range, which may be longer than the largest number.
     half = value_range(low, high)
     several = mean_by_digits(best.guarantee, low=low, high=high)
-    compared = yardsticks(
+    beside = yardsticks(
         best,
         wish,
         # One number from -1 to 1 is published, which moves by at most 2 in either norm.
@@ -122,7 +132,29 @@ num_values=3))
         others=() if several is None else (several,),
     )
     options.sort(key=lambda design: design.error)
-    return ProtocolPlan(WORDS.name, wish, tuple(options), compared, tuple(left_out))
+    return ProtocolPlan(WORDS.name, wish, tuple(options), beside, tuple(left_out))
+
+
+def _passed_over(
+    protocols: Sequence[Mean],
+    wish: Wish,
+    error_of: ErrorOf,
+    mean: float | None,
+    least: float,
+) -> dict[int, str]:
+    """Returns why protocols of one mode are not certified, by their positions."""
+    # At given levels certificates are quick, and with one target both modes are.
+    if wish.targets is None or len(wish.targets) == 1:
+        return {}
+    candidates = []
+    for protocol in protocols:
+        mechanism, error = protocol.randomizer.mechanism, math.nan
+        with suppress(CertificationError):
+            sized, people = estimated_size(protocol, wish, error_of)
+            bias = sized.predicted_bias(people, mean=mean)
+            error = math.hypot(error_of(sized, people), bias)
+        candidates.append(Candidate(mechanism, error, protocol.randomizer.unbiased))
+    return left_out_reasons(candidates, protocols[0].mode, least=least)
 
 
 def _design(

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.planning.candidate_ranking import people_estimate
 from shuffledp.planning.protocol_plan import Wish, predictable
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import (
@@ -95,6 +96,19 @@ def fit_size(
             break
         protocol, people, guarantee = sized, own_people, own_guarantee
     return protocol, people, guarantee
+
+
+def estimated_size(
+    protocol: Mean, wish: Wish, error_of: ErrorOf
+) -> tuple[Mean, Population]:
+    """Returns about the size and the people of `fit_size`; nothing is certified.
+
+    Raises:
+        CertificationError: If nothing is estimated.
+    """
+    people = people_estimate(wish, protocol)
+    sized = _sized_alike(protocol, people, error_of)
+    return sized, people if sized == protocol else people_estimate(wish, sized)
 
 
 def usual_at_levels(

@@ -64,6 +64,7 @@ class MeanSurvey:
         VALUES,
     )
     central: ClassVar[bool] = False
+    noise_by_shuffler: ClassVar[bool] = False
 
     low: float
     high: float

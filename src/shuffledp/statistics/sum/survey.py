@@ -26,6 +26,7 @@ class SumSurvey:
     asks: ClassVar[str] = "yes or no"
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     central: ClassVar[bool] = False
+    noise_by_shuffler: ClassVar[bool] = False
 
     mode: Mode = "agnostic"
 
