@@ -2,15 +2,17 @@
 
 Computes certificates of random protocols, people and parameters, and checks each with
 check/shuffledp_check.py; then understates one certified number of every tenth, or as often
-as is said, by 0.1% to 50%, of counts by 1% at least. Prints how many hold, how many of the
-understated ones are caught, and the time and memory of the checks; ends with an error where
-the two disagree.
+as is said, by 0.1% to 50%, of counts by 1% and of rounds, bits and lists by 3% at least.
+Prints how many hold, how many of the understated ones are caught, and the time and memory
+of the checks; ends with an error where the two disagree.
 
     python benchmarks/check_certificates.py --certificates 1000 --seed 1
     python benchmarks/check_certificates.py --kind counts --certificates 36 --seed 2
+    python benchmarks/check_certificates.py --kind composed --certificates 10 --seed 3
 
 The second line draws counts, items, groups, rounds, floors and lists, which are checked by
-check/shuffledp_check_counts.py; it says how many of them that program cannot tell.
+check/shuffledp_check_counts.py; the third rounds, unary encoding, RAPPOR and lists, which
+are checked by check/shuffledp_check_composed.py. Both say how many cannot be told.
 """
 
 import argparse
@@ -32,11 +34,21 @@ from machine import describe
 import shuffledp as sdp
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp_check import check, check_level
+from shuffledp_check_composed import check_level as check_composed
 from shuffledp_check_counts import check_level as check_counts
 
 _MOST_PEOPLE = 10**6
+_SINGLE = (
+    "kary-response",
+    "hadamard-response",
+    "subset-selection",
+    "local-hashing",
+    "grid-response",
+    "one-bit",
+)
 _LEAST = 1e-300
 # One answer, items, two groups, rounds, a list: compositions take longest.
+_KINDS = ("messages", "counts", "composed")
 _SHAPES = [0.6, 0.25, 0.05, 0.05, 0.05]
 
 
@@ -46,7 +58,7 @@ def main() -> None:
     parser.add_argument("--certificates", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--understate-every", type=int, default=10)
-    parser.add_argument("--kind", choices=("messages", "counts"), default="messages")
+    parser.add_argument("--kind", choices=_KINDS, default="messages")
     chosen = parser.parse_args()
     rng = np.random.default_rng(chosen.seed)
     times: list[float] = []
@@ -56,6 +68,8 @@ def main() -> None:
     judge, draw = check_level, random_certificate
     if chosen.kind == "counts":
         judge, draw = check_counts, random_counts
+    elif chosen.kind == "composed":
+        judge, draw = check_composed, random_composed
     for number in range(chosen.certificates):
         if number % 25 == 0 and number:
             print(f"{number:,} checked: {len(refused)} refused", flush=True)
@@ -85,7 +99,7 @@ def main() -> None:
     print(f"Seconds per certificate: {median:.2f} (median), {most:.1f} (most).")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"Peak memory, shuffledp included: {peak:.0f} MB.")
-    # Every single message can be told; of counts, bounds may be too wide.
+    # Every single message can be told; of others, bounds may be too wide.
     if refused or missed or (num_open and chosen.kind == "messages"):
         sys.exit("\n".join(refused + missed))
 
@@ -126,6 +140,34 @@ def random_protocol(rng: np.random.Generator) -> Any:
         lambda: sdp.Mean(0.0, 1.0, mode),
     )
     return protocols[int(rng.integers(len(protocols)))]()
+
+
+def random_composed(rng: np.random.Generator) -> dict[str, Any]:
+    """Returns a certificate of rounds, bits, or two statistics of the same people."""
+    size = int(10 ** rng.uniform(2.5, 5.0))
+    levels = np.unique(np.round(rng.uniform(0.05, 3.0, 2), 3)).tolist()
+    people = sdp.Population.from_counts(
+        {level: size * (place + 1) for place, level in enumerate(levels)}
+    )
+    given: dict[str, Any] = {"delta": float(10 ** rng.uniform(-9, -2))}
+    if rng.random() < 0.3:
+        given = {"epsilon": float(np.round(rng.uniform(0.0, levels[0]), 4))}
+    given["absent"] = int(rng.choice([0, size // 10]))
+    categories = int(rng.choice([3, 4, 17]))
+    shape = rng.choice(["rounds", "bits", "unary", "rappor", "list"])
+    protocol: Any = sdp.Frequency(categories)
+    if shape == "rounds":
+        given["rounds"] = int(rng.choice([2, 3, 10]))
+    elif shape == "bits":
+        protocol, given["rounds"] = sdp.BinarySum(), int(rng.choice([2, 10]))
+    elif shape == "unary":
+        variant = str(rng.choice(["symmetric", "optimized"]))
+        protocol = sdp.UnaryEncoding(categories, variant)
+    elif shape == "rappor":
+        protocol = sdp.Rappor(32, int(rng.choice([1, 2])))
+    else:
+        protocol = [protocol, sdp.BinarySum()]
+    return sdp.account(protocol, people, **given).to_dict()
 
 
 def random_counts(rng: np.random.Generator) -> dict[str, Any]:
@@ -215,8 +257,11 @@ def understate(record: dict[str, Any], rng: np.random.Generator) -> bool:
         return False
     level = copy.copy(positive[int(rng.integers(len(positive)))])
     # Rounding up in the sixth digit has at most 1e-5 to give, and what the library's
-    # compositions of counts have to give is below 1e-2 of delta.
-    smallest = -3 if "epsilon_local" in level else -2
+    # compositions of counts have to give is below 1e-2 of delta, of others 3e-2.
+    single = "epsilon_local" in level and record["rounds"] == 1
+    smallest = -3.0 if single and record["protocol"]["mechanism"] in _SINGLE else -1.5
+    if "target" in level:
+        smallest = -2.0
     level[what] *= 1.0 - float(10 ** rng.uniform(smallest, np.log10(0.5)))
     level[f"{what}_lower"] = 0.0
     record["levels"] = [
