@@ -1,11 +1,11 @@
 """Joint solution for budgets at which every level meets its target exactly.
 
-`excess_of` estimates by which factor a level's budget is too large. In the logarithms of
-all budgets these excesses are nearly straight, so that Newton's method finds where all of
-them vanish in few steps. It begins where they would if losses were normal, which takes
-no bound, and with the slopes found there; every step corrects them by its result
-(Broyden 1965, Mathematics of Computation 19). A level that keeps its target with the
-largest budget there is gets that, and the others are solved for.
+The excess (`target_excess`) is about by which factor a level's budget is too large. In
+the logarithms of all budgets excesses are nearly straight, so that Newton's method finds
+where all of them vanish in few steps. It begins where they would if losses were normal,
+which takes no bound, and with the slopes found there; every step corrects them by its
+result (Broyden 1965, Mathematics of Computation 19). A level that keeps its target with
+the largest budget there is gets that, and the others are solved for.
 
 Where a bound is not smooth enough for this, each level in turn is raised as far as its
 target allows, until nothing moves.
@@ -17,15 +17,11 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.calibration_search import (
-    excess_of,
-    normal_delta,
-    normal_spread,
-)
 from shuffledp.accounting.promise import Promise
 from shuffledp.accounting.swept_budgets import swept_budgets
+from shuffledp.accounting.target_excess import TargetExcess
 from shuffledp.errors import CertificationError
-from shuffledp.population import MAX_BUDGET, Population
+from shuffledp.population import MAX_BUDGET
 from shuffledp.types import Floats, Ints
 
 # A step of Newton's method is much longer than what is left after it.
@@ -37,8 +33,6 @@ _MAX_STEPS = 24
 _START_ACCURACY = 1e-3
 # Of the place where estimates of the bounds are used up.
 _ESTIMATE_ACCURACY = 1e-4
-# Logarithms of a normal loss's deviation over the one that is allowed, at a start.
-_LEAST_NORMAL_EXCESS, _MOST_NORMAL_EXCESS = -50.0, 5.0
 # By how much a budget is changed to measure slopes, well above such jumps.
 _SLOPE_STEP = 5e-3
 # Longest steps; slopes are measured again after a longer step than _FAR_STEP, or after
@@ -107,25 +101,16 @@ class _System:
         targets: Sequence[float],
         largest_budget: float,
     ) -> None:
-        self._promise, self._targets = promise, targets
         self.counts: NDArray[np.int64] = counts.astype(np.int64)
         # Distinct, and in order, whatever an iteration does.
         self._ranks = 3e-5 * np.arange(counts.size, 0, -1)
         self.highest = np.asarray(
             largest_budget * (1.0 - self._ranks), dtype=np.float64
         )
+        self._excess = TargetExcess(promise, self.counts, targets, self.highest)
         self._slopes: Floats = np.eye(counts.size)
         # Levels that were seen to break their targets with the largest budget.
         self._sensitive = np.zeros(counts.size, dtype=np.bool_)
-        spreads = [normal_spread(target, promise.delta) for target in targets]
-        self._spreads = np.log(spreads)
-        # By how much the excess grows with the logarithm of a normal loss's deviation.
-        more = [
-            normal_delta(*value)
-            for value in zip(targets, np.multiply(spreads, 1.05).tolist(), strict=True)
-        ]
-        self._steepness = np.array([excess_of(value, promise.delta) for value in more])
-        self._steepness /= np.log(1.05)
 
     def newton_budgets(self, start: Floats) -> Floats | None:
         """Returns the budgets at which Newton's method leaves no excess, or None."""
@@ -138,7 +123,7 @@ class _System:
             self._sensitive[:] = False
             with suppress(CertificationError):
                 log_budgets = self._newton(
-                    first_guess(np.log(start)), self._excess, _STEP_ACCURACY
+                    first_guess(np.log(start)), self._excess.certified, _STEP_ACCURACY
                 )
                 if log_budgets is not None:
                     return self.ordered(np.exp(log_budgets))
@@ -154,15 +139,14 @@ class _System:
         Raises:
             CertificationError: If there is no such place.
         """
-        log_budgets = self._newton(start, self._normal_excess, _START_ACCURACY)
+        excess_at = self._excess.normal
+        log_budgets = self._newton(start, excess_at, _START_ACCURACY)
         # Bounds are not those of normal losses.
         self._sensitive[:] = False
         if log_budgets is None:
             raise CertificationError("No budgets would do for normal losses.")
-        self._measure_slopes(
-            log_budgets, self._normal_excess(log_budgets), self._normal_excess
-        )
-        self._slopes *= self._steepness[:, None]
+        self._measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
+        self._slopes *= self._excess.steepness[:, None]
         return log_budgets
 
     def _estimated_start(self, start: Floats) -> Floats:
@@ -171,14 +155,14 @@ class _System:
         Raises:
             CertificationError: If there is no such place, or no estimate.
         """
+        excess_at = self._excess.estimated
         log_budgets = self._newton(
-            self._normal_start(start), self._estimated_excess, _ESTIMATE_ACCURACY
+            self._normal_start(start), excess_at, _ESTIMATE_ACCURACY
         )
         self._sensitive[:] = False
         if log_budgets is None:
             raise CertificationError("No budgets would do for estimated bounds.")
-        excess = self._estimated_excess(log_budgets)
-        self._measure_slopes(log_budgets, excess, self._estimated_excess)
+        self._measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
         return log_budgets
 
     def _newton(
@@ -259,12 +243,7 @@ class _System:
 
     def _done_levels(self, log_budgets: Floats, excess: Floats) -> NDArray[np.bool_]:
         """Returns the levels that keep their targets with the largest budget."""
-        return self._at_most(log_budgets) & (excess <= 0.0)
-
-    def _at_most(self, log_budgets: Floats) -> NDArray[np.bool_]:
-        """Returns the levels with the largest budget; all above them have it, too."""
-        at_most: NDArray[np.bool_] = log_budgets >= np.log(self.highest) - 1e-12
-        return at_most
+        return self._excess.are_largest(log_budgets) & (excess <= 0.0)
 
     def _largest_excess(self, log_budgets: Floats, excess: Floats) -> float:
         """Returns the largest excess, of either sign, of levels that are not done."""
@@ -287,35 +266,6 @@ class _System:
             decreased = log_budgets.copy()
             decreased[index] -= decrease
             self._slopes[:, index] = (excess - excess_at(decreased)) / decrease
-
-    def _normal_excess(self, log_budgets: Floats) -> Floats:
-        spreads = self._promise.spreads_of(self._population_of(log_budgets))
-        excess: Floats = np.log(np.maximum(spreads, 1e-300)) - self._spreads
-        # A lower end that small budgets reach would make their slopes flat, and a flat
-        # slope sends Newton's method to the largest budget of all.
-        np.clip(excess, _LEAST_NORMAL_EXCESS, _MOST_NORMAL_EXCESS, out=excess)
-        return excess
-
-    def _excess(self, log_budgets: Floats) -> Floats:
-        people = self._population_of(log_budgets)
-        # Levels with the largest budget differ in their targets alone: those that keep
-        # the least of these targets keep the others.
-        size = log_budgets.size
-        first = int(np.argmax(np.append(self._at_most(log_budgets), True)))
-        deltas = self._promise.deltas_of(people, self._targets[: first + 1])
-        if deltas[-1] > self._promise.delta:
-            deltas = self._promise.deltas_of(people, self._targets)
-        return self._excess_of([*deltas, *deltas[-1:] * (size - len(deltas))])
-
-    def _estimated_excess(self, log_budgets: Floats) -> Floats:
-        people = self._population_of(log_budgets)
-        return self._excess_of(self._promise.estimates_of(people, self._targets))
-
-    def _excess_of(self, deltas: Sequence[float]) -> Floats:
-        return np.array([excess_of(delta, self._promise.delta) for delta in deltas])
-
-    def _population_of(self, log_budgets: Floats) -> Population:
-        return Population(np.minimum(np.exp(log_budgets), MAX_BUDGET), self.counts)
 
     def ordered(self, budgets: Floats) -> Floats:
         """Returns budgets that are distinct, in order, and at most the largest."""

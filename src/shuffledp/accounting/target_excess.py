@@ -1,0 +1,98 @@
+"""By which factor budgets are too large for their targets, about: of bounds of three kinds.
+
+The certified bounds are what targets are kept by. Estimates of them are far quicker, and
+normal losses, which take no bound at all, quicker still: searches begin with these.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.calibration_search import (
+    excess_of,
+    normal_delta,
+    normal_spread,
+)
+from shuffledp.accounting.promise import Promise
+from shuffledp.population import MAX_BUDGET, Population
+from shuffledp.types import Floats, Ints
+
+# Logarithms of a normal loss's deviation over the one that is allowed, at a start.
+_LEAST_NORMAL_EXCESS, _MOST_NORMAL_EXCESS = -50.0, 5.0
+
+
+class TargetExcess:
+    """Excess of every level, at logarithms of budgets in ascending order.
+
+    Attributes:
+        steepness: By how much the excess grows with the logarithm of a normal loss's
+            deviation, shape (levels,).
+    """
+
+    def __init__(
+        self, promise: Promise, counts: Ints, targets: Sequence[float], highest: Floats
+    ) -> None:
+        """Computes what does not depend on budgets.
+
+        Args:
+            promise: Protocol and delta.
+            counts: How many people ask for each target, shape (levels,).
+            targets: Central epsilons, ascending.
+            highest: The largest budget of each level, shape (levels,).
+        """
+        self._promise, self._counts, self._targets = promise, counts, targets
+        self._highest = np.log(highest)
+        spreads = [normal_spread(target, promise.delta) for target in targets]
+        self._spreads = np.log(spreads)
+        more = [
+            normal_delta(*value)
+            for value in zip(targets, np.multiply(spreads, 1.05).tolist(), strict=True)
+        ]
+        self.steepness = np.array([excess_of(value, promise.delta) for value in more])
+        self.steepness /= np.log(1.05)
+
+    def normal(self, log_budgets: Floats) -> Floats:
+        """Returns what it would be of normal losses, as a logarithm of deviations."""
+        spreads = self._promise.spreads_of(self._population_of(log_budgets))
+        excess: Floats = np.log(np.maximum(spreads, 1e-300)) - self._spreads
+        # A lower end that small budgets reach would make their slopes flat, and a flat
+        # slope sends Newton's method to the largest budget of all.
+        np.clip(excess, _LEAST_NORMAL_EXCESS, _MOST_NORMAL_EXCESS, out=excess)
+        return excess
+
+    def estimated(self, log_budgets: Floats) -> Floats:
+        """Returns about the certified excess, quickly.
+
+        Raises:
+            CertificationError: If nothing is estimated.
+        """
+        people = self._population_of(log_budgets)
+        return self._excess_of(self._promise.estimates_of(people, self._targets))
+
+    def certified(self, log_budgets: Floats) -> Floats:
+        """Returns the excess over bounds that are proven.
+
+        Raises:
+            CertificationError: If nothing is proven.
+        """
+        people = self._population_of(log_budgets)
+        # Levels with the largest budget differ in their targets alone: those that keep
+        # the least of these targets keep the others.
+        size = log_budgets.size
+        first = int(np.argmax(np.append(self.are_largest(log_budgets), True)))
+        deltas = self._promise.deltas_of(people, self._targets[: first + 1])
+        if deltas[-1] > self._promise.delta:
+            deltas = self._promise.deltas_of(people, self._targets)
+        return self._excess_of([*deltas, *deltas[-1:] * (size - len(deltas))])
+
+    def are_largest(self, log_budgets: Floats) -> NDArray[np.bool_]:
+        """Returns the levels with the largest budget; all above them have it, too."""
+        at_most: NDArray[np.bool_] = log_budgets >= self._highest - 1e-12
+        return at_most
+
+    def _excess_of(self, deltas: Sequence[float]) -> Floats:
+        return np.array([excess_of(delta, self._promise.delta) for delta in deltas])
+
+    def _population_of(self, log_budgets: Floats) -> Population:
+        return Population(np.minimum(np.exp(log_budgets), MAX_BUDGET), self._counts)
