@@ -16,7 +16,7 @@ from shuffledp.accounting.calibration_search import (
 )
 from shuffledp.accounting.promise import Promise
 from shuffledp.population import MAX_BUDGET, Population
-from shuffledp.types import Floats, Ints
+from shuffledp.types import Floats
 
 # Logarithms of a normal loss's deviation over the one that is allowed, at a start.
 _LEAST_NORMAL_EXCESS, _MOST_NORMAL_EXCESS = -50.0, 5.0
@@ -31,7 +31,11 @@ class TargetExcess:
     """
 
     def __init__(
-        self, promise: Promise, counts: Ints, targets: Sequence[float], highest: Floats
+        self,
+        promise: Promise,
+        counts: NDArray[np.int64],
+        targets: Sequence[float],
+        highest: Floats,
     ) -> None:
         """Computes what does not depend on budgets.
 
