@@ -7,7 +7,7 @@ task commits, and tried no ids. It may have left people out, or sent messages it
 tokens that nobody used, until it liked the noise: `device check` finds who is left out.
 
 Whoever knows the seed knows the noise of the epoch and of all epochs before: it must never
-reach the analyst, nor anybody who tells her.
+reach the analyst, nor anybody who would pass it on.
 """
 
 import hashlib
