@@ -190,6 +190,7 @@ def test_what_the_library_states_holds_and_0_85_of_it_does_not(name: str) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.few_cases(0)
 def test_three_rounds_of_many_people_are_told_to_half_a_percent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

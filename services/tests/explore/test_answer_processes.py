@@ -50,6 +50,9 @@ def test_processes_answer_refuse_and_end_what_nobody_waits_for() -> None:
 def test_what_is_certified_at_once_does_not_wait_for_what_takes_long() -> None:
     given = {"rounds": "1000", "mechanism": "unary-encoding"}
     slow = read_query(given), read_query(given | {"absent": "1"})
+    # Plans of many levels take ten seconds.
+    many = ",".join(f"{level / 4}:100000" for level in range(1, 13))
+    planned = read_query({"levels": many, "categories": "128"})
     query = read_query({"levels": "0.5:60,1:90", "delta": "1e-4"})
 
     async def ask() -> None:
@@ -59,7 +62,7 @@ def test_what_is_certified_at_once_does_not_wait_for_what_takes_long() -> None:
             for name, it in (
                 ("answer", slow[0]),
                 ("answer", slow[1]),
-                ("plan", slow[0]),
+                ("plan", planned),
             )
         ]
         try:
