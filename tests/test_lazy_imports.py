@@ -74,6 +74,7 @@ def test_commands_that_read_no_table_load_no_reader_of_tables() -> None:
     assert not {"polars", "scipy.stats", "matplotlib", "jinja2", "cryptography"} & names
 
 
+@pytest.mark.slow
 def test_accounts_load_no_optimization_before_they_need_it() -> None:
     names = imported("import shuffledp.cli.account_command")
 

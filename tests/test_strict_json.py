@@ -30,6 +30,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(texts, values, max_size=4), st.booleans())
 def test_what_can_be_written_is_read(
     value: dict[str, object], ascii_only: bool

@@ -66,6 +66,7 @@ def test_papers_that_are_cited_are_listed() -> None:
     assert cited <= set(ARXIV.findall(words()))
 
 
+@pytest.mark.slow
 def test_modules_and_public_names_on_the_page_are_there() -> None:
     quoted = set(re.findall(r"`([^` ]+)`", PAGE.read_text(encoding="utf-8")))
     files = {name for name in quoted if name.endswith(".py")}

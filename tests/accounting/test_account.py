@@ -409,6 +409,7 @@ def test_stratified_people_hide_among_their_own_level_only() -> None:
     assert mixed[1].epsilon_central == alone[0].epsilon_central
 
 
+@pytest.mark.slow
 def test_sum_and_integral_tell_the_same_of_a_whole_population(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

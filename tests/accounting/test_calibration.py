@@ -77,6 +77,7 @@ def test_one_level_is_raised_as_far_as_its_target_allows() -> None:
     assert epsilons(higher)[-1] > 0.25
 
 
+@pytest.mark.slow
 def test_scale_is_the_largest() -> None:
     factor, found = largest_scale(PROMISE, PEOPLE, TARGETS)
 
@@ -108,6 +109,7 @@ def test_most_rounds_is_the_last_that_keeps_every_target() -> None:
         assert np.all(np.array(after) <= np.array(targets) * (1 + 1e-4)) == kept
 
 
+@pytest.mark.slow
 def test_a_share_of_the_smallest_crowd_may_be_absent() -> None:
     found = smallest_crowd(PROMISE, PEOPLE, TARGETS, absent_share=Fraction(1, 4))
 

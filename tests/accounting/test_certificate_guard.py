@@ -187,6 +187,7 @@ def test_what_draws_something_else_is_not_certified(protocol: Any) -> None:
         sdp.account(protocol, PEOPLE, delta=1e-6)
 
 
+@pytest.mark.slow
 def test_a_subclass_that_changes_nothing_keeps_its_certificate() -> None:
     class Renamed(sdp.KRandomizedResponse):
         """Nothing else."""

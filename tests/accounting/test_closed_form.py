@@ -94,6 +94,7 @@ def test_no_data_of_a_small_crowd_show_more(
         assert shown[0] <= delta + 1e-15
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("delta", [1e-6, 1e-133])
 def test_nobody_hides_where_all_others_are_absent(delta: float) -> None:
     # At so small a delta a cover reaches so far that squares of its losses underflow.

@@ -131,6 +131,7 @@ def test_several_rounds_are_added_up_in_a_column_of_their_own() -> None:
     assert "shuffler and analyst together" in _headings(guarantee)
 
 
+@pytest.mark.slow
 def test_many_levels_are_named_by_their_ends() -> None:
     people = sdp.Population.from_counts({0.1 * j: 50 for j in range(1, 6)})
     guarantee = sdp.account(sdp.Frequency(3), people, delta=1e-4)
@@ -181,6 +182,7 @@ def test_a_list_says_that_devices_decide_only_where_they_do(
     assert (sentence in _displayed(guarantee)) == decides
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("protocol", "people"), [(sdp.Frequency(3), PEOPLE), (ITEMS, TARGETS)]
 )

@@ -141,6 +141,7 @@ def test_people_whose_bound_is_refused_at_huge_budgets_get_less() -> None:
         assert level.epsilon_central <= target * 1.00002
 
 
+@pytest.mark.slow
 def test_sweeps_find_the_same_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
     promise, counts = Promise(sdp.Frequency(17), 1e-6), np.array([500, 500])
     targets = [0.2, 0.4]

@@ -83,6 +83,7 @@ def test_many_coordinates_keep_their_reference_values(
     assert answer.epsilon_central <= most
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     "device", [Laplace(), Gaussian(delta_local=1e-5)], ids=["laplace", "gauss"]
 )

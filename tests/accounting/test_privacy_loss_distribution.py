@@ -105,6 +105,7 @@ def test_noise_only_loses_nothing() -> None:
     assert pld.get_delta_for_epsilon(0.0) <= 1e-15
 
 
+@pytest.mark.slow
 @needs_dp_accounting
 def test_bad_numbers_are_refused() -> None:
     frequency = sdp.Frequency(5)

@@ -289,6 +289,7 @@ def test_a_further_statement_about_no_level_is_no_certificate(of_both: str) -> N
         recomputed(record, Twice())
 
 
+@pytest.mark.slow
 def test_weaker_claims_hold(of_both: str) -> None:
     record = json.loads(of_both)
     for statement in (record, record["also"][0]):
@@ -315,6 +316,7 @@ def test_more_caution_than_recomputed_is_refused(of_both: str) -> None:
     assert "of its delta 0.3 is said to be numerical caution" in problem
 
 
+@pytest.mark.slow
 def test_a_certificate_for_a_larger_delta_says_less(of_both: str) -> None:
     record = json.loads(of_both)
     for statement in (record, record["also"][0]):

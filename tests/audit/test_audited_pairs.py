@@ -168,6 +168,7 @@ def test_messages_that_never_repeat_are_told_apart_by_their_parts(
         assert 1.0 < pair.epsilon.bound <= true
 
 
+@pytest.mark.slow
 def test_false_alarms_are_as_rare_as_stated() -> None:
     # At the limit of what may be promised, with bounds that fail once in five.
     plan = plan_audit([0, 1], [1.0], samples=400, confidence=0.8)

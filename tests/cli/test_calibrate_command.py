@@ -47,6 +47,7 @@ def test_people_is_a_sentence_for_people(command: Command) -> None:
     assert "certified" in outcome.out
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("ratio", ["0.5:1,1:1", "0.5:1000,1:1000"])
 def test_absent_percents_are_of_the_crowd_that_is_found(
     command: Command, ratio: str

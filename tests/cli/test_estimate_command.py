@@ -249,6 +249,7 @@ def test_unwritable_folder_is_refused(command: Command, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     "SHUFFLEDP_DATA" not in os.environ,
     reason="SHUFFLEDP_DATA does not name a folder with msnbc990928.seq.gz",

@@ -21,7 +21,7 @@ def estimate(command: Command, table: Path, *arguments: str) -> Outcome:
     return command("estimate", str(table), "--seed", "3", *arguments)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
 @pytest.mark.parametrize(
     "mechanism", ["one-bit", "laplace", "clip-laplace", "gaussian"]

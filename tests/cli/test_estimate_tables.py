@@ -180,7 +180,7 @@ def test_spellings_beside_the_candidates_are_warned_of(
     assert "'Bike' and 'bike'" in answer["warnings"][0]
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("name", "separator", "said"),
     [

@@ -145,7 +145,7 @@ def test_local_delta_is_a_little_above_the_integral(share: float) -> None:
     assert normal().local_delta(level, level) == 0.0
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("cells", [4, 5, 9, 30])
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.5])
 def test_few_wide_cells_only_raise_the_bounds(

@@ -87,7 +87,7 @@ def test_binned_messages_of_few_people_never_exceed_the_certificate(
                 assert exact <= answer.delta_central * (1.0 + 1e-12)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("crowd", CROWDS, ids=str)
 def test_attack_is_reached_by_the_histogram_of_its_own_bins(
     crowd: dict[float, int],
@@ -163,6 +163,7 @@ def test_ranges_that_make_no_sense_are_refused(ends: tuple[float, float]) -> Non
         Laplace(*ends)
 
 
+@pytest.mark.slow
 def test_a_smaller_budget_may_rightly_get_the_larger_number() -> None:
     people = Population.from_counts({0.05: 1, 1.0: 1_000_000})
 

@@ -14,6 +14,7 @@ from shuffledp.matplotlib_picture import MatplotlibPicture, new_figure
 RARE, UNKNOWN = "\u1d81", "\U0010fffd"
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("ending", ["png", "pdf"])
 def test_another_font_draws_them(
     ending: str, tmp_path: Path, caplog: pytest.LogCaptureFixture

@@ -38,6 +38,7 @@ def test_tables_hold_the_rows_of_the_data_frame(
     ]
 
 
+@pytest.mark.slow
 def test_arrow_files_are_read_by_another_reader(
     result: sdp.Rehearsed, tmp_path: Path
 ) -> None:

@@ -96,6 +96,7 @@ def test_page_shows_every_certified_epsilon_in_full(
         assert page.count(repr(level.epsilon_central)) >= 2
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
 def test_biased_means_say_whose_levels_add_to_the_bias(mode: Mode) -> None:
     values, levels = np.array([1.0, 9.0] * 4), np.array([0.5, 1.5] * 4)
@@ -111,6 +112,7 @@ def test_biased_means_say_whose_levels_add_to_the_bias(mode: Mode) -> None:
     assert ("further if levels depend" in caveats) == (mode == "agnostic")
 
 
+@pytest.mark.slow
 def test_page_states_assumptions_and_caveat(
     summary: Summary, collection: Collection[FrequencyEstimate]
 ) -> None:
@@ -158,6 +160,7 @@ def test_covered_truths_are_counted(summary: Summary) -> None:
     assert summary.num_covered == sum(inside)
 
 
+@pytest.mark.slow
 def test_pictures_of_the_same_collection_are_the_same(
     collection: Collection[FrequencyEstimate],
 ) -> None:
@@ -260,6 +263,7 @@ def test_the_share_of_other_strings_is_always_listed(strings: Summary) -> None:
     assert listed[-1].name == OTHER_STRINGS
 
 
+@pytest.mark.slow
 def test_warnings_stand_out_on_the_page(summary: Summary) -> None:
     page = html_report(replace(summary, warnings=("Levels <depend>.",)))
 

@@ -77,6 +77,7 @@ def test_many_buckets_at_a_small_target() -> None:
     assert min(errors(plan, constant=False, most=16.0)) <= 31.0
 
 
+@pytest.mark.slow
 def test_a_small_plan_keeps_its_target() -> None:
     names: list[str] = []
 

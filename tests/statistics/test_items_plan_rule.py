@@ -32,6 +32,7 @@ def chosen() -> Tally:
     return FRAMEWORK.choices.tally(shuffle(reports, rng=rng))
 
 
+@pytest.mark.slow
 def test_a_rule_is_read_as_it_was_written(rule: ItemsPlanRule) -> None:
     record = rule.to_dict()
 

@@ -56,6 +56,7 @@ def test_reports_of_any_two_people_are_alike_up_to_the_floor(
         assert level.epsilon_central_lower == 0.0
 
 
+@pytest.mark.slow
 def test_without_a_floor_a_coalition_learns_everything() -> None:
     (level, _) = sdp.account(counts_at(None, (0.5, 1.0)), PEOPLE, delta=1e-6).levels
 

@@ -149,6 +149,7 @@ def test_the_same_seed_gives_the_same_table() -> None:
     assert texts[0] == texts[1] != texts[2]
 
 
+@pytest.mark.slow
 def test_shuffled_noisy_descent_is_repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(eapes_training, "VARIANTS", (TrainingVariant("gauss2"),))
 

@@ -34,6 +34,7 @@ def test_nothing_published_is_called_certified_or_proven_for_mixed_levels() -> N
     assert all(claim.proven != "proven" for claim in stated)
 
 
+@pytest.mark.slow
 def test_one_careful_person_refutes_most_claims() -> None:
     protocol = SingleMessage(Laplace())
     people = Population.from_counts({0.5: 1, 2.0: 9_999})

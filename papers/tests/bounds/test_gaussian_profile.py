@@ -13,6 +13,7 @@ from shuffledp_papers.bounds.gaussian_profile import (
 )
 
 
+@pytest.mark.slow
 @given(st.floats(1e-3, 20.0), st.floats(0.0, 20.0))
 @settings(max_examples=150, deadline=None)
 def test_delta_to_fifty_digits(mu: float, epsilon: float) -> None:

@@ -45,6 +45,7 @@ def by_subsets(probabilities: list[float]) -> Floats:
     return weights
 
 
+@pytest.mark.slow
 @given(st.lists(chances, max_size=9), chances, chances, st.floats(0.0, 5.0))
 @settings(max_examples=150, deadline=None)
 def test_the_divergence_is_that_of_listed_counts(

@@ -74,6 +74,7 @@ S_APES = (
 )
 
 
+@pytest.mark.slow
 def test_what_is_stated_of_a_selection_is_said_apart(command: Command) -> None:
     plain = command(*S_APES[:-1], "--json").json()
     answer = command(*S_APES, "157/785", "--json").json()
@@ -92,7 +93,7 @@ def test_what_is_stated_of_a_selection_is_said_apart(command: Command) -> None:
     assert "too small here" not in shown
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("level", "selection", "words"),
     [

@@ -62,6 +62,7 @@ def test_enumeration_is_the_divergence_of_the_shuffle(
     assert found == pytest.approx(brute_force(worlds, epsilon), abs=1e-14)
 
 
+@pytest.mark.slow
 @given(**cases)
 @settings(max_examples=40, deadline=None)
 def test_no_attack_exceeds_the_divergence_of_the_shuffle(

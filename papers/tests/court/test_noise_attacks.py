@@ -84,7 +84,7 @@ def test_edges_ascend_and_reach_far_enough() -> None:
     assert 0.9999 < narrow[-1] < 1.0
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("budget", [0.5, 2.0])
 @pytest.mark.parametrize("num_users", [2, 30, 1000])
 def test_attacks_lie_between_the_accountants_two_bounds(

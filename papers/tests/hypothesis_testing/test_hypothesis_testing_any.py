@@ -203,6 +203,7 @@ def test_responses_by_enumeration(size: int, own: int, victim: int) -> None:
     assert target_error == pytest.approx(1.0 / (victim + size - 1), abs=1e-12)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("own", [2.0, 4.0])
 def test_noise_on_its_grid_is_close_to_noise(own: float) -> None:
     victim, levels = 2.0, np.array([own])

@@ -43,7 +43,7 @@ def without_cost(each: ComparedPoint) -> Any:
     return replace(each, cost=FREE, entries=entries)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     "text",
     [

@@ -15,6 +15,7 @@ from shuffledp_papers.lecture_notes.risk import (
 )
 
 
+@pytest.mark.slow
 def test_private_means_have_the_stated_error() -> None:
     rng, n, d, epsilon, runs = np.random.default_rng(3), 400, 4, 0.9, 3_000
     vectors = rng.uniform(-1.0, 1.0, (n, d)) / math.sqrt(d)

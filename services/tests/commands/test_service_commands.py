@@ -258,6 +258,7 @@ def test_promises_are_what_the_smallest_crowd_keeps_and_hardly_more(
         assert level.epsilon_central <= promise <= 1.01 * level.epsilon_central
 
 
+@pytest.mark.slow
 def test_a_task_says_which_mechanism_runs_and_promises_what_it_keeps(
     command: Command, tmp_path: Path
 ) -> None:

@@ -86,6 +86,7 @@ def test_shares_of_losses_and_kept_orders_are_seen_as_often_as_said() -> None:
         assert abs(seen / 200 - chance) <= 0.05 + 5.0 * math.sqrt(0.25 / 200)
 
 
+@pytest.mark.slow
 def test_an_audit_that_sees_nothing_says_so() -> None:
     power = collection_power(np.array([4]), promises=PROMISE, delta=1e-6)
 
@@ -99,6 +100,7 @@ def test_an_audit_that_sees_nothing_says_so() -> None:
     assert blind.right is None
 
 
+@pytest.mark.slow
 def test_a_budget_is_said_with_the_canaries_it_takes() -> None:
     power = collection_power(np.array([900]), promises=PROMISE, delta=1e-6)
 
@@ -125,6 +127,7 @@ def test_nothing_is_said_of_no_canaries_or_no_promise() -> None:
         collection_power(np.array([9]), promises=promises, delta=1e-9)
 
 
+@pytest.mark.slow
 def test_a_budget_that_no_canaries_can_see_is_said_to_be_so() -> None:
     promises = PrivacyProfiles(np.array([1.0]), np.array([[0.001]]), np.array([[1e-9]]))
 

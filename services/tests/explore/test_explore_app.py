@@ -199,6 +199,7 @@ def test_a_certificate_that_is_taken_away_holds(client: Client) -> None:
     assert verification.holds
 
 
+@pytest.mark.slow
 def test_a_profile_passes_through_what_is_certified(client: Client) -> None:
     reply = client.get(f"/profiles?{SMALL}").json()["profiles"]
 

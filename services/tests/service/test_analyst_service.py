@@ -159,6 +159,7 @@ def test_published_items_are_those_of_the_framework_in_one_process(
     assert verify(result).holds
 
 
+@pytest.mark.slow
 def test_too_few_people_are_never_opened_and_nothing_is_spent(tmp_path: Path) -> None:
     who = parties(minimum=(40, 100, 40))
     reached: list[str] = []
@@ -182,6 +183,7 @@ def test_too_few_people_are_never_opened_and_nothing_is_spent(tmp_path: Path) ->
     assert not list((tmp_path / "analyst.db.batches").iterdir())
 
 
+@pytest.mark.slow
 def test_a_promise_that_counts_do_not_keep_withholds_the_epoch(tmp_path: Path) -> None:
     who = parties(promise=(0.5, 1e-6, 2.0))
 
@@ -217,6 +219,7 @@ def test_too_few_levels_of_items_end_the_epoch_each_time(tmp_path: Path) -> None
     assert status["failures"] == ["everybody: 180 of 500 people"]
 
 
+@pytest.mark.slow
 def test_the_same_batch_again_is_acknowledged_alike_and_counted_once(
     tmp_path: Path,
 ) -> None:
@@ -240,6 +243,7 @@ def test_the_same_batch_again_is_acknowledged_alike_and_counted_once(
     assert len(final["epochs"]) == 1
 
 
+@pytest.mark.slow
 def test_another_batch_of_the_same_epoch_is_refused(tmp_path: Path) -> None:
     who = parties()
 
@@ -473,6 +477,7 @@ def test_a_batch_of_dummies_alone_costs_no_more_than_the_local_levels(
     assert not detail.endswith("..")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_certified_may_cost_more_than_is_left(tmp_path: Path) -> None:
     # Half of what level 2 guarantees by itself was all that people agreed to.
     who = parties(promise=(0.5, 1.0, 1.0), allowance=(5.0, 5.0, 1.0))
@@ -808,6 +813,7 @@ def stored_values(path: Path) -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 def test_nothing_kept_or_logged_tells_of_a_person_a_message_or_a_time(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -843,6 +849,7 @@ def test_nothing_kept_or_logged_tells_of_a_person_a_message_or_a_time(
     assert logs == [f"received {place}", f"published {place}"]
 
 
+@pytest.mark.slow
 def test_no_count_of_messages_outlives_the_count(tmp_path: Path) -> None:
     who = parties(minimum=(40, 100, 40))
 
@@ -859,6 +866,7 @@ def test_no_count_of_messages_outlives_the_count(tmp_path: Path) -> None:
     assert set(numbers) <= {0, 1, 60, 4, tokens}
 
 
+@pytest.mark.slow
 def test_names_and_levels_of_the_task_are_those_of_the_result(tmp_path: Path) -> None:
     who: Parties = parties()
 

@@ -109,6 +109,7 @@ def test_an_honest_epoch_is_code_0_and_counted_once(
     assert Evidence.from_json(Path("evidence.json").read_bytes()) == kept
 
 
+@pytest.mark.slow
 def test_a_broken_promise_is_code_1(
     audit: Audit, dropped: Audited, who: Parties
 ) -> None:

@@ -107,6 +107,7 @@ def test_an_order_that_was_kept_is_certain(
     assert audit(audited, who, whole=False)[EpochTest.ORDER] is None
 
 
+@pytest.mark.slow
 def test_a_report_that_was_dropped_is_certain_by_the_public_list_alone(
     tmp_path: Path,
 ) -> None:

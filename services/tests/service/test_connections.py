@@ -154,6 +154,7 @@ def test_headers_byte_by_byte_gain_no_time(tmp_path: Path) -> None:
     assert 5 <= sent <= 40
 
 
+@pytest.mark.slow
 def test_one_connection_with_endless_headers_takes_no_memory(tmp_path: Path) -> None:
     with service(tmp_path) as one:
         before = peak_memory(one.process.pid)
@@ -288,6 +289,7 @@ def test_forged_reports_behind_a_good_one_are_refused_in_few_words(
     assert took < 1.5
 
 
+@pytest.mark.slow
 def test_a_body_that_comes_too_slowly_is_given_up_and_holds_up_nobody(
     tmp_path: Path,
 ) -> None:
@@ -309,6 +311,7 @@ def test_a_body_that_comes_too_slowly_is_given_up_and_holds_up_nobody(
     assert again.json()["accepted"] == 9
 
 
+@pytest.mark.slow
 def test_a_command_that_is_slow_or_long_is_given_up_whoever_sends_it(
     tmp_path: Path,
 ) -> None:
@@ -442,6 +445,7 @@ def test_whoever_asks_on_without_taking_answers_is_left_alone(tmp_path: Path) ->
     assert all(answer.startswith(b"HTTP/1.1 200") for answer in answers)
 
 
+@pytest.mark.slow
 def test_thousands_of_empty_headers_are_not_read(tmp_path: Path) -> None:
     with service(tmp_path) as one:
         lines = [b"a:\r\n" * count for count in (90, 4_000)]

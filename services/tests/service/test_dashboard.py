@@ -266,6 +266,7 @@ def test_estimates_and_guarantees_are_shown(tmp_path: Path) -> None:
     assert len(bars) == len(NAMES)
 
 
+@pytest.mark.slow
 def test_results_with_certificates_of_former_formats_are_shown(tmp_path: Path) -> None:
     who = parties()
 
@@ -285,6 +286,7 @@ def test_results_with_certificates_of_former_formats_are_shown(tmp_path: Path) -
     assert len(now) == 3
 
 
+@pytest.mark.slow
 def test_who_asks_and_how_many_were_given_tokens_is_shown(tmp_path: Path) -> None:
     who = parties(notice=replace(NOTICE, asker="<b>City</b> & more"))
     page = Page(look_at(tmp_path, who, batches=(usual_batch(who),)))
@@ -296,6 +298,7 @@ def test_who_asks_and_how_many_were_given_tokens_is_shown(tmp_path: Path) -> Non
     assert "180 people, of 10,000 who were given a token." in page.text
 
 
+@pytest.mark.slow
 def test_a_withheld_epoch_says_what_is_missing(tmp_path: Path) -> None:
     who = parties(minimum=(40, 1000, 40))
 
@@ -358,6 +361,7 @@ def test_pages_are_accessible_and_need_nothing_from_elsewhere(
     assert page.all("meta")[1]["content"] == "width=device-width, initial-scale=1"
 
 
+@pytest.mark.slow
 def test_hostile_names_are_text(tmp_path: Path) -> None:
     question = Question(HOSTILE, FrequencySurvey((HOSTILE, *NAMES)))
     who = parties(name=HOSTILE, question=question)

@@ -45,6 +45,7 @@ def test_a_published_batch_is_kept_as_it_was_handed_over(tmp_path: Path) -> None
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_unless_it_is_asked_for(tmp_path: Path) -> None:
     who = parties()
 
@@ -53,6 +54,7 @@ def test_nothing_is_kept_unless_it_is_asked_for(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("manifest.bin"))
 
 
+@pytest.mark.slow
 def test_what_is_withheld_is_not_kept(tmp_path: Path) -> None:
     who = keeping(parties(), tmp_path / "kept")
 
@@ -88,6 +90,7 @@ def test_a_copy_that_was_interrupted_is_made_anew_and_a_whole_one_is_left(
     assert [path.name for path in copy.iterdir()] == ["manifest.bin"]
 
 
+@pytest.mark.slow
 def test_a_batch_that_was_changed_is_refused(tmp_path: Path) -> None:
     who = keeping(parties(), tmp_path / "kept")
     published(tmp_path, who, usual_batch(who))

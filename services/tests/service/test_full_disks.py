@@ -136,6 +136,7 @@ def told(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [text for text in caplog.messages if "storage-full" in text]
 
 
+@pytest.mark.slow
 def test_an_analyst_whose_disk_is_full_says_so_once_and_is_not_ready(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -315,6 +316,7 @@ class Failing(sqlite3.Connection):
         return super().execute(sql, *values)
 
 
+@pytest.mark.slow
 def test_a_batch_is_not_acknowledged_while_its_commit_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,6 +64,7 @@ def test_what_is_published_is_what_one_process_estimates_of_the_same_messages(
     assert result["protocol_digest"] == mean.identity.digest
 
 
+@pytest.mark.few_cases(1)
 @both_modes
 def test_a_batch_is_worth_what_the_accountant_says_of_the_same_object(
     mode: Mode,

@@ -259,6 +259,7 @@ def test_a_batch_that_is_dropped_is_gone_though_the_shuffler_dies(
     assert (status["epoch"], status["people"]) == (2, [0] * 3)
 
 
+@pytest.mark.slow
 def test_no_service_reads_the_time_of_day() -> None:
     # Whatever a clock says, nothing is accepted, refused or dropped for it, unless the
     # operator has signed a deadline: that is all that `clock.py` is asked for.
@@ -447,6 +448,7 @@ def test_keys_of_another_analyst_are_refused_at_the_start() -> None:
         AnalystHost(one.task, other.analyst)
 
 
+@pytest.mark.slow
 def test_what_is_sealed_for_another_key_is_never_published(tmp_path: Path) -> None:
     who, other = analyst_parties.parties(), analyst_parties.parties()
     step = Step(who.task, 1)

@@ -101,6 +101,7 @@ def test_a_message_that_the_shuffler_dropped_is_missed(tmp_path: Path) -> None:
     assert serve(tmp_path, who, scenario) == 1
 
 
+@pytest.mark.slow
 def test_a_result_is_signed_and_a_changed_one_is_refused(tmp_path: Path) -> None:
     who = parties()
     result, listed = published(tmp_path, who, usual_batch(who))
@@ -125,6 +126,7 @@ def test_a_result_is_signed_and_a_changed_one_is_refused(tmp_path: Path) -> None
         check_result(result, parties().task, 1)
 
 
+@pytest.mark.slow
 def test_a_list_that_is_not_the_one_of_the_result_is_refused(tmp_path: Path) -> None:
     who = parties()
     result, listed = published(tmp_path, who, usual_batch(who))
@@ -142,6 +144,7 @@ def test_a_list_that_is_not_the_one_of_the_result_is_refused(tmp_path: Path) -> 
         check_list(turned, sha256(turned))
 
 
+@pytest.mark.slow
 def test_a_list_outlives_the_service_and_one_of_no_result_does_not(
     tmp_path: Path,
 ) -> None:
@@ -160,6 +163,7 @@ def test_a_list_outlives_the_service_and_one_of_no_result_does_not(
     ]
 
 
+@pytest.mark.slow
 def test_a_list_that_another_one_stands_for_is_refused(tmp_path: Path) -> None:
     who = parties()
     result, listed = published(tmp_path, who, usual_batch(who))

@@ -75,6 +75,7 @@ def test_a_picture_is_a_file_that_needs_nothing(tmp_path: Path, statistic: str) 
     assert set(picture.attrib["aria-labelledby"].split()) == identities
 
 
+@pytest.mark.slow
 def test_a_picture_says_what_was_asked_found_and_promised(tmp_path: Path) -> None:
     who = parties()
 
@@ -160,6 +161,7 @@ def test_nothing_is_drawn_beside_the_picture(size: float) -> None:
     assert picture.bottom < picture.height
 
 
+@pytest.mark.slow
 def test_the_page_of_a_result_is_about_that_alone(tmp_path: Path) -> None:
     who = parties()
 

@@ -409,6 +409,7 @@ def test_what_was_spent_stays_spent_with_other_keys(
         check_result(kept, new.task, 1)
 
 
+@pytest.mark.slow
 def test_old_keys_and_old_batches_do_nothing_at_the_analyst(tmp_path: Path) -> None:
     old = analyst_parties.parties()
     new = of_analyst(old, *Role)
@@ -442,6 +443,7 @@ def test_a_batch_under_a_kept_key_is_still_of_the_former_task() -> None:
     assert caught.value.reason is Reason.UNKNOWN_TASK
 
 
+@pytest.mark.slow
 def test_a_batch_that_waits_is_counted_before_keys_are_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,6 +97,7 @@ def known(name: object) -> Any:
     return RatingSurvey if name == "rating" else survey_named(name)
 
 
+@pytest.mark.slow
 def test_a_statistic_that_services_never_heard_of_is_collected_and_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -388,6 +388,7 @@ def test_a_cut_upload_holds_whole_reports_or_is_refused(length: int) -> None:
     assert len(reports) == (length - 26) // size
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=300)
 def test_a_changed_or_cut_batch_is_refused(data: st.DataObject) -> None:

@@ -154,6 +154,7 @@ def test_bounds_enclose_sums_of_poisson_noise(mean: float, rate: float) -> None:
         assert exact <= two.upper(epsilon) + UNITS
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("surplus", [1.5, 3.0])
 def test_more_people_than_needed_hide_no_less(surplus: float) -> None:
     noise = GeometricNoise(0.35, 4.0, 4.0).scaled(surplus)

@@ -37,6 +37,7 @@ def certified(**changed: object) -> Guarantee:
     return account(parameters, PEOPLE, delta=DELTA)
 
 
+@pytest.mark.slow
 def test_everybody_gets_about_what_she_asked_for() -> None:
     guarantee = certified()
 
@@ -146,6 +147,7 @@ def test_absent_people_hide_nobody() -> None:
     assert "2,500 of the others" in fewer.assumptions[0]
 
 
+@pytest.mark.slow
 def test_who_sends_nothing_loses_nothing() -> None:
     level = certified(rates=(0.0, 0.5, 1.0)).level(0.5)
 

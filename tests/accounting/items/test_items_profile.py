@@ -116,7 +116,7 @@ def test_reports_of_limited_size_are_paid_for() -> None:
         assert exact(epsilon) <= profile.upper(epsilon) + paid
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("mean", [3.0, 14.0])
 @pytest.mark.parametrize("send_probability", [1.0, 0.4])
 def test_composition_agrees_with_another_library(

@@ -117,6 +117,7 @@ def test_bits_that_turn_on_are_composed_apart_from_those_that_turn_off(
     assert answer.epsilon_central_lower <= answer.epsilon_central <= most
 
 
+@pytest.mark.slow
 def test_pairs_that_every_shuffle_may_show_are_not_taken_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

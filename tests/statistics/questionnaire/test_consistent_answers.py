@@ -138,6 +138,7 @@ def test_a_rehearsal_shows_possible_numbers_beside_estimates() -> None:
     assert frame.drop("consistent").equals(plain)
 
 
+@pytest.mark.slow
 def test_frequencies_are_rehearsed_with_possible_numbers() -> None:
     people = {"way": ["bus"] * 1_000 + ["car"] * 5 + ["tram"] * 2}
     asked: dict[str, Any] = {"value": "way", "levels": {1.0: 1.0}, "seed": 5}

@@ -97,6 +97,7 @@ def test_counts_without_noise_are_exact() -> None:
     assert quantiles == pytest.approx([3.0, 6.0])
 
 
+@pytest.mark.slow
 def test_standard_errors_are_those_of_noise() -> None:
     """Of bins, of the distribution, and of ranges, which are all linear in the noise."""
     question = DistributionQuestion("x", equal_bins(0, 1, 12), 3)

@@ -95,6 +95,7 @@ def test_no_report_moves_an_estimate_further_and_one_as_far(
     np.testing.assert_allclose(three, 3.0 * stated)
 
 
+@pytest.mark.slow
 def test_no_report_moves_a_quantile_beyond_its_ends() -> None:
     question = sdp.DistributionQuestion("q", (0.0, 1.0, 2.0, 4.0, 8.0), fan_out=2)
     asked = asked_about(question)
@@ -122,6 +123,7 @@ def test_no_report_moves_a_quantile_beyond_its_ends() -> None:
     assert 0.0 < low < high < 8.0
 
 
+@pytest.mark.slow
 def test_means_of_groups_are_moved_no_further_than_stated() -> None:
     question = sdp.GroupMeanQuestion("q", ("a", "b"), 0.0, 10.0, digits=1)
     asked = asked_about(question)
@@ -142,6 +144,7 @@ def test_means_of_groups_are_moved_no_further_than_stated() -> None:
     assert np.all(stated[nearest] <= 4.5 * moved)
 
 
+@pytest.mark.slow
 def test_a_group_that_liars_could_make_up_has_no_bound() -> None:
     question = sdp.GroupMeanQuestion("q", ("a", "b"), 0.0, 10.0, digits=1)
     asked = asked_about(question)

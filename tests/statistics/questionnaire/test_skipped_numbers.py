@@ -141,6 +141,7 @@ def test_the_distribution_is_of_those_who_answered() -> None:
     assert estimate.between(0, 50).value[0] == pytest.approx(np.sum(ANSWERS < 50))
 
 
+@pytest.mark.slow
 def test_errors_of_distributions_are_those_of_draws() -> None:
     counts = exact_counts(TREE, ANSWERS, variances_of(TREE))
     exact, rng = TREE.estimate(counts), np.random.default_rng(3)
