@@ -12,13 +12,13 @@ import runpy
 import sys
 from collections.abc import Sequence
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp_services.analyst import intake
 from shuffledp_services.shuffler import shard_sorter, sqlite_tables
-from shuffledp_services.shuffler.store import DrawDummies
 from shuffledp_services.wire.message_order import ShardCheck, sort_by_hash
 from shuffledp_services.wire.step import Step
 
@@ -32,13 +32,8 @@ def sabotaged_sorter(epoch: int) -> type[shard_sorter.ShardSorter]:
     """Returns a sorter that keeps the order of arrival in one epoch."""
 
     class SabotagedShardSorter(shard_sorter.ShardSorter):
-        def __init__(
-            self,
-            step: Step,
-            people: tuple[int, ...],
-            draw: DrawDummies | None = None,
-        ) -> None:
-            super().__init__(step, people, draw)
+        def __init__(self, step: Step, *others: Any) -> None:
+            super().__init__(step, *others)
             self._order = keep_order if step.epoch == epoch else sort_by_hash
 
         def sort(

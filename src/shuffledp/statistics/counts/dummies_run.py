@@ -21,14 +21,9 @@ from shuffledp.randomizers.message_code import NumberCode
 from shuffledp.randomizers.message_counts import count_kinds
 from shuffledp.randomness import Rng
 from shuffledp.statistics.choices import Choices
-from shuffledp.statistics.counts.answer_shares import AnswerShares
 from shuffledp.statistics.counts.form_encoding import FormEncoding
 from shuffledp.statistics.counts.form_estimates import EntryEstimate
-from shuffledp.statistics.counts.form_shares import (
-    answer_shares,
-    entry_estimates,
-    share_shifts,
-)
+from shuffledp.statistics.counts.form_shares import FormShares, entry_estimates
 from shuffledp.statistics.counts.protocol import Counts
 from shuffledp.statistics.planned_run import counted_choices, people_of_batch
 from shuffledp.statistics.stage_runs import BatchPeople
@@ -50,7 +45,7 @@ def groups_with_nulls(
 
 
 @dataclass(frozen=True)
-class DummiesRun:
+class DummiesRun(FormShares):
     """See `AnswerRun` and `RunWithDummies`.
 
     Attributes:
@@ -138,21 +133,26 @@ class DummiesRun:
         """See `AnswerRun`."""
         return people_of_batch(counted_choices(self.choices, chosen), people)
 
-    def estimate(self, tally: Tally, chosen: Tally | None) -> AnswerShares:
-        """See `AnswerRun`."""
-        return answer_shares(*self._estimates(tally, chosen))
+    def estimates(
+        self, tally: Tally, chosen: Tally | None
+    ) -> tuple[CountsEstimate, tuple[EntryEstimate, ...]]:
+        """See `FormShares`."""
+        people = counted_choices(self.choices, chosen).scaled_to(tally.num_users)
+        everything = self.protocol.estimate(tally, people)
+        sizes = [group.buckets for group in FormEncoding(self.questions).groups]
 
-    def manipulation(
-        self, tally: Tally, chosen: Tally | None, num_liars: int
-    ) -> Floats:
-        """See `AnswerRun`."""
-        _, entries = self._estimates(tally, chosen)
-        return share_shifts(
-            entries,
-            messages=self.messages_per_report,
-            num_liars=num_liars,
-            num_users=tally.num_users,
+        def of_answers(arrays: tuple[Floats, ...]) -> tuple[Floats, ...]:
+            return tuple(each[:size] for each, size in zip(arrays, sizes, strict=True))
+
+        estimate = CountsEstimate(
+            of_answers(everything.value),
+            of_answers(everything.standard_error),
+            of_answers(everything.excess_kurtosis),
+            everything.num_users,
+            everything.identity,
         )
+        entries = entry_estimates(self.protocol, estimate, people, self.questions)
+        return estimate, entries
 
     def noise_p_value(self, tally: Tally, honest: int) -> float | None:
         """Returns None: an empty bucket is as rare as the guarantee fails, not rarer."""
@@ -175,23 +175,3 @@ class DummiesRun:
                 own == group.buckets, group.buckets + np.arange(group.most), own
             )
         return answers
-
-    def _estimates(
-        self, tally: Tally, chosen: Tally | None
-    ) -> tuple[CountsEstimate, tuple[EntryEstimate, ...]]:
-        people = counted_choices(self.choices, chosen).scaled_to(tally.num_users)
-        everything = self.protocol.estimate(tally, people)
-        sizes = [group.buckets for group in FormEncoding(self.questions).groups]
-
-        def of_answers(arrays: tuple[Floats, ...]) -> tuple[Floats, ...]:
-            return tuple(each[:size] for each, size in zip(arrays, sizes, strict=True))
-
-        estimate = CountsEstimate(
-            of_answers(everything.value),
-            of_answers(everything.standard_error),
-            of_answers(everything.excess_kurtosis),
-            everything.num_users,
-            everything.identity,
-        )
-        entries = entry_estimates(self.protocol, estimate, people, self.questions)
-        return estimate, entries

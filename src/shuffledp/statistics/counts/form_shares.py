@@ -1,5 +1,7 @@
 """Estimates of all questions of a form, from unbiased counts of its buckets."""
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from shuffledp.analyzer.choice_counts import ChoiceCounts
@@ -10,6 +12,7 @@ from shuffledp.statistics.counts.form_encoding import FormEncoding
 from shuffledp.statistics.counts.form_estimates import EntryEstimate, estimate_entry
 from shuffledp.statistics.counts.protocol import Counts
 from shuffledp.statistics.questionnaire.group_counts import question_counts
+from shuffledp.tally import Tally
 from shuffledp.types import Floats
 
 
@@ -36,36 +39,43 @@ def entry_estimates(
     return tuple(entries)
 
 
-def answer_shares(
-    counts_estimate: CountsEstimate, entries: tuple[EntryEstimate, ...]
-) -> AnswerShares:
-    """Returns the shares and numbers that are published."""
-    return AnswerShares(
-        counts_estimate,
-        tuple(each.people for each in entries if each.people is not None),
-        tuple(each.numbers for each in entries if each.numbers is not None),
-    )
+class FormShares(ABC):
+    """What a stage publishes of a form, whoever adds the noise: see `AnswerRun`."""
 
+    @property
+    @abstractmethod
+    def messages_per_report(self) -> int:
+        """See `StageRun`."""
 
-def share_shifts(
-    entries: tuple[EntryEstimate, ...],
-    *,
-    messages: int,
-    num_liars: int,
-    num_users: int,
-) -> Floats:
-    """Returns by how much dishonest people can move each share.
+    @abstractmethod
+    def estimates(
+        self, tally: Tally, chosen: Tally | None
+    ) -> tuple[CountsEstimate, tuple[EntryEstimate, ...]]:
+        """Returns estimates of the form's buckets, and of its questions.
 
-    Args:
-        entries: From `entry_estimates`.
-        messages: Of a report.
-        num_liars: How many people send any reports they like.
-        num_users: People in the collection.
-    """
-    shifts = [
-        each.people.manipulation(messages, num_liars)
-        for each in entries
-        if each.people is not None
-    ]
-    shares: Floats = np.concatenate(shifts) / num_users
-    return shares
+        Args:
+            tally: Of the answers.
+            chosen: Of the stage before.
+        """
+
+    def estimate(self, tally: Tally, chosen: Tally | None) -> AnswerShares:
+        """See `AnswerRun`."""
+        counts_estimate, entries = self.estimates(tally, chosen)
+        return AnswerShares(
+            counts_estimate,
+            tuple(each.people for each in entries if each.people is not None),
+            tuple(each.numbers for each in entries if each.numbers is not None),
+        )
+
+    def manipulation(
+        self, tally: Tally, chosen: Tally | None, num_liars: int
+    ) -> Floats:
+        """See `AnswerRun`."""
+        _, entries = self.estimates(tally, chosen)
+        shifts = [
+            each.people.manipulation(self.messages_per_report, num_liars)
+            for each in entries
+            if each.people is not None
+        ]
+        shares: Floats = np.concatenate(shifts) / tally.num_users
+        return shares

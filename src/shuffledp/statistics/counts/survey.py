@@ -16,16 +16,11 @@ from shuffledp.identity import Identity
 from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
-from shuffledp.statistics.counts.answer_shares import AnswerShares
 from shuffledp.statistics.counts.counts_plan_rule import CountsPlanRule, CountsTerms
 from shuffledp.statistics.counts.dummies_run import DummiesRun, groups_with_nulls
 from shuffledp.statistics.counts.form_encoding import FormEncoding
 from shuffledp.statistics.counts.form_estimates import EntryEstimate, share_labels
-from shuffledp.statistics.counts.form_shares import (
-    answer_shares,
-    entry_estimates,
-    share_shifts,
-)
+from shuffledp.statistics.counts.form_shares import FormShares, entry_estimates
 from shuffledp.statistics.counts.protocol import Counts
 from shuffledp.statistics.counts.shuffler_plan_rule import ShufflerPlanRule
 from shuffledp.statistics.planned_run import PlannedRun, planned_protocol
@@ -211,7 +206,7 @@ class CountsSurvey:
 
 
 @dataclass(frozen=True)
-class AnswersRun(PlannedRun):
+class AnswersRun(FormShares, PlannedRun):
     """The stage that collects answers as the plan says: see `AnswerRun`.
 
     Attributes:
@@ -245,25 +240,10 @@ class AnswersRun(PlannedRun):
         # Poisson noise is all messages +.
         return tally.counts[0, 0, ::2], np.concatenate(means)
 
-    def estimate(self, tally: Tally, chosen: Tally | None) -> AnswerShares:
-        """See `AnswerRun`."""
-        return answer_shares(*self._estimates(tally, chosen))
-
-    def manipulation(
-        self, tally: Tally, chosen: Tally | None, num_liars: int
-    ) -> Floats:
-        """See `AnswerRun`."""
-        _, entries = self._estimates(tally, chosen)
-        return share_shifts(
-            entries,
-            messages=self.messages_per_report,
-            num_liars=num_liars,
-            num_users=tally.num_users,
-        )
-
-    def _estimates(
+    def estimates(
         self, tally: Tally, chosen: Tally | None
     ) -> tuple[CountsEstimate, tuple[EntryEstimate, ...]]:
+        """See `FormShares`."""
         people = self._counts(chosen).scaled_to(tally.num_users)
         estimate = self.protocol.estimate(tally, people)
         entries = entry_estimates(self.protocol, estimate, people, self.questions)
