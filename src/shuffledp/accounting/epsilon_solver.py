@@ -112,7 +112,7 @@ def _around(
     digits: int = _DIGITS,
     fall: float | None = None,
 ) -> tuple[float, float]:
-    """Returns neighboring numbers of so many digits about where a function meets delta.
+    """Returns neighboring numbers of `digits` digits about where a function meets delta.
 
     The function was evaluated at both, and exceeds delta at the first only; 0 and the
     ceiling stand for the first and the second where there are none between. (0, 0) if it

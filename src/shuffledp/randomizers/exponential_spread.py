@@ -29,7 +29,7 @@ def best_decays(
     Args:
         shapes: Of omega, with any kappa, which is chosen: all of one rate.
         own: The target user's densities.
-        peak: Logarithm of the peak of everybody's density, shape (levels,).
+        peak: Logarithm of the peak of all people's density, shape (levels,).
         rates: Of their noise, shape (levels,).
         counts: How many people there are, shape (levels,).
     """

@@ -14,7 +14,7 @@ from shuffledp.types import Ints
 class Dummies:
     """The dummies of one collection, which one shuffle adds.
 
-    Whoever knows them can subtract them: they are secret, and are not printed.
+    Anyone who knows them can subtract them: they are secret, and are not printed.
 
     >>> import numpy as np, shuffledp as sdp
     >>> group = sdp.CountGroup(3, 1, sdp.ShufflerNoise(0.6, dummies=40))

@@ -209,8 +209,8 @@ def _assumptions(
         "nobody is trusted with it.",
         f"{enrolment.tokens:,} tokens were issued, one to each person, and the enroller "
         "does not remember to whom.",
-        f"Messages are sealed for the analyst with {task.suite.words}, and nobody else "
-        "holds her private key.",
+        f"Messages are sealed for the analyst with {task.suite.words}, and only "
+        "the analyst holds the private key.",
     ]
     if not task.choices_are_levels:
         lines.append(

@@ -4,10 +4,10 @@ From the seed follow the dummies, byte by byte as they were sealed. The auditor 
 in the published list of messages; the others are those of people, and the batch id must
 follow from them. So the shuffler added all dummies, drew them from the secret to which the
 task commits, and tried no ids. It may have left people out, or sent messages itself with
-tokens that nobody used, until it liked the noise: `device check` finds who is left out.
+unused tokens, until it liked the noise: `device check` finds who is left out.
 
-Whoever knows the seed knows the noise of the epoch and of all epochs before: it must never
-reach the analyst, nor anybody who would pass it on.
+The seed tells the noise of the epoch and of all epochs before: it must never reach the
+analyst, nor anybody who would pass it on.
 """
 
 import hashlib

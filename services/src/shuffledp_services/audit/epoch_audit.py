@@ -172,7 +172,7 @@ def _check_batch(
     if included is not None and not np.array_equal(np.sort(disclosed.hashes), included):
         raise DataError(
             "Expected the messages of the batch in the list that the result names: what "
-            "the shuffler signed is not what the analyst says she counted."
+            "the shuffler signed is not what the analyst says was counted."
         )
 
 

@@ -1,4 +1,4 @@
-"""Comparison of untrusted JSON values with those that follow, in words for a terminal."""
+"""Comparison of untrusted JSON values with those that follow, as text for a terminal."""
 
 import math
 from collections.abc import Iterator

@@ -33,7 +33,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     required=True,
     type=_FILE,
     metavar="RESULT.JSON",
-    help="What the analyst published of the epoch: /tasks/ID/epochs/N of her service.",
+    help="What the analyst published of the epoch: /tasks/ID/epochs/N of its service.",
 )
 @click.option(
     "--messages",

@@ -65,9 +65,9 @@ def dummies_command(opened: Path, path: Path, result: Path, messages: Path) -> N
     """Check with OPENED, a shuffler's seed, that it added the dummies it had to.
 
     The seed belongs to the commitment in the task; all dummies that follow from it are in
-    the published list of messages; and they were drawn for these messages of people. That
-    the shuffler left nobody out is not checked here: shuffledp device check. Check the
-    result first: shuffledp verify.
+    the published list of messages; and they were drawn for these messages of people.
+    Whether the shuffler left people out is not checked here: shuffledp device check. Check
+    the result first: shuffledp verify.
     """
     # Imported here: services need an extra.
     from shuffledp_services.audit.dummy_audit import audit_dummies

@@ -44,14 +44,14 @@ if TYPE_CHECKING:
 @click.option(
     "--audit",
     is_flag=True,
-    help="Four epochs, with an auditor's canaries in each, and her evidence on the "
-    "dashboard.",
+    help="Four epochs, with an auditor's canaries in each, and the evidence on "
+    "the dashboard.",
 )
 @click.option(
     "--saboteur",
     is_flag=True,
     help="With --audit: in epoch 3 the shuffler keeps the order in which people came, and "
-    "the analyst lets her.",
+    "the analyst permits it.",
 )
 @click.option("--no-browser", is_flag=True, help="Do not open the dashboard.")
 @click.option("--exit", "leave", is_flag=True, help="Do not stay up afterwards.")

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 _PERSON, _LEVEL = "shuffledp person", "shuffledp level"
 _BY_CHANCE = (
-    "Levels were dealt to each person by a throw of her own: shares are those asked for "
-    "on average."
+    "Each person's level was drawn by itself: shares are those asked for on average."
 )
 
 

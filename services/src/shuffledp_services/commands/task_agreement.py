@@ -35,7 +35,7 @@ FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=Fals
 @click.option(
     "--suite",
     type=click.Choice(["x25519", "x-wing"]),
-    help="The analyst's: how messages are sealed for her; x-wing also against quantum "
+    help="The analyst's: how messages are sealed; x-wing also against quantum "
     "computers, and 20 times longer [x25519].",
 )
 @click.option(

@@ -48,7 +48,8 @@ def verify_result(result: Path, path: Path, *, as_json: bool) -> NoReturn:
     show(
         "The result holds: the task's analyst signed it, its estimate follows from its "
         "tally, and what was spent from its certificate. That the tally is of what people "
-        "sent is her word; whether a message was counted: shuffledp device check.\n"
+        "sent is the analyst's word; whether a message was counted: shuffledp device "
+        "check.\n"
     )
     show_verification(verification)
     sys.exit(0)

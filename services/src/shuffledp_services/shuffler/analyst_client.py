@@ -122,7 +122,9 @@ class AnalystClient:
                         # The analyst restarted, or got the batch from another process:
                         # the next attempt learns which shards are missing.
                         if refusal.reason is Reason.NOT_OPEN:
-                            raise UnansweredError("Expected her to wait for a shard.")
+                            raise UnansweredError(
+                                "Expected the analyst to wait for a shard."
+                            )
                         raise refusal
                     on_shard_sent()
 

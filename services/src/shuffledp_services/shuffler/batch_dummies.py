@@ -54,7 +54,7 @@ def sum_hashes(hashes: NDArray[np.bytes_]) -> int:
 
 
 class BatchDummies:
-    """Dummies of one batch; whoever knows them can subtract the noise."""
+    """Dummies of one batch, which are secret: they tell the noise."""
 
     def __init__(self, step: Step, seed: DummySeed) -> None:
         """Begins without drawing.

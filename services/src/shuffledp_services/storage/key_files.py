@@ -7,7 +7,7 @@
     dummies.json    the shuffler's, where it adds the noise: what its dummies are drawn from
 
 Every party draws its keys on its own machine, and none of these secret files ever leaves
-it. Only their owner can read them. Whoever reads dummies.json can subtract the noise.
+it. Only their owner can read them. dummies.json tells the noise to any reader.
 """
 
 import codecs

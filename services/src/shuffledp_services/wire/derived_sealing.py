@@ -6,8 +6,8 @@ itself, and takes none from outside. Here message i has the ephemeral key
 
     HMAC-SHA256(secret, i), i in 8 bytes,
 
-so that whoever has the secret can seal the same messages again, and nobody else can tell
-them from others (HMAC-SHA256 is a pseudorandom function).
+so that the owner of the secret can seal the same messages again, and no other party can
+tell them from others (HMAC-SHA256 is a pseudorandom function).
 """
 
 import hmac

@@ -1,6 +1,6 @@
 """The rule for plans in which the shuffler adds the noise: one plan, known beforehand.
 
-The noise does not depend on people: the smallest target sets it, and everybody sends their
+The noise does not depend on people: the smallest target sets it, and all people send their
 answers. So the task states the noise, and every epoch has the same plan.
 """
 

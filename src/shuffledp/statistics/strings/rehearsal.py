@@ -92,7 +92,7 @@ class StringsStatistic:
                 candidates = _candidates_of(strings)
                 caveats = (
                     "Candidates are the values of the column: a real analyst must know "
-                    "hers beforehand.",
+                    "them beforehand.",
                 )
             collection = collect_strings(
                 strings,

@@ -74,10 +74,10 @@ def run(effort: Effort) -> Result:
             "budgets and values are equal, p_i jumps: messages that are equally likely "
             "count.",
             "(b) With Gaussian noise p falls from 0.413 to 0.158 where the other person "
-            "becomes more liberal than the victim: her far messages count no longer.",
+            "becomes more liberal than the victim, whose far messages count no longer.",
             "p_i is a type-I error, and no weight of a mixture. The largest weight, with "
             "which others do imitate the victim, is the lower line, and 0 where they are "
-            "more liberal than she is.",
+            "more liberal than the victim is.",
         ),
         svg=draw(
             _TITLE,

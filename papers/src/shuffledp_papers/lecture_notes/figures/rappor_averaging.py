@@ -74,8 +74,8 @@ def run(effort: Effort) -> Result:
         keys=2,
         notes=(
             "Fresh responses at epsilon = ln 3: the chance that at least three quarters "
-            "are yes, if the truth is no and if it is yes. Who keeps her first response "
-            "and repeats it stays at the chances of day 1.",
+            "are yes, if the truth is no and if it is yes. A person who keeps the first "
+            "response and repeats it stays at the chances of day 1.",
             f"Reports of one value, {effort.repetitions} runs; a lifetime's budget of "
             f"{budget:.3f}, which is what f = {KEPT_NOISE:g} and h = {HASHES} allow.",
         ),
