@@ -222,6 +222,13 @@ def stream_of(rng: Rng, people: slice | NDArray[np.int64]) -> Rng:
     return rng.of(people) if isinstance(rng, KeyedRandom) else rng
 
 
+def random_words(size: int, *, rng: Rng) -> NDArray[np.uint64]:
+    """Draws independent uniform words of 64 bits, shape (size,)."""
+    if isinstance(rng, np.random.Generator):
+        return rng.integers(0, 2**64, size, dtype=np.uint64)
+    return rng._words(size)
+
+
 def bernoulli_draws(probabilities: Floats, *, rng: Rng) -> NDArray[np.bool_]:
     """Draws Bernoulli variables with exactly these probabilities, to the last bit.
 

@@ -40,8 +40,9 @@ from shuffledp.randomizers.bit_channel import (
     BitProbabilities,
     symmetric_flips,
 )
+from shuffledp.randomizers.bit_draws import bit_draws
 from shuffledp.randomizers.checks import whole_number
-from shuffledp.randomness import Rng, bernoulli_draws, check_rng, stream_of
+from shuffledp.randomness import Rng, check_rng, stream_of
 from shuffledp.types import Floats
 
 MAX_HASHES = 64
@@ -198,8 +199,10 @@ class Rappor(BitChannel):
         for part in self._batches(bits.shape[0]):
             # The probability of a flip, not of a one: 1 - 1e-20 is not a number of its
             # own.
-            flips = np.broadcast_to(self._flip(levels[part])[:, None], bits[part].shape)
-            response[part] ^= bernoulli_draws(flips, rng=stream_of(rng, part))
+            flip = self._flip(levels[part])
+            response[part] ^= bit_draws(
+                bits[part], of_one=flip, of_zero=flip, rng=stream_of(rng, part)
+            )
         return response
 
     def instantaneous_response(
@@ -218,8 +221,13 @@ class Rappor(BitChannel):
         bits = self._bits(permanent, "permanent responses")
         reports = np.empty_like(bits)
         for part in self._batches(bits.shape[0]):
-            ones = np.where(bits[part], self.one_given_one, self.one_given_zero)
-            reports[part] = bernoulli_draws(ones, rng=stream_of(rng, part))
+            held = bits[part]
+            reports[part] = bit_draws(
+                held,
+                of_one=np.full(len(held), float(self.one_given_one)),
+                of_zero=np.full(len(held), float(self.one_given_zero)),
+                rng=stream_of(rng, part),
+            )
         return reports
 
     def _flip(self, epsilons: Floats) -> Floats:

@@ -30,9 +30,10 @@ from shuffledp.randomizers.bit_channel import (
     BitProbabilities,
     symmetric_flips,
 )
+from shuffledp.randomizers.bit_draws import bit_draws
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.drawn_counts import check_population
-from shuffledp.randomness import Rng, bernoulli_draws, check_rng, stream_of
+from shuffledp.randomness import Rng, check_rng, stream_of
 from shuffledp.types import Floats, Ints
 
 VARIANTS = ("symmetric", "optimized")
@@ -185,10 +186,12 @@ class UnaryEncoding(BitChannel):
             batch, probabilities = reports[people], self.drawn(epsilons[people])
             # The probability of a flip, not of a one: 1 - 1e-20 is not a number of its
             # own.
-            flips = np.where(
-                batch, probabilities.lost[:, None], probabilities.stray[:, None]
+            batch ^= bit_draws(
+                batch,
+                of_one=probabilities.lost,
+                of_zero=probabilities.stray,
+                rng=stream_of(rng, people),
             )
-            batch ^= bernoulli_draws(flips, rng=stream_of(rng, people))
         return reports
 
     def support_counts(
@@ -209,17 +212,21 @@ class UnaryEncoding(BitChannel):
             InvalidInputError: If these are not reports, or not one group for each.
         """
         reports = self.check_messages(messages)
-        group: Ints = np.zeros(len(reports), dtype=np.int64)
-        if groups is not None:
-            group = int_array(groups, "groups")
+        if groups is None:
+            return reports.sum(axis=0, dtype=np.int64)[None]
+        group = int_array(groups, "groups")
         if group.size != reports.shape[0]:
             raise InvalidInputError("Expected one group for each report.")
         if group.size and not (group.min() >= 0 and group.max() < num_groups):
             raise InvalidInputError(f"Expected groups in [0, {num_groups}).")
-        counts = np.empty((num_groups, self.num_categories), dtype=np.int64)
-        for category in range(self.num_categories):
-            chosen = group[reports[:, category]]
-            counts[:, category] = np.bincount(chosen, minlength=num_groups)
+        counts = np.zeros((num_groups, self.num_categories), dtype=np.int64)
+        order = np.argsort(group, kind="stable")
+        present, starts = np.unique(group[order], return_index=True)
+        # NumPy sums runs of rows that belong together, none of which may be empty.
+        if present.size:
+            counts[present] = np.add.reduceat(
+                reports[order], starts, axis=0, dtype=np.int64
+            )
         return counts
 
     def draw_support_counts(
