@@ -213,7 +213,8 @@ class UnaryEncoding(BitChannel):
         """
         reports = self.check_messages(messages)
         if groups is None:
-            return reports.sum(axis=0, dtype=np.int64)[None]
+            ones: Ints = reports.sum(axis=0, dtype=np.int64)
+            return ones[None]
         group = int_array(groups, "groups")
         if group.size != reports.shape[0]:
             raise InvalidInputError("Expected one group for each report.")
