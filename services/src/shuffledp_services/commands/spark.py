@@ -93,7 +93,7 @@ def rehearsal_on_spark(
 
     def rehearse(stage: "Stage") -> "Summary":
         table = _placed(read_table(spark, path))
-        parts = chosen.parts(request, lambda: texts_of(table, value))
+        parts = chosen.partial_rehearsal(request, lambda: texts_of(table, value))
         requested: dict[str, Collection[str]] = {value: parts.known}
         if request.level is not None:
             requested[request.level] = ()

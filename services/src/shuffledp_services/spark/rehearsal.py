@@ -17,7 +17,11 @@ from shuffledp.randomness import SystemRandom
 from shuffledp.rehearsal.rehearsed import Rehearsed
 from shuffledp.reports import ShuffledReports
 from shuffledp.statistics.level_dependence import LevelGroups
-from shuffledp.statistics.parts import InParts, Parts, Truth
+from shuffledp.statistics.partial_rehearsal import (
+    PartialRehearsal,
+    PartitionedStatistic,
+    Truth,
+)
 from shuffledp.statistics.rehearsal_stage import Stage
 from shuffledp.statistics.statistic_catalog import STATISTICS, statistic_named
 from shuffledp.statistics.summary import Summary
@@ -95,7 +99,7 @@ def rehearse(
         DataError: If a value is missing, or outside the protocol's values.
     """
     name = protocol.identity.record["statistic"]
-    parts = divided(name).parts_of(protocol, names)
+    parts = divided(name).partial_rehearsal_of(protocol, names)
     stage = Stage(
         SystemRandom(), mode=protocol.mode, delta=delta, confidence=confidence
     )
@@ -107,16 +111,18 @@ def rehearse(
     return Rehearsed(summary)
 
 
-def divided(name: str) -> InParts:
+def divided(name: str) -> PartitionedStatistic:
     """Returns a statistic whose users can be counted in parts.
 
     Raises:
         InvalidInputError: If it needs all users at once.
     """
     statistic = statistic_named(name)
-    if not isinstance(statistic, InParts):
+    if not isinstance(statistic, PartitionedStatistic):
         *names, last = (
-            n for n in STATISTICS if isinstance(statistic_named(n), InParts)
+            n
+            for n in STATISTICS
+            if isinstance(statistic_named(n), PartitionedStatistic)
         )
         raise InvalidInputError(
             f"Expected {', '.join(names)} or {last} on Spark, got {name}, which needs all "
@@ -127,7 +133,7 @@ def divided(name: str) -> InParts:
 
 def rehearse_parts(
     frame: "DataFrame",
-    parts: Parts,
+    parts: PartialRehearsal,
     columns: Columns,
     stage: Stage,
     *,

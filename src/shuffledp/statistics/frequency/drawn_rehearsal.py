@@ -6,7 +6,7 @@ from shuffledp.accounting.account import account
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.frequency.rehearsal import frequency_parts
+from shuffledp.statistics.frequency.rehearsal import partial_frequency
 from shuffledp.statistics.rehearsal_stage import Stage
 from shuffledp.statistics.summary import Summary
 from shuffledp.types import Ints
@@ -33,7 +33,7 @@ def rehearse_drawn(
     """
     if not isinstance(stage.rng, np.random.Generator):
         raise InvalidInputError("Expected a seed: tallies are drawn in simulations.")
-    parts = frequency_parts(protocol, names)
+    parts = partial_frequency(protocol, names)
     # The accountant runs first, as in `collect`.
     stage.on_step("certify")
     guarantee = account(protocol, people, delta=stage.delta)

@@ -21,7 +21,7 @@ from shuffledp.types import Floats, Ints
 
 @dataclass(frozen=True)
 class FrequencyTruth:
-    """Numbers of people of each level who hold each category: see `statistics.parts`.
+    """Numbers of people of each level who hold each category: see `Truth`.
 
     Attributes:
         protocol: The protocol that is run.

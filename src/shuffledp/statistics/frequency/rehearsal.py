@@ -23,7 +23,7 @@ from shuffledp.statistics.frequency.frequency_collection import (
 )
 from shuffledp.statistics.frequency.frequency_truth import FrequencyTruth
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
-from shuffledp.statistics.parts import Parts
+from shuffledp.statistics.partial_rehearsal import PartialRehearsal
 from shuffledp.statistics.rehearsal_stage import Rehearsal, Stage
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.shared_parameters import (
@@ -114,7 +114,9 @@ class FrequencyStatistic:
             consistent=request.option("consistent", False),
         )
 
-    def parts(self, request: Request, texts: Callable[[], tuple[str, ...]]) -> Parts:
+    def partial_rehearsal(
+        self, request: Request, texts: Callable[[], tuple[str, ...]]
+    ) -> PartialRehearsal:
         """Returns how parts of a column of categories are rehearsed."""
         named = request.option("categories")
         request.need_columns()
@@ -123,27 +125,31 @@ class FrequencyStatistic:
         if given is None:
             # Of the whole column: a machine sees only its part.
             occurring = texts()
-            parts = frequency_parts(
+            parts = partial_frequency(
                 _protocol(request, len(occurring)), occurring, consistent=consistent
             )
             return replace(parts, warnings=spelling_warnings(occurring, "Categories"))
         count = given if isinstance(given, int) else len(given)
-        return frequency_parts(_protocol(request, count), given, consistent=consistent)
+        return partial_frequency(
+            _protocol(request, count), given, consistent=consistent
+        )
 
-    def parts_of(self, protocol: Any, names: tuple[str, ...] | None) -> Parts:
+    def partial_rehearsal_of(
+        self, protocol: Any, names: tuple[str, ...] | None
+    ) -> PartialRehearsal:
         """Returns the same for a given protocol."""
-        return frequency_parts(protocol, names)
+        return partial_frequency(protocol, names)
 
 
 STATISTIC = FrequencyStatistic()
 
 
-def frequency_parts(
+def partial_frequency(
     protocol: Frequency,
     categories: int | tuple[str, ...] | None = None,
     *,
     consistent: bool = False,
-) -> Parts:
+) -> PartialRehearsal:
     """Returns how categories are rehearsed on parts of the people.
 
     Args:
@@ -160,7 +166,7 @@ def frequency_parts(
         raise InvalidInputError(
             f"Expected {protocol.num_categories} names of categories, got {len(names)}."
         )
-    return Parts(
+    return PartialRehearsal(
         protocol,
         # A number of categories is passed on as such: values are then read as numbers.
         FrequencyTruth(protocol, given),

@@ -25,7 +25,7 @@ _STEPS = 2.0**40
 
 @dataclass(frozen=True)
 class MeanTruth:
-    """Number, sum and sum of squares of the values of each level: see `statistics.parts`.
+    """Number, sum and sum of squares of the values of each level: see `Truth`.
 
     Attributes:
         protocol: The protocol that is run.

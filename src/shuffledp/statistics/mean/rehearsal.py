@@ -23,7 +23,7 @@ from shuffledp.statistics.mean.mean_truth import MeanTruth, bounded
 from shuffledp.statistics.mean.mechanism_choice import plan_name, usual_at_levels
 from shuffledp.statistics.mean.prediction import check_spread
 from shuffledp.statistics.mean.protocol import HIGH, LOW, WORDS, Mean
-from shuffledp.statistics.parts import Parts
+from shuffledp.statistics.partial_rehearsal import PartialRehearsal
 from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.rehearsed_collection import (
     Collection,
@@ -103,30 +103,34 @@ class MeanStatistic:
 
         return rehearse
 
-    def parts(self, request: Request, _texts: Callable[[], tuple[str, ...]]) -> Parts:
+    def partial_rehearsal(
+        self, request: Request, _texts: Callable[[], tuple[str, ...]]
+    ) -> PartialRehearsal:
         """Returns how parts of a column of numbers are rehearsed."""
         asked = _asked(request)
         # Levels in a column are counted later, when the protocol is known.
         levels = None if request.shares is None else _levels_in(request.shares)
         protocol = asked.protocol(levels, asked.spread)
-        parts = mean_parts(protocol, clip=asked.clip)
+        parts = partial_mean(protocol, clip=asked.clip)
         caveats = parts.caveats + asked.choice_of(protocol)
         # Only a spread that was given: `known_spread` needs the whole column.
         return replace(parts, asked={"spread": asked.spread}, caveats=caveats)
 
-    def parts_of(self, protocol: Any, names: tuple[str, ...] | None) -> Parts:
+    def partial_rehearsal_of(
+        self, protocol: Any, names: tuple[str, ...] | None
+    ) -> PartialRehearsal:
         """Returns the same for a given protocol."""
         if names is not None:
             raise InvalidInputError(
                 "Expected names of categories with frequencies only."
             )
-        return mean_parts(protocol)
+        return partial_mean(protocol)
 
 
 STATISTIC = MeanStatistic()
 
 
-def mean_parts(protocol: Mean, *, clip: bool = False) -> Parts:
+def partial_mean(protocol: Mean, *, clip: bool = False) -> PartialRehearsal:
     """Returns how numbers are rehearsed on parts of the people.
 
     Args:
@@ -134,7 +138,9 @@ def mean_parts(protocol: Mean, *, clip: bool = False) -> Parts:
         clip: Whether values outside of the range are moved to its ends.
     """
     caveats = (_CLIPPED,) if clip else ()
-    return Parts(protocol, MeanTruth(protocol, clip), summarize_mean, caveats=caveats)
+    return PartialRehearsal(
+        protocol, MeanTruth(protocol, clip), summarize_mean, caveats=caveats
+    )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.statistics.mean.rehearsal import dependence_of_mean
-from shuffledp.statistics.parts import Parts
+from shuffledp.statistics.partial_rehearsal import PartialRehearsal
 from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.rehearsed_collection import Collection, collect
 from shuffledp.statistics.request import Request
@@ -84,34 +84,38 @@ class SumStatistic:
 
         return rehearse
 
-    def parts(self, request: Request, _texts: Callable[[], tuple[str, ...]]) -> Parts:
+    def partial_rehearsal(
+        self, request: Request, _texts: Callable[[], tuple[str, ...]]
+    ) -> PartialRehearsal:
         """Returns how parts of a column of bits are rehearsed."""
         if request.option("central") is not None:
             raise InvalidInputError(
                 "Expected --level or --levels with --spark, and no --central."
             )
         request.need_columns()
-        return sum_parts(BinarySum(request.mode))
+        return partial_sum(BinarySum(request.mode))
 
-    def parts_of(self, protocol: Any, names: tuple[str, ...] | None) -> Parts:
+    def partial_rehearsal_of(
+        self, protocol: Any, names: tuple[str, ...] | None
+    ) -> PartialRehearsal:
         """Returns the same for a given protocol."""
         if names is not None:
             raise InvalidInputError(
                 "Expected names of categories with frequencies only."
             )
-        return sum_parts(protocol)
+        return partial_sum(protocol)
 
 
 STATISTIC = SumStatistic()
 
 
-def sum_parts(protocol: BinarySum) -> Parts:
+def partial_sum(protocol: BinarySum) -> PartialRehearsal:
     """Returns how bits are rehearsed on parts of the people.
 
     Args:
         protocol: The protocol that is run.
     """
-    return Parts(protocol, SumTruth(protocol), summarize_sum)
+    return PartialRehearsal(protocol, SumTruth(protocol), summarize_sum)
 
 
 def _calibrated(

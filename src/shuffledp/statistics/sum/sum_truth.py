@@ -19,7 +19,7 @@ from shuffledp.types import Floats, Ints
 
 @dataclass(frozen=True)
 class SumTruth:
-    """As of a mean of zeros and ones: see `statistics.parts`.
+    """As of a mean of zeros and ones: see `Truth`.
 
     Attributes:
         protocol: The protocol that is run.

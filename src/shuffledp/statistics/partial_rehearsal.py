@@ -62,7 +62,7 @@ class Truth(Protocol):
 
 
 @dataclass(frozen=True)
-class Parts:
+class PartialRehearsal:
     """How a statistic is rehearsed on parts of the people.
 
     Attributes:
@@ -110,10 +110,12 @@ class Parts:
 
 # Statistics that deal people into groups lack these methods: `isinstance` tells.
 @runtime_checkable
-class InParts(Protocol):
+class PartitionedStatistic(Protocol):
     """A `Statistic` whose people can be divided among machines."""
 
-    def parts(self, request: Request, texts: Callable[[], tuple[str, ...]]) -> Parts:
+    def partial_rehearsal(
+        self, request: Request, texts: Callable[[], tuple[str, ...]]
+    ) -> PartialRehearsal:
         """Returns how parts of the people are rehearsed.
 
         Args:
@@ -126,7 +128,9 @@ class InParts(Protocol):
         """
         ...
 
-    def parts_of(self, protocol: Any, names: tuple[str, ...] | None) -> Parts:
+    def partial_rehearsal_of(
+        self, protocol: Any, names: tuple[str, ...] | None
+    ) -> PartialRehearsal:
         """Returns the same for a given protocol.
 
         Args:

@@ -11,12 +11,15 @@ import pytest
 import shuffledp as sdp
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.statistics.frequency.frequency_collection import collect_frequency
-from shuffledp.statistics.frequency.rehearsal import frequency_parts
+from shuffledp.statistics.frequency.rehearsal import partial_frequency
 from shuffledp.statistics.level_dependence import LevelGroups
-from shuffledp.statistics.mean.rehearsal import collect_mean, mean_parts
-from shuffledp.statistics.parts import InParts, Parts
+from shuffledp.statistics.mean.rehearsal import collect_mean, partial_mean
+from shuffledp.statistics.partial_rehearsal import (
+    PartialRehearsal,
+    PartitionedStatistic,
+)
 from shuffledp.statistics.request import Request
-from shuffledp.statistics.sum.rehearsal import SumStatistic, collect_sum, sum_parts
+from shuffledp.statistics.sum.rehearsal import SumStatistic, collect_sum, partial_sum
 
 NUM_USERS = 3_000
 
@@ -29,7 +32,9 @@ def people(seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
     return values, levels
 
 
-def counted(parts: Parts, values: pl.Series, levels: np.ndarray, num: int) -> Any:
+def counted(
+    parts: PartialRehearsal, values: pl.Series, levels: np.ndarray, num: int
+) -> Any:
     """The sums of the counts of `num` machines, and the groups."""
     groups = parts.groups(sdp.Population.from_budgets(levels))
     total: Any = 0
@@ -46,23 +51,23 @@ def counted(parts: Parts, values: pl.Series, levels: np.ndarray, num: int) -> An
 def test_sums_of_parts_are_the_truth_and_its_dependence(name: str, num: int) -> None:
     values, levels = people()
     rng, delta = np.random.default_rng(1), 1e-6
-    cases: dict[str, Callable[[], tuple[Parts, pl.Series, Any]]] = {
+    cases: dict[str, Callable[[], tuple[PartialRehearsal, pl.Series, Any]]] = {
         "frequency": lambda: (
-            frequency_parts(sdp.Frequency(4), ("a", "b", "c", "d")),
+            partial_frequency(sdp.Frequency(4), ("a", "b", "c", "d")),
             pl.Series(list("abcd"))[values],
             collect_frequency(
                 values, levels, protocol=sdp.Frequency(4), delta=delta, rng=rng
             ),
         ),
         "mean": lambda: (
-            mean_parts(sdp.Mean(-1, 5)),
+            partial_mean(sdp.Mean(-1, 5)),
             pl.Series(values / 3.0),
             collect_mean(
                 values / 3.0, levels, protocol=sdp.Mean(-1, 5), delta=delta, rng=rng
             ),
         ),
         "sum": lambda: (
-            sum_parts(sdp.BinarySum()),
+            partial_sum(sdp.BinarySum()),
             pl.Series(values == 1),
             collect_sum(
                 (values == 1).astype(int),
@@ -91,7 +96,8 @@ def test_sums_are_the_same_however_people_are_divided() -> None:
     numbers = pl.Series(np.random.default_rng(5).uniform(-1, 5, NUM_USERS))
 
     first, second = (
-        counted(mean_parts(sdp.Mean(-1, 5)), numbers, levels, num)[0] for num in (1, 13)
+        counted(partial_mean(sdp.Mean(-1, 5)), numbers, levels, num)[0]
+        for num in (1, 13)
     )
 
     assert first.tolist() == second.tolist()
@@ -110,20 +116,20 @@ def test_many_levels_are_put_into_groups_of_neighbors() -> None:
 
 
 def test_what_is_no_value_is_refused_as_in_a_table() -> None:
-    named = frequency_parts(sdp.Frequency(2), ("yes", "no")).truth
+    named = partial_frequency(sdp.Frequency(2), ("yes", "no")).truth
     with pytest.raises(InvalidInputError, match="one of the 2 categories"):
         named.values(pl.Series(["yes", "maybe"]))
     with pytest.raises(InvalidInputError, match="some are outside"):
-        mean_parts(sdp.Mean(0, 1)).truth.values(pl.Series([0.5, 1.5]))
+        partial_mean(sdp.Mean(0, 1)).truth.values(pl.Series([0.5, 1.5]))
     with pytest.raises(DataError, match="0 or 1"):
-        sum_parts(sdp.BinarySum()).truth.values(pl.Series([0, 2]))
+        partial_sum(sdp.BinarySum()).truth.values(pl.Series([0, 2]))
     with pytest.raises(InvalidInputError, match="Expected 3 names"):
-        frequency_parts(sdp.Frequency(3), ("yes", "no"))
-    assert not isinstance(object(), InParts)
+        partial_frequency(sdp.Frequency(3), ("yes", "no"))
+    assert not isinstance(object(), PartitionedStatistic)
 
 
 def test_categories_of_each_group_are_counted() -> None:
-    truth = frequency_parts(sdp.Frequency(3)).truth
+    truth = partial_frequency(sdp.Frequency(3)).truth
 
     counts = truth.count(np.array([0, 2, 2, 1]), np.array([0, 1, 1, 0]), 2)
 
@@ -132,7 +138,7 @@ def test_categories_of_each_group_are_counted() -> None:
 
 
 def test_true_means_far_from_zero_keep_their_digits() -> None:
-    parts = mean_parts(sdp.Mean(1e9, 1e9 + 1.0, "stratified"))
+    parts = partial_mean(sdp.Mean(1e9, 1e9 + 1.0, "stratified"))
     levels = np.array([0.5, 0.5, 1.0, 2.0])
 
     # Binary fractions: all of these numbers, and their mean, are exact.
@@ -143,15 +149,15 @@ def test_true_means_far_from_zero_keep_their_digits() -> None:
 
 
 def test_only_clipped_means_are_said_to_be_clipped() -> None:
-    (caveat,) = mean_parts(sdp.Mean(0, 1), clip=True).caveats
+    (caveat,) = partial_mean(sdp.Mean(0, 1), clip=True).caveats
 
     assert "mean of the clipped values" in caveat
-    assert mean_parts(sdp.Mean(0, 1)).caveats == ()
+    assert partial_mean(sdp.Mean(0, 1)).caveats == ()
 
 
 def test_parts_of_a_sum_have_levels_and_no_common_target() -> None:
     levels = Request(value="bit", level="epsilon")
 
-    assert SumStatistic().parts(levels, tuple).protocol == sdp.BinarySum()
+    assert SumStatistic().partial_rehearsal(levels, tuple).protocol == sdp.BinarySum()
     with pytest.raises(InvalidInputError, match="no --central"):
-        SumStatistic().parts(replace(levels, given={"central": 1.0}), tuple)
+        SumStatistic().partial_rehearsal(replace(levels, given={"central": 1.0}), tuple)
