@@ -76,3 +76,15 @@ def test_who_sends_nothing_of_hers_pays_nothing() -> None:
 
     assert bounds.upper(0.0) == bounds.lower(0.0) == bounds.uncut(0.0) == 0.0
     assert bounds.certified_epsilon(1e-9, guess=1.0) == 0.0
+
+
+@pytest.mark.parametrize("drift", [300.0, 600.0, 601.0, 1e5])
+@pytest.mark.parametrize("cut", [0.0, 1e-12])
+def test_where_rounding_could_tell_everything_nothing_is_promised(
+    drift: float, cut: float
+) -> None:
+    bounds = ReportBounds(Line(), cut, drift)
+
+    for epsilon in (0.0, 1.0, 600.0):
+        assert bounds.upper(epsilon) == 1.0
+        assert bounds.lower(epsilon) == 0.0

@@ -34,6 +34,8 @@ from shuffledp.errors import CertificationError, InvalidInputError
 
 LARGEST_EPSILON = 600.0
 
+# Its exponential is a finite number.
+_LARGEST_EXPONENT = 700.0
 _ROUNDING = 1e-15
 # Where truncation costs no more than this part of a bound, smaller epsilons gain nothing.
 _NOTHING_PAID = 1e-9
@@ -91,6 +93,8 @@ class ReportBounds:
             return 0.0
         # A lower bound at eps + 2 tau holds at eps, up to a factor of e^-tau.
         later = math.nextafter(epsilon + 2.0 * self.drift, math.inf)
+        if later > _LARGEST_EXPONENT:
+            return 0.0
         attacked = self.ideal.lower(later) - (1.0 + math.exp(later)) * self.cut
         return math.exp(-self.drift) * (1.0 - _ROUNDING) * max(attacked, 0.0)
 
@@ -185,5 +189,8 @@ class ReportBounds:
 
     def _paid(self, epsilon: float) -> float:
         """Returns the delta that truncated reports cost."""
+        if self.drift > LARGEST_EPSILON:
+            # The exponential below overflows: nothing is promised, as in `uncut`.
+            return math.inf if self.cut > 0.0 else 0.0
         weight = math.exp(self.drift) * (1.0 + math.exp(epsilon))
         return weight * self.cut * (1.0 + _ROUNDING)
