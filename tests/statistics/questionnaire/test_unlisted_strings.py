@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.statistics.questionnaire.texts.code_checks import (
-    check_codes,
-    fit_matrix,
-)
+from shuffledp.statistics.questionnaire.hashed.score_test import fit_matrix
+from shuffledp.statistics.questionnaire.texts.code_checks import check_codes
 from shuffledp.statistics.questionnaire.texts.prefix_layout import (
     PrefixLayout,
 )

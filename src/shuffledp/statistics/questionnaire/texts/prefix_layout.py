@@ -6,18 +6,14 @@ groups into which whole codes are hashed, each with a hash function of its own; 
 prefixes never reads them.
 """
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import whole_number
-from shuffledp.statistics.questionnaire.texts.text_codes import (
-    MOST_BITS,
-    Codes,
-)
+from shuffledp.statistics.questionnaire.hashed.bucket_hash import Codes, hashed_buckets
+from shuffledp.statistics.questionnaire.texts.text_codes import MOST_BITS
 from shuffledp.types import Ints
 
 LEAST_BUCKET_BITS, MOST_BUCKET_BITS = 4, 20
@@ -90,11 +86,12 @@ class PrefixLayout:
         """Returns the bucket of each prefix of a level, shape as `prefixes`."""
         if level == 0:
             return prefixes.astype(np.int64)
-        return _hashed(prefixes, self._salts(level), self.level_bits)
+        return hashed_buckets(prefixes, self._function(level), self.level_bits)
 
     def check_buckets(self, codes: Codes, check: int) -> Ints:
         """Returns the bucket of each whole code in a check, shape as `codes`."""
-        return _hashed(codes, self._salts(self.levels + check), self.check_bits)
+        function = self._function(self.levels + check)
+        return hashed_buckets(codes, function, self.check_bits)
 
     def buckets(self, codes: Codes) -> Ints:
         """Returns the buckets of whole codes, shape (n, levels + checks)."""
@@ -105,22 +102,5 @@ class PrefixLayout:
         columns += [self.check_buckets(codes, check) for check in range(self.checks)]
         return np.stack(columns, axis=1)
 
-    def _salts(self, group: int) -> NDArray[np.uint64]:
-        text = f"{self.key}/{group}".encode()
-        digest = hashlib.blake2b(text, digest_size=16).digest()
-        return np.frombuffer(digest, dtype="<u8").astype(np.uint64)
-
-
-def _hashed(codes: Codes, salts: NDArray[np.uint64], bits: int) -> Ints:
-    mixed = _mixed(_mixed(codes + salts[0]) ^ salts[1])
-    return (mixed >> np.uint64(64 - bits)).astype(np.int64)
-
-
-def _mixed(numbers: Codes) -> Codes:
-    """Returns a permutation of 64-bit numbers in which every bit depends on all.
-
-    The finalizer of SplitMix64: Steele, Lea and Flood (2014). Products wrap around.
-    """
-    mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+    def _function(self, group: int) -> str:
+        return f"{self.key}/{group}"

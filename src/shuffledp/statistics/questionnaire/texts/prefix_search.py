@@ -17,10 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.statistics.questionnaire.hashed.bucket_hash import Codes
+from shuffledp.statistics.questionnaire.hashed.score_test import bulk
 from shuffledp.statistics.questionnaire.texts.prefix_layout import (
     PrefixLayout,
 )
-from shuffledp.statistics.questionnaire.texts.text_codes import Codes
 from shuffledp.types import Floats
 
 # z: deviations by which the sum of a window may fall short.
@@ -28,8 +29,6 @@ SHORTFALL = 3.0
 MOST_CANDIDATES = 2**17
 # Children that are tried at once: a few times 30 MB.
 _AT_ONCE = 2**22
-# The median absolute deviation of a normal distribution, in deviations.
-_NORMAL_MAD = 0.6744897501960817
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +42,6 @@ class Candidates:
 
     codes: Codes
     left_out: int
-
-
-def bulk(values: Floats) -> tuple[float, float]:
-    """Returns the median, and the deviation of most buckets, a few heavy ones aside."""
-    middle = float(np.median(values))
-    spread = float(np.median(np.abs(values - middle))) / _NORMAL_MAD
-    return middle, spread
 
 
 def search_codes(

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import whole_number
-
-Codes = NDArray[np.uint64]
+from shuffledp.statistics.questionnaire.hashed.bucket_hash import Codes
 
 MOST_BITS = 64
 _MOST_LETTERS = 255

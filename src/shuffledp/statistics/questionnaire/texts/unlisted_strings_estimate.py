@@ -9,15 +9,15 @@ from shuffledp.arguments import expect_instance
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import MAX_USERS
+from shuffledp.statistics.questionnaire.hashed.score_test import (
+    ScoreTest,
+    fit_matrix,
+)
 from shuffledp.statistics.questionnaire.question import (
     QuestionCounts,
     QuestionEstimate,
 )
-from shuffledp.statistics.questionnaire.texts.code_checks import (
-    ScoreTest,
-    check_codes,
-    fit_matrix,
-)
+from shuffledp.statistics.questionnaire.texts.code_checks import check_codes
 from shuffledp.statistics.questionnaire.texts.prefix_layout import (
     PrefixLayout,
 )

@@ -1,0 +1,1 @@
+"""A choice among very many categories, which a public hash maps to few buckets."""
