@@ -27,6 +27,7 @@ from public_protocol_calls import (
 )
 
 import shuffledp as sdp
+from shuffledp.statistics.questionnaire.hashed.hashed_rows import HashedRows
 from shuffledp.statistics.questionnaire.question import GroupCounts, QuestionCounts
 from shuffledp.statistics.questionnaire.texts.discovery_search import DiscoveryDesign
 from shuffledp.statistics.questionnaire.texts.prefix_layout import PrefixLayout
@@ -70,7 +71,9 @@ def questions() -> dict[str, Call]:
     calls: dict[str, Call] = {}
     design = DiscoveryDesign(PrefixLayout(16, 8, 3, 8, 2), 0.5, 100.0)
     word = sdp.UnlistedStringsQuestion("word", 2, messages=64, design=design)
-    for question, answers in [*asked(), (word, ["ab"] * 10)]:
+    rows = HashedRows(100, num_rows=2, bits=6)
+    page = sdp.HashedChoiceQuestion("page", 100, rows=rows)
+    for question, answers in [*asked(), (word, ["ab"] * 10), (page, ZEROS)]:
         name = type(question).__name__
         adapted = question.adapted(100_000, noise=4.0)
         groups = tuple(

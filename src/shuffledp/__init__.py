@@ -94,6 +94,12 @@ if TYPE_CHECKING:
         GroupMeanEstimate,
     )
     from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
+    from shuffledp.statistics.questionnaire.hashed.hashed_choice_estimate import (
+        HashedChoiceEstimate,
+    )
+    from shuffledp.statistics.questionnaire.hashed.hashed_choice_question import (
+        HashedChoiceQuestion,
+    )
     from shuffledp.statistics.questionnaire.number_question import (
         NumberEstimate,
         NumberQuestion,
@@ -153,6 +159,8 @@ __all__ = [
     "GroupMeanQuestion",
     "Guarantee",
     "HadamardResponse",
+    "HashedChoiceEstimate",
+    "HashedChoiceQuestion",
     "Identity",
     "IdentityError",
     "InvalidInputError",

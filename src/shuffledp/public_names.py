@@ -29,6 +29,8 @@ MODULES = {
     "Guarantee": "accounting.guarantee",
     "GridResponse": "randomizers.grid_response",
     "HadamardResponse": "randomizers.hadamard_response",
+    "HashedChoiceEstimate": "statistics.questionnaire.hashed.hashed_choice_estimate",
+    "HashedChoiceQuestion": "statistics.questionnaire.hashed.hashed_choice_question",
     "Identity": "identity",
     "IdentityError": "errors",
     "InvalidInputError": "errors",

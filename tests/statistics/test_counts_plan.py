@@ -1,9 +1,12 @@
 """Plans of counts: certified, in order of error, and as accurate as is known."""
 
+import io
 import json
+import math
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from shuffledp.accounting.account import account
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
@@ -226,3 +229,43 @@ def test_wishes_that_nothing_keeps_are_refused() -> None:
     # Ten people have no room for the noise in two messages each.
     with pytest.raises(CertificationError, match="reports of at most 2 messages"):
         plan_counts(Wish(targets={0.01: 10}), buckets=8, max_messages=2)
+
+
+@pytest.mark.slow
+def test_buckets_without_room_for_noise_are_hashed() -> None:
+    wish = Wish(targets={1.0: 10_000})
+
+    hashed = plan_counts(wish, buckets=20_000, max_messages=40)
+    both = plan_counts(wish, buckets=10_001, max_messages=80)
+    plain = plan_counts(wish, buckets=10_000, max_messages=80)
+
+    assert [design.hashed is None for design in hashed.designs] == [False]
+    assert "hashed to" in hashed.best.name
+    assert hashed.best.messages <= 40.0
+    # Beside noise for each bucket, where buckets outnumber people.
+    assert {design.hashed is None for design in both.designs} == {True, False}
+    assert all(design.hashed is None for design in plain.designs)
+    record = json.loads(json.dumps(hashed.to_dict()))["designs"][0]
+    assert record["standard_error_if_even"] < record["standard_error"]
+    # A message is a bucket of any row and a sign, or a dummy.
+    buckets = sum(group.buckets for group in hashed.best.protocol.groups)
+    assert record["bits_per_person"] == hashed.best.messages * (
+        math.floor(math.log2(2 * buckets)) + 1
+    )
+    console = Console(file=io.StringIO(), width=200)
+    console.print(counts_plan_tables(hashed))
+    written = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "sdp.HashedChoiceQuestion('category', 20000, messages=40)" in written
+    assert "1 / rank" in written
+
+
+@pytest.mark.slow
+def test_plans_of_frequencies_name_hashed_buckets_where_nothing_else_has_room() -> None:
+    plan = plan_frequency(Wish(targets={1.0: 10_000}), num_categories=20_000)
+
+    several = plan.yardsticks[1]
+    assert several.name == "several messages per person, hashed"
+    counts = plan_counts(Wish(targets={1.0: 10_000}), buckets=20_000)
+    assert several.standard_error * 10_000 == pytest.approx(
+        counts.best.standard_error, rel=1e-12
+    )

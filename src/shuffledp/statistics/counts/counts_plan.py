@@ -13,6 +13,7 @@ from shuffledp.planning.collection_design import CollectionDesign, recommended
 from shuffledp.planning.protocol_plan import Wish
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_search import CountsDesign, CountsSearch
+from shuffledp.statistics.counts.hashed_counts import hashed_counts
 from shuffledp.statistics.counts.noise_families import USUAL_MESSAGES, noise_families
 from shuffledp.statistics.frequency.frequency_plan import compared_protocols
 
@@ -55,11 +56,6 @@ class CountsPlan:
         return self.designs[0]
 
     @property
-    def message_bits(self) -> int:
-        """Bits of a message: a bucket and a sign, or a dummy."""
-        return (2 * self.buckets).bit_length()
-
-    @property
     def single_error(self) -> float | None:
         """Error of a count from single messages, in people."""
         if self.single is None:
@@ -72,8 +68,9 @@ class CountsPlan:
             "standard_error": design.standard_error,
             "times_curator": design.standard_error / self.curator,
             "messages": design.messages,
-            "bits_per_person": design.messages * self.message_bits,
+            "bits_per_person": design.bits,
             "constant": design.is_constant,
+            "standard_error_if_even": design.even_error,
             "protocol": design.protocol.identity.record,
             "guarantee": design.guarantee.to_dict(),
         }
@@ -190,6 +187,15 @@ def plan_counts(
             )
             continue
         designs.append(design)
+    # Noise for buckets without people takes messages that hashed ones do not need.
+    if most == 1 and (not designs or buckets > people.num_users):
+        on_step("hashed buckets")
+        try:
+            designs.append(
+                hashed_counts(wish, buckets=buckets, max_messages=max_messages)
+            )
+        except CertificationError as error:
+            left_out.append(f"hashed buckets: {error}")
     if not designs:
         raise CertificationError(
             "No noise keeps the targets in reports of at most "

@@ -1,5 +1,7 @@
 """Tables of a plan of counts for a terminal."""
 
+import math
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -8,6 +10,9 @@ from shuffledp.accounting.counts.shuffler_noise import ShufflerNoise
 from shuffledp.format_number import plain
 from shuffledp.planning.collection_design import CollectionDesign
 from shuffledp.statistics.counts.counts_plan import CountsPlan
+from shuffledp.statistics.questionnaire.hashed.hashed_choice_question import (
+    HashedChoiceQuestion,
+)
 
 _MOST_LEVELS = 4
 
@@ -17,6 +22,7 @@ def counts_plan_tables(plan: CountsPlan) -> RenderableType:
     return Group(
         _designs(plan),
         _yardsticks(plan),
+        *_hashed_buckets(plan),
         *_noise_from_shuffler(plan),
         Text(
             f"\nRecommended: {plan.reason}",
@@ -61,7 +67,7 @@ def _designs(plan: CountsPlan) -> Table:
             f"{design.standard_error:.3g}",
             f"{design.standard_error / plan.curator:.3g}",
             f"{design.messages:.3g}",
-            f"{design.messages * plan.message_bits / 8.0:.3g}",
+            f"{design.bits / 8.0:.3g}",
             "constant" if design.is_constant else "varies",
             _lines([f"{rate:.3g}" for rate in design.protocol.rates]),
             _lines([plain(level.epsilon_central) for level in levels]),
@@ -109,6 +115,36 @@ def _yardsticks(plan: CountsPlan) -> Table:
             "and to keep it secret",
         )
     return table
+
+
+def _hashed_buckets(plan: CountsPlan) -> list[Text]:
+    """Returns what the error of hashed buckets assumes, and what to write for them."""
+    texts = []
+    for design in plan.designs:
+        if design.hashed is None or design.even_error is None:
+            continue
+        (question,) = design.hashed.questions
+        assert isinstance(question, HashedChoiceQuestion)
+        wish, messages = plan.wish, question.messages
+        texts += [
+            Text(
+                f"\nHashed buckets: the error is about {design.standard_error:.3g} people "
+                "if frequencies are in proportion to 1 / rank, and "
+                f"{design.even_error:.3g} if all buckets are as frequent. Others' answers "
+                "in the same buckets add to it: an estimate states its own error. To use "
+                "it:"
+            ),
+            Text(
+                f"question = sdp.HashedChoiceQuestion({question.name!r}, {plan.buckets}, "
+                f"messages={messages:g})\n"
+                f"wish = sdp.Wish(targets={dict(wish.targets or {})}, delta={wish.delta}, "
+                f"absent={wish.absent})\n"
+                "plan = sdp.plan_questionnaire((question,), wish, "
+                f"max_messages={2 * math.ceil(messages)})",
+                style="bold",
+            ),
+        ]
+    return texts
 
 
 def _noise_from_shuffler(plan: CountsPlan) -> list[Text]:

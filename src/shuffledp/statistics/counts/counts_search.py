@@ -37,6 +37,7 @@ from shuffledp.statistics.counts.count_errors import (
 from shuffledp.statistics.counts.noise_families import NoiseFamily
 from shuffledp.statistics.counts.protocol import Counts
 from shuffledp.statistics.counts.secant_steps import CLOSE, line_root, size_between
+from shuffledp.statistics.questionnaire.protocol import Questionnaire
 
 # A search of a size ends when the size is known to this part.
 _NEAR = 1e-5
@@ -61,12 +62,17 @@ class CountsDesign:
         protocol: What devices run.
         standard_error: Predicted, of a bucket's number of people.
         guarantee: Of each target, after the shuffle.
+        hashed: What asks and estimates if buckets are hashed: see `hashed_counts`. None:
+            each bucket has its own noise.
+        even_error: If buckets are hashed: the error if all of them are as frequent.
     """
 
     name: str
     protocol: Counts
     standard_error: float
     guarantee: Guarantee
+    hashed: Questionnaire | None = None
+    even_error: float | None = None
 
     @property
     def messages(self) -> float:
@@ -77,6 +83,12 @@ class CountsDesign:
     def is_constant(self) -> bool:
         """Whether all reports have the same size."""
         return self.protocol.parameters.report_size is not None
+
+    @property
+    def bits(self) -> float:
+        """Bits of all messages of a report: each is a bucket and a sign, or a dummy."""
+        buckets = sum(group.buckets for group in self.protocol.groups)
+        return self.messages * (2 * buckets).bit_length()
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,10 @@ import numpy as np
 
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.planning.collection_design import Yardstick
+from shuffledp.planning.protocol_plan import Wish
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_search import CountsSearch
+from shuffledp.statistics.counts.hashed_counts import hashed_counts
 from shuffledp.statistics.counts.noise_families import USUAL_MESSAGES, noise_families
 
 # Smaller epsilons are rounded up to this one for a curator, larger ones down to the other.
@@ -74,11 +76,21 @@ def several_messages(
                 continue
             if design.messages <= USUAL_MESSAGES:
                 errors.append(design.standard_error / people.num_users)
-    if not errors:
+    if errors:
+        return Yardstick(
+            "several messages per person",
+            min(errors),
+            f"answers among noise, up to {USUAL_MESSAGES} messages in the mean, at the "
+            "same central guarantees: `shuffledp plan counts`",
+        )
+    wish = Wish(targets=targets, delta=delta, absent=absent)
+    try:
+        hashed = hashed_counts(wish, buckets=buckets, max_messages=USUAL_MESSAGES)
+    except CertificationError:
         return None
     return Yardstick(
-        "several messages per person",
-        min(errors),
-        f"answers among noise, up to {USUAL_MESSAGES} messages in the mean, at the same "
-        "central guarantees: `shuffledp plan counts`",
+        "several messages per person, hashed",
+        hashed.standard_error / people.num_users,
+        f"categories hashed to fewer buckets, up to {USUAL_MESSAGES} messages in the mean, "
+        "if frequencies are in proportion to 1 / rank: `shuffledp plan counts`",
     )

@@ -1,0 +1,165 @@
+"""Numbers of people in each of very many categories, from hashed buckets."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from shuffledp.statistics.questionnaire.hashed.hashed_rows import HashedRows
+from shuffledp.statistics.questionnaire.hashed.score_test import (
+    ScoreTest,
+    bulk,
+    fit_matrix,
+    passing_candidates,
+)
+from shuffledp.statistics.questionnaire.question import (
+    GroupCounts,
+    QuestionCounts,
+    QuestionEstimate,
+)
+from shuffledp.types import Floats, Ints
+
+# Passes at the last limit, which is this many deviations of a bucket.
+_LAST_PASSES, _LAST_LIMIT = 3, 4.0
+# Of R rows, what frequent categories leave of a category: with less, nothing is known.
+_LEAST_LEFT = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class HashedChoiceEstimate(QuestionEstimate):
+    """Numbers of people in every category; labels are "0" to "k - 1".
+
+    Standard errors include collisions: the variance of buckets is that of all buckets of a
+    row, which holds noise and other people's categories. Estimates are unbiased over the
+    draw of hash functions, up to the choice of frequent categories, which are fitted
+    together, and whose people are taken out of all other buckets. Of a category that lies
+    with frequent ones in every row nothing is known: its error is infinite, its value NaN.
+
+    Attributes:
+        frequent: Categories that are recognized as frequent, ascending.
+        tests: That they passed.
+    """
+
+    frequent: Ints
+    tests: tuple[ScoreTest, ...]
+
+    @classmethod
+    def of(
+        cls, counts: QuestionCounts, rows: HashedRows, false_categories: float
+    ) -> "HashedChoiceEstimate":
+        """Returns estimates for all categories.
+
+        Args:
+            counts: A group for each row.
+            rows: Where categories lie.
+            false_categories: That no person holds, in the mean, that may be recognized.
+        """
+        buckets = rows.buckets(np.arange(rows.num_categories))
+        is_frequent, tests = _frequent(counts.groups, buckets, false_categories)
+        frequent = np.flatnonzero(is_frequent)
+        own = buckets[frequent]
+        fitted = fit_matrix(own, rows.row_size)
+        means = [
+            float(np.delete(group.value, places).mean())
+            for group, places in zip(counts.groups, own.T, strict=True)
+        ]
+        people = sum(
+            matrix @ (group.value - mean)
+            for matrix, group, mean in zip(fitted, counts.groups, means, strict=True)
+        )
+        left = _rows_left(buckets, own, fitted, rows.row_size)
+        is_known = ~is_frequent & (left > _LEAST_LEFT)
+        # The bucket's own count is part of the row's mean.
+        scale = rows.row_size / (rows.row_size - 1.0)
+        weights = np.where(is_known, scale / np.maximum(left, _LEAST_LEFT), 0.0)
+        constant, matrices, groups = np.zeros(rows.num_categories), [], []
+        parts = zip(counts.groups, buckets.T, own.T, fitted, means, strict=True)
+        for group, places, taken, matrix, mean in parts:
+            subtracted = np.bincount(taken, weights=people, minlength=rows.row_size)
+            others = group.value - subtracted
+            constant -= weights * (subtracted + others.mean())[places]
+            constant[frequent] -= mean * np.asarray(matrix.sum(axis=1)).ravel()
+            matrices.append(_coefficients(weights, places, frequent, matrix))
+            variance = max(float(np.delete(others, taken).var()), group.noise_variance)
+            groups.append(replace(group, noise_variance=variance))
+        labels = tuple(map(str, range(rows.num_categories)))
+        every = replace(counts, groups=tuple(groups))
+        estimate = every.combine(labels, tuple(matrices), constant)
+        is_known |= is_frequent
+        return cls(
+            labels,
+            np.where(is_known, estimate.value, np.nan),
+            np.where(is_known, estimate.standard_error, np.inf),
+            estimate.excess_kurtosis,
+            estimate.num_users,
+            frequent,
+            tests,
+            # Messages also decide which categories are frequent: nothing bounds that.
+            message_shift=np.full(len(labels), np.inf),
+        )
+
+
+def _frequent(
+    groups: tuple[GroupCounts, ...], buckets: Ints, false_categories: float
+) -> tuple[Any, tuple[ScoreTest, ...]]:
+    """Returns which categories are recognized as frequent, shape (categories,)."""
+    if len(groups) == 1:
+        # One bucket holds many categories, and tells none of them from the others.
+        return np.zeros(buckets.shape[0], dtype=np.bool_), ()
+    values = [group.value for group in groups]
+    spread = max(
+        max(bulk(value)[1], group.noise_variance**0.5)
+        for value, group in zip(values, groups, strict=True)
+    )
+    # Without any noise or collisions, steps still are one person.
+    last = max(_LAST_LIMIT * spread, 1.0)
+    limit = max(float(value.max()) - bulk(value)[0] for value in values)
+    limits = []
+    # The largest first: what they leave in buckets of others is then taken out.
+    while limit > last:
+        limits.append(limit)
+        limit *= 0.5
+    limits += [last] * _LAST_PASSES
+    return passing_candidates(
+        buckets, values, limits=limits, false_passes=false_categories
+    )
+
+
+def _rows_left(buckets: Ints, own: Ints, fitted: tuple[Any, ...], size: int) -> Floats:
+    """Returns how much of each category's buckets frequent ones leave, at most R.
+
+    A category's squared length R, less that of its projection onto the frequent ones: the
+    inverse of the squared error of its count, fitted together with theirs, is in
+    proportion to it.
+
+    Args:
+        buckets: Of each category in every row, shape (categories, rows).
+        own: Of each frequent category in every row, shape (frequent, rows).
+        fitted: See `fit_matrix`.
+        size: Buckets of a row.
+    """
+    num_frequent, num_rows = own.shape
+    shared = sparse.csr_array((buckets.shape[0], num_frequent))
+    projected = sparse.csr_array((buckets.shape[0], num_frequent))
+    for places, taken, matrix in zip(buckets.T, own.T, fitted, strict=True):
+        ones = np.ones(num_frequent)
+        holders = sparse.csr_array(
+            (ones, (taken, np.arange(num_frequent))), shape=(size, num_frequent)
+        )
+        shared = shared + holders[places]
+        projected = projected + matrix.T.tocsr()[places]
+    lost = np.asarray(shared.multiply(projected).sum(axis=1)).ravel()
+    return np.asarray(num_rows - lost, dtype=np.float64)
+
+
+def _coefficients(weights: Floats, places: Ints, frequent: Ints, matrix: Any) -> Any:
+    """Returns one row's coefficients of all categories, sparse (categories, buckets)."""
+    shape = weights.size, matrix.shape[1]
+    used = np.flatnonzero(weights)
+    of_others = sparse.csr_array((weights[used], (used, places[used])), shape=shape)
+    columns = np.arange(frequent.size)
+    placed = sparse.csr_array(
+        (np.ones(frequent.size), (frequent, columns)), shape=(shape[0], frequent.size)
+    )
+    return of_others + placed @ matrix
