@@ -47,7 +47,7 @@ def counted(
 def exact_counts(rows: Any, people: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     places = rows.buckets(np.arange(people.size))
     return [
-        np.bincount(own, weights=people, minlength=rows.row_size) for own in places.T
+        np.bincount(own, people, rows.row_size).astype(np.float64) for own in places.T
     ]
 
 
@@ -327,6 +327,9 @@ def test_what_cannot_be_hashed_is_refused() -> None:
             "page", 1_000, rows=HashedRows(1_000, 2, 6, 1)
         ),
         lambda: sdp.HashedChoiceQuestion("page", 1_000).groups,
+        lambda: sdp.HashedChoiceQuestion("page", 1_000).adapted(0, noise=4.0),
+        lambda: sdp.HashedChoiceQuestion("page", 1_000).adapted(10, noise=math.inf),
+        lambda: sdp.HashedChoiceQuestion("page", 1_000).adapted(10, noise=-1.0),
     ],
 )
 def test_terms_of_no_sense_are_refused(make: Callable[[], object]) -> None:

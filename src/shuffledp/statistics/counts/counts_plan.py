@@ -18,6 +18,7 @@ from shuffledp.statistics.counts.noise_families import USUAL_MESSAGES, noise_fam
 from shuffledp.statistics.frequency.frequency_plan import compared_protocols
 
 # Buckets up to which single messages are compared: beyond, that takes longer than noise.
+# Beside hashed buckets they always are: they may have the smaller error.
 _MOST_CATEGORIES = 256
 
 
@@ -32,7 +33,8 @@ class CountsPlan:
         share: Of the bucket whose error is predicted.
         designs: At least one, the best first.
         single: The best protocol of one randomized message, at the same targets; its error
-            is that of a share. None for several answers, or many buckets.
+            is that of a share. None for several answers, or for many buckets unless they
+            are hashed.
         curator: Error of a trusted curator at the same targets, in people.
         shuffler: If the shuffler itself is trusted to add the noise, one message per
             answer; apart from `designs`, which trust no single party. None for one
@@ -204,7 +206,8 @@ def plan_counts(
         )
     designs.sort(key=lambda design: design.standard_error)
     single = None
-    if most == 1 and buckets <= _MOST_CATEGORIES:
+    is_hashed = any(design.hashed is not None for design in designs)
+    if most == 1 and (buckets <= _MOST_CATEGORIES or is_hashed):
         options, reasons = compared_protocols(
             wish,
             # One bucket is the question whether a person is in it.

@@ -1,12 +1,14 @@
 """A question for one of very many categories, which a public hash maps to few buckets."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.arguments import expect_instance
-from shuffledp.arrays import as_number, as_whole, unmasked
+from shuffledp.arrays import as_number, unmasked
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.label_checks import check_label
 from shuffledp.randomizers.checks import whole_number
@@ -42,7 +44,8 @@ class HashedChoiceQuestion:
         name: Of the question.
         num_categories: k, from 65 to 4,194,304; answers are 0, ..., k - 1, positions in a
             public list, and k is no answer.
-        messages: Of a person in the mean, answers and noise: a planner's limit.
+        messages: Of a person in the mean, answers and noise, if nothing else is asked: a
+            planner's limit.
         false_categories: How many categories that no person holds may be taken for
             frequent ones, in the mean.
         key: Of hash functions: public, and chosen before answers are.
@@ -97,15 +100,19 @@ class HashedChoiceQuestion:
         """Returns the question with the rows that `best_rows` chooses.
 
         Raises:
+            InvalidInputError: If there are no people, or noise is not above 0.
             CertificationError: If no rows have as few messages.
         """
         if self.rows is not None:
             return self
+        check_whole(num_users, "people", least=1)
+        if not 0.0 < as_number(noise, "noise") < math.inf:
+            raise InvalidInputError(f"Expected noise above 0, got {noise:g}.")
         rows = best_rows(
             self.num_categories,
             # A changed answer changes two buckets of each row.
-            variance=2.0 * as_number(noise, "noise") ** 2,
-            num_users=as_whole(num_users, "people"),
+            variance=2.0 * float(noise) ** 2,
+            num_users=int(num_users),
             messages=self.messages,
             false_categories=self.false_categories,
             key=self.key,
