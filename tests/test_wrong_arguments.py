@@ -23,6 +23,7 @@ OWN = ("covers", "certified", "kept")
 OWN_NAMES = {
     "DistributionEstimate.of",
     "GroupMeanEstimate.of",
+    "HashedChoiceEstimate.of",
     "KeyedRandom.permutation",
     "Mean.count",
     "MeanEstimate.in_units",

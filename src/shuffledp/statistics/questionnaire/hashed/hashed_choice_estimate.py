@@ -36,6 +36,18 @@ class HashedChoiceEstimate(QuestionEstimate):
     together, and whose people are taken out of all other buckets. Of a category that lies
     with frequent ones in every row nothing is known: its error is infinite, its value NaN.
 
+    >>> import numpy as np, shuffledp as sdp
+    >>> question = sdp.HashedChoiceQuestion("page", 5_000, messages=80)
+    >>> wish = sdp.Wish(targets={1.0: 2_000})
+    >>> plan = sdp.plan_questionnaire((question,), wish, max_messages=160)
+    >>> rng, pages = np.random.default_rng(1), np.repeat([7, 4_711], [1_200, 800])
+    >>> asked, targets = plan.questionnaire, np.full(2_000, 1.0)
+    >>> tally = asked.draw_tally({"page": pages}, targets, rng=rng)
+    >>> people = sdp.Population.from_counts({1.0: 2_000})
+    >>> found = asked.estimate(tally, people)["page"]
+    >>> found.frequent.tolist(), found.value[found.frequent].round(-2).tolist()
+    ([7, 4711], [1200.0, 800.0])
+
     Attributes:
         frequent: Categories that are recognized as frequent, ascending.
         tests: That they passed.
