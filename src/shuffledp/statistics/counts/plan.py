@@ -15,7 +15,8 @@ _DESCRIPTION = """Plan counts of people per bucket, as a trusted curator would s
 Every person sends a message into their bucket, and a few messages of noise into any.
 Three kinds of noise are compared at equal certified guarantees: Poisson, geometric among
 pairs that cancel, and a fixed number of slots per report; and beside them the best
-protocol of one randomized message. If the shuffler is trusted to add the noise itself, one
+protocol of one randomized message. Where buckets outnumber people, or noise for each has no
+room in a report, they are hashed to fewer ones. If the shuffler is trusted to add the noise itself, one
 message per answer will do: what to write then is printed, too.
 
 \b

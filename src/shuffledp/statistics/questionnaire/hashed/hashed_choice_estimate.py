@@ -24,6 +24,8 @@ from shuffledp.types import Floats, Ints
 _LAST_PASSES, _LAST_LIMIT = 3, 4.0
 # Of R rows, what frequent categories leave of a category: with less, nothing is known.
 _LEAST_LEFT = 0.5
+# A fitted count is one category's alone, up to the ridge of the fit.
+_APART = 1.0 - 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +35,9 @@ class HashedChoiceEstimate(QuestionEstimate):
     Standard errors include collisions: the variance of buckets is that of all buckets of a
     row, which holds noise and other people's categories. Estimates are unbiased over the
     draw of hash functions, up to the choice of frequent categories, which are fitted
-    together, and whose people are taken out of all other buckets. Of a category that lies
-    with frequent ones in every row nothing is known: its error is infinite, its value NaN.
+    together, and whose people are taken out of all other buckets. Of a category whose
+    buckets are combinations of those of frequent ones nothing is known: its error is
+    infinite, its value NaN.
 
     >>> import numpy as np, shuffledp as sdp
     >>> question = sdp.HashedChoiceQuestion("page", 5_000, messages=80)
@@ -82,6 +85,10 @@ class HashedChoiceEstimate(QuestionEstimate):
         )
         left = _rows_left(buckets, own, fitted, rows.row_size)
         is_known = ~is_frequent & (left > _LEAST_LEFT)
+        # The part of a fitted count that is its own: less where others hold the rest.
+        apart = np.zeros(frequent.size)
+        for matrix, taken in zip(fitted, own.T, strict=True):
+            apart += matrix[np.arange(frequent.size), taken]
         # The bucket's own count is part of the row's mean.
         scale = rows.row_size / (rows.row_size - 1.0)
         weights = np.where(is_known, scale / np.maximum(left, _LEAST_LEFT), 0.0)
@@ -98,7 +105,7 @@ class HashedChoiceEstimate(QuestionEstimate):
         labels = tuple(map(str, range(rows.num_categories)))
         every = replace(counts, groups=tuple(groups))
         estimate = every.combine(labels, tuple(matrices), constant)
-        is_known |= is_frequent
+        is_known[frequent] = apart > _APART
         return cls(
             labels,
             np.where(is_known, estimate.value, np.nan),
