@@ -16,8 +16,8 @@ Every person sends a message into their bucket, and a few messages of noise into
 Three kinds of noise are compared at equal certified guarantees: Poisson, geometric among
 pairs that cancel, and a fixed number of slots per report; and beside them the best
 protocol of one randomized message. Where buckets outnumber people, or noise for each has no
-room in a report, they are hashed to fewer ones. If the shuffler is trusted to add the noise itself, one
-message per answer will do: what to write then is printed, too.
+room in a report, they are hashed to fewer ones. If the shuffler is trusted to add the noise
+itself, one message per answer will do: what to write then is printed, too.
 
 \b
 Examples:
