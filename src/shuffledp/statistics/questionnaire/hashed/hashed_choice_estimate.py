@@ -100,8 +100,9 @@ class HashedChoiceEstimate(QuestionEstimate):
             constant -= weights * (subtracted + others.mean())[places]
             constant[frequent] -= mean * np.asarray(matrix.sum(axis=1)).ravel()
             matrices.append(_coefficients(weights, places, frequent, matrix))
-            variance = max(float(np.delete(others, taken).var()), group.noise_variance)
-            groups.append(replace(group, noise_variance=variance))
+            seen = float(np.delete(others, taken).var())
+            least = group.noise_variance + _least_collisions(others, rows)
+            groups.append(replace(group, noise_variance=max(seen, least)))
         labels = tuple(map(str, range(rows.num_categories)))
         every = replace(counts, groups=tuple(groups))
         estimate = every.combine(labels, tuple(matrices), constant)
@@ -143,6 +144,20 @@ def _frequent(
     return passing_candidates(
         buckets, values, limits=limits, false_passes=false_categories
     )
+
+
+def _least_collisions(others: Floats, rows: HashedRows) -> float:
+    """Returns the variance that people in a row's buckets have at least.
+
+    Squared counts of categories add up to no less than if all were as frequent, and, as
+    they are whole numbers, to no less than all counts.
+
+    Args:
+        others: Counts of the row's buckets, without frequent categories.
+        rows: Where categories lie.
+    """
+    people = max(float(others.sum()), 0.0)
+    return max(people, people**2 / rows.num_categories) / rows.row_size
 
 
 def _rows_left(buckets: Ints, own: Ints, fitted: tuple[Any, ...], size: int) -> Floats:
