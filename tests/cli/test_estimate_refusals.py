@@ -18,7 +18,7 @@ ANSWERS = ("--value", "page", "--level", "epsilon")
         (AGES, "--low A and --high B"),
         ((*AGES, "--low", "50", "--high", "50"), "low < high"),
         ((*AGES, "--low", "0", "--high", "nan"), "low < high"),
-        ((*AGES, "--low", "0", "--high", "30"), "some are outside"),
+        ((*AGES, "--low", "0", "--high", "30"), "are outside"),
         ((*BOUNDS, "--spread", "51"), "spread"),
         ((*BOUNDS, "--value", "page"), "finite number"),
         ((*BOUNDS, "--value", "gaps"), "found none in row 2 (the"),

@@ -116,7 +116,7 @@ def test_a_full_disk_does_not_take_a_guarantee_away(
     outcome = command(*ACCOUNT, "--certificate", "new.json")
 
     assert outcome.code == 2
-    assert "Guarantee after the shuffle" in outcome.out
+    assert "Guarantee after shuffling" in outcome.out
     assert "Written" not in outcome.out
 
 

@@ -128,6 +128,19 @@ class Guarantee:
         # Where nothing is promised, a caution says so.
         return () if note is None else (note,)
 
+    @property
+    def repetitions(self) -> str:
+        """How often people take part, such as "24 rounds"; empty if once."""
+        counts = ((self.rounds, "rounds"), (self.coordinates, "coordinates"))
+        return " of ".join(f"{times:,} {what}" for times, what in counts if times > 1)
+
+    def _title(self, statement: Statement) -> str:
+        """Returns the title of a statement's table."""
+        given = statement.epsilon if solved(statement) == "delta" else statement.delta
+        name = "epsilon" if solved(statement) == "delta" else "delta"
+        about = ", ".join(filter(None, (statement.about, self.repetitions)))
+        return f"Guarantee ({about}), at {name} = {plain(given or 0.0)}"
+
     def to_frame(self) -> "pl.DataFrame":
         """Returns all statements as a Polars data frame: a row per statement and level."""
         # The accountant itself needs no tables.
@@ -145,7 +158,7 @@ class Guarantee:
 
     def views(self) -> tuple[TextTable, ...]:
         """Returns a table per statement, the last with all cautions."""
-        given = [_title(statement) for statement in self.statements]
+        given = [self._title(statement) for statement in self.statements]
         tables = [level_table(statement) for statement in self.statements]
         views = [
             TextTable(title, table.headings, table.rows)
@@ -217,12 +230,6 @@ def check_order(guarantee: Guarantee) -> None:
         # Two quantiles may be of one level.
         if any(first > second for first, second in pairwise(levels)):
             raise DataError("Expected statements whose levels rise.")
-
-
-def _title(statement: Statement) -> str:
-    given = statement.epsilon if solved(statement) == "delta" else statement.delta
-    name = "epsilon" if solved(statement) == "delta" else "delta"
-    return f"Guarantee ({statement.about}), at {name} = {plain(given or 0.0)}"
 
 
 def _statement_record(statement: Statement) -> dict[str, Any]:

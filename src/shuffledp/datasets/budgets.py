@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.arrays import level_array
-from shuffledp.datasets.table_kinds import TABLES
+from shuffledp.datasets.table_kinds import TABLES, require_file
 from shuffledp.errors import DataError, PopulationError
 from shuffledp.population import EXPECTED_BUDGETS, possible_budgets
 from shuffledp.types import Floats
@@ -26,8 +26,7 @@ def read_budgets(path: Path, column: str | None = None) -> Floats:
         DataError: If the file is missing, empty or unreadable.
         MissingValueError: If a person in a table has no budget.
     """
-    if not path.is_file():
-        raise DataError(f"Expected a file at {path}, found none.")
+    require_file(path)
     kind = path.suffix.lower()
     # Text without columns is one number per line.
     if column is not None or (kind in TABLES and kind != ".txt"):

@@ -14,6 +14,7 @@ from shuffledp.datasets.missing import (
     cleaned_rows,
     refuse_missing,
 )
+from shuffledp.datasets.table_kinds import require_file
 from shuffledp.errors import DataError
 
 
@@ -86,8 +87,7 @@ def read_lines(path: Path) -> tuple[str, ...]:
     Raises:
         DataError: If it is missing, not UTF-8, or has an empty line.
     """
-    if not path.is_file():
-        raise DataError(f"Expected a file at {path}, found none.")
+    require_file(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:

@@ -15,7 +15,13 @@ from pathlib import Path
 
 import polars as pl
 
-from shuffledp.datasets.table_kinds import JSON_LINES, PARQUET, SEPARATED, TABLES
+from shuffledp.datasets.table_kinds import (
+    JSON_LINES,
+    PARQUET,
+    SEPARATED,
+    TABLES,
+    require_file,
+)
 from shuffledp.errors import DataError
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -61,8 +67,7 @@ def read_rows(path: Path, columns: list[str]) -> Rows:
         DataError: If the file is missing, empty, unreadable, of another kind, or lacks a
             column.
     """
-    if not path.is_file():
-        raise DataError(f"Expected a file at {path}, found none.")
+    require_file(path)
     kind = path.suffix.lower()
     if kind not in TABLES:
         raise DataError(

@@ -56,7 +56,7 @@ class Wish:
                 )
         if (self.levels is None) == (self.targets is None):
             raise InvalidInputError(
-                "Expected either privacy levels or central targets, and not both."
+                "Expected either privacy levels or central targets, one of the two."
             )
         # Raises unless epsilons are valid and there is at least one person at each.
         Population.from_counts(dict(self.asked))

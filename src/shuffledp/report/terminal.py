@@ -29,10 +29,10 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 def guarantee_table(guarantee: Guarantee) -> RenderableType:
     """Returns all statements per level, their cautions and assumptions."""
-    times = guarantee.rounds * guarantee.coordinates
     several = len(guarantee.statements) > 1
     # Of several statements, each is about shuffles of its own.
-    after = " after the shuffle" if times == 1 else f" after {times:,} shuffles"
+    times = guarantee.repetitions
+    after = f" after {times}" if times else " after shuffling"
     after, subject = ("", "This") if several else (after, "Everything the analyst sees")
     parts: list[RenderableType] = []
     for statement in guarantee.statements:

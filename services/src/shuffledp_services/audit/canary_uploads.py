@@ -61,7 +61,10 @@ async def open_step(client: httpx.AsyncClient, shuffler: str, *, task: Task) -> 
     url = f"{service_url(shuffler)}/tasks/{task.identity}"
     snapshot = await fetch_snapshot(client, url, task.digest)
     if not snapshot.is_open:
-        raise Refusal(Reason.NOT_OPEN, "Expected a step that takes reports.")
+        raise Refusal(
+            Reason.NOT_OPEN,
+            "Expected an open step, but the shuffler takes no reports now.",
+        )
     return snapshot.step
 
 

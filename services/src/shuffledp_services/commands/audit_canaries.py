@@ -145,7 +145,8 @@ def _power(task: "Task", count: int) -> tuple[str, ...]:
     sentences = replace(power, kept=(None, None)).sentences
     return (
         *sentences,
-        "Here it must be: any other is certain, once the analyst hands the batch over.",
+        "This task sets the order, that of hashes: any other is found with certainty, once "
+        "the analyst hands the batch over.",
     )
 
 

@@ -106,9 +106,9 @@ def tolerance_text(task: "Task") -> str:
     )
     return (
         f"{away}Promises hold for the smallest crowd if {task.absent:,} of its people hide "
-        f"nobody and {slack(task.minimum):,} more reports turn out to be spoiled.\n"
-        "More are spoiled: the epoch is withheld, and what it cost is spent.\n"
-        "Too few people come: skip the epoch; nothing is spent."
+        f"nobody and up to {slack(task.minimum):,} reports turn out to be spoiled.\n"
+        "If more are spoiled, the epoch is withheld, and what it cost is spent.\n"
+        "If too few people come, skip the epoch; nothing is spent."
     )
 
 
@@ -138,7 +138,7 @@ def _agreed(task: "Task") -> Iterator[tuple[str, str]]:
         yield "mode", _LEVELS_APART if task.choices_are_levels else _TARGETS_APART
     yield (
         "absent",
-        f"{task.absent:,} of those who answer are assumed to collude or to send noise: "
+        f"{task.absent:,} of the people who answer may collude or send noise: "
         "they hide nobody",
     )
     yield "suite", f"{task.suite.value}: messages are sealed with {task.suite.words}"

@@ -47,9 +47,9 @@ def verify_result(result: Path, path: Path, *, as_json: bool) -> NoReturn:
     assert verification is not None  # A failed verification is one of `problems`.
     show(
         "The result holds: the task's analyst signed it, its estimate follows from its "
-        "tally, and what was spent from its certificate. That the tally is of what people "
-        "sent is the analyst's word; whether a message was counted: shuffledp device "
-        "check.\n"
+        "tally, and the spent epsilons follow from its certificate. Only the analyst can "
+        "know that the tally counts what people sent; whether a message was counted: "
+        "shuffledp device check.\n"
     )
     show_verification(verification)
     sys.exit(0)

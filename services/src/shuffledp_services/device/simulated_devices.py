@@ -169,7 +169,10 @@ async def send(
             if snapshot.step.stage is not stage:
                 snapshot = await _next(client, url, snapshot.step, patience)
             if not snapshot.is_open:
-                raise Refusal(Reason.NOT_OPEN, "Expected a step that takes reports.")
+                raise Refusal(
+                    Reason.NOT_OPEN,
+                    "Expected an open step, but the shuffler takes no reports now.",
+                )
             await sender.answer(people, snapshot.step)
         return Delivery(sender.accepted, dict(sender.refused))
 

@@ -59,10 +59,9 @@ def precision_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
         p_value = float(binom.sf(near - 1, probabilities.size, NEAR))
     p_value = min(max(p_value, 1e-300), 1.0)
     sentence = (
-        f"{near:,} of {probabilities.size:,} counts are nearer to what canaries sent "
-        "than coins "
-        f"come in {NEAR:.0%} of all cases: false-alarm probability {p_value:.2g}, if "
-        "devices draw as their levels say."
+        f"{near:,} of {probabilities.size:,} counts are closer to what canaries sent "
+        f"than random draws are in {NEAR:.0%} of all cases: false-alarm "
+        f"probability {p_value:.2g}, if devices draw as their levels say."
     )
     return AuditFinding.of_p_value(EpochTest.PRECISION, p_value, sentence=sentence)
 

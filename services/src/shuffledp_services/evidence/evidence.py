@@ -157,8 +157,11 @@ class Evidence:
         if not 0.0 < self.alpha < 1.0:
             raise InvalidInputError(f"Expected 0 < alpha < 1, got {self.alpha!r}.")
         numbers = [epoch.epoch for epoch in self.epochs]
-        if any(a >= b for a, b in itertools.pairwise(numbers)):
-            raise InvalidInputError("Expected every epoch once, oldest first.")
+        for former, number in itertools.pairwise(numbers):
+            if former >= number:
+                raise InvalidInputError(
+                    f"Expected every epoch once, oldest first, got {number} after {former}."
+                )
 
     @property
     def threshold(self) -> float:

@@ -33,8 +33,8 @@ def order_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
     same = piles[1:] == piles[:-1]
     wrong = int(np.sum((piles[1:] < piles[:-1]) | (same & (hashes[1:] <= hashes[:-1]))))
     sentence = (
-        f"Of {hashes.size:,} messages, {wrong:,} are not behind the one before by "
-        "SHA-256, as all should be."
+        f"{wrong:,} of {hashes.size:,} messages are out of order: they should be sorted by "
+        "SHA-256."
     )
     return AuditFinding.of_rule_check(EpochTest.ORDER, wrong > 0, sentence=sentence)
 

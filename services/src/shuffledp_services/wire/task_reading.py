@@ -36,7 +36,10 @@ def read_task(content: bytes | str) -> Task:
     value = read_object(content, "a task")
     names = set(value) - {PLAN_RULE, DUMMY_COMMITMENT}
     if value.get("version") != VERSION or names != _NAMES:
-        raise Refusal(Reason.MALFORMED, f"Expected a task of version {VERSION}.")
+        raise Refusal(
+            Reason.MALFORMED,
+            f"Expected a task of version {VERSION}, with all its members and no others.",
+        )
     for name in _LISTS:
         if not isinstance(value[name], list):
             raise Refusal(Reason.MALFORMED, f"Expected {name} as a list.")

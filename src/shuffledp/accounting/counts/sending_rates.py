@@ -9,6 +9,9 @@ from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError, UnknownLevelError
 from shuffledp.types import Ints
 
+# Targets that an error names at most.
+_MOST_NAMED = 5
+
 
 def positions_of(requested: ArrayLike, targets: Sequence[float]) -> Ints:
     """Returns positions of requested targets among those on offer, shape as `requested`.
@@ -20,7 +23,11 @@ def positions_of(requested: ArrayLike, targets: Sequence[float]) -> Ints:
     positions = np.minimum(np.searchsorted(known, wanted), known.size - 1)
     # Written this way round, it refuses NaN, too.
     if not np.array_equal(known[positions], wanted):
-        raise UnknownLevelError("Expected every target to be one of those on offer.")
+        offered = ", ".join(f"{target:g}" for target in targets[:_MOST_NAMED])
+        raise UnknownLevelError(
+            "Expected every target to be one of those that the counts are planned for: "
+            f"{offered}{', ...' if len(targets) > _MOST_NAMED else ''}."
+        )
     return positions
 
 

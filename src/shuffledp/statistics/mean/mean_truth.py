@@ -90,13 +90,15 @@ def bounded(values: Floats, low: float, high: float, *, clip: bool) -> Floats:
     Raises:
         InvalidInputError: If one is outside, and is not moved.
     """
-    if not clip and not np.all((values >= low) & (values <= high)):
+    outside = values[~((values >= low) & (values <= high))]
+    if not clip and outside.size:
         raise InvalidInputError(
             option_text(
-                "Expected values from {:g} to {:g}, but some are outside: widen {} and "
-                "{}, or move them to the ends with {}.",
+                "Expected values from {:g} to {:g}, but {:,} are outside: widen {} "
+                "and {}, or move them to the ends with {}.",
                 low,
                 high,
+                outside.size,
                 Argument("low"),
                 Argument("high"),
                 Argument("clip"),

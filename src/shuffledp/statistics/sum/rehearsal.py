@@ -127,8 +127,8 @@ def _calibrated(
     levels = np.full(num_users, calibration.people.epsilons[0])
     (share,) = protocol.noise_share(levels[:1])
     return levels, (
-        f"Each message is a fair coin with chance p = {share:.6g}: the least noise "
-        f"found for a certified central epsilon of {central:g}.",
+        f"With probability {share:.6g} a device sends a random bit in place of its own: "
+        f"the least noise found for a certified central epsilon of {central:g}.",
     )
 
 
