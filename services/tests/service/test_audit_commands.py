@@ -98,9 +98,7 @@ def test_an_honest_epoch_is_code_0_and_counted_once(
     said = audit(*command)
 
     assert said.code == 0, said.err
-    assert " 0 of " in said.out and "messages are out of order: they" in " ".join(
-        said.out.split()
-    )
+    assert "0 of 210 messages are out of order" in " ".join(said.out.split())
     assert "Verdict: 1 epoch audited: the e-value is" in said.out
     kept = Evidence.from_json(Path("evidence.json").read_bytes())
     assert [one.epoch for one in kept.epochs] == [1]
