@@ -51,7 +51,7 @@ _CAUTION = 0.01
 # take: the more bands there are, the fewer, which raises an epsilon by less than 1%. They
 # do not depend on how many levels are asked for, as searches for budgets ask for one and
 # certify all.
-_SLOW_EVALUATIONS, _MOST_BANDS, _LEAST_EVALUATIONS = 60, 5, 24
+_SLOW_EVALUATIONS, _MOST_BANDS, _LEAST_EVALUATIONS = 60, 5, 36
 
 
 @dataclass(frozen=True, eq=False)
