@@ -3,16 +3,19 @@
 Computes certificates of random protocols, people and parameters, and checks each with
 check/shuffledp_check.py; then understates one certified number of every tenth, or as often
 as is said, by 0.1% to 50%, of counts by 1% and of rounds, bits and lists by 3% at least.
-Prints how many hold, how many of the understated ones are caught, and the time and memory
-of the checks; ends with an error where the two disagree.
+Prints the counts so far after every ten, and each that takes over five seconds or cannot
+be told; at the end, or when interrupted, how many hold, how many of the understated ones
+are caught, and processor time and memory. Ends with an error where the two disagree.
 
     python benchmarks/check_certificates.py --certificates 1000 --seed 1
-    python benchmarks/check_certificates.py --kind counts --certificates 36 --seed 2
-    python benchmarks/check_certificates.py --kind composed --certificates 10 --seed 3
+    python benchmarks/check_certificates.py --kind counts --certificates 100 --seed 2
+    python benchmarks/check_certificates.py --kind composed --certificates 20 --seed 3
+    python benchmarks/check_certificates.py --first 124 --certificates 1 --seed 1
 
 The second line draws counts, items, groups, rounds, floors and lists, which are checked by
 check/shuffledp_check_counts.py; the third rounds, unary encoding, RAPPOR and lists, which
-are checked by check/shuffledp_check_composed.py. Both say how many cannot be told.
+are checked by check/shuffledp_check_composed.py. Both say how many cannot be told. The
+fourth repeats one certificate of the first.
 """
 
 import argparse
@@ -30,14 +33,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "check"))
 
 from machine import describe
+from random_certificates import random_certificate, random_composed, random_counts
 
-import shuffledp as sdp
-from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp_check import check, check_level
 from shuffledp_check_composed import check_level as check_composed
 from shuffledp_check_counts import check_level as check_counts
 
-_MOST_PEOPLE = 10**6
 _SINGLE = (
     "kary-response",
     "hadamard-response",
@@ -47,9 +48,58 @@ _SINGLE = (
     "one-bit",
 )
 _LEAST = 1e-300
-# One answer, items, two groups, rounds, a list: compositions take longest.
-_KINDS = ("messages", "counts", "composed")
-_SHAPES = [0.6, 0.25, 0.05, 0.05, 0.05]
+# Checks that take longer than these seconds are printed, and counts after so many.
+_SLOW, _EVERY = 5.0, 10
+
+
+@dataclasses.dataclass
+class Tally:
+    """Numbers of verdicts so far, and what the library and the checker disagree about."""
+
+    certificates: int = 0
+    levels: int = 0
+    hold: int = 0
+    cannot_tell: int = 0
+    understated: int = 0
+    caught: int = 0
+    disagreements: list[str] = dataclasses.field(default_factory=list)
+    seconds: list[float] = dataclasses.field(default_factory=list)
+
+    def __str__(self) -> str:
+        refused = self.certificates - self.hold - self.cannot_tell
+        return (
+            f"{self.certificates:,} checked: {self.hold:,} hold, {self.cannot_tell} "
+            f"cannot be told, {refused} refused; {self.caught} of {self.understated} "
+            "understated ones are caught"
+        )
+
+    def check(self, name: str, record: dict[str, Any], judge: Any) -> None:
+        """Checks a certificate, and prints what is slow, not told or refused."""
+        start = time.process_time()
+        verdicts = check(json.dumps(record).encode(), judge)
+        self.seconds.append(time.process_time() - start)
+        told = {verdict for _, verdict, _ in verdicts}
+        self.certificates += 1
+        self.levels += len(verdicts)
+        if told == {"holds"}:
+            self.hold += 1
+        elif "does not hold" not in told:
+            self.cannot_tell += 1
+            print(f"{name}: {verdicts}", flush=True)
+        else:
+            self.disagreements.append(f"{name}: {verdicts} {record}")
+            print(self.disagreements[-1], flush=True)
+        if self.seconds[-1] > _SLOW:
+            print(f"{name}: {self.seconds[-1]:.0f} s, {_described(record)}", flush=True)
+
+    def check_understated(self, name: str, record: dict[str, Any], judge: Any) -> None:
+        """Checks a certificate with a number that is too small."""
+        verdicts = check(json.dumps(record).encode(), judge)
+        caught = {verdict for _, verdict, _ in verdicts} != {"holds"}
+        self.understated, self.caught = self.understated + 1, self.caught + caught
+        if not caught:
+            self.disagreements.append(f"{name}: understated and holds: {record}")
+            print(self.disagreements[-1], flush=True)
 
 
 def main() -> None:
@@ -57,186 +107,43 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--certificates", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--understate-every", type=int, default=10)
-    parser.add_argument("--kind", choices=_KINDS, default="messages")
+    parser.add_argument("--kind", choices=list(_KINDS), default="messages")
     chosen = parser.parse_args()
-    rng = np.random.default_rng(chosen.seed)
-    times: list[float] = []
-    refused: list[str] = []
-    missed: list[str] = []
-    num_levels = num_mutants = num_open = 0
-    judge, draw = check_level, random_certificate
-    if chosen.kind == "counts":
-        judge, draw = check_counts, random_counts
-    elif chosen.kind == "composed":
-        judge, draw = check_composed, random_composed
-    for number in range(chosen.certificates):
-        if number % 25 == 0 and number:
-            print(f"{number:,} checked: {len(refused)} refused", flush=True)
-        record = draw(rng)
-        start = time.perf_counter()
-        verdicts = check(json.dumps(record).encode(), judge)
-        times.append(time.perf_counter() - start)
-        num_levels += len(verdicts)
-        told = {verdict for _, verdict, _ in verdicts}
-        if told == {"holds", "cannot tell"} or told == {"cannot tell"}:
-            num_open += 1
-            print(f"{number}: {verdicts}", flush=True)
-        elif told != {"holds"}:
-            refused.append(f"{number}: {verdicts}")
-            print(refused[-1], record, flush=True)
-        if number % chosen.understate_every == 0 and understate(record, rng):
-            num_mutants += 1
-            verdicts = check(json.dumps(record).encode(), judge)
-            if {verdict for _, verdict, _ in verdicts} == {"holds"}:
-                missed.append(f"{number}: {record}")
+    draw, judge = _KINDS[chosen.kind]
+    tally, start = Tally(), time.process_time()
+    try:
+        for number in range(chosen.first, chosen.first + chosen.certificates):
+            # Every certificate can be drawn again without those before it.
+            rng = np.random.default_rng([chosen.seed, number])
+            record = draw(rng)
+            tally.check(f"{number}", record, judge)
+            if number % chosen.understate_every == 0 and understate(record, rng):
+                tally.check_understated(f"{number}", record, judge)
+            if tally.certificates % _EVERY == 0:
+                print(f"{tally}, {time.process_time() - start:.0f} s", flush=True)
+    except KeyboardInterrupt:
+        print("Interrupted.")
     print(describe())
-    held = chosen.certificates - len(refused) - num_open
-    print(f"{held:,} of {chosen.certificates:,} hold, {num_open} cannot be told,")
-    print(f"with {num_levels:,} levels; seed {chosen.seed}.")
-    print(f"{num_mutants - len(missed)} of {num_mutants} understated ones are caught.")
-    median, most = np.median(times), np.max(times)
-    print(f"Seconds per certificate: {median:.2f} (median), {most:.1f} (most).")
+    print(f"{tally}; with {tally.levels:,} levels, seed {chosen.seed}.")
+    if tally.seconds:
+        median, most = np.median(tally.seconds), np.max(tally.seconds)
+        print(f"CPU seconds per certificate: {median:.2f} (median), {most:.1f} (most).")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"Peak memory, shuffledp included: {peak:.0f} MB.")
     # Every single message can be told; of others, bounds may be too wide.
-    if refused or missed or (num_open and chosen.kind == "messages"):
-        sys.exit("\n".join(refused + missed))
+    if tally.disagreements or (tally.cannot_tell and chosen.kind == "messages"):
+        sys.exit("The library and the checker disagree.")
 
 
-def random_certificate(rng: np.random.Generator) -> dict[str, Any]:
-    """Returns a certificate of a random protocol for random people."""
-    size = int(10 ** rng.uniform(0.5, np.log10(_MOST_PEOPLE)))
-    most = min(4, size - 1)
-    counts = rng.multinomial(size, rng.dirichlet(np.ones(rng.integers(1, most + 1))))
-    levels = np.round(rng.uniform(0.05, rng.choice([1.0, 3.0, 8.0]), counts.size), 3)
-    people = sdp.Population.from_counts(
-        {
-            float(level): int(count)
-            for level, count in zip(levels, counts, strict=True)
-            if count
-        }
+def _described(record: dict[str, Any]) -> str:
+    """Returns what may make a certificate slow to check."""
+    protocol, theorems = record["protocol"], {e["rests_on"] for e in record["levels"]}
+    return (
+        f"{protocol['mode']} {protocol['mechanism']}, {record['num_users']:,} people, "
+        f"by {', '.join(sorted(theorems))}"
     )
-    absent = int(rng.choice([0, 0, people.num_users // 10]))
-    given: dict[str, Any] = {"delta": float(10 ** rng.uniform(-12, -2))}
-    if rng.random() < 0.5:
-        given = {"epsilon": float(round(rng.uniform(0.0, float(levels.max())), 4))}
-    protocol = random_protocol(rng)
-    return sdp.account(protocol, people, absent=absent, **given).to_dict()
-
-
-def random_protocol(rng: np.random.Generator) -> Any:
-    """Returns a protocol that the checker knows."""
-    categories = int(rng.choice([3, 4, 17, 100]))
-    mode: Any = str(rng.choice(["agnostic", "stratified"]))
-    protocols = (
-        lambda: sdp.BinarySum(mode),
-        lambda: sdp.Frequency(2, mode),
-        lambda: sdp.Frequency(categories, mode),
-        lambda: sdp.Frequency(categories, mode, sdp.HadamardResponse(categories)),
-        lambda: sdp.SubsetSelection(categories, max(2, categories // 4)),
-        lambda: sdp.LocalHashing(categories, int(rng.choice([2, 3, 5]))),
-        lambda: sdp.GridResponse(low=0.0, high=1.0, num_values=categories),
-        lambda: sdp.Mean(0.0, 1.0, mode),
-    )
-    return protocols[int(rng.integers(len(protocols)))]()
-
-
-def random_composed(rng: np.random.Generator) -> dict[str, Any]:
-    """Returns a certificate of rounds, bits, or two statistics of the same people."""
-    size = int(10 ** rng.uniform(2.5, 5.0))
-    levels = np.unique(np.round(rng.uniform(0.05, 3.0, 2), 3)).tolist()
-    people = sdp.Population.from_counts(
-        {level: size * (place + 1) for place, level in enumerate(levels)}
-    )
-    given: dict[str, Any] = {"delta": float(10 ** rng.uniform(-9, -2))}
-    if rng.random() < 0.3:
-        given = {"epsilon": float(np.round(rng.uniform(0.0, levels[0]), 4))}
-    given["absent"] = int(rng.choice([0, size // 10]))
-    categories = int(rng.choice([3, 4, 17]))
-    shape = rng.choice(["rounds", "bits", "unary", "rappor", "list"])
-    protocol: Any = sdp.Frequency(categories)
-    if shape == "rounds":
-        given["rounds"] = int(rng.choice([2, 3, 10]))
-    elif shape == "bits":
-        protocol, given["rounds"] = sdp.BinarySum(), int(rng.choice([2, 10]))
-    elif shape == "unary":
-        variant = str(rng.choice(["symmetric", "optimized"]))
-        protocol = sdp.UnaryEncoding(categories, variant)
-    elif shape == "rappor":
-        protocol = sdp.Rappor(32, int(rng.choice([1, 2])))
-    else:
-        protocol = [protocol, sdp.BinarySum()]
-    return sdp.account(protocol, people, **given).to_dict()
-
-
-def random_counts(rng: np.random.Generator) -> dict[str, Any]:
-    """Returns a certificate of counts or items, mostly of one answer in one round."""
-    while True:
-        size = int(10 ** rng.uniform(1.5, np.log10(_MOST_PEOPLE)))
-        honest = int(size * rng.uniform(0.7, 1.0))
-        targets = tuple(np.unique(np.round(rng.uniform(0.05, 3.0, 3), 3)).tolist())
-        rates = tuple(
-            np.sort(np.round(rng.uniform(0.1, 1.0, len(targets)), 3)).tolist()
-        )
-        counts = rng.multinomial(
-            size - len(targets), rng.dirichlet(np.ones(len(targets)))
-        )
-        people = sdp.Population.from_counts(
-            dict(zip(targets, (counts + 1).tolist(), strict=True))
-        )
-        given: dict[str, Any] = {"absent": int(rng.choice([0, size - honest]))}
-        given["delta"] = float(10 ** rng.uniform(-10, -2))
-        if rng.random() < 0.3:
-            del given["delta"]
-            given["epsilon"] = float(np.round(rng.uniform(0.0, 2.0), 4))
-        shape = rng.choice(["one", "items", "groups", "rounds", "list"], p=_SHAPES)
-        protocol: Any = _random_collection(rng, targets, rates, honest)
-        if shape == "items":
-            answers, messages = (
-                int(rng.choice([1, 1, 1, 3])),
-                float(rng.uniform(0.05, 2)),
-            )
-            protocol = sdp.Items(20, answers, targets, rates, messages, answers + 20)
-        elif shape == "groups":
-            other = _random_collection(rng, targets, rates, honest)
-            groups = (*protocol.groups, *other.groups)
-            protocol = sdp.Counts(groups, targets, rates, honest)
-        elif shape == "rounds":
-            given["rounds"] = int(rng.integers(2, 9))
-        elif shape == "list":
-            protocol = [protocol, _random_collection(rng, targets, rates, honest)]
-        if shape != "items" and rng.random() < 0.3:
-            protocol = _floored(rng, protocol)
-        try:
-            return sdp.account(protocol, people, **given).to_dict()
-        except (CertificationError, InvalidInputError):
-            continue  # Too little noise for these rates, or reports that are too small.
-
-
-def _random_collection(
-    rng: np.random.Generator,
-    targets: tuple[float, ...],
-    rates: tuple[float, ...],
-    honest: int,
-) -> sdp.Counts:
-    noise: Any = sdp.PoissonNoise(float(np.round(10 ** rng.uniform(1.0, 3.5), 2)))
-    if rng.random() < 0.5:
-        pairs = float(np.round(10 ** rng.uniform(1.5, 3.0), 1))
-        shape = float(rng.choice([4.0, 8.0, 12.0, np.inf]))
-        noise = sdp.GeometricNoise(
-            float(np.round(rng.uniform(0.3, 0.9), 3)), pairs, shape
-        )
-    group = sdp.CountGroup(int(rng.choice([1, 2, 8, 100])), 1, noise)
-    return sdp.Counts((group,), targets, rates, honest)
-
-
-def _floored(rng: np.random.Generator, protocol: Any) -> Any:
-    """Returns the protocol, or all of a list, with a floor."""
-    if isinstance(protocol, list):
-        return [_floored(rng, part) for part in protocol]
-    local_epsilon = float(np.round(10 ** rng.uniform(-2.0, 1.0), 3))
-    return dataclasses.replace(protocol, local_epsilon=local_epsilon)
 
 
 def _chosen(level: dict[str, Any]) -> float:
@@ -270,6 +177,12 @@ def understate(record: dict[str, Any], rng: np.random.Generator) -> bool:
     ]
     return True
 
+
+_KINDS: dict[str, tuple[Any, Any]] = {
+    "messages": (random_certificate, check_level),
+    "counts": (random_counts, check_counts),
+    "composed": (random_composed, check_composed),
+}
 
 if __name__ == "__main__":
     main()
