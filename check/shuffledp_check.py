@@ -8,17 +8,15 @@ cannot tell. README.md states the mathematics. Numbers are balls, which contain 
 
 import functools
 import hashlib
-import heapq
 import itertools
 import json
 import math
 import struct
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from flint import acb, arb, arb_series, ctx, fmpq
+from flint import acb, acb_mat, arb, arb_series, ctx, fmpq
 
 ctx.prec = 128
 PI = arb.pi()
@@ -191,32 +189,39 @@ def others_of(people: People, level: float, absent: int) -> People:
 def summed(atoms: Atoms, groups: Groups, mean: float, delta: float) -> arb:
     """Returns the bound as a sum over M, messages of S_x or S_x' alone, and of both."""
     # The summand never increases in M, so that M is `size` for all beyond.
-    (only, first), (_, second), (_, neither), (both, alike) = atoms
+    (only, first), (_, second), (none, neither), (both, alike) = atoms
     ctx.cap = size = 30 + int(mean + 14 * math.sqrt(mean + 4))
-    series = arb_series([1], prec=size)
-    for gamma, count in groups:
-        series *= arb_series([1 - gamma, gamma], prec=size) ** count
+    series: Any = math.prod(arb_series([1 - g, g], prec=size) ** n for g, n in groups)
     masses = [series[m] for m in range(size)]
     masses.append((1 - sum(masses, arb(0))).nonnegative_part())
     total, ways, small = arb(0), [1], arb(delta) / 10**12 / size**2
+    rows, rest, scale = [[arb(1)]], 1 - 2 * only, 1 / (first - second)
+    for _ in range(size + 1 if both > 0 else 0):
+        pairs = zip([*rows[-1], arb(0)], [arb(0), *rows[-1]], strict=True)
+        rows.append([(p * none + q * both) / rest for p, q in pairs])
+    # A walk of `steps` must rise more often than steps lift + left drift + b rise.
+    lift, drift = (1 - (first + second) * scale) / 2, -neither * scale
     for steps in range(1, size + 2):
         ways = [1, *(a + b for a, b in itertools.pairwise(ways)), 1]
         tails, weight = [0, *itertools.accumulate(ways)], only**steps / steps
         for m in range(steps - 1, size + 1):
             # P(steps of m + 1) / (m + 1) = 2 only P(steps - 1 of m) / steps.
-            weight *= (1 - 2 * only) * m / (m - steps + 1) if m >= steps else 1
-            left, share, mass = m + 1 - steps, both / (1 - 2 * only), masses[m] * weight
-            if (most := mass * first * steps * 2**steps) < small:
+            weight *= rest * m / (m - steps + 1) if m >= steps else 1
+            mass, least = masses[m] * weight, steps * lift + (m + 1 - steps) * drift
+            if (x := int(float(least))) > steps:
+                break
+            if (most := mass * first * (steps << steps)) < small:
                 total += arb(0, most.upper())
-            for b in range(0 if most < small else left + 1 if both > 0 else 1):
-                rest = b * alike + (left - b) * neither + steps * (first + second) / 2
-                drift = -2 * rest / (first - second)
-                # Where the ball of the threshold holds a number, that term's holds 0.
-                start = int(float(((steps + drift) / 2).lower().floor())) + 1
-                if start <= steps:
-                    walk = start * ways[start] - drift * tails[steps - start + 1]
-                    part = math.comb(left, b) * share**b * (1 - share) ** (left - b)
-                    total += mass * part * walk
+                continue
+            for part in rows[m + 1 - steps if both > 0 else 0]:
+                # Where the ball of `least` holds a number, that term's holds 0.
+                while least >= x:
+                    x += 1
+                if x > steps:
+                    break
+                walk = x * ways[x] + (steps - 2 * least) * tails[steps - x + 1]
+                total += mass * part * walk
+                least += (neither - alike) * scale
     return total * (first - second) / 2
 
 
@@ -227,12 +232,12 @@ class Blanket:
     """
 
     def __init__(self, atoms: Atoms, groups: Groups, delta: float, noise: arb) -> None:
-        self.atoms, self.groups, self.noise = atoms, groups, noise
-        self.small = arb(delta) * 1e-10
+        self.atoms, self.groups, self.small = atoms, groups, arb(delta) * 1e-10
+        mean = sum((m * v for m, v in atoms), arb(0))
+        self.noise = noise * sum((m * (v - mean) * v for m, v in atoms), arb(0))
         self.sums = [sum((n * g**j for g, n in groups), arb(0)) for j in (1, 2)]
-        variance = float((1 + self.sums[0]) * sum((m * v**2 for m, v in atoms), arb(0)))
         # The integrand is about the smallest at theta; any number > 0 is right.
-        tries = (arb(math.exp(j / 8) / variance**0.5) for j in range(-56, 65))
+        tries = (arb(2.0 ** (j / 4)) for j in range(-160, 80))
         self.theta = min(tries, key=lambda x: self.g(u := self.phi(x)[0]) * u / x**2)
 
     def phi(self, z: Any) -> tuple[Any, Any]:
@@ -270,13 +275,9 @@ class Blanket:
         g: arb = abs(self.g(self.phi(self.theta)[0] * (-power / 2).exp()))
         return g * self.absolute(self.theta) * (-power / 4).exp() * 2 / power / PI
 
-    def step(self) -> tuple[arb, arb]:
-        """Returns the step of the trapezoid rule, and a bound of its error.
-
-        Poisson: it gives the sum, over s = 2 pi k / step, of e^{theta s} E[L 1{S > s}]:
-        the bound at k = 0, and at most Chernoff's elsewhere.
-        """
-        mass, tries = self.absolute(arb(0)), []
+    def bound(self) -> Any:
+        """Returns a ball around the bound of the divergence."""
+        mass, tries, last = self.absolute(arb(0)), [], 1
         left = self.theta / (2 + (mass / self.small).log().nonnegative_part())
         for apart in (self.theta / 2**j for j in range(12)):
             most = self.absolute(x := self.theta + apart) * self.g(self.phi(x)[0])
@@ -284,12 +285,8 @@ class Blanket:
             tries.append((float(width.min(left)), apart, most))
         width, apart, most = max(tries, key=lambda each: each[0])
         step, far = arb(2 * math.pi * width), PI / arb(math.pi * width)
-        return step, mass / (far * self.theta).expm1() + most / (far * apart).expm1()
-
-    def bound(self) -> Any:
-        """Returns a ball around the bound of the divergence."""
-        step, error = self.step()
-        last = int(float(1 / (self.noise * (1 + self.sums[0])).sqrt() / step)) + 1
+        # Poisson's sum, and what is beyond the last point.
+        error = mass / (far * self.theta).expm1() + most / (far * apart).expm1()
         while not self.tail(step * last) <= self.small:
             last = last * 5 // 4 + 1
             if last > 5_000_000:
@@ -324,105 +321,110 @@ class TwoMessages:
         steep, (q, p) = arb(epsilon).expm1(), self.ends(level)
         top = p - q - q * steep
         self.scale, self.theta = top + steep, (steep / top).log1p()
-        self.counts, up = [count for _, count in others], self.theta.expm1()
-        ends = [self.ends(e) for e, _ in others]
+        self.counts = [count for _, count in others]
+        f, t = (-self.theta).expm1(), self.theta
         # Of either end: the tilted draw, its variance, and the exponent.
-        self.tilted = [[u * (1 + up) / (1 + u * up) for u in pair] for pair in ends]
+        self.tilted = [[u / (1 + f * (1 - u)) for u in self.ends(e)] for e, _ in others]
         self.variances = [[u * (1 - u) for u in pair] for pair in self.tilted]
-        fall, t = (-self.theta).expm1(), self.theta
-        self.exponents = [[-(v * fall).log1p() - t * v for v in p] for p in self.tilted]
+        self.exponents = [[-(v * f).log1p() - t * v for v in p] for p in self.tilted]
         self.rows = functools.cache(self.fourier)
 
     def most(self, values: list[list[arb]], box: Box) -> arb:
         """Returns the most, over a box, of the sum over people of values at their ends."""
-        total = arb(0)
-        for (zero, one), ends, count in zip(values, box, self.counts, strict=True):
-            total += max(((count - k) * zero + k * one for k in ends), key=arb.upper)
-        return total
+        people = zip(values, box, self.counts, strict=True)
+        ends = ([(n - k) * u + k * v for k in pair] for (u, v), pair, n in people)
+        return sum((low.max(high) for low, high in ends), arb(0))
 
-    def fourier(self, scale: int) -> tuple[list[Any], arb]:
-        """Returns the points of H for variances up to 2^scale, and where they end."""
+    def fourier(self, scale: int) -> tuple[list[Any], acb_mat, arb]:
+        """Returns the points of H for variances up to 2^(scale/4), and where they end."""
         # Bernstein: `reach` - 1 or more from the mean with probability 2 e^-60 at most.
-        reach = 2 + math.ceil(20 + math.sqrt(400 + 120 * 2.0**scale))
-        size, rows = 2 * reach + 1, []
-        for j in range(1, min(72, reach) + 1):
-            w = 2 * PI * j / size
-            z, iw, turn = acb(self.theta, w), acb(0, w), acb(0, w).exp() - 1
+        reach = 2 + math.ceil(20 + math.sqrt(400 + 120 * 2.0 ** (scale / 4)))
+        size, fall, table = 2 * reach + 1, (-self.theta).expm1(), list[list[acb]]()
+        rows: list[Any] = []
+        for w in (2 * PI * j / size for j in range(1, reach + 1)):
+            if (beyond := 1 - w.cos()) * 2.0 ** (scale / 4) > 60:
+                return rows, acb_mat(table).transpose(), beyond
+            z, turn = acb(self.theta, w), acb(0, w).exp() - 1
             kernel = 2 * turn * (1 - (-z * reach).exp()) / (1 - (-z).exp()) / size
-            logs = [[(1 + u * turn).log() - iw * u for u in t] for t in self.tilted]
-            cells = [(-z * (2 * c + 1) / 8).exp() for c in range(8)]
-            rows.append((z, kernel, logs, 1 - w.cos(), cells))
-        beyond = 1 - (2 * PI * (len(rows) + 1) / size).cos()
-        return rows, beyond if reach > 72 else arb.pos_inf()
+            ends = [
+                [((1 + u * turn) / (1 + u * fall)).log() - z * u for u in pair]
+                for pair in self.tilted
+            ]
+            zeros = (n * zero for n, (zero, _) in zip(self.counts, ends, strict=True))
+            rises = [one - zero for zero, one in ends]
+            rows.append((z, sum(zeros, (self.scale * kernel).log()), rises))
+            # Value, slope and bend in each cell of thresholds, and slopes in the data.
+            cells = [(-z * (2 * cell + 1) / 8).exp() for cell in range(8)]
+            table.append(
+                [x * wave for x in [acb(1), -z, z * z, *rises] for wave in cells]
+            )
+        return rows, acb_mat(table).transpose(), arb.pos_inf()
 
-    def terms(self, box: Box) -> tuple[list[Any], arb]:
-        """Returns the terms of H in the middle of a box, and their errors over it."""
+    def terms(self, box: Box) -> tuple[list[Any], arb, acb_mat]:
+        """Returns the terms of D in the middle of a box, their error, and their table."""
         least = -self.most([[-u for u in pair] for pair in self.variances], box).upper()
-        most = float(self.most(self.variances, box).upper())
-        rows, beyond = self.rows(max(math.frexp(most)[1], 0))
-        terms, error = [], 6 * arb(-60).exp() + 4 * (-least * beyond).exp()
-        for z, kernel, logs, fall, cells in rows:
-            center, apart = acb(0), arb(0)
-            for (zero, one), (low, high), n in zip(logs, box, self.counts, strict=True):
-                center += n * zero + (one - zero) * (low + high) / 2
-                apart += abs(one - zero) * (high - low) / 2
-            size = (wave := center.exp()).abs_upper()
-            radius = (size * apart.expm1()).min(size + (-least * fall).exp())
-            terms.append((z, kernel * wave, cells))
-            error += kernel.abs_upper() * radius.upper()
-        return terms, error.upper()
+        most, terms = float(self.most(self.variances, box).upper()), []
+        rows, table, beyond = self.rows(math.ceil(4 * math.log2(max(most, 1)) + 1e-9))
+        for z, log, rises in rows:
+            pairs = zip(rises, box, strict=True)
+            log = sum((rise * (low + high) / 2 for rise, (low, high) in pairs), log)
+            terms.append((z, log.exp(), rises))
+        error = 6 * arb(-60).exp() + 4 * (-least * beyond).exp()
+        error *= self.scale * self.most(self.exponents, box).exp()
+        return terms, error.upper(), table
 
     def above(self, box: Box) -> arb:
         """Returns an upper bound of the divergence at all data of a box."""
-        terms, error = self.terms(box)
-        bend = sum((abs(wave) * abs(z) ** 2 for z, wave, _ in terms), arb(0)) / 128
-        best = arb(0)
-        # The best threshold is at most 2 above the mean: value, slope, bend in each cell.
-        for cell in range(8):
-            waves = [(z, wave * cells[cell]) for z, wave, cells in terms]
-            value = sum((wave.real for _, wave in waves), arb(0))
-            slope = sum(((z * wave).real for z, wave in waves), arb(0))
-            fall = (-self.theta * cell / 4).exp()
-            best = best.max(value + abs(slope) / 8 + (bend + error) * fall)
-        return self.scale * self.most(self.exponents, box).exp() * best
+        terms, error, table = self.terms(box)
+        best, halves = arb(0), [arb(high - low) / 2 for low, high in box]
+        # Of e^y all beyond 1 + y, but for the threshold's square, is most at the most |y|.
+        for z, wave, rises in terms:
+            b, pairs = abs(z) / 8, zip(rises, halves, strict=True)
+            y = sum((abs(rise) * half for rise, half in pairs), b)
+            error += (abs(wave) * (y.exp() - 1 - y - b * b / 2)).upper()
+        seen = (table * acb_mat([[wave] for _, wave, _ in terms])).entries()
+        for cell in range(8):  # The best threshold is at most 2 above the mean.
+            value, slope, bend, *slopes = (x.real for x in seen[cell::8])
+            top = abs(slope) / 8 + bend.nonnegative_part() / 128
+            if bend < 0:
+                top = top.min(slope * slope / bend / -2)
+            top += error * (-self.theta * cell / 4).exp()
+            pairs = zip(slopes, halves, strict=True)
+            best = best.max(sum((abs(g) * half for g, half in pairs), value + top))
+        return best
 
     def exactly(self, data: list[int]) -> arb:
         """Returns a ball around the divergence at certain data."""
-        box, best = [(k, k) for k in data], arb(0)
-        terms, error = self.terms(box)
-        mean = self.most(self.tilted, box)
+        terms, error, _ = self.terms(box := [(k, k) for k in data])
+        mean, best = self.most(self.tilted, box), arb(0)
         first, last = (int(end.floor().fmpq()) for end in (mean.lower(), mean.upper()))
         for tau in (t - mean for t in range(first + 1, last + 3)):
             value = sum((wave * (-z * tau).exp() for z, wave, _ in terms), acb(0)).real
             best = best.max(value + arb(0, error) * (-self.theta * tau).exp())
-        return self.scale * self.most(self.exponents, box).exp() * best
+        return best
 
     def bound(self, delta: float) -> arb:
         """Returns 0 if no data exceed delta, else the divergence of some that do."""
-        boxes = [(0.0, [(0, count) for count in self.counts])]
+        boxes = [[(0, count) for count in self.counts]]
         rises = [float(one - zero) for zero, one in self.exponents]
-        for number in range(20_000):
-            if not boxes:
-                return arb(0)
-            _, box = heapq.heappop(boxes)
+        for box in boxes:  # It grows.
+            if len(boxes) > 20_000:
+                raise UnprovenError("no worst data among 20,000 boxes of data")
             widths = [high - low for low, high in box]
-            if number & (number - 1) == 0 or not any(widths):
-                # The data with the largest exponent often are the worst.
-                ends = [e[r > 0] for e, r in zip(box, rises, strict=True)]
-                value = self.exactly(ends)
-                if value > delta or not (any(widths) or value <= delta):
-                    return value
+            # The data with the largest exponent often are the worst.
+            value = self.exactly([e[r > 0] for e, r in zip(box, rises, strict=True)])
+            if value > delta or not (any(widths) or value <= delta):
+                return value
             loose = [w * (abs(r) + 1e-30) for w, r in zip(widths, rises, strict=True)]
-            j = loose.index(max(loose))
-            low, high = box[j]
+            low, high = box[j := loose.index(max(loose))]
             for part in ((low, (low + high) // 2), ((low + high) // 2 + 1, high)):
                 new = [*box[:j], part, *box[j + 1 :]]
-                if low < high and not (bound := self.above(new)) <= delta:
-                    heapq.heappush(boxes, (-float(bound), new))
-        raise UnprovenError("no worst data among 20,000 boxes of data")
+                if low < high and not self.above(new) <= delta:
+                    boxes.append(new)
+        return arb(0)
 
 
-def bounds(sets: tuple[fmpq, fmpq], level: Any, others: People) -> Iterator[arb]:
+def bounds(sets: tuple[fmpq, fmpq], level: Any, others: People) -> Any:
     """Yields bounds: of the device, and by the theorem that a certificate names."""
     chosen, theorem, (epsilon, delta) = level["chosen"], level["rests_on"], level["at"]
     atoms = losses(*sets, chosen, epsilon)
@@ -433,13 +435,11 @@ def bounds(sets: tuple[fmpq, fmpq], level: Any, others: People) -> Iterator[arb]
     if theorem in ("blanket", "two messages") and others:
         groups = [(1 / (1 + sets[0] * arb(e).expm1()), n) for e, n in others]
         messages = sum(float(g) * n for g, n in groups)
-        if messages > (8 if sets[1] > 0 else 300) or delta <= 1e-25:
-            change = (atoms[0][1] - atoms[1][1]) / (1 + arb(epsilon).exp())
-            variance = sum((m * v * v for m, v in atoms), -(arb(epsilon).expm1() ** 2))
-            noise = (4e-8 * atoms[0][0] * change * change).max(5e-10 * variance)
-            yield Blanket(atoms, groups, delta, noise).bound()
-        if messages <= (60 if sets[1] > 0 else 300) and delta > 1e-25:
+        if messages <= (100 if sets[1] > 0 else 500):
             yield summed(atoms, groups, messages, delta)
+        else:
+            noise = (4e-8 / (1 + arb(2 * epsilon).exp())).max(arb(5e-10))
+            yield Blanket(atoms, groups, delta, noise).bound()
 
 
 def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, str]:
@@ -477,7 +477,7 @@ def check(content: bytes, judge: Any = check_level) -> list[tuple[str, str, str]
         for level in statement["levels"]:
             try:
                 verdict = judge(record, statement["about"], level)
-            except UnprovenError as reason:
+            except (UnprovenError, ArithmeticError, ValueError) as reason:
                 verdict = "cannot tell", f"{reason}"
             verdicts.append((f"{statement['about']!a} {level['chosen']}", *verdict))
     return verdicts

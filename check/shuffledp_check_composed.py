@@ -58,6 +58,8 @@ from shuffledp_check import (
 # How far a point may be above F, and room for the noise that raises the blanket's integral
 # before a certificate is said not to hold.
 LOOSE, ROOM = 2**-11, arb(1.001)
+# How many times as many points are tried, while the bound is about so near.
+FINER, NEAR = (1, 2, 4, 8), 0.05
 # The least and the largest probability of a 1, at a level.
 Ends = Callable[[float], list[arb]]
 # Ends of cells, e^(width cell), and what F is there: a ball, or bounds of it.
@@ -87,22 +89,20 @@ class Message:
         self.messages = sum(float(gamma) * n for gamma, n in self.groups)
         self.limits = level, level
         # Where few messages are expected, noise would raise the integral.
-        self.few = self.messages <= (20 if sets[1] > 0 else 300)
+        self.few = self.messages <= (60 if sets[1] > 0 else 300)
         self.exact = self.few or self.messages > 300
 
     @functools.cache  # noqa: B019
-    def bound(self, epsilon: float, backward: bool) -> arb:
+    def bound(self, epsilon: float, backward: bool, finer: int = 1) -> arb:
         """Returns a ball around the bound."""
-        del backward
+        del backward, finer
         atoms = losses(*self.sets, self.level, epsilon)
         alone = atoms[0][0] * atoms[0][1].nonnegative_part()
         if not self.others:
             return alone
         if self.few:
             return alone.min(summed(atoms, self.groups, self.messages, self.small))
-        change = (atoms[0][1] - atoms[1][1]) / (1 + arb(epsilon).exp())
-        variance = sum((m * v * v for m, v in atoms), -(arb(epsilon).expm1() ** 2))
-        noise = (4e-6 * atoms[0][0] * change * change).max(1e-6 * variance)
+        noise = (4e-6 / (1 + arb(2 * epsilon).exp())).max(arb(1e-6))
         return alone.min(Blanket(atoms, self.groups, self.small, noise).bound())
 
     def below(self, points: list[Point], width: float, epsilon: float) -> list[Both]:
@@ -126,11 +126,11 @@ class Bit(TwoMessages):
         rises = [one > zero for zero, one in self.exponents]
         return [n if rise else 0 for n, rise in zip(self.counts, rises, strict=True)]
 
-    def worst(self) -> arb:
-        """Returns a ball around the divergence at the worst data."""
+    def worst(self, loose: float) -> arb:
+        """Returns a ball around the divergence at the worst data, about so wide."""
         found, value = arb(1), self.exactly(self.corner())
         for _ in range(30):
-            limit = float((value * (1 + LOOSE)).upper())
+            limit = float((value * (1 + loose)).upper())
             found = self.bound(limit)
             if found == 0:
                 return value.union(arb(limit))
@@ -151,15 +151,16 @@ class Bits:
         self.alike = low.overlaps(low_0) and high.overlaps(high_0)
 
     @functools.cache  # noqa: B019
-    def bound(self, epsilon: float, backward: bool) -> arb:
+    def bound(self, epsilon: float, backward: bool, finer: int = 1) -> arb:
         """Returns a ball around the divergence of a bit that turns off, or on."""
         if backward and (self.alike or epsilon == 0):
-            return self.bound(epsilon, False)
+            return self.bound(epsilon, False, finer)
         low, high = self.sides[backward](self.level)
         alone = (high - low * arb(epsilon).exp()).nonnegative_part()
         if not self.others or not alone > 0:
             return alone
-        return Bit(self.sides[backward], self.level, epsilon, self.others).worst()
+        bit = Bit(self.sides[backward], self.level, epsilon, self.others)
+        return bit.worst(LOOSE / finer**2)
 
     def below(self, points: list[Point], width: float, epsilon: float) -> list[Both]:
         """Returns pairs of a bit at data that are the worst nearby, each for one way."""
@@ -286,7 +287,7 @@ def touching(points: list[Point]) -> counts.Pairs:
 
 
 def points_of(
-    shuffle: Message | Bits, width: float, times: int, small: float
+    shuffle: Message | Bits, width: float, times: int, small: float, finer: int
 ) -> list[Point]:
     """Returns points of F at ends of cells, from left to right."""
     deviation = max(deviation_of(shuffle), 1e-300)
@@ -294,16 +295,16 @@ def points_of(
     middle = math.sqrt(-2 * math.log(small) / times) * deviation
     sides: list[dict[int, arb]] = []
     for backward in (False, True):
-        known = {0: shuffle.bound(0.0, backward)}
+        known = {0: shuffle.bound(0.0, backward, finer)}
         limit, cell = shuffle.limits[backward], 0
         while known[cell].upper() > small:
-            step = max(deviation, abs(cell * width - middle) / 2) / shuffle.fine
+            step = max(deviation, abs(cell * width - middle) / 2) / shuffle.fine / finer
             cell += max(round(step / width), 1)
             if cell * width >= limit:
                 cell = math.ceil(limit / width)
                 known[cell] = arb(0)
                 break
-            known[cell] = shuffle.bound(cell * width, backward)
+            known[cell] = shuffle.bound(cell * width, backward, finer)
         sides.append(known)
     if max(max(side) for side in sides) > counts.HALF:
         raise UnprovenError("a single shuffle shows too much")
@@ -324,7 +325,10 @@ def deviation_of(shuffle: Message | Bits) -> float:
 
 
 def composed(
-    shuffles: list[tuple[Message | Bits, int, int]], epsilon: float, delta: float
+    shuffles: list[tuple[Message | Bits, int, int]],
+    epsilon: float,
+    delta: float,
+    finer: int = 1,
 ) -> tuple[arb, arb]:
     """Returns bounds below and above the divergence of all shuffles together.
 
@@ -344,7 +348,7 @@ def composed(
     width = math.ldexp(math.ceil(part * 2**20), power - 20)
     tops, floors = [], list[list[counts.Rows]]()
     for shuffle, *ways in shuffles:
-        points = points_of(shuffle, width, times, small)
+        points = points_of(shuffle, width, times, small, finer)
         pair = dominating(points)
         tops.append(both_ways((pair, counts.mirrored(pair)), ways))
         found = shuffle.below(points, width, epsilon / math.sqrt(times))
@@ -467,12 +471,16 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
         raise UnprovenError("there are too many shuffles")
     if delta < counts.LEAST or epsilon > counts.MOST:
         raise UnprovenError("the number is too extreme")
-    least, most = composed(shuffles, epsilon, delta)
-    if most <= delta:
-        return "holds", f"at epsilon {epsilon} delta {delta} is proven"
-    if least > ROOM * delta:
-        known = float(least.lower())
-        return "does not hold", f"delta {known} is above {delta}"
+    for finer in FINER:
+        least, most = composed(shuffles, epsilon, delta, finer)
+        if most <= delta:
+            return "holds", f"at epsilon {epsilon} delta {delta} is proven"
+        if least > ROOM * delta:
+            known = float(least.lower())
+            return "does not hold", f"delta {known} is above {delta}"
+        # Twice as many points are four times as near.
+        if most > (1 + NEAR / finer**2) * delta:
+            break
     raise UnprovenError(f"delta is between {float(least):.6g} and {float(most):.6g}")
 
 

@@ -167,6 +167,29 @@ def test_noise_on_few_messages_accuses_no_certificate() -> None:
     assert set(verdicts_of(record)) == {"holds"}
 
 
+def test_few_messages_hold_far_below_delta_1e_25() -> None:
+    # The integral's noise raises the bound by 3e-5 there.
+    people = sdp.Population.from_counts({0.674: 350})
+    protocol = sdp.Frequency(4, "stratified")
+    record = sdp.account(protocol, people, epsilon=0.5135, absent=97).to_dict()
+    assert record["levels"][0]["delta_central"] < 1e-49
+
+    assert verdicts_of(record) == ["holds"]
+    record["levels"][0]["delta_central"] *= 0.9999
+    record["levels"][0]["delta_central_lower"] = 0.0
+    assert verdicts_of(record) != ["holds"]
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_levels_that_balls_do_not_tell_from_0_cannot_be_told(share: float) -> None:
+    people = sdp.Population.from_counts({1e-40: 30})
+    record = sdp.account(sdp.Frequency(4), people, epsilon=0.0).to_dict()
+    record["levels"][0]["delta_central"] *= share
+    record["levels"][0]["delta_central_lower"] = 0.0
+
+    assert verdicts_of(record) == ["cannot tell"]
+
+
 def test_protocols_it_does_not_know_cannot_be_told() -> None:
     rounds, several = (copy.deepcopy(certificate()) for _ in range(2))
     rounds["rounds"] = 3
@@ -221,7 +244,11 @@ def test_quantiles_must_be_those_of_the_people() -> None:
 
 @pytest.mark.few_cases(2)
 @pytest.mark.parametrize("epsilon", [0.0, 1.3])
-@pytest.mark.parametrize(("inside", "both"), [((1, 4), (0, 1)), ((1, 3), (1, 9))])
+@pytest.mark.parametrize(
+    ("inside", "both"),
+    # Of two messages none is in neither set, and of two in three none either.
+    [((1, 4), (0, 1)), ((1, 3), (1, 9)), ((1, 2), (0, 1)), ((2, 3), (1, 3))],
+)
 def test_both_evaluations_of_the_blanket_agree_with_an_enumeration(
     inside: tuple[int, int], both: tuple[int, int], epsilon: float
 ) -> None:
@@ -234,7 +261,8 @@ def test_both_evaluations_of_the_blanket_agree_with_an_enumeration(
     noise = arb(1e-4)
     integral = shuffledp_check.Blanket(atoms, groups, 1e-3, noise).bound()
 
-    # The enumeration is in double precision; noise of deviation 0.01 raises the integral.
+    # The enumeration is in double precision; noise of a hundredth of a loss's size raises
+    # the integral.
     assert float(total) == pytest.approx(exact, rel=1e-12)
     assert exact * (1 - 1e-12) <= float(integral.upper()) <= exact + 0.01
 
@@ -268,6 +296,22 @@ def test_two_messages_agree_with_all_data_of_few_people(epsilon: float) -> None:
     assert float(bounds.above([(0, 3), (0, 2)]).upper()) >= worst
     assert bounds.bound(worst * (1 + 1e-9)) == 0
     assert bounds.bound(worst * (1 - 1e-9)) > worst * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("width", [0, 1, 3, 12])
+def test_boxes_of_data_are_at_least_all_data_in_them(width: int) -> None:
+    level, epsilon, others = 0.8, 0.1, [(0.5, 20), (1.5, 12)]
+    bounds = shuffledp_check.TwoMessages(level, epsilon, others)
+    places = [range(0, count - width + 1, 5) for _, count in others]
+
+    for lows in itertools.product(*places):
+        inside = itertools.product(*(range(low, low + width + 1) for low in lows))
+        worst = max(_divergence(level, epsilon, others, data) for data in inside)
+        above = float(bounds.above([(low, low + width) for low in lows]).upper())
+
+        assert worst * (1 - 1e-12) <= above
+        # Thresholds between numbers may be better by some percent.
+        assert width == 12 or above <= 1.2 * worst
 
 
 def _divergence(

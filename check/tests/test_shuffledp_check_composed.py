@@ -210,6 +210,19 @@ def test_three_rounds_of_many_people_are_told_to_half_a_percent(
     assert verdicts[2] == "does not hold"
 
 
+@pytest.mark.slow
+def test_twice_as_many_points_tell_what_lies_between_both_bounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    people = sdp.Population.from_counts({0.5: 3_000, 1.0: 6_000})
+    record = sdp.account(sdp.UnaryEncoding(8), people, delta=1e-6).to_dict()
+    record["levels"] = record["levels"][:1]
+
+    assert _verdicts(record) == ["holds"]
+    monkeypatch.setattr(composed, "FINER", (1,))
+    assert _verdicts(record) == ["cannot tell"]
+
+
 def test_one_message_and_counts_are_left_to_the_other_files() -> None:
     assert set(_verdicts(copy.deepcopy(certificate()))) == {"holds"}
 
