@@ -1,9 +1,8 @@
 """Checks a certificate of shuffledp, without a line of shuffledp.
 
-    python shuffledp_check.py certificate.json
-
-prints a verdict per level; exits with 0: all hold, 1: one does not, 2: no certificate, 3:
-cannot tell. README.md states the mathematics. Numbers are balls, which contain them.
+`python shuffledp_check.py certificate.json` prints a verdict per level; exits with 0: all
+hold, 1: one does not, 2: no certificate, 3: cannot tell. README.md states the mathematics.
+Numbers are balls, which contain them.
 """
 
 import functools
@@ -472,14 +471,15 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
 
 def check(content: bytes, judge: Any = check_level) -> list[tuple[str, str, str]]:
     """Returns every level of every statement, its verdict and the reason."""
-    record, verdicts = read(content), []
-    for statement in record["statements"]:
-        for level in statement["levels"]:
+    record, verdicts = read(content), list[tuple[str, str, str]]()
+    times = record["rounds"] * record["coordinates"]
+    for each in record["statements"]:
+        for level in each["levels"]:
+            name = f"{each['about']!a} x {times:,}, {level['chosen']}"
             try:
-                verdict = judge(record, statement["about"], level)
+                verdicts.append((name, *judge(record, each["about"], level)))
             except (UnprovenError, ArithmeticError, ValueError) as reason:
-                verdict = "cannot tell", f"{reason}"
-            verdicts.append((f"{statement['about']!a} {level['chosen']}", *verdict))
+                verdicts.append((name, "cannot tell", f"{reason}"))
     return verdicts
 
 
