@@ -32,6 +32,9 @@ def test_two_categories_have_one_randomizer() -> None:
     assert found["trusted curator"] <= plan.recommended.error
     assert plan.recommended.error <= found["local model, no shuffler"]
     assert plan.recommended.error <= found["all people at the strictest choice"]
+    assert plan.to_dict()["assumed"] == {"share": 0.5, "meaning": plan.assumed}
+    assert "a category with a share of 0.5; --share (in Python share)" in plan.assumed
+    assert plan.to_dict()["options"][0]["largest_error"] is None
 
 
 @pytest.mark.slow

@@ -76,6 +76,62 @@ def test_errors_of_all_options_are_those_of_a_simulation(plan: ProtocolPlan) -> 
 
 
 @pytest.mark.slow
+def test_errors_of_other_values_are_at_most_the_largest(plan: ProtocolPlan) -> None:
+    rng = np.random.default_rng(17)
+    for design in plan.options:
+        assert design.largest_error is not None
+        # Two values, drawn at random, which half of the people hold each.
+        errors = [
+            math.hypot(
+                design.protocol.predicted_error(
+                    design.people,
+                    mean=mean,
+                    spread=min(mean - 20.0, 80.0 - mean) * part,
+                ),
+                design.protocol.predicted_bias(design.people, mean=mean),
+            )
+            for mean, part in zip(
+                rng.uniform(20.0, 80.0, 30), rng.uniform(size=30), strict=True
+            )
+        ]
+        if design.protocol.randomizer.unbiased:
+            # Rounding to a grid may be a little worse between the values that are tried.
+            assert max(errors) <= 1.01 * design.largest_error
+        assert design.error <= design.largest_error
+
+    one_bit = option(plan, "one-bit", "agnostic")
+    alike = one_bit.protocol.predicted_error(one_bit.people)
+    assert one_bit.largest_error == pytest.approx(alike, rel=1e-12)
+
+
+@pytest.mark.slow
+def test_what_errors_assume_is_said_with_the_errors_of_other_values() -> None:
+    plan = plan_mean(
+        Wish({0.5: 1_000, 1.0: 1_000, 2.0: 1_000}), low=0.0, high=500_000.0
+    )
+
+    best, rival = plan.recommended, option(plan, "one-bit", "agnostic")
+    assert best.name == "grid-response(values=3)"
+    assert plan.to_dict()["assumed"] == {
+        "mean": 250_000.0,
+        "spread": 0.0,
+        "meaning": plan.assumed,
+    }
+    for words in (
+        "a mean of 250000, the middle of the range, and a standard deviation of 0",
+        "--mean and --spread",
+        f"up to about {best.largest_error:.3g}, and that of one-bit (agnostic) only up "
+        f"to about {rival.largest_error:.3g}.",
+    ):
+        assert words in plan.assumed
+        assert words in " ".join(str(plan).split())
+        assert words in plan._repr_html_()
+
+    stated = replace(plan, options=(rival,))
+    assert stated.assumed.endswith(f"is up to about {rival.largest_error:.3g}.")
+
+
+@pytest.mark.slow
 def test_yardsticks_are_in_order(plan: ProtocolPlan) -> None:
     found = errors(plan)
 

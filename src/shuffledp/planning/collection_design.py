@@ -1,7 +1,7 @@
 """Designs of a collection, and the errors they are compared with."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,8 @@ class CollectionDesign:
         bias_limit: Upper bound of the bias; 0 if the estimate is unbiased.
         bits: Length of a message.
         protocol: What runs: `Frequency` or `Mean`, by this mechanism in this mode.
+        largest_error: The largest predicted `error` among other values that people may
+            hold; None where none are compared.
     """
 
     name: str
@@ -33,6 +35,7 @@ class CollectionDesign:
     bias_limit: float
     bits: float
     protocol: Any
+    largest_error: float | None = None
 
     @property
     def error(self) -> float:
@@ -44,6 +47,19 @@ class CollectionDesign:
     def largest_epsilon(self) -> float:
         """The certified central epsilon of the least protected level."""
         return self.guarantee.worst.epsilon_central
+
+
+@dataclass(frozen=True)
+class ValueAssumption:
+    """What predicted errors assume about the values that people hold.
+
+    Attributes:
+        values: Assumed numbers by the names of the planner's arguments.
+        meaning: The assumption and how to change it, in a sentence.
+    """
+
+    values: Mapping[str, float]
+    meaning: str
 
 
 def recommended(options: Sequence[CollectionDesign]) -> CollectionDesign:

@@ -21,6 +21,7 @@ def plan_tables(plan: ProtocolPlan) -> RenderableType:
         _design_table(plan),
         _yardstick_table(plan),
         Text(f"\nRecommended: {plan.reason}", style="bold"),
+        Text(plan.assumed),
         *(
             Text(caution, style="yellow")
             for caution in plan.recommended.guarantee.cautions
@@ -41,9 +42,13 @@ def _design_table(plan: ProtocolPlan) -> Table:
     table.add_column("protocol")
     table.add_column("mode")
     table.add_column("predicted\nerror", justify="right", style="bold")
+    # This column stands only in tables with a biased design.
     biased = any(design.bias_limit for design in plan.options)
     if biased:
         table.add_column("bias\nup to", justify="right")
+    others = all(design.largest_error is not None for design in plan.options)
+    if others:
+        table.add_column("of other\nvalues up to", justify="right")
     table.add_column("bits per\nperson", justify="right")
     table.add_column("local epsilon", justify="right")
     table.add_column(
@@ -57,6 +62,8 @@ def _design_table(plan: ProtocolPlan) -> Table:
             design.name,
             design.mode,
             short(design.standard_error),
+            *([short(design.bias_limit) if design.bias_limit else "unbiased"] * biased),
+            *([short(design.largest_error or 0.0)] * others),
             f"{design.bits:.3g}",
             # One line per level in both columns: local beside central epsilon.
             "\n".join(_abbreviated([level.chosen for level in _levels(design)])),
@@ -64,9 +71,6 @@ def _design_table(plan: ProtocolPlan) -> Table:
                 _abbreviated([level.epsilon_central for level in _levels(design)])
             ),
         ]
-        # The bias column stands only in tables with a biased design.
-        if biased:
-            row.insert(3, short(design.bias_limit) if design.bias_limit else "unbiased")
         table.add_row(
             *row, style="on grey15" if design is best else "", end_section=True
         )

@@ -14,6 +14,7 @@ from shuffledp.format_number import finite_or_none, plain
 from shuffledp.matplotlib_picture import MatplotlibPicture
 from shuffledp.planning.collection_design import (
     CollectionDesign,
+    ValueAssumption,
     Yardstick,
     recommended,
 )
@@ -117,6 +118,7 @@ class ProtocolPlan:
         wish: The requirements.
         options: Designs in ascending order of error, at least one.
         yardsticks: Errors of other models at the same guarantees.
+        assumption: What predicted errors assume about people's values.
         left_out: Mechanisms that were not considered or failed, with the reason.
     """
 
@@ -124,6 +126,7 @@ class ProtocolPlan:
     wish: Wish
     options: tuple[CollectionDesign, ...]
     yardsticks: tuple[Yardstick, ...]
+    assumption: ValueAssumption
     left_out: tuple[str, ...]
 
     @property
@@ -165,6 +168,28 @@ class ProtocolPlan:
                 "the best stratified one."
             )
         return "".join(words)
+
+    @property
+    def assumed(self) -> str:
+        """What predicted errors assume, and the errors of other values, in sentences."""
+        best, words = self.recommended, self.assumption.meaning
+        if best.largest_error is None:
+            return words
+        words += (
+            f" With other values the error of {best.name} ({best.mode}) is up to "
+            f"about {best.largest_error:.3g}"
+        )
+        rivals = [
+            (design.largest_error, f"{design.name} ({design.mode})")
+            for design in self.options
+            if design.largest_error is not None
+            and (design.bias_limit == 0.0 or best.bias_limit > 0.0)
+        ]
+        least, name = min(rivals)
+        # Below 1 % the difference is not worth a clause.
+        if least < 0.99 * best.largest_error:
+            words += f", and that of {name} only up to about {least:.3g}"
+        return f"{words}."
 
     def to_frame(self) -> "pl.DataFrame":
         """Returns the designs as a Polars data frame, the best one first."""
@@ -210,7 +235,7 @@ class ProtocolPlan:
                 for o in self.options
             ),
             self.recommended.guarantee.cautions,
-            (f"Recommended: {self.reason}",),
+            (f"Recommended: {self.reason}", self.assumed),
         )
 
     def __str__(self) -> str:
@@ -235,12 +260,16 @@ class ProtocolPlan:
                 "mode": self.recommended.mode,
                 "reason": self.reason,
             },
+            "assumed": {**self.assumption.values, "meaning": self.assumed},
             "options": [
                 {
                     "name": design.name,
                     "mode": design.mode,
                     "standard_error": finite_or_none(design.standard_error),
                     "bias_limit": finite_or_none(design.bias_limit),
+                    "largest_error": None
+                    if design.largest_error is None
+                    else finite_or_none(design.largest_error),
                     "bits_per_person": design.bits,
                     "guarantee": design.guarantee.to_dict(),
                 }

@@ -13,7 +13,11 @@ from shuffledp.planning.candidate_ranking import (
     left_out_reasons,
     people_estimate,
 )
-from shuffledp.planning.collection_design import CollectionDesign, recommended
+from shuffledp.planning.collection_design import (
+    CollectionDesign,
+    ValueAssumption,
+    recommended,
+)
 from shuffledp.planning.protocol_plan import (
     NO_INFORMATION,
     ProtocolPlan,
@@ -123,7 +127,14 @@ def plan_frequency(
         others=() if several is None else (several,),
     )
     options.sort(key=lambda design: design.error)
-    return ProtocolPlan(WORDS.name, wish, tuple(options), compared, tuple(left_out))
+    assumption = ValueAssumption(
+        {"share": share},
+        f"Predicted errors are those of a category with a share of {share:.3g}; --share "
+        "(in Python share) changes that.",
+    )
+    return ProtocolPlan(
+        WORDS.name, wish, tuple(options), compared, assumption, tuple(left_out)
+    )
 
 
 def compared_protocols(

@@ -7,9 +7,14 @@ from functools import partial
 
 from shuffledp.arguments import expect_callable, expect_instance
 from shuffledp.errors import CertificationError
+from shuffledp.format_number import plain
 from shuffledp.number_range import value_range
 from shuffledp.planning.candidate_ranking import Candidate, left_out_reasons
-from shuffledp.planning.collection_design import CollectionDesign, recommended
+from shuffledp.planning.collection_design import (
+    CollectionDesign,
+    ValueAssumption,
+    recommended,
+)
 from shuffledp.planning.protocol_plan import (
     NO_INFORMATION,
     ProtocolPlan,
@@ -31,6 +36,8 @@ from shuffledp.statistics.mean.protocol import WORDS, Mean
 from shuffledp.statistics.questionnaire.mean_by_digits import mean_by_digits
 from shuffledp.types import Mode
 
+# Means at which other errors are predicted, from -1 to 1 in units of half the range.
+_PARTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 _MODES: tuple[Mode, ...] = ("agnostic", "stratified")
 _LEFT_OUT = tuple(
     f"{name}: {CATALOG[name].left_out}"
@@ -63,9 +70,11 @@ num_values=3))
         wish: Levels or targets, people, delta.
         low: Smallest possible value.
         high: Largest possible value.
-        mean: Assumed mean; by default the middle of the range, where errors are largest.
-        spread: Assumed standard deviation of the values; with the default of 0, errors of
-            one-bit messages are the largest possible.
+        mean: Assumed mean; by default the middle of the range.
+        spread: Assumed standard deviation of the values. With both defaults, errors of
+            one-bit messages are the largest possible, those of Laplace messages as for
+            any values, and those of others may be larger: see
+            `CollectionDesign.largest_error`.
         on_step: Called with the name of each step before it is computed.
 
     Raises:
@@ -132,7 +141,29 @@ num_values=3))
         others=() if several is None else (several,),
     )
     options.sort(key=lambda design: design.error)
-    return ProtocolPlan(WORDS.name, wish, tuple(options), beside, tuple(left_out))
+    return ProtocolPlan(
+        WORDS.name,
+        wish,
+        tuple(options),
+        beside,
+        _assumption(low, high, mean, spread),
+        tuple(left_out),
+    )
+
+
+def _assumption(
+    low: float, high: float, mean: float | None, spread: float
+) -> ValueAssumption:
+    middle = low + value_range(low, high)
+    center = middle if mean is None else mean
+    alike = " (all alike)" if spread == 0.0 else ""
+    usual = ", the middle of the range," if mean is None else ""
+    return ValueAssumption(
+        {"mean": center, "spread": spread},
+        f"Predicted errors assume values with a mean of {plain(center)}{usual} and a "
+        f"standard deviation of {plain(spread)}{alike}; --mean and --spread (in Python "
+        "mean and spread) change that.",
+    )
 
 
 def _passed_over(
@@ -165,13 +196,31 @@ def _design(
     error = error_of(protocol, people)
     if math.isinf(error):
         return None
+    bias = protocol.predicted_bias(people, mean=mean)
     return CollectionDesign(
         name=plan_name(protocol),
         mode=protocol.mode,
         people=people,
         guarantee=guarantee,
         standard_error=error,
-        bias_limit=protocol.predicted_bias(people, mean=mean),
+        bias_limit=bias,
         bits=protocol.randomizer.bits_per_person(people.epsilons),
         protocol=protocol,
+        largest_error=max(math.hypot(error, bias), _largest_error(protocol, people)),
     )
+
+
+def _largest_error(protocol: Mean, people: Population) -> float:
+    """Returns the largest predicted error of values at several means and spreads."""
+    half, errors = value_range(protocol.low, protocol.high), []
+    for part in _PARTS:
+        mean = protocol.low + half + part * half
+        mean = min(max(mean, protocol.low), protocol.high)
+        bias = protocol.predicted_bias(people, mean=mean)
+        # The largest deviation that values of this mean can have.
+        most = half * math.sqrt(max((1.0 - part) * (1.0 + part), 0.0))
+        errors += [
+            math.hypot(protocol.predicted_error(people, mean=mean, spread=spread), bias)
+            for spread in {0.0, 0.5 * most, most}
+        ]
+    return max(errors)

@@ -32,14 +32,16 @@ PLAN = PlanDeclaration(
         Parameter(
             "mean",
             "number",
-            "What the mean may be [the middle of the range]",
+            "What the mean may be; predicted errors assume it [the middle of the range]",
             required=False,
         ),
         Parameter(
             "spread",
             "number",
-            "What the standard deviation of the values may be [0: errors of one-bit "
-            "messages are then the largest possible]",
+            "What the standard deviation of the values may be; predicted errors assume "
+            "it [0: with both defaults, errors of one-bit messages are the largest "
+            "possible, those of Laplace messages as for any values, and those of others "
+            "may be larger]",
             default=0.0,
             required=False,
         ),

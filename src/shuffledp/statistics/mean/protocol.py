@@ -280,7 +280,7 @@ class Mean:
 
         Args:
             people: The population that will take part.
-            mean: Of the values; by default the middle of the range, where it is largest.
+            mean: Of the values; by default the middle of the range.
             spread: Their standard deviation.
 
         Raises:
