@@ -42,11 +42,11 @@ def columns(question: Question, *named: str) -> AnswerColumns:
 
 
 def sections(
-    question: Question, *named: str, consistent: bool = False
+    question: Question, *named: str, consistent: bool = False, **changes: Any
 ) -> tuple[SummarySection, ...]:
     """Returns what is shown of the answers of everybody in PEOPLE, a thousand times."""
     answered = columns(question, *named)
-    answers = np.concatenate([answered.read(cells())] * 1_000)
+    answers = np.concatenate([answered.read(cells(**changes))] * 1_000)
     n = answers.shape[0]
     noise = tuple(sdp.PoissonNoise(1.0) for _ in question.groups)
     asked = sdp.Questionnaire((question,), noise, (1.0,), (1.0,), honest=n)
@@ -226,3 +226,25 @@ def test_other_questions_and_other_numbers_of_columns_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="2 columns of question pay"):
         columns(QUESTIONS["group"][0], "pay")
     assert columns(QUESTIONS["group"][0]).columns == ("pay group", "pay")
+
+
+def test_titles_say_whose_shares_they_are_where_numbers_may_be_left_out() -> None:
+    edges = (0.0, 20.0, 60.0)
+    ages = [10.0, None, 30.0, 40.0, 50.0, None]
+
+    always = sections(sdp.DistributionQuestion("age", edges, 2))
+    below, quantiles, ranges, _ = sections(
+        sdp.DistributionQuestion("age", edges, 2, skippable=True), age=ages
+    )
+
+    assert [each.words.title for each in always] == [
+        "age: share of people below",
+        "age: quantiles",
+        "age: people by range",
+    ]
+    assert below.words.title.endswith(", of those who answered")
+    assert quantiles.words.title.endswith(", of those who answered")
+    assert ranges.words.title.endswith(", of all people")
+    # One of four who answered is below 20, and one of six people.
+    assert below.rows[0].truth == pytest.approx(1 / 4, rel=1e-12)
+    assert ranges.rows[0].truth == pytest.approx(1 / 6, rel=1e-12)

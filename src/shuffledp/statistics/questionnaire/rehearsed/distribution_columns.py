@@ -69,7 +69,8 @@ class DistributionColumns:
     ) -> tuple[SummarySection, ...]:
         """Returns the distribution function, quantiles, and people in each range.
 
-        Of those who answered, and how many did if some may not.
+        Ranges have shares of all people, the others those of people who answered; how many
+        did is stated if some may not.
         """
         everybody, answers = answers, answers[~np.isnan(answers)]
         quantiles = self._quantiles(estimate, answers, confidence)
@@ -91,6 +92,10 @@ class DistributionColumns:
                 else ()
             ),
         )
+
+    def _of(self, people: str) -> str:
+        """Returns the end of a title: shares of whom, where some may not answer."""
+        return f", of {people}" if self.question.skippable else ""
 
     def _function(
         self,
@@ -115,7 +120,7 @@ class DistributionColumns:
             np.arange(inner.size) % step == step // 2,
         )
         chart = CurveChart(edges[1:-1], edges[0], edges[-1], name, marks)
-        title = f"{name}: share of people below"
+        title = f"{name}: share of people below{self._of('those who answered')}"
         return SummarySection(
             StatisticLabels(name, title, title, "number", "numbers", SHARES),
             rows,
@@ -144,7 +149,7 @@ class DistributionColumns:
             if answers.size
             else np.nan,
         )
-        title = f"{name}: quantiles"
+        title = f"{name}: quantiles{self._of('those who answered')}"
         display = Display("quantile", axis=name, has_bars=False)
         words = StatisticLabels(name, title, title, "quantile", "quantiles", display)
         return SummarySection(words, rows, None)
@@ -161,7 +166,7 @@ class DistributionColumns:
             shares_of(estimate, confidence),
             counts / answers.size,
         )
-        title = f"{name}: people by range"
+        title = f"{name}: people by range{self._of('all people')}"
         few = counts.size <= _MOST_LISTED
         return SummarySection(
             StatisticLabels(name, title, title, "range", "ranges", SHARES),
