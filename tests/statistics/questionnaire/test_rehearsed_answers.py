@@ -242,9 +242,11 @@ def test_titles_say_whose_shares_they_are_where_numbers_may_be_left_out() -> Non
         "age: quantiles",
         "age: people by range",
     ]
-    assert below.words.title.endswith(", of those who answered")
-    assert quantiles.words.title.endswith(", of those who answered")
-    assert ranges.words.title.endswith(", of all people")
+    assert [each.words.title for each in (below, quantiles, ranges)] == [
+        "age of those who answered: share of people below",
+        "age of those who answered: quantiles",
+        "age of all people: people by range",
+    ]
     # One of four who answered is below 20, and one of six people.
     assert below.rows[0].truth == pytest.approx(1 / 4, rel=1e-12)
     assert ranges.rows[0].truth == pytest.approx(1 / 6, rel=1e-12)

@@ -94,8 +94,9 @@ class DistributionColumns:
         )
 
     def _of(self, people: str) -> str:
-        """Returns the end of a title: shares of whom, where some may not answer."""
-        return f", of {people}" if self.question.skippable else ""
+        """Returns whose numbers a title is about, where some may not answer."""
+        # Before the colon, as long titles are cut at their end.
+        return f" of {people}" if self.question.skippable else ""
 
     def _function(
         self,
@@ -120,7 +121,7 @@ class DistributionColumns:
             np.arange(inner.size) % step == step // 2,
         )
         chart = CurveChart(edges[1:-1], edges[0], edges[-1], name, marks)
-        title = f"{name}: share of people below{self._of('those who answered')}"
+        title = f"{name}{self._of('those who answered')}: share of people below"
         return SummarySection(
             StatisticLabels(name, title, title, "number", "numbers", SHARES),
             rows,
@@ -149,7 +150,7 @@ class DistributionColumns:
             if answers.size
             else np.nan,
         )
-        title = f"{name}: quantiles{self._of('those who answered')}"
+        title = f"{name}{self._of('those who answered')}: quantiles"
         display = Display("quantile", axis=name, has_bars=False)
         words = StatisticLabels(name, title, title, "quantile", "quantiles", display)
         return SummarySection(words, rows, None)
@@ -166,7 +167,7 @@ class DistributionColumns:
             shares_of(estimate, confidence),
             counts / answers.size,
         )
-        title = f"{name}: people by range{self._of('all people')}"
+        title = f"{name}{self._of('all people')}: people by range"
         few = counts.size <= _MOST_LISTED
         return SummarySection(
             StatisticLabels(name, title, title, "range", "ranges", SHARES),
