@@ -29,6 +29,8 @@ def test_an_ordinary_collection_needs_no_caution() -> None:
     [
         ({1.0: 500, 50.0: 500}, "level 50 is not private by any standard"),
         ({25.0: 50, 30.0: 500}, "levels 25 and 30 are not private by any standard"),
+        ({1.0: 500, 150.0: 500}, "levels above 100 are not private by any standard"),
+        ({25.0: 50, 200.0: 9}, "levels 25 and those above 100 are not private"),
         ({1.0: 60}, "only 60 people take part"),
         ({1.0: 500, 3.0: 9}, "fewer than 10 people are at level 3:"),
     ],

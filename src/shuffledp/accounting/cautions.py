@@ -15,6 +15,7 @@ from shuffledp.format_number import plain
 LARGEST_SEEN = 10.0
 # With as many as ten people on earth for each: a device that sends what it was given.
 LARGEST_LOCAL = 20.0
+_LARGEST_NAMED = 100.0
 FEW_PEOPLE = 100
 FEW_AT_A_LEVEL = 10
 # More levels than this are not named one by one.
@@ -94,12 +95,19 @@ def local_caution(levels: Iterable[float]) -> str | None:
 
     >>> local_caution([0.5, 50.0])[:47]
     'Caution: level 50 is not private by any standar'
+    >>> local_caution([699.958, 699.979])[:46]
+    'Caution: levels above 100 are not private by a'
     """
     above = sorted({level for level in levels if level > LARGEST_LOCAL})
     if not above:
         return None
-    which = ("level " if len(above) == 1 else "levels ") + _listed(map(plain, above))
-    verb = "is" if len(above) == 1 else "are"
+    names = [plain(level) for level in above if level <= _LARGEST_NAMED]
+    # Where next to nothing is randomized, digits say nothing.
+    if len(names) < len(above):
+        names.append(f"{'those ' if names else ''}above {_LARGEST_NAMED:g}")
+    is_one = len(above) == 1 and above[0] <= _LARGEST_NAMED
+    which = ("level " if is_one else "levels ") + _listed(names)
+    verb = "is" if is_one else "are"
     return (
         f"Caution: {which} {verb} not private by any standard: a device then sends its "
         "value almost unchanged, and a party that knows the sender of a message knows it."

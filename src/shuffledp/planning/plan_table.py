@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shuffledp.accounting.statement import LevelGuarantee
+from shuffledp.accounting.cautions import LARGEST_LOCAL
 from shuffledp.format_number import plain
 from shuffledp.planning.collection_design import CollectionDesign
 from shuffledp.planning.protocol_plan import ProtocolPlan
@@ -22,6 +22,7 @@ def plan_tables(plan: ProtocolPlan) -> RenderableType:
         _yardstick_table(plan),
         Text(f"\nRecommended: {plan.reason}", style="bold"),
         Text(plan.assumed),
+        *_notes_on_levels(plan),
         *(
             Text(caution, style="yellow")
             for caution in plan.recommended.guarantee.cautions
@@ -58,6 +59,7 @@ def _design_table(plan: ProtocolPlan) -> Table:
     )
     best = plan.recommended
     for design in plan.options:
+        levels = design.guarantee.levels
         row = [
             design.name,
             design.mode,
@@ -66,10 +68,8 @@ def _design_table(plan: ProtocolPlan) -> Table:
             *([short(design.largest_error or 0.0)] * others),
             f"{design.bits:.3g}",
             # One line per level in both columns: local beside central epsilon.
-            "\n".join(_abbreviated([level.chosen for level in _levels(design)])),
-            "\n".join(
-                _abbreviated([level.epsilon_central for level in _levels(design)])
-            ),
+            "\n".join(_abbreviated(_local_texts(plan, design))),
+            "\n".join(_abbreviated([plain(level.epsilon_central) for level in levels])),
         ]
         table.add_row(
             *row, style="on grey15" if design is best else "", end_section=True
@@ -98,14 +98,37 @@ def _yardstick_table(plan: ProtocolPlan) -> Table:
     return table
 
 
-def _levels(design: CollectionDesign) -> list[LevelGuarantee]:
-    return list(design.guarantee.levels)
+def _notes_on_levels(plan: ProtocolPlan) -> list[Text]:
+    """Returns what "none" stands for, where a table of local epsilons has it."""
+    if "none" not in {text for o in plan.options for text in _local_texts(plan, o)}:
+        return []
+    note = f"Local epsilon none: above {LARGEST_LOCAL:g}, no privacy; --json has digits."
+    return [Text(note)]
 
 
-def _abbreviated(numbers: list[float]) -> list[str]:
-    if len(numbers) <= _MOST_LEVELS:
-        return [plain(number) for number in numbers]
-    return [plain(numbers[0]), "...", plain(numbers[-1])]
+def _local_texts(plan: ProtocolPlan, design: CollectionDesign) -> list[str]:
+    levels = [level.chosen for level in design.guarantee.levels]
+    # Levels that people chose themselves are shown as they are.
+    if plan.wish.targets is None:
+        return [plain(level) for level in levels]
+    return [local_text(level, plain(level)) for level in levels]
+
+
+def local_text(level: float, digits: str) -> str:
+    """Returns a local epsilon for a table, "none" where it is no privacy at all.
+
+    >>> local_text(2.5, "2.5"), local_text(699.958, "699.958")
+    ('2.5', 'none')
+
+    Args:
+        level: The local epsilon.
+        digits: As it is written otherwise.
+    """
+    return digits if level <= LARGEST_LOCAL else "none"
+
+
+def _abbreviated(texts: list[str]) -> list[str]:
+    return texts if len(texts) <= _MOST_LEVELS else [texts[0], "...", texts[-1]]
 
 
 def short(number: float) -> str:

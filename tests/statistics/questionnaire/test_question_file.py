@@ -88,6 +88,10 @@ def test_questions_are_read_in_their_order(tmp_path: Path) -> None:
             "[questions.a]\nkind = 'group-mean'\npeople = 'ab'\nlow = 0\nhigh = 1",
             "list of texts",
         ),
+        (
+            "[questions.a]\nkind = 'group-mean'\ngroups = ['x', 'y']\nlow = 0\nhigh = 1",
+            r"people, and perhaps digits \(people are the names of groups, .* got groups",
+        ),
         ("[questions.a]\nkind = 'choice'\noptions = [1, 2]", "options as a text"),
         ("[questions.a]\nkind = 'number'\nlow = 0\nhigh = 1\nname = 'b'", "got high"),
         ("[questions.a]\nkind = 'number'\nlow = 'x'\nhigh = 1", "low"),

@@ -9,6 +9,7 @@ from rich.text import Text
 from shuffledp.accounting.counts.shuffler_noise import ShufflerNoise
 from shuffledp.format_number import plain
 from shuffledp.planning.collection_design import CollectionDesign
+from shuffledp.planning.plan_table import local_text
 from shuffledp.statistics.counts.counts_plan import CountsPlan
 from shuffledp.statistics.questionnaire.hashed.hashed_choice_question import (
     HashedChoiceQuestion,
@@ -93,7 +94,7 @@ def _add_single(table: Table, plan: CountsPlan, single: CollectionDesign) -> Non
         "",
         _lines([plain(level.epsilon_central) for level in levels]),
         _lines([plain(level.epsilon_central_lower) for level in levels]),
-        _lines([f"{level.chosen:.3g}" for level in levels]),
+        _lines([local_text(level.chosen, f"{level.chosen:.3g}") for level in levels]),
     )
 
 

@@ -32,12 +32,13 @@ A file of questions, in TOML:
   interest = 2.0
 
 \b
-Kinds of questions, and their terms (the last ones may be left out):
-  choice        options, most
-  number        low, high, digits
-  distribution  edges, fan_out
+Kinds of questions, and their terms; those in brackets may be left out:
+  choice        options [most]
+  number        low, high [digits, skippable]
+  distribution  edges [fan_out, skippable]
   table, pairs  attributes, such as {sex = ["f", "m"], home = ["city", "village"]}
-  group-mean    people, low, high, digits
+  group-mean    people: the names of groups, or of a choice; low, high [digits]
+  all           [interest, columns: of a table with answers, for estimate]
 
 \b
 Example:

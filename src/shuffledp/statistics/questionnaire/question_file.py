@@ -41,6 +41,8 @@ KINDS: dict[str, type[Any]] = {
     "group-mean": GroupMeanQuestion,
 }
 
+_GROUPS = "people are the names of groups, or that of a choice"
+
 
 @dataclass(frozen=True)
 class QuestionFile:
@@ -145,8 +147,9 @@ def _question(name: str, terms: dict[str, Any]) -> Question:
     if not required <= set(terms) <= allowed:
         optional = sorted(allowed - required)
         also = f", and perhaps {', '.join(optional)}" if optional else ""
+        names = f" ({_GROUPS})" if kind == "group-mean" else ""
         raise InvalidInputError(
-            f"Expected {', '.join(sorted(required))}{also}, got "
+            f"Expected {', '.join(sorted(required))}{also}{names}, got "
             f"{', '.join(sorted(terms)) or 'nothing'}."
         )
     try:
