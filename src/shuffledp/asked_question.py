@@ -177,8 +177,9 @@ def _from_file(path: Path) -> tuple[FormQuestion, ...]:
     for combines in (False, True):
         for name, table in tables.items():
             terms = {"text": name, "kind": "choice", **table}
-            # Of a table with known answers: forms have none.
-            terms.pop("columns", None)
+            # Of plans, and of a table with known answers: forms have none.
+            for term in ("columns", "expected_mean"):
+                terms.pop(term, None)
             try:
                 if "interest" in terms:
                     raise InvalidInputError(

@@ -152,18 +152,23 @@ def _rare_levels(
 ) -> str | None:
     counts = people or [(level.chosen, level.count) for level in stated]
     rare = [level for level, count in counts if count < FEW_AT_A_LEVEL]
+    # Reports never carry a target: with them there is no stratified mode.
+    on_targets = any(level.epsilon_local is None for level in stated)
+    noun = "target" if on_targets else "level"
     if not (rare or num_rare):
         return None
     # Of very many levels, those that are stated stand for others.
     if people is None or len(rare) > _MOST_LEVELS:
         return (
-            f"Caution: some levels were chosen by fewer than {FEW_AT_A_LEVEL} people: "
-            "levels are not hidden, so that these people stand out by theirs."
+            f"Caution: some {noun}s were chosen by fewer than {FEW_AT_A_LEVEL} people: "
+            f"{noun}s are not hidden, so that these people stand out by theirs."
         )
-    which = ("level " if len(rare) == 1 else "levels ") + _listed(map(plain, rare))
+    which = f"{noun} " if len(rare) == 1 else f"{noun}s "
+    which += _listed(map(plain, rare))
+    little = "" if on_targets else ", and stratified estimates have little of them"
     return (
         f"Caution: fewer than {FEW_AT_A_LEVEL} people are at {which}: who chose what is "
-        "not hidden, so that they stand out, and stratified estimates have little of them."
+        f"not hidden, so that they stand out{little}."
     )
 
 

@@ -102,7 +102,9 @@ def _notes_on_levels(plan: ProtocolPlan) -> list[Text]:
     """Returns what "none" stands for, where a table of local epsilons has it."""
     if "none" not in {text for o in plan.options for text in _local_texts(plan, o)}:
         return []
-    note = f"Local epsilon none: above {LARGEST_LOCAL:g}, no privacy; --json has digits."
+    note = (
+        f"Local epsilon none: above {LARGEST_LOCAL:g}, no privacy; --json has digits."
+    )
     return [Text(note)]
 
 

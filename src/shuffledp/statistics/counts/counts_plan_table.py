@@ -29,16 +29,7 @@ def counts_plan_tables(plan: CountsPlan) -> RenderableType:
             f"\nRecommended: {plan.reason}",
             style="bold",
         ),
-        Text(
-            "The shuffler and the analyst together see single reports, which show the "
-            "answers: noise hides them in the counts only."
-            + (
-                ""
-                if plan.single is None
-                else " One randomized message keeps something."
-            ),
-            style="yellow",
-        ),
+        *([] if plan.strict is None else [Text(plan.strict.meaning)]),
         *(Text(caution, style="yellow") for caution in plan.best.guarantee.cautions),
         *(Text(f"Left out: {line}", style="dim") for line in plan.left_out),
     )

@@ -38,6 +38,7 @@ Kinds of questions, and their terms; those in brackets may be left out:
   distribution  edges [fan_out, skippable]
   table, pairs  attributes, such as {sex = ["f", "m"], home = ["city", "village"]}
   group-mean    people: the names of groups, or of a choice; low, high [digits]
+  means         [expected_mean: for predicted errors; unit]
   all           [interest, columns: of a table with answers, for estimate]
 
 \b
@@ -50,9 +51,15 @@ def _compute(wish: Wish, *, questions: Path, **values: Any) -> PlanOutput:
     described = read_questions(questions)
     given = {name: value for name, value in values.items() if value is not None}
     plan = plan_questionnaire(
-        described.questions, wish, interest=described.interest, **given
+        described.questions,
+        wish,
+        interest=described.interest,
+        expected_means=described.expected_means,
+        **given,
     )
-    return PlanOutput(plan.to_dict, partial(questionnaire_plan_tables, plan))
+    return PlanOutput(
+        plan.to_dict, partial(questionnaire_plan_tables, plan, described.units)
+    )
 
 
 PLAN = PlanDeclaration(

@@ -1,8 +1,8 @@
 """Questions described in a TOML file: a table for each, with its kind and its terms.
 
-Without a kind, a question is a choice. `text` and `unit`, as people read them, are left to
-forms; `columns` are those of a table with people's answers. A table or a group mean may
-name questions of the same file.
+Without a kind, a question is a choice. `text`, as people read it, is left to forms; `unit`
+and `expected_mean` are for plans; `columns` are those of a table with people's answers. A
+table or a group mean may name questions of the same file.
 
 [questions.transport]
 kind = "choice"
@@ -20,7 +20,9 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from shuffledp.arrays import as_number
 from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.label_checks import check_label
 from shuffledp.question_tables import read_question_tables, with_named_questions
 from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion
 from shuffledp.statistics.questionnaire.distribution_question import (
@@ -52,11 +54,15 @@ class QuestionFile:
         questions: In the order of the file.
         interest: Weights of the squared errors of questions; 1 for others.
         columns: Of a table with people's answers, by question; others have usual ones.
+        expected_means: Of numbers, by question: predicted errors assume them.
+        units: Of numbers, by question.
     """
 
     questions: tuple[Question, ...]
     interest: Mapping[str, float]
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    expected_means: Mapping[str, float] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_questions(path: Path) -> QuestionFile:
@@ -106,12 +112,15 @@ def _described(tables: Mapping[str, Any]) -> QuestionFile:
             raise InvalidInputError(
                 f"question {name}: Expected terms, got {table!r:.60}."
             )
-    questions, interest, columns = [], {}, {}
+    questions, interest, columns, means, units = [], {}, {}, {}, {}
     for name, terms in with_named_questions(tables).items():
         try:
-            # As people read them: they have nothing to do with noise.
-            for term in ("text", "unit"):
-                terms.pop(term, None)
+            # As people read it: it has nothing to do with noise.
+            terms.pop("text", None)
+            if "unit" in terms:
+                units[name] = check_label(terms.pop("unit"), "a unit")
+            if "expected_mean" in terms:
+                means[name] = as_number(terms.pop("expected_mean"), "expected mean")
             if "interest" in terms:
                 interest[name] = terms.pop("interest")
             if "columns" in terms:
@@ -119,7 +128,7 @@ def _described(tables: Mapping[str, Any]) -> QuestionFile:
             questions.append(_question(name, terms))
         except InvalidInputError as error:
             raise InvalidInputError(f"question {name}: {error}") from error
-    return QuestionFile(tuple(questions), interest, columns)
+    return QuestionFile(tuple(questions), interest, columns, means, units)
 
 
 def _columns(given: object) -> tuple[str, ...]:

@@ -17,9 +17,20 @@ from shuffledp.arguments import expect_callable, expect_instance, expect_mapping
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.format_number import plain
+from shuffledp.planning.collection_design import ValueAssumption
 from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.strict_targets import (
+    StrictTargets,
+    strict_targets,
+    without_strict_targets,
+)
 from shuffledp.population import Population
 from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
+from shuffledp.statistics.questionnaire.expected_answers import (
+    assumed_means,
+    expected_counts,
+    least_ratio,
+)
 from shuffledp.statistics.questionnaire.noise_division import (
     NoiseDivision,
     noise_divisions,
@@ -51,12 +62,17 @@ class QuestionnairePlan:
         guarantee: Of each target, after the shuffle.
         expected: Estimates of every question if answers are spread evenly over buckets;
             only their standard errors are of use.
+        assumption: Means that these errors assume; None where none depends on one.
+        strict: What the smallest targets cost, where they are those of few people; None
+            if that is little.
     """
 
     name: str
     questionnaire: Questionnaire
     guarantee: Guarantee
     expected: dict[str, QuestionEstimate]
+    assumption: ValueAssumption | None = None
+    strict: StrictTargets | None = None
 
     @property
     def messages(self) -> float:
@@ -81,6 +97,10 @@ class QuestionnairePlan:
                 )
                 for name, estimate in self.expected.items()
             },
+            "assumed": None
+            if self.assumption is None
+            else {"means": self.assumption.values, "meaning": self.assumption.meaning},
+            "strict_targets": None if self.strict is None else self.strict.to_dict(),
             "protocol": self.questionnaire.identity.record,
             "guarantee": self.guarantee.to_dict(),
         }
@@ -92,6 +112,7 @@ def plan_questionnaire(
     *,
     interest: Mapping[str, float] | None = None,
     max_messages: int | None = None,
+    expected_means: Mapping[str, float] | None = None,
     on_step: Callable[[str], None] = lambda _step: None,
 ) -> QuestionnairePlan:
     """Divides noise among questions so that the weighted squared error is smallest.
@@ -111,6 +132,8 @@ def plan_questionnaire(
             none is given.
         max_messages: Messages of a person in the mean, without dummies; by default twice
             the answers and 16 more, or up to 8 times as many where these are too few.
+        expected_means: Of numbers, by question; predicted errors assume them, by default
+            the middle of each range.
         on_step: Called with the name of each kind of noise before it is computed.
 
     Raises:
@@ -128,6 +151,7 @@ def plan_questionnaire(
     check_different_names(question.name for question in questions)
     expect_instance(wish, Wish)
     expect_callable(on_step, "on_step")
+    assumption = assumed_means(questions, expected_means)
     if wish.targets is None:
         raise InvalidInputError("Expected central targets, got privacy levels.")
     people = Population.from_counts(dict(wish.targets))
@@ -186,7 +210,29 @@ def plan_questionnaire(
         raise CertificationError(
             f"No noise found that keeps all targets at delta {wish.delta:g}."
         )
-    return QuestionnairePlan(division.name, best, guarantee, _expected(best, people))
+    plan = QuestionnairePlan(
+        division.name,
+        best,
+        guarantee,
+        _expected(best, people, expected_means or {}),
+        assumption,
+    )
+    eased = without_strict_targets(wish)
+    if eased is None:
+        return plan
+    on_step("larger targets")
+    try:
+        other = plan_questionnaire(
+            questions,
+            eased,
+            interest=interest,
+            max_messages=max_messages,
+            expected_means=expected_means,
+        )
+    except CertificationError:
+        return plan
+    factor = least_ratio(plan.expected, other.expected)
+    return replace(plan, strict=strict_targets(wish, eased, factor))
 
 
 def _least_error(
@@ -240,12 +286,11 @@ def _closer(interest: Mapping[str, float] | None) -> str:
     return "interests nearer to each other, or " if given else "or "
 
 
-def _expected(asked: Questionnaire, people: Population) -> dict[str, QuestionEstimate]:
-    """Returns estimates from answers that are spread evenly over buckets."""
+def _expected(
+    asked: Questionnaire, people: Population, means: Mapping[str, float]
+) -> dict[str, QuestionEstimate]:
+    """Returns estimates from expected answers: see `expected_counts`."""
     n = people.num_users
-    even = tuple(
-        np.full(group.buckets, n * group.most / group.buckets)
-        for group in asked.counts.groups
-    )
-    expected = CountsEstimate(even, even, even, n, asked.identity)
+    counts = expected_counts(asked, n, means)
+    expected = CountsEstimate(counts, counts, counts, n, asked.identity)
     return asked.estimates_of(expected, people)

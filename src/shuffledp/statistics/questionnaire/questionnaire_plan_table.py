@@ -1,30 +1,40 @@
 """Tables of a plan of a questionnaire for a terminal."""
 
+from collections.abc import Mapping
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from shuffledp.display_text import printable
 from shuffledp.format_number import plain
+from shuffledp.statistics.questionnaire.group_mean_estimate import GroupMeanEstimate
+from shuffledp.statistics.questionnaire.number_question import NumberEstimate
+from shuffledp.statistics.questionnaire.question import QuestionEstimate
 from shuffledp.statistics.questionnaire.questionnaire_plan import QuestionnairePlan
 
 _MOST_ROWS = 8
 
 
-def questionnaire_plan_tables(plan: QuestionnairePlan) -> RenderableType:
-    """Returns a table of questions, and one of guarantees."""
+def questionnaire_plan_tables(
+    plan: QuestionnairePlan, units: Mapping[str, str]
+) -> RenderableType:
+    """Returns a table of questions, and one of guarantees.
+
+    Args:
+        plan: That was computed.
+        units: Of numbers, by question.
+    """
+    said = [each for each in (plan.assumption, plan.strict) if each is not None]
     return Group(
-        _questions(plan),
+        _questions(plan, units),
         _guarantees(plan),
-        Text(
-            "The shuffler and the analyst together see single reports, which show the "
-            "answers: noise hides them in the counts only.",
-            style="yellow",
-        ),
+        *(Text(each.meaning) for each in said),
         *(Text(caution, style="yellow") for caution in plan.guarantee.cautions),
     )
 
 
-def _questions(plan: QuestionnairePlan) -> Table:
+def _questions(plan: QuestionnairePlan, units: Mapping[str, str]) -> Table:
     num_users, number = plan.guarantee.num_users, len(plan.expected)
     questions = "1 question" if number == 1 else f"{number} questions"
     size = (
@@ -43,11 +53,19 @@ def _questions(plan: QuestionnairePlan) -> Table:
     for name, estimate in plan.expected.items():
         rows = list(zip(estimate.labels, estimate.standard_error.tolist(), strict=True))
         for index, (label, error) in enumerate(rows[:_MOST_ROWS]):
-            table.add_row("" if index else name, label, f"{error:.3g}")
+            unit = _unit(estimate, units.get(name, ""))
+            table.add_row("" if index else name, label, f"{error:.3g}{unit}")
         if len(rows) > _MOST_ROWS:
             table.add_row("", f"{len(rows) - _MOST_ROWS:,} more", "")
         table.add_section()
     return table
+
+
+def _unit(estimate: QuestionEstimate, unit: str) -> str:
+    """Returns the unit of an estimate's error, after a space, if it has one."""
+    if not isinstance(estimate, NumberEstimate | GroupMeanEstimate):
+        return " people"
+    return f" {printable(unit)}" if unit else ""
 
 
 def _guarantees(plan: QuestionnairePlan) -> Table:

@@ -78,6 +78,7 @@ def rehearse_questionnaire(
         _wish(people, stage.delta),
         interest=described.interest,
         max_messages=max_messages,
+        expected_means=described.expected_means,
         on_step=stage.on_step,
     )
     return run_plan(
