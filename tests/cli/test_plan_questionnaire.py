@@ -38,3 +38,43 @@ def test_questions_of_a_file_are_planned_together(
     assert command(*asked, "0.001:30").is_refusal
     path.write_text("[questions.a]", encoding="utf-8")
     assert command(*asked, "1:3000").is_refusal
+
+
+@pytest.mark.slow
+def test_plans_say_means_units_and_what_few_people_cost(
+    command: Command, tmp_path: Path
+) -> None:
+    path = tmp_path / "pay.toml"
+    stated = "expected_mean = 40000"
+    path.write_text(
+        "[questions.pay]\nkind = 'group-mean'\npeople = ['north', 'south']\nlow = 0\n"
+        f"high = 500000\ndigits = 4\nunit = 'EUR'\n{stated}\n[questions.way]\n"
+        "options = ['bus', 'car']\n",
+        encoding="utf-8",
+    )
+    asked = ("plan", "questionnaire", "--questions", str(path), "--targets")
+
+    shown = " ".join(command(*asked, "0.3:1,1:2999").out.split())
+    record = command(*asked, "0.3:1,1:2999", "--json").json()
+
+    assert record["assumed"]["means"] == {"pay": 40_000.0}
+    for words in (
+        "assume a mean (pay 40000), and groups of equal size; expected_mean",
+        "1 of 3,000 people asks for a target below 1, which makes predicted errors",
+        "fewer than 10 people are at target 0.3",
+        " EUR ",
+        " people ",
+    ):
+        assert words in shown
+    assert "stratified" not in shown
+    assert shown.count("no local guarantee") == 1
+    assert "single reports" not in shown
+    assert record["strict_targets"]["factor"] > 2.0
+
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(stated, ""), encoding="utf-8")
+    middle = command(*asked, "0.3:1,1:2999", "--json").json()
+    assert middle["assumed"]["means"] == {"pay": 250_000.0}
+    assert middle["questions"]["pay"]["north"] < record["questions"]["pay"]["north"]
+    path.write_text(text.replace("40000", "500001"), encoding="utf-8")
+    assert command(*asked, "1:3000").is_refusal

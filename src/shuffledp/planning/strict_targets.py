@@ -35,8 +35,8 @@ class StrictTargets:
         asks = "asks" if self.few == 1 else "ask"
         return (
             f"{self.few:,} of {self.num_users:,} people {asks} for a target below "
-            f"{larger}, which makes predicted errors about {self.factor:.3g} times as large "
-            f"as if they asked for {larger}."
+            f"{larger}, which makes predicted errors about {self.factor:.3g} times as "
+            f"large as if they asked for {larger}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -61,14 +61,14 @@ def without_strict_targets(wish: Wish) -> Wish | None:
     Returns:
         None if the smallest target is not one of few people.
     """
-    targets = dict(wish.targets or {})
-    few = 0
-    while few + targets[min(targets)] < _FEW * wish.num_users:
-        few += targets.pop(min(targets))
-    if not few:
-        return None
-    targets[min(targets)] += few
-    return replace(wish, targets=targets)
+    kept, few = dict(sorted((wish.targets or {}).items())), 0
+    for target, count in list(kept.items()):
+        if few + count >= _FEW * wish.num_users:
+            # This one is kept; those before it are left out.
+            kept[target] += few
+            break
+        few += kept.pop(target)
+    return replace(wish, targets=kept) if few else None
 
 
 def strict_targets(wish: Wish, eased: Wish, factor: float) -> StrictTargets | None:

@@ -1,9 +1,7 @@
 """Comparison of noise for counts at equal central targets."""
 
-import math
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.accounting.accounting_query import check_whole
@@ -13,11 +11,6 @@ from shuffledp.accounting.counts.rate_statement import check_delta
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.planning.collection_design import CollectionDesign, recommended
 from shuffledp.planning.protocol_plan import Wish
-from shuffledp.planning.strict_targets import (
-    StrictTargets,
-    strict_targets,
-    without_strict_targets,
-)
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_search import CountsDesign, CountsSearch
 from shuffledp.statistics.counts.hashed_counts import hashed_counts
@@ -47,8 +40,6 @@ class CountsPlan:
             answer; apart from `designs`, which trust no single party. None for one
             bucket, and where nothing is proven.
         left_out: Families without a certificate, with the reason.
-        strict: What the smallest targets cost, where they are those of few people; None
-            if that is little.
     """
 
     wish: Wish
@@ -60,7 +51,6 @@ class CountsPlan:
     curator: float
     shuffler: CountsDesign | None
     left_out: tuple[str, ...]
-    strict: StrictTargets | None = None
 
     @property
     def best(self) -> CountsDesign:
@@ -126,7 +116,6 @@ class CountsPlan:
             "noise_from_shuffler": None
             if self.shuffler is None
             else self._record(self.shuffler),
-            "strict_targets": None if self.strict is None else self.strict.to_dict(),
             "left_out": list(self.left_out),
         }
 
@@ -247,10 +236,6 @@ def plan_counts(
         except CertificationError as error:
             left_out.append(f"noise from the shuffler: {error}")
     on_step("yardsticks")
-    eased, strict = without_strict_targets(wish), None
-    if eased is not None:
-        least = _error_of_family(search, eased, designs[0].name, max_messages)
-        strict = strict_targets(wish, eased, designs[0].standard_error / least)
     return CountsPlan(
         wish=wish,
         buckets=buckets,
@@ -261,28 +246,7 @@ def plan_counts(
         curator=search.curator(),
         shuffler=shuffler,
         left_out=tuple(left_out),
-        strict=strict,
     )
-
-
-def _error_of_family(
-    search: CountsSearch, wish: Wish, name: str, max_messages: int
-) -> float:
-    """Returns the error of a family at other targets; infinite if nothing is proven."""
-    people = Population.from_counts(dict(wish.targets or {}))
-    families = noise_families(
-        honest=search.honest,
-        buckets=search.buckets,
-        most=search.most,
-        epsilon=float(people.epsilons[0]),
-        max_messages=max_messages,
-    )
-    other = replace(search, people=people)
-    for family in families:
-        if family.name == name:
-            with suppress(CertificationError):
-                return other.design(family, wish.absent).standard_error
-    return math.inf
 
 
 def _name(single: CollectionDesign) -> str:

@@ -29,7 +29,6 @@ def counts_plan_tables(plan: CountsPlan) -> RenderableType:
             f"\nRecommended: {plan.reason}",
             style="bold",
         ),
-        *([] if plan.strict is None else [Text(plan.strict.meaning)]),
         *(Text(caution, style="yellow") for caution in plan.best.guarantee.cautions),
         *(Text(f"Left out: {line}", style="dim") for line in plan.left_out),
     )
