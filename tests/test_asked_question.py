@@ -44,6 +44,15 @@ def test_a_file_for_a_plan_is_one_for_a_form(tmp_path: Path) -> None:
     assert [question.name for question in planned.questions] == ["transport", "papers"]
 
 
+def test_forms_need_no_means_and_columns_that_plans_do(tmp_path: Path) -> None:
+    terms = '[questions.age]\nkind = "number"\nlow = 0\nhigh = 99\ndigits = 3\n'
+
+    (asked,) = asked_questions(written(tmp_path, terms)) or ()
+    more = f'{terms}expected_mean = 40\ncolumns = ["years"]\n'
+
+    assert asked_questions(written(tmp_path, more)) == (asked,)
+
+
 def test_plain_values_come_back() -> None:
     question = AskedQuestion("Which?", ("a", "b", "c"), 2)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp.errors import DataError
+from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion
 from shuffledp.statistics.questionnaire.distribution_question import (
     DistributionQuestion,
@@ -12,7 +12,10 @@ from shuffledp.statistics.questionnaire.distribution_question import (
 from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
 from shuffledp.statistics.questionnaire.number_question import NumberQuestion
 from shuffledp.statistics.questionnaire.pairs_question import PairsQuestion
-from shuffledp.statistics.questionnaire.question_file import read_questions
+from shuffledp.statistics.questionnaire.question_file import (
+    questions_of,
+    read_questions,
+)
 from shuffledp.statistics.questionnaire.table_question import TableQuestion
 
 _CITY = """
@@ -103,6 +106,25 @@ def test_other_files_are_refused(tmp_path: Path, text: str, reason: str) -> None
     path.write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=reason):
         read_questions(path)
+
+
+def test_units_and_expected_means_are_for_plans() -> None:
+    terms = {"kind": "number", "low": 0, "high": 9, "digits": 2}
+
+    described = questions_of(
+        {
+            "age": {**terms, "unit": "years", "expected_mean": 4},
+            "size": {**terms, "unit": ""},
+            "plain": terms,
+        }
+    )
+
+    assert described.units == {"age": "years", "size": ""}
+    assert described.expected_means == {"age": 4.0}
+    assert [each.name for each in described.questions] == ["age", "size", "plain"]
+    for wrong in ({"unit": 3}, {"expected_mean": "4"}):
+        with pytest.raises(InvalidInputError, match="question age"):
+            questions_of({"age": {**terms, **wrong}})
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from shuffledp.arguments import expect_instance
 from shuffledp.arrays import as_number
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.label_checks import check_label
 from shuffledp.question_tables import read_question_tables, with_named_questions
 from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion
 from shuffledp.statistics.questionnaire.distribution_question import (
@@ -118,7 +118,7 @@ def _described(tables: Mapping[str, Any]) -> QuestionFile:
             # As people read it: it has nothing to do with noise.
             terms.pop("text", None)
             if "unit" in terms:
-                units[name] = check_label(terms.pop("unit"), "a unit")
+                units[name] = expect_instance(terms.pop("unit"), str)
             if "expected_mean" in terms:
                 means[name] = as_number(terms.pop("expected_mean"), "expected mean")
             if "interest" in terms:
