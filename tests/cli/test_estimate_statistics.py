@@ -123,7 +123,9 @@ def test_sum_with_the_noise_that_the_crowd_needs(command: Command, table: Path) 
     assert answer["guarantee"]["delta"] == 1e-5
     # Binary randomized response of budget log(2 / p - 1).
     share = 2.0 / (np.exp(level["epsilon_local"]) + 1.0)
-    found = re.search(r"With probability ([0-9.]+) a device", " ".join(answer["caveats"]))
+    found = re.search(
+        r"With probability ([0-9.]+) a device", " ".join(answer["caveats"])
+    )
     assert found is not None
     # Six digits are written.
     assert float(found[1]) == pytest.approx(share, rel=1e-5)
