@@ -128,10 +128,9 @@ def check_statement(statement: dict[str, Any], people: Any, num_users: int) -> N
         names.append((level[chosen], name is not None and QUANTILES.index(name)))
         at = statement | {solved: level[upper]}
         level["chosen"], level["at"] = level[chosen], (at["epsilon"], at["delta"])
-        if people is None:
-            continue
-        need([level[chosen], level["count"]] in people, "levels among the people")
-        if name is not None:
+        is_listed = people is None or [level[chosen], level["count"]] in people
+        need(is_listed, "levels among the people")
+        if people is not None and name is not None:
             rank = QUANTILES.index(name) * (num_users - 1) // 4
             rank -= sum(count for other, count in people if other < level[chosen])
             need(0 <= rank < level["count"], f"the level of the {name}")
@@ -486,7 +485,8 @@ def check(content: bytes, judge: Any = check_level) -> list[tuple[str, str, str]
 def main(judge: Any = check_level) -> NoReturn:
     """Checks the file that is named on the command line."""
     try:
-        verdicts = check(Path(sys.argv[-1]).read_bytes(), judge)
+        need(len(sys.argv) == 2, "the name of one file, and nothing else")
+        verdicts = check(Path(sys.argv[1]).read_bytes(), judge)
     except (CertificateError, OSError) as error:
         print(f"not a certificate: {error}")
         sys.exit(2)

@@ -29,6 +29,10 @@ def counts_plan_tables(plan: CountsPlan) -> RenderableType:
             f"\nRecommended: {plan.reason}",
             style="bold",
         ),
+        Text(
+            "Errors, but of hashed buckets, are predicted for a bucket with a share of "
+            f"{plan.share:.3g} of the people; --share (in Python share) changes that."
+        ),
         *(Text(caution, style="yellow") for caution in plan.best.guarantee.cautions),
         *(Text(f"Left out: {line}", style="dim") for line in plan.left_out),
     )
@@ -131,7 +135,9 @@ def _hashed_buckets(plan: CountsPlan) -> list[Text]:
                 f"wish = sdp.Wish(targets={dict(wish.targets or {})}, delta={wish.delta}, "
                 f"absent={wish.absent})\n"
                 "plan = sdp.plan_questionnaire((question,), wish, "
-                f"max_messages={2 * math.ceil(messages)})",
+                f"max_messages={2 * math.ceil(messages)})\n"
+                "asked = dataclasses.replace(plan.questionnaire, report_size=None)\n"
+                "# Sizes of reports vary; plan.questionnaire fills them up to one size.",
                 style="bold",
             ),
         ]
