@@ -167,3 +167,14 @@ def test_level_that_the_largest_budget_breaks_is_solved_for(
     # Sweeps over all levels took six times as many.
     assert len(looks) <= 400
     assert_used_up(promise, found)
+
+
+@pytest.mark.slow
+def test_large_targets_that_are_close_are_used_up() -> None:
+    # Level by level, budgets go round in a circle.
+    targets = dict.fromkeys((1.92, 1.98, 2.35, 2.38), 4_931)
+
+    answer = largest_budgets(Promise(sdp.Frequency(68), 1e-6), targets)
+
+    for level, target in zip(answer.guarantee.levels, targets, strict=True):
+        assert 0.9999 * target < level.epsilon_central <= target

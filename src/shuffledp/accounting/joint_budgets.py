@@ -11,6 +11,7 @@ Where a bound is not smooth enough for this, each level in turn is raised as far
 target allows, until nothing moves.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
@@ -40,6 +41,8 @@ _SLOPE_STEP = 5e-3
 _FIRST_LONGEST_STEP, _LONGEST_STEP, _FAR_STEP, _MAX_STALE = 0.7, 3.0, 1.0, 2
 # Newton's method is given up after this many steps that increased the excess.
 _MAX_REFUSED = 4
+# Halvings of the range in which a common budget of all levels lies.
+_HALVINGS = 12
 # Slopes below this are flat: at such large budgets a device nearly always sends the value
 # itself, and a larger budget changes nothing.
 _SMALLEST_SLOPE = 0.1
@@ -118,6 +121,7 @@ class _System:
             self._estimated_start,
             self._normal_start,
             lambda log_budgets: log_budgets,
+            self._common_start,
         ):
             self._slopes = np.eye(start.size)
             self._sensitive[:] = False
@@ -147,6 +151,28 @@ class _System:
             raise CertificationError("No budgets would do for normal losses.")
         self._measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
         self._slopes *= self._excess.steepness[:, None]
+        return log_budgets
+
+    def _common_start(self, start: Floats) -> Floats:
+        """Returns nearly equal budgets, about the largest, with the slopes there.
+
+        With large targets, budgets that are far apart have slopes that lead nowhere.
+        """
+        low, high = float(start.min()), float(np.log(self.highest).min())
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            is_kept = self._excess.normal(self._common(middle)).max() <= 0.0
+            low, high = (middle, high) if is_kept else (low, middle)
+        log_budgets = self._common(low)
+        excess_at = self._excess.certified
+        self._measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
+        if np.diag(self._slopes).min() < _SMALLEST_SLOPE:
+            raise CertificationError("A common budget does not matter.")
+        return log_budgets
+
+    def _common(self, log_budget: float) -> Floats:
+        budgets = np.full(self.counts.size, math.exp(log_budget))
+        log_budgets: Floats = np.log(self.ordered(budgets))
         return log_budgets
 
     def _estimated_start(self, start: Floats) -> Floats:
