@@ -3,6 +3,7 @@
 import io
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -116,6 +117,11 @@ def test_plans_of_counts_and_of_frequencies_tell_the_same_numbers() -> None:
     assert counts.single is not None
     assert counts.single.name == single.name
     assert counts.single_error == pytest.approx(5_000 * single.error, rel=1e-12)
+    # Cautions are about the design that is recommended.
+    assert counts.recommended_guarantee is counts.best.guarantee
+    better = replace(counts, single=replace(counts.single, standard_error=1e-9))
+    assert better.recommended_guarantee is counts.single.guarantee
+    assert better.reason.startswith("one message")
     for level, target in zip(counts.single.guarantee.levels, (0.8, 1.0), strict=True):
         assert level.epsilon_central <= target
         assert (level.epsilon_coalition or 0.0) > 1.0

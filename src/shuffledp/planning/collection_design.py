@@ -51,7 +51,7 @@ class CollectionDesign:
 
 @dataclass(frozen=True)
 class ValueAssumption:
-    """What predicted errors assume about the values that people hold.
+    """Assumption of predicted errors about the values that people hold.
 
     Attributes:
         values: Assumed numbers by the names of the planner's arguments.

@@ -99,7 +99,7 @@ def _yardstick_table(plan: ProtocolPlan) -> Table:
 
 
 def _notes_on_levels(plan: ProtocolPlan) -> list[Text]:
-    """Returns what "none" stands for, where a table of local epsilons has it."""
+    """Returns the meaning of "none", where a table of local epsilons has it."""
     if "none" not in {text for o in plan.options for text in _local_texts(plan, o)}:
         return []
     note = (

@@ -118,7 +118,7 @@ class ProtocolPlan:
         wish: The requirements.
         options: Designs in ascending order of error, at least one.
         yardsticks: Errors of other models at the same guarantees.
-        assumption: What predicted errors assume about people's values.
+        assumption: Of predicted errors, about people's values.
         left_out: Mechanisms that were not considered or failed, with the reason.
     """
 
@@ -171,7 +171,7 @@ class ProtocolPlan:
 
     @property
     def assumed(self) -> str:
-        """What predicted errors assume, and the errors of other values, in sentences."""
+        """Assumption of predicted errors, and errors of other values, in sentences."""
         best, words = self.recommended, self.assumption.meaning
         if best.largest_error is None:
             return words

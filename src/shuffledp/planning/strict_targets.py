@@ -14,7 +14,7 @@ _LEAST_FACTOR = 1.5
 
 @dataclass(frozen=True)
 class StrictTargets:
-    """The smallest targets, of few people, and what they cost.
+    """The smallest targets, of few people, and their cost.
 
     Attributes:
         few: People with targets below `larger`.
@@ -61,18 +61,18 @@ def without_strict_targets(wish: Wish) -> Wish | None:
     Returns:
         None if the smallest target is not one of few people.
     """
-    kept, few = dict(sorted((wish.targets or {}).items())), 0
-    for target, count in list(kept.items()):
+    targets, few = dict(sorted((wish.targets or {}).items())), 0
+    for target, count in list(targets.items()):
         if few + count >= _FEW * wish.num_users:
             # This one is kept; those before it are left out.
-            kept[target] += few
+            targets[target] += few
             break
-        few += kept.pop(target)
-    return replace(wish, targets=kept) if few else None
+        few += targets.pop(target)
+    return replace(wish, targets=targets) if few else None
 
 
 def strict_targets(wish: Wish, eased: Wish, factor: float) -> StrictTargets | None:
-    """Returns what the smallest targets cost; None if that is little.
+    """Returns the cost of the smallest targets; None if it is little.
 
     Args:
         wish: Of the plan.

@@ -31,21 +31,24 @@ def bit_draws(
     """
     # Above 1/2 the complement is drawn, whose probability is exact there: a threshold fits
     # into 16 bits.
-    (one, one_turned), (zero, zero_turned) = _lower_half(of_one), _lower_half(of_zero)
+    (if_one, one_turned), (if_zero, zero_turned) = (
+        _lower_half(of_one),
+        _lower_half(of_zero),
+    )
     # Modulo 2**16; np.where takes eight times as long where bits are mixed.
-    from_zero = _first_digits(zero)
-    thresholds = from_zero + bits * (_first_digits(one) - from_zero)
+    from_zero = _first_digits(if_zero)
+    thresholds = from_zero + bits * (_first_digits(if_one) - from_zero)
     drawn = _digits(bits.shape, rng)
     draws: NDArray[np.bool_] = drawn < thresholds
     undecided = np.flatnonzero(drawn == thresholds)
     if undecided.size:
         users = undecided // bits.shape[1]
-        held = bits.ravel()[undecided]
-        scaled = np.where(held, one[users], zero[users]) * 2.0**_DIGITS
+        values = bits.ravel()[undecided]
+        scaled = np.where(values, if_one[users], if_zero[users]) * 2.0**_DIGITS
         # Exact: the product is by a power of two, and the difference of neighbors.
-        rest = scaled - np.floor(scaled)
+        remainder = scaled - np.floor(scaled)
         own = stream_of(rng, users)
-        draws.ravel()[undecided] = bernoulli_draws(rest, rng=own)
+        draws.ravel()[undecided] = bernoulli_draws(remainder, rng=own)
     if one_turned.any() or zero_turned.any():
         differ = one_turned ^ zero_turned
         draws ^= zero_turned[:, None] ^ (bits & differ[:, None])

@@ -221,11 +221,11 @@ class Rappor(BitChannel):
         bits = self._bits(permanent, "permanent responses")
         reports = np.empty_like(bits)
         for part in self._batches(bits.shape[0]):
-            held = bits[part]
+            permanent_bits = bits[part]
             reports[part] = bit_draws(
-                held,
-                of_one=np.full(len(held), float(self.one_given_one)),
-                of_zero=np.full(len(held), float(self.one_given_zero)),
+                permanent_bits,
+                of_one=np.full(len(permanent_bits), float(self.one_given_one)),
+                of_zero=np.full(len(permanent_bits), float(self.one_given_zero)),
                 rng=stream_of(rng, part),
             )
         return reports

@@ -8,6 +8,7 @@ from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.counts.count_noise import PoissonNoise
 from shuffledp.accounting.counts.counts_parameters import CountGroup
 from shuffledp.accounting.counts.rate_statement import check_delta
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.planning.collection_design import CollectionDesign, recommended
 from shuffledp.planning.protocol_plan import Wish
@@ -63,6 +64,14 @@ class CountsPlan:
         if self.single is None:
             return None
         return self.single.error * self.wish.num_users
+
+    @property
+    def recommended_guarantee(self) -> Guarantee:
+        """Of the design of the smallest error, which may be the single message."""
+        error = self.single_error
+        if self.single is None or error is None or error >= self.best.standard_error:
+            return self.best.guarantee
+        return self.single.guarantee
 
     def _record(self, design: CountsDesign) -> dict[str, Any]:
         return {

@@ -33,7 +33,10 @@ def counts_plan_tables(plan: CountsPlan) -> RenderableType:
             "Errors, but of hashed buckets, are predicted for a bucket with a share of "
             f"{plan.share:.3g} of the people; --share (in Python share) changes that."
         ),
-        *(Text(caution, style="yellow") for caution in plan.best.guarantee.cautions),
+        *(
+            Text(caution, style="yellow")
+            for caution in plan.recommended_guarantee.cautions
+        ),
         *(Text(f"Left out: {line}", style="dim") for line in plan.left_out),
     )
 
@@ -113,7 +116,7 @@ def _yardsticks(plan: CountsPlan) -> Table:
 
 
 def _hashed_buckets(plan: CountsPlan) -> list[Text]:
-    """Returns what the error of hashed buckets assumes, and what to write for them."""
+    """Returns the assumption of the error of hashed buckets, and code to use them."""
     texts = []
     for design in plan.designs:
         if design.hashed is None or design.even_error is None:
@@ -130,6 +133,7 @@ def _hashed_buckets(plan: CountsPlan) -> list[Text]:
                 "it:"
             ),
             Text(
+                f"import dataclasses\n\n"
                 f"question = sdp.HashedChoiceQuestion({question.name!r}, {plan.buckets}, "
                 f"messages={messages:g})\n"
                 f"wish = sdp.Wish(targets={dict(wish.targets or {})}, delta={wish.delta}, "

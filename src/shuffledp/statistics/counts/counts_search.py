@@ -62,8 +62,8 @@ class CountsDesign:
         protocol: What devices run.
         standard_error: Predicted, of a bucket's number of people.
         guarantee: Of each target, after the shuffle.
-        hashed: What asks and estimates if buckets are hashed: see `hashed_counts`. None:
-            each bucket has its own noise.
+        hashed: The questionnaire if buckets are hashed, which also estimates: see
+            `hashed_counts`. None: each bucket has its own noise.
         even_error: If buckets are hashed: the error if all of them are as frequent.
     """
 

@@ -40,7 +40,7 @@ def entry_estimates(
 
 
 class FormShares(ABC):
-    """What a stage publishes of a form, with either party's noise: see `AnswerRun`."""
+    """Publication of a stage of a form, with either party's noise: see `AnswerRun`."""
 
     @property
     @abstractmethod

@@ -1,7 +1,7 @@
 """A mean rehearsed on known values: options, truth and summary."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,23 +11,19 @@ from shuffledp.analyzer.dependence import Dependence
 from shuffledp.analyzer.mean import MeanEstimate
 from shuffledp.datasets.column_values import holds_truths, numbers_of
 from shuffledp.errors import InvalidInputError
-from shuffledp.option_text import Argument, option_text, statistic
 from shuffledp.parameter import Parameter
 from shuffledp.population import Population
-from shuffledp.randomizers.catalog import NUMBER_MECHANISMS, number_randomizer
-from shuffledp.randomizers.mechanism_text import read_mechanism
-from shuffledp.randomizers.number_randomizer import NumberRandomizer
+from shuffledp.randomizers.catalog import NUMBER_MECHANISMS
 from shuffledp.randomness import Rng
 from shuffledp.statistics.level_dependence import dependence_of_numbers
+from shuffledp.statistics.mean.mean_options import levels_in, mean_options
 from shuffledp.statistics.mean.mean_truth import MeanTruth, bounded
-from shuffledp.statistics.mean.mechanism_choice import plan_name, usual_at_levels
 from shuffledp.statistics.mean.prediction import check_spread
 from shuffledp.statistics.mean.protocol import HIGH, LOW, WORDS, Mean
 from shuffledp.statistics.partial_rehearsal import PartialRehearsal
 from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.rehearsed_collection import (
     Collection,
-    checked_shares,
     collect,
 )
 from shuffledp.statistics.request import Request
@@ -40,18 +36,12 @@ from shuffledp.statistics.summary_parts import (
     build_summary,
     signed,
 )
-from shuffledp.types import Floats, Mode
+from shuffledp.types import Floats
 
 _CLIPPED = (
     "Values outside the range were moved to its ends: estimated is the mean of the clipped "
     "values."
 )
-_CHOSEN = (
-    "No mechanism was named: the devices ran {}, whose error is by far the smallest at "
-    "these levels. Others may have stronger guarantees: shuffledp plan compares them."
-)
-# Stands for a population of which shares alone are known.
-_PEOPLE = 10_000
 
 
 class MeanStatistic:
@@ -77,7 +67,7 @@ class MeanStatistic:
 
     def rehearsal(self, request: Request) -> Rehearsal:
         """Returns a rehearsal of the mean of a column."""
-        asked = _asked(request)
+        asked = mean_options(request)
 
         def rehearse(stage: Stage) -> Summary:
             table = request.table()
@@ -107,9 +97,9 @@ class MeanStatistic:
         self, request: Request, _texts: Callable[[], tuple[str, ...]]
     ) -> PartialRehearsal:
         """Returns how parts of a column of numbers are rehearsed."""
-        asked = _asked(request)
+        asked = mean_options(request)
         # Levels in a column are counted later, when the protocol is known.
-        levels = None if request.shares is None else _levels_in(request.shares)
+        levels = None if request.shares is None else levels_in(request.shares)
         protocol = asked.protocol(levels, asked.spread)
         parts = partial_mean(protocol, clip=asked.clip)
         caveats = parts.caveats + asked.choice_of(protocol)
@@ -141,83 +131,6 @@ def partial_mean(protocol: Mean, *, clip: bool = False) -> PartialRehearsal:
     return PartialRehearsal(
         protocol, MeanTruth(protocol, clip), summarize_mean, caveats=caveats
     )
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """The options of a mean that was asked for.
-
-    Attributes:
-        low: Smallest possible value.
-        high: Largest possible value.
-        mode: Of the collection.
-        randomizer: What the devices run; None if no mechanism was named.
-        spread: Standard deviation of the values, where it was given.
-        clip: Whether values outside of the range are moved to its ends.
-    """
-
-    low: float
-    high: float
-    mode: Mode
-    randomizer: NumberRandomizer | None
-    spread: float | None
-    clip: bool
-
-    def protocol(self, levels: Floats | None, spread: float | None) -> Mean:
-        """Returns the protocol that is run.
-
-        Args:
-            levels: Of the people, shape (n,), or in proportion; None if not known.
-            spread: Standard deviation of the values, where it is known.
-        """
-        randomizer = self.randomizer
-        if randomizer is None and levels is not None:
-            randomizer = usual_at_levels(
-                self.low,
-                self.high,
-                self.mode,
-                Population.from_budgets(levels),
-                spread=spread or 0.0,
-            )
-        return Mean(self.low, self.high, self.mode, randomizer)
-
-    def choice_of(self, protocol: Mean) -> tuple[str, ...]:
-        """Returns a sentence about a mechanism that was chosen for its small error."""
-        usual = Mean(self.low, self.high, self.mode)
-        if self.randomizer is not None or protocol == usual:
-            return ()
-        return (_CHOSEN.format(plan_name(protocol)),)
-
-
-def _levels_in(shares: Mapping[float, float]) -> Floats:
-    """Returns levels of people in these shares, shape (n,)."""
-    epsilons, parts = checked_shares(shares)
-    return np.repeat(epsilons, np.maximum(np.rint(parts * _PEOPLE), 1).astype(int))
-
-
-def _asked(request: Request) -> _Asked:
-    """Returns the options; bad ones are refused before values are read."""
-    low, high = request.option("low"), request.option("high")
-    spread, clip = request.option("spread"), bool(request.option("clip"))
-    if low is None or high is None:
-        raise InvalidInputError(
-            option_text(
-                "Expected {} and {}, the bounds of the values, with {}.",
-                Argument("low", "A"),
-                Argument("high", "B"),
-                statistic("mean"),
-            )
-        )
-    randomizer = None
-    if (named := request.option("mechanism")) is not None:
-        mechanism = read_mechanism(named)
-        randomizer = number_randomizer(mechanism.name, low, high, mechanism.parameters)
-    asked = _Asked(low, high, request.mode, randomizer, spread, clip)
-    # Raises unless the range and the mode are possible.
-    asked.protocol(None, None)
-    check_spread(spread, low, high)
-    request.need_columns()
-    return asked
 
 
 def known_spread(

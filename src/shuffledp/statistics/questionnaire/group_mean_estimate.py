@@ -5,6 +5,7 @@ Confidence intervals of T / N: Fieller (1954), Journal of the Royal Statistical 
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -54,6 +55,8 @@ class GroupMeanEstimate(QuestionEstimate):
         high: Largest possible number.
         sum_shift: By how much one message moves T at most, shape (groups,).
     """
+
+    counts_people: ClassVar[bool] = False
 
     people: QuestionEstimate
     scaled_sum: Floats

@@ -12,6 +12,7 @@ sum over j of 4^j (2 V_j) / (2^J - 1)^2.
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,6 +53,8 @@ class NumberEstimate(QuestionEstimate):
         low: Smallest possible number.
         high: Largest possible number.
     """
+
+    counts_people: ClassVar[bool] = False
 
     low: float
     high: float

@@ -9,7 +9,7 @@ depends on the groups alone, so that every encoding keeps it.
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,6 +56,9 @@ class QuestionEstimate:
         message_shift: By how much one message + or - moves each estimate at most, shape
             (labels,).
     """
+
+    # Others are in the unit of a number.
+    counts_people: ClassVar[bool] = True
 
     labels: tuple[str, ...]
     value: Floats

@@ -43,7 +43,8 @@ KINDS: dict[str, type[Any]] = {
     "group-mean": GroupMeanQuestion,
 }
 
-_GROUPS = "people are the names of groups, or that of a choice"
+# Of terms whose name alone does not say it.
+_MEANINGS = {"people": "people are the names of groups, or that of a choice"}
 
 
 @dataclass(frozen=True)
@@ -156,9 +157,11 @@ def _question(name: str, terms: dict[str, Any]) -> Question:
     if not required <= set(terms) <= allowed:
         optional = sorted(allowed - required)
         also = f", and perhaps {', '.join(optional)}" if optional else ""
-        names = f" ({_GROUPS})" if kind == "group-mean" else ""
+        notes = "".join(
+            f" ({_MEANINGS[term]})" for term in sorted(allowed & {*_MEANINGS})
+        )
         raise InvalidInputError(
-            f"Expected {', '.join(sorted(required))}{also}{names}, got "
+            f"Expected {', '.join(sorted(required))}{also}{notes}, got "
             f"{', '.join(sorted(terms)) or 'nothing'}."
         )
     try:

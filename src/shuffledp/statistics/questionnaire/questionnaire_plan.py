@@ -63,8 +63,8 @@ class QuestionnairePlan:
         expected: Estimates of every question if answers are spread evenly over buckets;
             only their standard errors are of use.
         assumption: Means that these errors assume; None where none depends on one.
-        strict: What the smallest targets cost, where they are those of few people; None
-            if that is little.
+        strict: The cost of the smallest targets, where they are those of few people;
+            None if it is little.
     """
 
     name: str

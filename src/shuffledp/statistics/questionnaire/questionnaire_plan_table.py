@@ -8,8 +8,6 @@ from rich.text import Text
 
 from shuffledp.display_text import printable
 from shuffledp.format_number import plain
-from shuffledp.statistics.questionnaire.group_mean_estimate import GroupMeanEstimate
-from shuffledp.statistics.questionnaire.number_question import NumberEstimate
 from shuffledp.statistics.questionnaire.question import QuestionEstimate
 from shuffledp.statistics.questionnaire.questionnaire_plan import QuestionnairePlan
 
@@ -25,11 +23,11 @@ def questionnaire_plan_tables(
         plan: That was computed.
         units: Of numbers, by question.
     """
-    said = [each for each in (plan.assumption, plan.strict) if each is not None]
+    notes = [each for each in (plan.assumption, plan.strict) if each is not None]
     return Group(
         _questions(plan, units),
         _guarantees(plan),
-        *(Text(each.meaning) for each in said),
+        *(Text(each.meaning) for each in notes),
         *(Text(caution, style="yellow") for caution in plan.guarantee.cautions),
     )
 
@@ -63,7 +61,7 @@ def _questions(plan: QuestionnairePlan, units: Mapping[str, str]) -> Table:
 
 def _unit(estimate: QuestionEstimate, unit: str) -> str:
     """Returns the unit of an estimate's error, after a space, if it has one."""
-    if not isinstance(estimate, NumberEstimate | GroupMeanEstimate):
+    if estimate.counts_people:
         return " people"
     return f" {printable(unit)}" if unit else ""
 

@@ -76,8 +76,8 @@ class HashedChoiceEstimate(QuestionEstimate):
         own = buckets[frequent]
         fitted = fit_matrix(own, rows.row_size)
         means = [
-            float(np.delete(group.value, places).mean())
-            for group, places in zip(counts.groups, own.T, strict=True)
+            float(np.delete(group.value, taken).mean())
+            for group, taken in zip(counts.groups, own.T, strict=True)
         ]
         people = sum(
             matrix @ (group.value - mean)
@@ -94,12 +94,12 @@ class HashedChoiceEstimate(QuestionEstimate):
         weights = np.where(is_known, scale / np.maximum(left, _LEAST_LEFT), 0.0)
         constant, matrices, groups = np.zeros(rows.num_categories), [], []
         parts = zip(counts.groups, buckets.T, own.T, fitted, means, strict=True)
-        for group, places, taken, matrix, mean in parts:
+        for group, row_buckets, taken, matrix, mean in parts:
             subtracted = np.bincount(taken, weights=people, minlength=rows.row_size)
             others = group.value - subtracted
-            constant -= weights * (subtracted + others.mean())[places]
+            constant -= weights * (subtracted + others.mean())[row_buckets]
             constant[frequent] -= mean * np.asarray(matrix.sum(axis=1)).ravel()
-            matrices.append(_coefficients(weights, places, frequent, matrix))
+            matrices.append(_coefficients(weights, row_buckets, frequent, matrix))
             seen = float(np.delete(others, taken).var())
             least = group.noise_variance + _least_collisions(others, rows)
             groups.append(replace(group, noise_variance=max(seen, least)))
@@ -176,22 +176,26 @@ def _rows_left(buckets: Ints, own: Ints, fitted: tuple[Any, ...], size: int) -> 
     num_frequent, num_rows = own.shape
     shared = sparse.csr_array((buckets.shape[0], num_frequent))
     projected = sparse.csr_array((buckets.shape[0], num_frequent))
-    for places, taken, matrix in zip(buckets.T, own.T, fitted, strict=True):
+    for row_buckets, taken, matrix in zip(buckets.T, own.T, fitted, strict=True):
         ones = np.ones(num_frequent)
         holders = sparse.csr_array(
             (ones, (taken, np.arange(num_frequent))), shape=(size, num_frequent)
         )
-        shared = shared + holders[places]
-        projected = projected + matrix.T.tocsr()[places]
+        shared = shared + holders[row_buckets]
+        projected = projected + matrix.T.tocsr()[row_buckets]
     lost = np.asarray(shared.multiply(projected).sum(axis=1)).ravel()
     return np.asarray(num_rows - lost, dtype=np.float64)
 
 
-def _coefficients(weights: Floats, places: Ints, frequent: Ints, matrix: Any) -> Any:
+def _coefficients(
+    weights: Floats, row_buckets: Ints, frequent: Ints, matrix: Any
+) -> Any:
     """Returns one row's coefficients of all categories, sparse (categories, buckets)."""
     shape = weights.size, matrix.shape[1]
     used = np.flatnonzero(weights)
-    of_others = sparse.csr_array((weights[used], (used, places[used])), shape=shape)
+    of_others = sparse.csr_array(
+        (weights[used], (used, row_buckets[used])), shape=shape
+    )
     columns = np.arange(frequent.size)
     placed = sparse.csr_array(
         (np.ones(frequent.size), (frequent, columns)), shape=(shape[0], frequent.size)
