@@ -1,5 +1,7 @@
 """Every target is used up, and few evaluations of a certified bound find the budgets."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,11 @@ from shuffledp.accounting.calibration_search import with_budget
 from shuffledp.accounting.joint_budgets import joint_budgets
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.accounting.upper_profiles import UpperProfile
-from shuffledp.population import MAX_BUDGET
+from shuffledp.population import MAX_BUDGET, Population
+from shuffledp.randomizers.hadamard_response import HadamardResponse
+from shuffledp.randomizers.laplace import Laplace
+from shuffledp.randomizers.one_bit import OneBit
+from shuffledp.statistics.single_message import SingleMessage
 
 TARGETS = {0.02: 2_500, 0.05: 5_000, 0.1: 2_500}
 
@@ -147,8 +153,8 @@ def test_sweeps_find_the_same_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
     targets = [0.2, 0.4]
     jointly = joint_budgets(promise, counts, targets, np.array(targets))
 
-    monkeypatch.setattr("shuffledp.accounting.joint_budgets._MAX_STEPS", 0)
-    monkeypatch.setattr("shuffledp.accounting.joint_budgets._JUMP_ACCURACY", 0.0)
+    monkeypatch.setattr("shuffledp.accounting.newton_search._MAX_STEPS", 0)
+    monkeypatch.setattr("shuffledp.accounting.newton_search._JUMP_ACCURACY", 0.0)
     swept = joint_budgets(promise, counts, targets, np.array(targets))
 
     assert swept == pytest.approx(jointly, rel=1e-6)
@@ -178,3 +184,42 @@ def test_large_targets_that_are_close_are_used_up() -> None:
 
     for level, target in zip(answer.guarantee.levels, targets, strict=True):
         assert 0.9999 * target < level.epsilon_central <= target
+
+
+@pytest.mark.parametrize(
+    "randomizer",
+    [OneBit(0.0, 1.0), pytest.param(HadamardResponse(68), marks=pytest.mark.slow)],
+    ids=str,
+)
+def test_close_and_large_targets_need_one_budget_below_the_largest(
+    randomizer: Any,
+) -> None:
+    promise = Promise(SingleMessage(randomizer), delta=1e-6)
+    counts, targets = np.full(4, 4_931), [1.92, 1.98, 2.35, 2.38]
+
+    budgets = joint_budgets(promise, counts, targets, np.array(targets))
+
+    assert budgets[0] < 10.0
+    assert budgets[1:].min() > 600.0
+    assert promise.kept(Population(budgets, counts), targets)
+    raised = Population(budgets * [1.001, 1.0, 1.0, 1.0], counts)
+    assert promise.delta_of(raised, 0, targets[0]) > 1e-6
+
+
+@pytest.mark.slow
+def test_a_level_whose_bound_jumps_does_not_keep_the_others_from_their_budgets() -> (
+    None
+):
+    # The fifth level's bound jumps where its target is used up, by 0.03% of delta.
+    promise = Promise(SingleMessage(Laplace(0.0, 1.0)), delta=1e-6)
+    targets = [1.646, 1.83, 1.885, 1.897, 1.991, 2.041]
+    counts = np.full(6, 373_388)
+
+    budgets = joint_budgets(promise, counts, targets, np.array(targets))
+
+    people = Population(budgets * (1.0 - 1e-5), counts)
+    assert promise.kept(people, targets)
+    for index, target in enumerate(targets):
+        raised = budgets.copy()
+        raised[index] *= 1.002
+        assert promise.delta_of(Population(raised, counts), index, target) > 1e-6

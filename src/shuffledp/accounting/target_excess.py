@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.budget_range import BudgetRange
 from shuffledp.accounting.calibration_search import (
     excess_of,
     normal_delta,
@@ -35,7 +36,7 @@ class TargetExcess:
         promise: Promise,
         counts: NDArray[np.int64],
         targets: Sequence[float],
-        highest: Floats,
+        budget_range: BudgetRange,
     ) -> None:
         """Computes what does not depend on budgets.
 
@@ -43,10 +44,10 @@ class TargetExcess:
             promise: Protocol and delta.
             counts: How many people ask for each target, shape (levels,).
             targets: Central epsilons, ascending.
-            highest: The largest budget of each level, shape (levels,).
+            budget_range: The largest budget of each level.
         """
         self._promise, self._counts, self._targets = promise, counts, targets
-        self._highest = np.log(highest)
+        self._range = budget_range
         spreads = [normal_spread(target, promise.delta) for target in targets]
         self._spreads = np.log(spreads)
         more = [
@@ -84,16 +85,18 @@ class TargetExcess:
         # Levels with the largest budget differ in their targets alone: those that keep
         # the least of these targets keep the others.
         size = log_budgets.size
-        first = int(np.argmax(np.append(self.are_largest(log_budgets), True)))
+        first = int(np.argmax(np.append(self._range.are_largest(log_budgets), True)))
         deltas = self._promise.deltas_of(people, self._targets[: first + 1])
         if deltas[-1] > self._promise.delta:
             deltas = self._promise.deltas_of(people, self._targets)
         return self._excess_of([*deltas, *deltas[-1:] * (size - len(deltas))])
 
-    def are_largest(self, log_budgets: Floats) -> NDArray[np.bool_]:
-        """Returns the levels with the largest budget; all above them have it, too."""
-        at_most: NDArray[np.bool_] = log_budgets >= self._highest - 1e-12
-        return at_most
+    def first_certified(self, log_budgets: Floats) -> float:
+        """Returns the excess of the first level alone; see `certified`."""
+        people = self._population_of(log_budgets)
+        return float(
+            self._excess_of(self._promise.deltas_of(people, self._targets[:1]))[0]
+        )
 
     def _excess_of(self, deltas: Sequence[float]) -> Floats:
         return np.array([excess_of(delta, self._promise.delta) for delta in deltas])

@@ -130,7 +130,12 @@ class UpperProfile:
             alone = self.randomizer.local_delta(self.level, epsilon)
             return best if best < alone else math.inf
 
-        return MonotoneDelta(known)
+        def about(epsilon: float) -> float:
+            with suppress(CertificationError):
+                return self.estimate(epsilon)
+            return 0.0
+
+        return MonotoneDelta(known, about)
 
     @functools.cached_property
     def _others(self) -> Callable[[float], tuple[RestsOn, float]]:
