@@ -189,7 +189,7 @@ class TargetUsers:
         return [losses[position] for position in self.positions]
 
     def attacked_pairs(self) -> list[tuple[AttackedPair, ...]]:
-        """Returns what is seen of each target user, to compose with other protocols."""
+        """Returns the attacked pairs of each target user, to compose with others."""
         return attacked_pairs(
             self.randomizer,
             self.population,

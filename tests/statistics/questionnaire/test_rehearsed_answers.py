@@ -293,7 +293,7 @@ def test_counts_of_parts_add_up_to_the_truth_of_all(
             )
 
 
-def test_nobody_knows_quantiles_from_counts_of_ranges() -> None:
+def test_counts_of_ranges_tell_no_quantiles() -> None:
     answered = columns(ADDED_UP[3][0])
     assert isinstance(answered, CountedColumns)
 

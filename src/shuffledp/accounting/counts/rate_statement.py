@@ -141,7 +141,7 @@ def pairs_of_rates(
     rates: Sequence[float],
     profile_of: Callable[[float, AccountingQuery], CountsProfile],
 ) -> dict[int, tuple[AttackedPair, ...]]:
-    """Returns what is seen of each target's messages: see `ComposableExposure`.
+    """Returns the attacked pairs of each target's messages: see `ComposableExposure`.
 
     Args:
         query: What is asked.

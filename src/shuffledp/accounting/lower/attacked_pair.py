@@ -10,7 +10,7 @@ from shuffledp.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class AttackedPair:
-    """Distributions of what is seen in both worlds, at data that an adversary chose.
+    """Distributions of the view in both worlds, at data that an adversary chose.
 
     Attributes:
         first: Mass of every outcome in one world, shape (outcomes,).

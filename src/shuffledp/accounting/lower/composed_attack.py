@@ -99,7 +99,7 @@ def composed_attack(pairs: Sequence[AttackedPair]) -> ComposedAttack:
 def after_errors(
     lower: Callable[[float], float], epsilon: float, *, missing: float, drift: float
 ) -> float:
-    """Returns a lower bound of the divergence of what is seen, at `epsilon` >= 0.
+    """Returns a lower bound of the divergence of the view, at `epsilon` >= 0.
 
     Args:
         lower: A lower bound for the masses of the pairs, at any epsilon.
@@ -111,7 +111,7 @@ def after_errors(
     # up to a factor of e^-drift.
     later = math.nextafter(epsilon + 2.0 * drift, math.inf)
     value = lower(later)
-    # What is missing is paid for as in an upper bound, where ratios of 1 count, too.
+    # Missing mass is paid for as in an upper bound, where ratios of 1 count, too.
     if missing > 0.0:
         value -= 2.0 * (1.0 + math.exp(min(later, _LARGEST_EXPONENT))) * missing
     return max(math.exp(-drift) * (1.0 - 4.0 * _ULP) * value, 0.0)

@@ -12,7 +12,7 @@ others' sum bound these. Looking at blocks only is post-processing.
 
 *From below.* Errors are bounded by e for masses and by e' for changes. A block where
 D > e' gets the mass q + e under x', and q + e + D - e' under x; one where D < -e' likewise,
-with D + e'. All other outcomes get what is missing to 1, the same under both, and the
+with D + e'. All other outcomes get the rest of 1, the same under both, and the
 larger of both sums of changes is scaled to the smaller. At E > 1 the divergence is then a
 sum of D - e' - (E - 1) (q + e) over some of the first blocks, at most that of the true
 distributions for these blocks; at E < 1 it is 1 - E and a sum of -D - e' - (1 - E) (q + e)
@@ -38,7 +38,7 @@ from shuffledp.types import Complexes, Floats, Ints
 _FINENESS, _REACH = 100, 9.0
 # Points of the circle are this many reaches, or twice as many after each trial.
 _POINTS, _TRIALS = 2.5, 6
-# Copies with a mass below this are no matter; what is left out of sums is below e^-45.
+# Copies with a mass below this are no matter; points left out of sums add less than e^-45.
 _COPIES, _NEGLIGIBLE = 1e-17, 45.0
 # A block with no larger part of all changes than this may be given away.
 _HARDLY = 1e-3
@@ -67,7 +67,7 @@ def score_pair(
             return None
     if not (np.isfinite(masses).all() and np.isfinite(changes).all()):
         return None
-    # A block where hardly anything changes leaves room for what bounds exceed 1 by.
+    # A block where hardly anything changes takes the excess of all bounds over 1.
     largest = changes.max(axis=0)
     roomy = np.flatnonzero(masses > 2.0 * error * masses.size)
     if roomy.size:

@@ -29,7 +29,7 @@ class ChoiceTruth:
 
     Attributes:
         shares: Of people who picked each option, shape (options,).
-        complete: Whether everybody picked one option.
+        complete: Whether all people picked one option.
     """
 
     shares: Floats

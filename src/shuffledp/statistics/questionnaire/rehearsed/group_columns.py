@@ -79,7 +79,7 @@ class GroupColumns:
         size = len(self.question.people) + 1
         counts = np.bincount(position, minlength=size)[:-1]
         total = np.bincount(position, answers[:, 1], minlength=size)[:-1]
-        # The mean of a group that is empty is unknown to everybody.
+        # The mean of an empty group is unknown.
         means = np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
         return GroupTruth(means, counts / answers.shape[0])
 

@@ -155,7 +155,7 @@ def summary_of(
         asked: The questionnaire that ran.
         answered: How answers to each question were read, by its name.
         truths: Of each question, from its `answered`.
-        certified: The guarantee, and what was sent, as a sentence.
+        certified: The guarantee, and a sentence on the messages of a report.
         collected: The tally of all reports, and the people who sent them.
         stage: Settings.
         source: Origin of the answers, as a phrase.
