@@ -2,9 +2,10 @@
 
     python benchmarks/several_statistics.py
 
-First, epsilons of each statistic alone, their sum, and that of all together. Then, for one
-statistic in 1 to 100 rounds: the attack, the certificate, and epsilon after its losses of
-one round were exported to dp_accounting, which composes them.
+First, epsilons of each statistic alone, their sum, and that of all together. Then what
+attacks show: the strongest on one statistic, and the one on all. Then, for one statistic in
+1 to 100 rounds: the attack, the certificate, and epsilon after its losses of one round were
+exported to dp_accounting, which composes them.
 """
 
 from typing import Any
@@ -32,11 +33,23 @@ COLLECTIONS: dict[str, list[Any]] = {
         sdp.Mean(0, 10, randomizer=sdp.Laplace(0, 10)),
     ],
 }
+COUNTS = sdp.Counts(
+    (sdp.CountGroup(5, 2, sdp.PoissonNoise(300.0)),), (1.0, 2.0), (0.4, 1.0), 10_000
+)
+ATTACKED: dict[str, list[Any]] = COLLECTIONS | {
+    "ten questions of 8 answers": [sdp.Frequency(8)] * 10,
+    "ten questions of 8 to 17 answers": [sdp.Frequency(k) for k in range(8, 18)],
+    "two means of one bit": [
+        sdp.Mean(0, high, randomizer=sdp.OneBit(0, high)) for high in (1, 10)
+    ],
+    "frequencies of 8, a mean, counts": [sdp.Frequency(8), sdp.Mean(0, 10), COUNTS],
+}
 
 
 def main() -> None:
     print(describe())
     print_together()
+    print_attacks()
     print_exported()
 
 
@@ -54,6 +67,26 @@ def print_together() -> None:
                 f"{name:44} {level.chosen:5g} {total:9.6f} "
                 f"{level.epsilon_central:9.6f} {saved:6.1%}"
             )
+
+
+def print_attacks() -> None:
+    print(f"\n{'attacks':44} {'level':>5} {'on one':>9} {'on all':>9} {'ratios':>15}")
+    for name, protocols in ATTACKED.items():
+        different = list(dict.fromkeys(protocols))
+        alone = [
+            sdp.account(each, PEOPLE, delta=DELTA, rounds=protocols.count(each)).levels
+            for each in different
+        ]
+        joint = sdp.account(protocols, PEOPLE, delta=DELTA)
+        for index, level in enumerate(joint.levels):
+            one = max(each[index].epsilon_central_lower for each in alone)
+            certified, attacked = level.epsilon_central, level.epsilon_central_lower
+            print(
+                f"{name:44} {level.chosen:5g} {one:9.6f} {attacked:9.6f} "
+                f"{certified / one:7.4f} {certified / attacked:7.4f}"
+            )
+            if not one <= attacked <= certified:
+                raise SystemExit("An attack is out of order.")
 
 
 def print_exported() -> None:

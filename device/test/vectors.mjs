@@ -12,10 +12,10 @@ async function stored(name) {
   return readFile(new URL(`../../spec/vectors/${name}.json`, import.meta.url), "utf8");
 }
 
-const FILES = ["messages", "coins", "encodings", "noise", "wire", "refusals"];
+const FILES = ["messages", "coins", "encodings", "noise", "wire", "refusals", "skipped"];
 const TEXTS = await Promise.all(FILES.map(stored));
 
-export const [MESSAGES, STREAMS, ENCODINGS, NOISE, WIRE, REFUSALS] = TEXTS.map((text) =>
+export const [MESSAGES, STREAMS, ENCODINGS, NOISE, WIRE, REFUSALS, SKIPPED] = TEXTS.map((text) =>
   JSON.parse(text),
 );
 /** The text, whose numbers are as they were spelled. */

@@ -35,6 +35,7 @@ from shuffledp_services.wire.upload_format import (
     write_messages,
     write_reports,
 )
+from skipped_vectors import skipped_vectors
 from stored_vectors import VECTORS, stored
 from vector_parties import (
     ANALYST,
@@ -247,6 +248,7 @@ def main() -> None:
         "wire.json": wire,
         "result.json": result,
         "dummies.json": {"about": _ABOUT, **dummy_vectors()},
+        "skipped.json": {"about": _ABOUT, **skipped_vectors()},
         "refusals.json": refusal_vectors(wire, result),
     }.items():
         (VECTORS / name).write_text(as_text(document), encoding="utf-8")

@@ -9,7 +9,8 @@ from shuffledp.accounting.epsilon_solver import (
     round_up,
     smallest_certified_epsilon,
 )
-from shuffledp.accounting.lower_profiles import lower_profiles
+from shuffledp.accounting.lower.attacked_pair import AttackedPair
+from shuffledp.accounting.lower_profiles import attacked_pairs, lower_profiles
 from shuffledp.accounting.rounds.composed_profile import (
     composed_ceiling,
     composed_profile,
@@ -186,6 +187,16 @@ class TargetUsers:
             computed = [part_losses(upper, self.times, delta) for upper in uppers]
             losses |= dict(zip(remaining, computed, strict=True))
         return [losses[position] for position in self.positions]
+
+    def attacked_pairs(self) -> list[tuple[AttackedPair, ...]]:
+        """Returns the attacked pairs of each target user, to compose with others."""
+        return attacked_pairs(
+            self.randomizer,
+            self.population,
+            self.positions,
+            absent=self.absent,
+            times=self.times,
+        )
 
     def _delta(self, epsilon: float, about: float) -> tuple[float, UpperProfile]:
         """Returns the certified delta of the only target, if it is near `about`."""

@@ -12,6 +12,7 @@ from shuffledp.accounting.accounting_query import MAX_TIMES, AccountingQuery
 from shuffledp.accounting.assumptions import assumptions_of, numerical_safeguards
 from shuffledp.accounting.bounds_at import ProfileBounds, TargetUsers
 from shuffledp.accounting.coalition import coalition_bound
+from shuffledp.accounting.lower.attacked_pair import AttackedPair
 from shuffledp.accounting.rounds.part_losses import PartLosses
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.cover import LocalRandomizer
@@ -174,6 +175,17 @@ class SingleMessages:
             position: losses
             for positions, targets in self._all_targets(query)
             for position, losses in zip(positions, targets.losses(delta), strict=True)
+        }
+
+    def attacked_pairs(
+        self, query: AccountingQuery, *, delta: float
+    ) -> dict[int, tuple[AttackedPair, ...]]:
+        """See `ComposableExposure`."""
+        del delta
+        return {
+            position: pairs
+            for positions, targets in self._all_targets(query)
+            for position, pairs in zip(positions, targets.attacked_pairs(), strict=True)
         }
 
     def _all_targets(

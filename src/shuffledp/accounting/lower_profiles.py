@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from shuffledp.accounting.lower.attacked_pair import AttackedPair
 from shuffledp.accounting.lower.score_attack import score_bound
+from shuffledp.accounting.lower.score_pair import score_pair
 from shuffledp.accounting.lower.score_sum import ScoreSum, score_sum
 from shuffledp.accounting.lower.three_count_attack import is_small, three_count_bound
 from shuffledp.accounting.lower.two_count_attack import two_count_bound
@@ -16,7 +18,6 @@ from shuffledp.accounting.upper.blanket import others_of
 from shuffledp.accounting.upper_profiles import Profile
 from shuffledp.cover import (
     Attack,
-    Cover,
     LocalRandomizer,
     ScoreAttack,
     TwoCountAttack,
@@ -55,9 +56,40 @@ def lower_profiles(
         # Any choice of absent people is a valid attack: covers only say whose absence
         # hurts most.
         covers = randomizer.covers(levels, population, delta=1e-6)
-        attackers.who_gives_most(covers)
+        attackers.leave_out([pairs[0].blanket_probabilities for pairs in covers])
     return [
         attackers.strongest(target_user, attacks, rounds)
+        for target_user, attacks in zip(target_users, described, strict=True)
+    ]
+
+
+def attacked_pairs(
+    randomizer: LocalRandomizer,
+    population: Population,
+    target_users: Sequence[int],
+    *,
+    absent: int,
+    times: int,
+) -> list[tuple[AttackedPair, ...]]:
+    """Returns, for each target user, a pair that is seen in each of several collections.
+
+    There is none where no attack is proven.
+
+    Args:
+        randomizer: Randomizer that the devices run.
+        population: Users among whom the targets hide, themselves included.
+        target_users: Positions of the targets' levels in the population, distinct.
+        absent: Number of other users who may be absent or collude.
+        times: Number of collections.
+    """
+    levels = population.epsilons[list(target_users)].tolist()
+    described = randomizer.attacks(levels, population)
+    attackers = _Attackers(population.counts, target_users, absent)
+    if absent:
+        # The same people in every protocol: those with the least budgets.
+        attackers.leave_out([-population.epsilons] * len(levels))
+    return [
+        attackers.most_informative(target_user, attacks, times)
         for target_user, attacks in zip(target_users, described, strict=True)
     ]
 
@@ -71,13 +103,31 @@ class _Attackers:
         self._sums: dict[int, BernoulliSum | ScoreSum] = {}
         self._target_users = target_users
 
-    def who_gives_most(self, covers: Sequence[tuple[Cover, ...]]) -> None:
-        """Removes, for each target, the absent users who would have given most cover."""
-        for target_user, pairs in zip(self._target_users, covers, strict=True):
-            gammas = pairs[0].blanket_probabilities
+    def leave_out(self, gammas: Sequence[Floats]) -> None:
+        """Removes, for each target, the absent users who would have given most cover.
+
+        Args:
+            gammas: How much cover people of each level give, shape (levels,).
+        """
+        for target_user, cover in zip(self._target_users, gammas, strict=True):
             self._left[target_user] = others_of(
-                gammas, self._counts, target_user, self._absent
+                cover, self._counts, target_user, self._absent
             )
+
+    def most_informative(
+        self, target_user: int, attacks: tuple[Attack, ...], times: int
+    ) -> tuple[AttackedPair, ...]:
+        pairs = [
+            score_pair(attack, self._scores(attack, target_user), times)
+            for attack in attacks
+            if isinstance(attack, ScoreAttack) and np.abs(attack.difference).max() > 0.0
+        ]
+        return tuple(
+            sorted(
+                (pair for pair in pairs if pair is not None),
+                key=lambda pair: pair.information,
+            )[-1:]
+        )
 
     def strongest(
         self, target_user: int, attacks: tuple[Attack, ...], rounds: int

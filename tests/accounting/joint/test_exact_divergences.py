@@ -66,6 +66,36 @@ def test_a_count_beside_a_response(epsilon: float) -> None:
     assert exact <= certified <= 1.1 * exact
 
 
+@pytest.mark.parametrize(
+    ("people", "level", "categories", "epsilon", "part"),
+    [
+        ({1.0: 2}, 1.0, (2, 2), 0.0, 1.0),
+        ({1.0: 2}, 1.0, (2, 2, 2), 1.0, 0.99),
+        ({1.0: 4}, 1.0, (2, 2, 2), 0.3, 0.99),
+        ({0.5: 1, 2.0: 2}, 2.0, (2, 3), 0.3, 0.95),
+    ],
+)
+def test_an_attack_on_all_is_stronger_than_on_any_of_them(
+    people: dict[float, int],
+    level: float,
+    categories: tuple[int, ...],
+    epsilon: float,
+    part: float,
+) -> None:
+    protocols = [sdp.Frequency(k) for k in categories]
+    exact = joint_divergence(
+        [response_worlds(people, level, k) for k in categories], epsilon
+    )
+
+    attacked, certified = bounds(protocols, people, level, epsilon)
+
+    # Alone in a list, each is bounded by the attacks on one protocol.
+    alone = [bounds([each], people, level, epsilon)[0] for each in protocols]
+    assert attacked > 1.2 * max(alone)
+    # Numbers of six digits, rounded down.
+    assert part * exact * (1.0 - 1e-5) <= attacked <= exact <= certified
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("delta", [1e-3, 1e-8])
 def test_epsilon_lies_between_the_ends_of_another_accountant(delta: float) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from shuffledp.accounting.lower import score_attack, score_sum
+from shuffledp.accounting.lower import score_attack, score_sum, visible_points
 from shuffledp.accounting.lower.score_attack import ScoreBound, ScoreIntegrand
 from shuffledp.cover import ScoreAttack
 from shuffledp.types import Complexes, Floats
@@ -295,7 +295,7 @@ def test_copies_are_paid_for_at_every_threshold(
 def test_skipped_points_are_paid_for_at_every_threshold(
     monkeypatch: pytest.MonkeyPatch, enough: float, epsilon: float, counts: list[int]
 ) -> None:
-    monkeypatch.setattr(score_attack, "_FEW_NODES", 1)
+    monkeypatch.setattr(visible_points, "_FEW_NODES", 1)
     bound = bound_of(WITHOUT_ZERO, counts)
     integrand = ScoreIntegrand(bound, epsilon, bound._tilt(epsilon) or 0.0)
     all_points = integrand.z.size

@@ -1,6 +1,7 @@
 """Known answers to questions: how columns are read, and what is shown of them."""
 
 import math
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from shuffledp.statistics.questionnaire.question import Question
 from shuffledp.statistics.questionnaire.rehearsed.answer_columns import (
     AnswerCells,
     AnswerColumns,
+    CountedColumns,
 )
 from shuffledp.statistics.questionnaire.rehearsed.column_kinds import columns_of
 from shuffledp.statistics.summary_section import SummarySection
@@ -55,9 +57,10 @@ def sections(
     )
     people = sdp.Population.from_counts({1.0: n})
     estimate = asked.estimate(tally, people)[question.name]
+    truth = answered.truth(answers)
     if consistent:
-        estimate = answered.consistent(estimate, answers)
-    return answered.sections(estimate, answers, 0.999)
+        estimate = answered.consistent(estimate, truth)
+    return answered.sections(estimate, truth, 0.999)
 
 
 def truths(section: SummarySection) -> dict[str, float | None]:
@@ -182,7 +185,7 @@ def test_an_empty_group_has_no_truth_and_no_error() -> None:
     )
     estimate = asked.estimate(tally, sdp.Population.from_counts({1.0: 6}))["pay"]
 
-    means, _ = answered.sections(estimate, read, 0.95)
+    means, _ = answered.sections(estimate, answered.truth(read), 0.95)
 
     empty = means.rows[1]
     assert empty.truth is None
@@ -250,3 +253,56 @@ def test_titles_say_whose_shares_they_are_where_numbers_may_be_left_out() -> Non
     # One of four who answered is below 20, and one of six people.
     assert below.rows[0].truth == pytest.approx(1 / 4, rel=1e-12)
     assert ranges.rows[0].truth == pytest.approx(1 / 6, rel=1e-12)
+
+
+ADDED_UP: list[tuple[Any, Any]] = [
+    (sdp.ChoiceQuestion("way", ("a", "b")), np.array([[0], [1], [2], [1]])),
+    (sdp.ChoiceQuestion("way", ("a", "b"), most=2), np.array([[0, 1], [2, 2], [1, 2]])),
+    (
+        sdp.NumberQuestion("age", -5, 100, digits=2, skippable=True),
+        np.array([np.nan, -5.0, 99.9, 12.3456]),
+    ),
+    (
+        sdp.DistributionQuestion("age", (0, 10, 20, 40), skippable=True),
+        np.array([np.nan, 0.0, 10.0, 40.0, 39.0]),
+    ),
+    (
+        sdp.GroupMeanQuestion("pay", ("f", "m", "x"), 1, 5, digits=2),
+        np.array([[0.0, 1.5], [1.0, 5.0], [3.0, 77.0], [0.0, 2.25]]),
+    ),
+]
+
+
+@pytest.mark.parametrize(("question", "answers"), ADDED_UP)
+def test_counts_of_parts_add_up_to_the_truth_of_all(
+    question: Question, answers: Any
+) -> None:
+    answered = columns(question)
+    assert isinstance(answered, CountedColumns)
+    parts = [answered.count(part) for part in (answers[:1], answers[1:], answers[:0])]
+
+    truth = answered.counted_truth(sum(parts[1:], start=parts[0]))
+
+    assert {part.size for part in parts} == {answered.num_counts}
+    whole = answered.truth(answers)
+    for name in (field.name for field in fields(whole)):
+        if name != "quantiles":
+            # Numbers are added up in steps of 1e-12 of their range.
+            np.testing.assert_allclose(
+                getattr(truth, name), getattr(whole, name), rtol=0.0, atol=1e-10
+            )
+
+
+def test_counts_of_ranges_tell_no_quantiles() -> None:
+    answered = columns(ADDED_UP[3][0])
+    assert isinstance(answered, CountedColumns)
+
+    truth = answered.counted_truth(answered.count(ADDED_UP[3][1]))
+
+    assert np.isnan(truth.quantiles).all()
+
+
+def test_tables_are_not_counted_in_parts() -> None:
+    table = sdp.TableQuestion("who", {"sex": ("f", "m"), "home": ("city", "land")})
+
+    assert not isinstance(columns(table, "a", "b"), CountedColumns)

@@ -149,7 +149,7 @@ class FrameRandomizer:
         import pyarrow as pa
 
         for batch in pieces(batches):
-            values = self._values(batch)
+            values = self.values(batch)
             levels = level_array(numbers(batch, "level"))
             messages = self.messages(batch.column("person"), values, levels)
             sent = {MESSAGE: self.column.written(messages)}
@@ -157,7 +157,8 @@ class FrameRandomizer:
                 sent = {LEVEL: pa.array(levels), **sent}
             yield pa.RecordBatch.from_pydict(sent)
 
-    def _values(self, batch: "pa.RecordBatch") -> Values:
+    def values(self, batch: "pa.RecordBatch") -> Values:
+        """Returns the values of a batch, as the protocol takes them."""
         if not self.questions:
             return numbers(batch, _VALUE)
         return {name: answers(batch, _ANSWER.format(name)) for name in self.questions}

@@ -1,12 +1,10 @@
 """A simulated collection over frames, as `shuffledp estimate` runs in one process."""
 
-import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.account import account
@@ -22,22 +20,24 @@ from shuffledp.statistics.partial_rehearsal import (
     PartitionedStatistic,
     Truth,
 )
+from shuffledp.statistics.questionnaire.protocol import Questionnaire
 from shuffledp.statistics.rehearsal_stage import Stage
 from shuffledp.statistics.statistic_catalog import STATISTICS, statistic_named
 from shuffledp.statistics.summary import Summary
 from shuffledp.tally import Tally
-from shuffledp_services.spark.failures import translated_errors
 from shuffledp_services.spark.frame_columns import pieces, plain, series
 from shuffledp_services.spark.frame_randomizer import FrameRandomizer, person_of
 from shuffledp_services.spark.missing_values import refuse_missing
+from shuffledp_services.spark.part_sums import summed, sums_of_parts
 from shuffledp_services.spark.people import population
+from shuffledp_services.spark.questionnaire_rehearsal import (
+    AnswerColumnNames,
+    rehearse_answers,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
-
-
-_TALLY, _COUNTS, _SUMS = "tally", "counts", 8
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def rehearse(
     protocol: Any,
     *,
     person: str,
-    value: str,
+    value: str | Mapping[str, str],
     level: str,
     delta: float,
     names: tuple[str, ...] | None = None,
@@ -80,12 +80,15 @@ def rehearse(
 
     Args:
         frame: A row per user.
-        protocol: `Frequency`, `Mean` or `BinarySum`.
+        protocol: `Frequency`, `Mean`, `BinarySum`, or a `Questionnaire` of choices,
+            numbers, distributions and means by group.
         person: The column that identifies users: distinct whole numbers, texts or bytes.
-        value: The column of values, in the format of a table for `shuffledp estimate`.
-        level: The column of local budgets in nats.
+        value: The column of values, in the format of a table for `shuffledp estimate`. Of a
+            questionnaire, the column of each question by its name: see `randomize`.
+        level: The column of local budgets in nats, or of central targets.
         delta: The delta of the guarantee, in (0, 1).
-        names: Names of the categories; by default values are whole numbers from 0.
+        names: Names of the categories; by default values are whole numbers from 0. A
+            questionnaire has names of its own.
         confidence: The coverage of the intervals, in (0, 1).
         secret: As for `randomize`; by default drawn from the operating system.
 
@@ -98,6 +101,20 @@ def rehearse(
             counted in parts.
         DataError: If a value is missing, or outside the protocol's values.
     """
+    if isinstance(protocol, Questionnaire):
+        if names is not None:
+            raise InvalidInputError(
+                "Expected no names with a questionnaire: its questions have their own."
+            )
+        stage = Stage(
+            SystemRandom(), mode="agnostic", delta=delta, confidence=confidence
+        )
+        answered = AnswerColumnNames(person, value, level)
+        return Rehearsed(rehearse_answers(frame, protocol, answered, stage, secret))
+    if not isinstance(value, str):
+        raise InvalidInputError(
+            "Expected the name of one column of values, got columns by question."
+        )
     name = protocol.identity.record["statistic"]
     parts = divided(name).partial_rehearsal_of(protocol, names)
     stage = Stage(
@@ -167,8 +184,7 @@ def rehearse_parts(
     # again must draw the same messages.
     devices = FrameRandomizer.of(protocol, os.urandom(32) if secret is None else secret)
     work = _PartSimulation(devices, parts.truth, parts.groups(people), columns)
-    with translated_errors():
-        tally, counts = _collected(frame, work)
+    tally, counts = _collected(frame, work)
     stage.on_step("estimate")
     estimate = protocol.estimate(tally, people, **parts.asked)
     collection = parts.collected(people, guarantee, estimate, counts)
@@ -182,22 +198,13 @@ def _collected(
     frame: "DataFrame", work: "_PartSimulation"
 ) -> tuple[Tally, NDArray[Any]]:
     """Returns the sums of the counts of all parts."""
-    from pyspark.sql.types import BinaryType, StructField, StructType
-
     columns = work.columns
     chosen = frame.select(
         person_of(frame, columns.person).alias("person"),
         plain(frame, columns.value, contents="values").alias("value"),
         plain(frame, columns.level, contents="levels").alias("level"),
     )
-    schema = StructType(
-        [StructField(name, BinaryType(), nullable=False) for name in (_TALLY, _COUNTS)]
-    )
-    parts = chosen.mapInArrow(work.run, schema)
-    # Executors add up, too: the driver receives at most _SUMS rows.
-    sums = parts.repartition(_SUMS).mapInArrow(_added, schema)
-    rows = [(bytes(row[_TALLY]), bytes(row[_COUNTS])) for row in sums.collect()]
-    return _total(rows)
+    return sums_of_parts(chosen, work.run)
 
 
 @dataclass(frozen=True)
@@ -215,7 +222,7 @@ class _PartSimulation:
     def run(self, batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         """Yields one tally and one truth, or no row without users."""
         rows = (self._counted(batch) for batch in pieces(batches))
-        yield from _summed(rows)
+        yield from summed(rows)
 
     def _counted(self, batch: "pa.RecordBatch") -> tuple[Tally, NDArray[Any]]:
         values = self.truth.values(series(batch, "value", self.columns.value))
@@ -229,48 +236,3 @@ class _PartSimulation:
         group_indices = self.groups.group_indices(levels)
         counts = self.truth.count(values, group_indices, self.groups.num_groups)
         return protocol.tally(shuffled), counts
-
-
-def _added(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-    """Yields the sums of several parts as one row."""
-    rows = (
-        _read(tally, counts)
-        for batch in batches
-        for tally, counts in zip(
-            batch.column(_TALLY).to_pylist(),
-            batch.column(_COUNTS).to_pylist(),
-            strict=True,
-        )
-    )
-    yield from _summed(rows)
-
-
-def _summed(rows: Iterator[tuple[Tally, NDArray[Any]]]) -> Iterator["pa.RecordBatch"]:
-    """Yields the sums as one row, and no row without parts."""
-    import pyarrow as pa
-
-    total: tuple[Tally, NDArray[Any]] | None = None
-    for tally, counts in rows:
-        # Python integers (dtype object) do not overflow, however many users there are.
-        total = (
-            (tally, counts)
-            if total is None
-            else (total[0] + tally, total[1].astype(object) + counts.astype(object))
-        )
-    if total is not None:
-        content = (total[0].to_bytes(), json.dumps(total[1].tolist()).encode())
-        yield pa.RecordBatch.from_arrays(
-            [pa.array([part], pa.binary()) for part in content], [_TALLY, _COUNTS]
-        )
-
-
-def _total(rows: list[tuple[bytes, bytes]]) -> tuple[Tally, NDArray[Any]]:
-    if not rows:
-        raise InvalidInputError("Expected at least one person, got none.")
-    read = [_read(*row) for row in rows]
-    counts = np.sum([part for _, part in read], axis=0)
-    return sum((tally for tally, _ in read[1:]), start=read[0][0]), counts
-
-
-def _read(tally: bytes, counts: bytes) -> tuple[Tally, NDArray[Any]]:
-    return Tally.from_bytes(tally), np.array(json.loads(counts), dtype=object)

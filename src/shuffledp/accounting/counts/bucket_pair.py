@@ -25,6 +25,7 @@ from functools import cached_property
 import numpy as np
 
 from shuffledp.accounting.counts.poisson_pair import PoissonPair
+from shuffledp.accounting.lower.attacked_pair import AttackedPair, ratios_of
 from shuffledp.types import Floats
 
 ULP = 2.3e-16
@@ -57,7 +58,7 @@ class BucketPair:
         """Returns the pair of these outcomes, in any order, without those of no mass."""
         occurs = (with_message > 0.0) | (without > 0.0)
         p, q = with_message[occurs], without[occurs]
-        order = np.argsort(_ratios(p, q), kind="stable")
+        order = np.argsort(ratios_of(p, q), kind="stable")
         return BucketPair(p[order], q[order], missing, drift)
 
     def thinned(self, probability: float) -> "BucketPair":
@@ -69,7 +70,7 @@ class BucketPair:
     @cached_property
     def ratios(self) -> Floats:
         """P / Q of every atom, ascending; infinite where Q is 0."""
-        return _ratios(self.with_message, self.without)
+        return ratios_of(self.with_message, self.without)
 
     def delta(self, epsilon: float, *, moved: bool) -> tuple[float, float]:
         """Returns delta at `epsilon` >= 0 for these masses, and a bound of its error.
@@ -100,7 +101,7 @@ class BucketPair:
     @cached_property
     def _reversed(self) -> "_Tails":
         p, q = self.with_message[::-1], self.without[::-1]
-        return _Tails.of(_ratios(q, p), q, p)
+        return _Tails.of(ratios_of(q, p), q, p)
 
     def spread(self, losses: Floats) -> "BucketPair":
         """Returns a pair with few atoms that dominates this one, in every composition.
@@ -172,6 +173,18 @@ class BucketChange:
         # With the sums that a spread over nodes takes.
         return self.buckets * (self.pair.drift + (self.pair.without.size + 50.0) * ULP)
 
+    @property
+    def attacked_pair(self) -> AttackedPair:
+        """The pairs of all buckets that are different, for an adversary who sees them."""
+        return AttackedPair(
+            self.pair.with_message,
+            self.pair.without,
+            self.times,
+            is_mirrored=self.moved,
+            missing=self.missing,
+            drift=self.drift,
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class _Tails:
@@ -218,9 +231,3 @@ def _gain(
         near_lost += second[tied] @ (tails.second[before] - tails.second[after])
     size = float(near_gained + growth * near_lost)
     return float(gained - growth * lost), size
-
-
-def _ratios(p: Floats, q: Floats) -> Floats:
-    positive = q > 0.0
-    ratios: Floats = np.where(positive, p / np.where(positive, q, 1.0), np.inf)
-    return ratios

@@ -30,10 +30,12 @@ from shuffledp.accounting.counts.rate_statement import (
     LEAST_DELTA,
     certify_rates,
     losses_of_rates,
+    pairs_of_rates,
 )
 from shuffledp.accounting.counts.report_bounds import ReportBounds
 from shuffledp.accounting.counts.report_truncation import cut_probability
 from shuffledp.accounting.counts.shuffler_noise import is_from_shuffler
+from shuffledp.accounting.lower.attacked_pair import AttackedPair
 from shuffledp.accounting.rounds.part_losses import Kinds, PartLosses
 from shuffledp.accounting.statement import Statement
 from shuffledp.population import Population
@@ -168,6 +170,14 @@ class CountsExposure:
             rates=self.rates,
             losses_of=losses_of,
             local_epsilon=self.local_epsilon,
+        )
+
+    def attacked_pairs(
+        self, query: AccountingQuery, *, delta: float
+    ) -> dict[int, tuple[AttackedPair, ...]]:
+        """See `ComposableExposure`."""
+        return pairs_of_rates(
+            query, delta=delta, rates=self.rates, profile_of=self._profile
         )
 
     def bounds(self, rate: float, query: AccountingQuery) -> ReportBounds:

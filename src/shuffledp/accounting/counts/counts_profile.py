@@ -17,10 +17,15 @@ from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
-from shuffledp.accounting.counts.bucket_pair import ULP, BucketChange, BucketPair
-from shuffledp.accounting.counts.bucket_scores import BucketScores, bucket_scores
+from shuffledp.accounting.counts.bucket_pair import BucketChange, BucketPair
 from shuffledp.accounting.counts.count_noise import CountNoise
 from shuffledp.accounting.counts.poisson_pair import PoissonPair
+from shuffledp.accounting.lower.attacked_pair import AttackedPair
+from shuffledp.accounting.lower.composed_attack import (
+    ComposedAttack,
+    after_errors,
+    composed_attack,
+)
 from shuffledp.accounting.rounds.composition import Composed, composed
 from shuffledp.accounting.rounds.loss_distribution import (
     LossDistribution,
@@ -121,21 +126,18 @@ class CountsProfile:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
         if not self.attacked:
             return 0.0
-        missing = math.fsum(change.missing for change in self.attacked)
-        drift = math.fsum(change.drift for change in self.attacked)
-        # A lower bound for masses at epsilon + 2 drift holds for the true ones at epsilon,
-        # up to a factor of e^-drift.
-        later = math.nextafter(epsilon + 2.0 * drift, math.inf)
         only = _only(self.attacked)
-        if only is not None:
-            value, error = only.pair.delta(later, moved=only.moved)
-            value -= error
-        else:
-            value = self._scores.lower(later)
-        # What is missing is paid for as in the upper bound, where ratios of 1 count, too.
-        if missing > 0.0:
-            value -= 2.0 * (1.0 + math.exp(min(later, 700.0))) * missing
-        return max(math.exp(-drift) * (1.0 - 4.0 * ULP) * value, 0.0)
+        return after_errors(
+            partial(_lower, only) if only is not None else self._scores.lower,
+            epsilon,
+            missing=math.fsum(change.missing for change in self.attacked),
+            drift=math.fsum(change.drift for change in self.attacked),
+        )
+
+    @property
+    def attacked_pairs(self) -> tuple[AttackedPair, ...]:
+        """Pairs that the adversary sees, to compose with those of others."""
+        return tuple(change.attacked_pair for change in self.attacked)
 
     @cached_property
     def kinds(self) -> Kinds:
@@ -151,8 +153,8 @@ class CountsProfile:
         return composed(self.kinds)
 
     @cached_property
-    def _scores(self) -> BucketScores:
-        return bucket_scores(self.attacked)
+    def _scores(self) -> ComposedAttack:
+        return composed_attack(self.attacked_pairs)
 
 
 def _only(changes: Sequence[BucketChange]) -> BucketChange | None:
@@ -166,6 +168,11 @@ def _upper(change: BucketChange, epsilon: float) -> float:
         return change.proven.upper(epsilon)
     value, error = change.pair.delta(epsilon, moved=change.moved)
     return min(value + error, 1.0)
+
+
+def _lower(change: BucketChange, epsilon: float) -> float:
+    value, error = change.pair.delta(epsilon, moved=change.moved)
+    return value - error
 
 
 def _losses(change: BucketChange, negligible: float) -> LossDistribution:

@@ -11,8 +11,10 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from shuffledp.accounting.accounting_query import AccountingQuery
+from shuffledp.accounting.counts.counts_profile import CountsProfile
 from shuffledp.accounting.counts.report_bounds import ReportBounds
 from shuffledp.accounting.epsilon_solver import round_up
+from shuffledp.accounting.lower.attacked_pair import AttackedPair
 from shuffledp.accounting.rounds.composed_profile import (
     divergence_of_budget,
     epsilon_of_budget,
@@ -123,13 +125,41 @@ def losses_of_rates(
         losses_of: Returns both ends for people of a rate, and their losses.
         local_epsilon: Of a person's answers in one collection, if devices randomize them.
     """
-    near = replace(query, delta=max(delta, LEAST_DELTA), epsilon=None)
+    near = _near(query, delta)
     budget = _budget(query, local_epsilon)
     losses: dict[float, PartLosses] = {}
     for rate in {rates[index] for index in query.positions}:
         bounds, kinds = losses_of(rate, near)
         losses[rate] = replace(bounds.part_losses(kinds), budget=budget)
     return {index: losses[rates[index]] for index in query.positions}
+
+
+def pairs_of_rates(
+    query: AccountingQuery,
+    *,
+    delta: float,
+    rates: Sequence[float],
+    profile_of: Callable[[float, AccountingQuery], CountsProfile],
+) -> dict[int, tuple[AttackedPair, ...]]:
+    """Returns the attacked pairs of each target's messages: see `ComposableExposure`.
+
+    Args:
+        query: What is asked.
+        delta: About the divergence that is asked for.
+        rates: Probability to send an answer, of each target, shape (targets,).
+        profile_of: Returns the profile of messages that are drawn exactly, for a rate.
+    """
+    near = _near(query, delta)
+    pairs = {
+        rate: profile_of(rate, near).attacked_pairs
+        for rate in {rates[index] for index in query.positions}
+    }
+    return {index: pairs[rates[index]] for index in query.positions}
+
+
+def _near(query: AccountingQuery, delta: float) -> AccountingQuery:
+    """Returns the query at a delta that answers can be certified at."""
+    return replace(query, delta=max(delta, LEAST_DELTA), epsilon=None)
 
 
 def _budget(query: AccountingQuery, local_epsilon: float | None) -> float:

@@ -18,10 +18,12 @@ from shuffledp.accounting.counts.rate_statement import (
     LEAST_DELTA,
     certify_rates,
     losses_of_rates,
+    pairs_of_rates,
 )
 from shuffledp.accounting.counts.report_bounds import ReportBounds
 from shuffledp.accounting.counts.report_truncation import cut_probability
 from shuffledp.accounting.items.items_profile import items_profile
+from shuffledp.accounting.lower.attacked_pair import AttackedPair
 from shuffledp.accounting.rounds.part_losses import Kinds, PartLosses
 from shuffledp.accounting.statement import Statement
 from shuffledp.arrays import as_number
@@ -106,6 +108,14 @@ class ItemsAmongPoisson:
 
         return losses_of_rates(
             query, delta=delta, rates=self.rates, losses_of=losses_of
+        )
+
+    def attacked_pairs(
+        self, query: AccountingQuery, *, delta: float
+    ) -> dict[int, tuple[AttackedPair, ...]]:
+        """See `ComposableExposure`."""
+        return pairs_of_rates(
+            query, delta=delta, rates=self.rates, profile_of=self._ideal
         )
 
     def _ideal(self, probability: float, query: AccountingQuery) -> CountsProfile:

@@ -9,6 +9,9 @@ may be chosen: the least of a few choices is a bound, too. Budgets of devices ad
 stand for with probability at most cut_i, in either world, and have the right probability
 up to a factor of e^{+-drift_i}. By independence, all together differ with at most the
 sum of the cuts, and factors multiply: `ReportBounds` pays for both sums.
+
+*From below.* Any choice of data of each protocol is one of all together. What an adversary
+sees of each is a pair, and the score of all pairs is a function of the whole view.
 """
 
 import math
@@ -18,8 +21,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from shuffledp.accounting.counts.report_bounds import ReportBounds
-from shuffledp.accounting.epsilon_solver import round_up, smallest_certified_epsilon
+from shuffledp.accounting.counts.report_bounds import LARGEST_EPSILON, ReportBounds
+from shuffledp.accounting.epsilon_solver import (
+    largest_attacked_epsilon,
+    round_down,
+    round_up,
+    smallest_certified_epsilon,
+)
+from shuffledp.accounting.lower.attacked_pair import AttackedPair
+from shuffledp.accounting.lower.composed_attack import (
+    ComposedAttack,
+    after_errors,
+    composed_attack,
+)
 from shuffledp.accounting.rounds.composed_profile import (
     composed_ceiling,
     divergence_of_budget,
@@ -40,10 +54,12 @@ class ComposedParts:
         choices: Kinds of shuffles that dominate all parts, each choice by itself; none if
             no message depends on the person.
         budget: Pure local budget of all messages together; infinite if there is none.
+        attacked: Independent pairs that an adversary sees.
     """
 
     choices: tuple[Kinds, ...]
     budget: float
+    attacked: tuple[AttackedPair, ...] = ()
 
     @property
     def is_constant(self) -> bool:
@@ -64,9 +80,19 @@ class ComposedParts:
         return min(values)
 
     def lower(self, epsilon: float) -> float:
-        """Returns 0: the pairs need not be any that an adversary sees."""
-        del epsilon
-        return 0.0
+        """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
+        if not self.attacked:
+            return 0.0
+        return after_errors(
+            self._attack.lower,
+            epsilon,
+            missing=math.fsum(pair.missing for pair in self.attacked),
+            drift=math.fsum(pair.drift for pair in self.attacked),
+        )
+
+    @cached_property
+    def _attack(self) -> ComposedAttack:
+        return composed_attack(self.attacked)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,15 +101,18 @@ class JointBounds:
 
     Attributes:
         parts: Losses of each protocol.
+        attacked: Pairs that an adversary sees, of all protocols; none if only certified
+            numbers are asked for.
     """
 
     parts: Sequence[PartLosses]
+    attacked: tuple[AttackedPair, ...] = ()
 
     @cached_property
     def profile(self) -> ComposedParts:
         """The profile for messages that are drawn exactly."""
         choices = choices_of(self.parts, most_shuffles=MOST_SHUFFLES)
-        return ComposedParts(tuple(choices), self.budget)
+        return ComposedParts(tuple(choices), self.budget, self.attacked)
 
     @cached_property
     def budget(self) -> float:
@@ -137,6 +166,21 @@ class JointBounds:
         if math.isinf(ceiling):
             ceiling = composed_ceiling(upper, max(guess, 1e-6), delta)
         return smallest_certified_epsilon(upper, delta, ceiling=ceiling, guess=guess)
+
+    def attacked_epsilon(self, delta: float, *, certified: float) -> float:
+        """Returns the largest epsilon at which an attack on all protocols shows more."""
+        if not self.attacked:
+            return 0.0
+        return largest_attacked_epsilon(
+            self.with_draws.lower,
+            delta,
+            ceiling=min(self.ceiling, LARGEST_EPSILON),
+            guess=0.99 * certified,
+        )
+
+    def attacked_delta(self, epsilon: float) -> float:
+        """Returns a delta of six digits that an attack on all protocols exceeds."""
+        return round_down(self.with_draws.lower(epsilon)) if self.attacked else 0.0
 
     def _with_draws_epsilon(self, delta: float, guess: float) -> float:
         """Returns the smaller epsilon of both bounds: of messages, and of devices."""

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from shuffledp.accounting.accounting_query import AccountingQuery
 from shuffledp.accounting.exposure import Certifiable, Exposure
 from shuffledp.accounting.joint.joint_bounds import JointBounds, sum_upward
+from shuffledp.accounting.lower.attacked_pair import AttackedPair
 from shuffledp.accounting.rounds.composed_profile import divergence_of_budget
 from shuffledp.accounting.rounds.part_losses import PartLosses
 from shuffledp.accounting.statement import LevelGuarantee, RestsOn, Statement
@@ -19,6 +20,9 @@ _USUAL_DELTA, _LEAST_DELTA = 1e-12, 1e-290
 # Another delta is tried if the first guess is farther off than by this factor.
 _FAR_OFF = 10.0
 _TRIALS = 3
+
+# Epsilon and delta.
+_Point: TypeAlias = tuple[float, float]
 
 _INDEPENDENT = (
     "{number} protocols run with the same people, each with randomness and a shuffle of "
@@ -46,6 +50,15 @@ class ComposableExposure(Exposure, Protocol):
         Args:
             query: Levels, absent people, and number of collections.
             delta: About the size of the divergence that is asked for.
+        """
+        ...
+
+    def attacked_pairs(
+        self, query: AccountingQuery, *, delta: float
+    ) -> dict[int, tuple[AttackedPair, ...]]:
+        """Returns pairs that an adversary sees of a person, by the position of the level.
+
+        Arguments are those of `part_losses`. There are none where no attack is proven.
         """
         ...
 
@@ -108,8 +121,8 @@ class JointExposure:
     def certify(self, query: AccountingQuery) -> Statement:
         """Answers the query.
 
-        Certified numbers are those of the composition. The attack is the strongest one
-        on a single protocol: an adversary may ignore the others.
+        Certified numbers are those of the composition. The attack is the strongest of one
+        on all protocols together and those on a single one: others may be ignored.
 
         Raises:
             PopulationError: If more users may be absent than there are others.
@@ -120,15 +133,10 @@ class JointExposure:
         columns = list(zip(*(statement.levels for statement in alone), strict=True))
         attacked = dict(zip(query.named.values(), columns, strict=True))
         if query.delta is not None:
-            delta = query.delta
-            bounds = self.bounds(query, delta)
-            upper = {
-                index: (bounds[index].epsilon(delta), delta)
-                for index in query.positions
-            }
+            ends = self._epsilons(query, query.delta, attacked)
         else:
-            upper = {
-                index: self._delta(query, index, _strongest(attacked[index])[1])
+            ends = {
+                index: self._deltas(query, index, _strongest(attacked[index]))
                 for index in query.positions
             }
         return Statement(
@@ -136,45 +144,73 @@ class JointExposure:
             query.delta,
             query.epsilon,
             tuple(
-                _level(levels, upper[index])
+                _level(levels, *ends[index])
                 for index, levels in zip(query.named.values(), columns, strict=True)
             ),
         )
 
-    def bounds(self, query: AccountingQuery, delta: float) -> dict[int, JointBounds]:
-        """Returns the certified profile of each level, by its position.
+    def _epsilons(
+        self,
+        query: AccountingQuery,
+        delta: float,
+        attacked: dict[int, tuple[LevelGuarantee, ...]],
+    ) -> dict[int, tuple[_Point, _Point]]:
+        """Returns the certified and the attacked end of each level at a delta."""
+        bounds = self.bounds(query, delta, with_attacks=True)
+        ends = {}
+        for index in query.positions:
+            upper = bounds[index].epsilon(delta)
+            lower = bounds[index].attacked_epsilon(delta, certified=upper)
+            alone, _ = _strongest(attacked[index])
+            ends[index] = (upper, delta), (max(lower, alone), delta)
+        return ends
+
+    def bounds(
+        self, query: AccountingQuery, delta: float, *, with_attacks: bool = False
+    ) -> dict[int, JointBounds]:
+        """Returns both ends of the profile of each level, by its position.
 
         Args:
             query: Levels, absent people, and number of collections.
             delta: About the size of the divergence that is asked for.
+            with_attacks: Whether to bound the profile from below, too.
         """
         share = max(delta / len(self.parts), _LEAST_DELTA)
         losses = [
             part.exposure.part_losses(part.query(query), delta=share)
             for part in self.parts
         ]
+        attacks = [
+            part.exposure.attacked_pairs(part.query(query), delta=share)
+            for part in (self.parts if with_attacks else ())
+        ]
         return {
-            index: JointBounds([each[index] for each in losses])
+            index: JointBounds(
+                [each[index] for each in losses],
+                tuple(pair for each in attacks for pair in each[index]),
+            )
             for index in query.positions
         }
 
-    def _delta(
-        self, query: AccountingQuery, index: int, attacked: float
-    ) -> tuple[float, float]:
-        """Returns epsilon and a certified delta of one level."""
+    def _deltas(
+        self, query: AccountingQuery, index: int, alone: _Point
+    ) -> tuple[_Point, _Point]:
+        """Returns the certified and the attacked end of one level at an epsilon."""
         epsilon = query.epsilon or 0.0
         level = replace(query, named={index: index})
-        about, least = attacked or _USUAL_DELTA, 1.0
+        about, least, lower = alone[1] or _USUAL_DELTA, 1.0, alone[1]
         for _ in range(_TRIALS):
             # How much may be dropped depends on the delta that comes out.
-            least = min(least, self.bounds(level, about)[index].delta(epsilon))
+            bounds = self.bounds(level, about, with_attacks=True)[index]
+            least = min(least, bounds.delta(epsilon))
+            lower = max(lower, bounds.attacked_delta(epsilon))
             if about / _FAR_OFF <= least <= about * _FAR_OFF or least == 0.0:
                 break
             about = max(least, _LEAST_DELTA)
-        return epsilon, least
+        return (epsilon, least), (epsilon, lower)
 
 
-def _strongest(levels: tuple[LevelGuarantee, ...]) -> tuple[float, float]:
+def _strongest(levels: tuple[LevelGuarantee, ...]) -> _Point:
     """Returns the strongest attack's epsilon and delta on one of the protocols."""
     return max(
         (level.epsilon_central_lower, level.delta_central_lower) for level in levels
@@ -182,10 +218,9 @@ def _strongest(levels: tuple[LevelGuarantee, ...]) -> tuple[float, float]:
 
 
 def _level(
-    levels: tuple[LevelGuarantee, ...], upper: tuple[float, float]
+    levels: tuple[LevelGuarantee, ...], upper: _Point, lower: _Point
 ) -> LevelGuarantee:
     """Returns the guarantee of a level from those of each protocol alone."""
-    lower = _strongest(levels)
     if not (lower[0] <= upper[0] and lower[1] <= upper[1]):
         raise CertificationError(
             f"The bounds contradict each other ({lower!r} > {upper!r}): the numbers are "

@@ -32,6 +32,7 @@ from shuffledp.accounting.lower.score_sum import (
     powers_less_1,
     tilted_moments,
 )
+from shuffledp.accounting.lower.visible_points import visible_points
 from shuffledp.cover import ScoreAttack
 from shuffledp.types import Complexes, Floats, Ints
 
@@ -48,10 +49,6 @@ _OVERFLOW = 690.0
 _SMALLEST = 1e-300
 # Thresholds tried at a time, on either side of the middle.
 _HALF = 32
-# More points at a time than this are never needed, unless nothing can be proven.
-_MAX_CELLS = 100_000
-# So few points are not worth a bound that might skip them.
-_FEW_NODES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,29 +239,11 @@ class ScoreIntegrand:
         own = least_coincidences(both / both.sum(axis=1, keepdims=True)).min(axis=0)
         # Less by more than rounding.
         together = (bound.others.coincidences(tilt) + own) * (1.0 - 1e-6)
-        half_lags = 0.5 * np.arange(1, together.size + 1)
-        step = 2.0 * math.pi / self.nodes
-        start, stop = np.array([0]), np.array([self.nodes // 2 + 1])
-        visible, left_out = [], 0.0
-        while start.size:
-            middle = 0.5 * step * (start + stop - 1)
-            reach = 0.5 * step * (stop - 1 - start)
-            sines = np.abs(np.sin(np.multiply.outer(middle, half_lags)))
-            sines = np.maximum(sines - np.multiply.outer(reach, half_lags), 0.0)
-            fall = 2.0 * self.rounds * (sines**2 @ together)
-            size = stop - start
-            far = fall > self.enough + math.log(self.nodes)
-            left_out += float(size[far] @ np.exp(-fall[far]))
-            few = ~far & (size <= _FEW_NODES)
-            for low, high in zip(start[few], stop[few], strict=True):
-                visible.append(np.arange(low, high))
-            split = ~far & ~few
-            center = (start[split] + stop[split]) // 2
-            if center.size > _MAX_CELLS:
-                raise OverflowError
-            start = np.concatenate([start[split], center])
-            stop = np.concatenate([center, stop[split]])
-        return np.concatenate(visible), left_out
+        return visible_points(
+            self.rounds * together,
+            self.nodes,
+            enough=self.enough + math.log(self.nodes),
+        )
 
     def differences(self, offsets: Floats) -> Floats:
         """Returns lower bounds of P - e^eps Q for thresholds at these offsets."""

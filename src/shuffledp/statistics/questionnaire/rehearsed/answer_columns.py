@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,25 +72,56 @@ class AnswerColumns(Protocol):
         """
         ...
 
-    def consistent(self, estimate: Any, answers: NDArray[Any]) -> Any:
+    def truth(self, answers: NDArray[Any]) -> Any:
+        """Returns the true numbers of the people who took part.
+
+        Args:
+            answers: Theirs, as the question encodes them.
+        """
+        ...
+
+    def consistent(self, estimate: Any, truth: Any) -> Any:
         """Returns possible numbers, for `sections` in place of the estimates.
 
         Args:
             estimate: Of the question.
-            answers: As of `sections`: they tell whether all people answered.
+            truth: From `truth`: it tells whether all people answered.
         """
         ...
 
     def sections(
-        self, estimate: Any, answers: NDArray[Any], confidence: float
+        self, estimate: Any, truth: Any, confidence: float
     ) -> tuple[SummarySection, ...]:
         """Returns estimates beside the truth.
 
         Args:
             estimate: Of the question.
-            answers: From `read`, of the people who took part.
+            truth: From `truth`.
             confidence: Of intervals, in (0, 1).
         """
+        ...
+
+
+# Of tables the answers themselves are the truth: `isinstance` tells.
+@runtime_checkable
+class CountedColumns(AnswerColumns, Protocol):
+    """A question whose truth is known from counts that add up over parts of the people."""
+
+    @property
+    def num_counts(self) -> int:
+        """How many counts there are."""
+        ...
+
+    def count(self, answers: NDArray[Any]) -> NDArray[Any]:
+        """Counts the answers of a part: whole numbers, shape (counts,).
+
+        Args:
+            answers: As the question encodes them, and has checked them.
+        """
+        ...
+
+    def counted_truth(self, counts: NDArray[Any]) -> Any:
+        """Returns the true numbers, as far as counts of all parts tell them."""
         ...
 
 
@@ -139,14 +170,14 @@ def answer_rows(
 
 
 def answered_section(
-    question: str, people: Any, answers: Floats, confidence: float
+    question: str, people: Any, share: float, confidence: float
 ) -> SummarySection:
     """Returns the share of people who answered a number.
 
     Args:
         question: The name of the question.
         people: Estimate of the number of those who answered.
-        answers: Of all people, NaN for none, shape (n,).
+        share: The true share of people who did.
         confidence: Of intervals, in (0, 1).
     """
     rows = answer_rows(
@@ -154,7 +185,7 @@ def answered_section(
         "share",
         ["answered"],
         shares_of(people, confidence),
-        [float(np.mean(~np.isnan(answers)))],
+        [share],
     )
     title = f"{question}: people who answered"
     words = StatisticLabels(question, title, title, "people", "people", SHARES)

@@ -1,8 +1,10 @@
 """Known answers to a choice: a column of options, or of several options in a cell."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
 from shuffledp.labels import SHARES, StatisticLabels
@@ -18,7 +20,20 @@ from shuffledp.statistics.questionnaire.rehearsed.answer_columns import (
     shares_of,
 )
 from shuffledp.statistics.summary_section import SummarySection
-from shuffledp.types import Ints
+from shuffledp.types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceTruth:
+    """True numbers of a choice.
+
+    Attributes:
+        shares: Of people who picked each option, shape (options,).
+        complete: Whether all people picked one option.
+    """
+
+    shares: Floats
+    complete: bool
 
 
 @dataclass(frozen=True)
@@ -49,24 +64,44 @@ class ChoiceColumns:
         (column,) = self.columns
         return cells.positions(column, self.question.options, self.question.most)
 
-    def consistent(self, estimate: ChoiceEstimate, answers: Ints) -> ConsistentEstimate:
+    def truth(self, answers: Ints) -> ChoiceTruth:
+        """See `AnswerColumns`."""
+        return self.counted_truth(self.count(answers))
+
+    @property
+    def num_counts(self) -> int:
+        """See `CountedColumns`."""
+        return len(self.question.options) + 2
+
+    def count(self, answers: Ints) -> Ints:
+        """Returns the number of people, and of those who picked each option, or none."""
+        positions = np.asarray(answers).ravel().astype(np.int64)
+        picked = np.bincount(positions, minlength=len(self.question.options) + 1)
+        return np.append(len(answers), picked)
+
+    def counted_truth(self, counts: NDArray[Any]) -> ChoiceTruth:
+        """See `CountedColumns`."""
+        people, *picked, none = counts.tolist()
+        shares = np.array([number / people for number in picked])
+        return ChoiceTruth(shares, complete=self.question.most == 1 and not none)
+
+    def consistent(
+        self, estimate: ChoiceEstimate, truth: ChoiceTruth
+    ) -> ConsistentEstimate:
         """Returns possible numbers: see `AnswerColumns`."""
-        question = self.question
-        answered = question.most == 1 and np.all(answers < len(question.options))
-        return estimate.consistent(complete=bool(answered))
+        return estimate.consistent(complete=truth.complete)
 
     def sections(
-        self, estimate: QuestionEstimate, answers: Ints, confidence: float
+        self, estimate: QuestionEstimate, truth: ChoiceTruth, confidence: float
     ) -> tuple[SummarySection, ...]:
         """Returns the share of people who picked each option."""
         name, options = self.question.name, self.question.options
-        counts = np.bincount(answers.ravel(), minlength=len(options) + 1)[:-1]
         rows = answer_rows(
             name,
             "share",
             options,
             shares_of(estimate, confidence),
-            counts / answers.shape[0],
+            truth.shares,
         )
         picked = "answer" if self.question.most == 1 else "answer (several)"
         words = StatisticLabels(name, name, name, picked, "answers", SHARES)

@@ -1,8 +1,10 @@
 """Known answers to a question that estimates a distribution."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.labels import SHARES, Display, StatisticLabels
 from shuffledp.statistics.charts import BarChart, CurveChart, QuantileMark
@@ -20,12 +22,32 @@ from shuffledp.statistics.questionnaire.rehearsed.answer_columns import (
     shares_of,
 )
 from shuffledp.statistics.summary_section import SummarySection
-from shuffledp.types import Floats
+from shuffledp.types import Floats, Ints
 
 # Shares of people below the quantiles that are shown.
 _QUANTILES = np.array([0.1, 0.25, 0.5, 0.75, 0.9])
 # Edges that tables list, and ranges that have bars; CSV and JSON hold all.
 _MOST_LISTED = 20
+
+
+@dataclass(frozen=True, eq=False)
+class DistributionTruth:
+    """True numbers of a distribution.
+
+    Attributes:
+        people: How many took part.
+        ranges: How many answered a number in each range, shape (ranges,).
+        quantiles: NaN where they are not known.
+    """
+
+    people: int
+    ranges: Ints
+    quantiles: Floats
+
+    @property
+    def answered(self) -> int:
+        """How many people answered."""
+        return int(self.ranges.sum())
 
 
 @dataclass(frozen=True)
@@ -57,35 +79,70 @@ class DistributionColumns:
         low, high = self.question.edges[0], self.question.edges[-1]
         return cells.numbers(column, low, high)
 
+    def truth(self, answers: Floats) -> DistributionTruth:
+        """See `AnswerColumns`."""
+        given = answers[~np.isnan(answers)]
+        # Of no answers there is no quantile.
+        quantiles = (
+            np.quantile(given, _QUANTILES, method="inverted_cdf")
+            if given.size
+            else np.full(_QUANTILES.size, np.nan)
+        )
+        return replace(self.counted_truth(self.count(answers)), quantiles=quantiles)
+
+    @property
+    def num_counts(self) -> int:
+        """See `CountedColumns`."""
+        return len(self.question.edges)
+
+    def count(self, answers: Floats) -> Ints:
+        """Returns the number of people, and of answers in each range."""
+        given = np.asarray(answers, dtype=np.float64).ravel()
+        given = given[~np.isnan(given)]
+        ranges = np.histogram(given, np.array(self.question.edges))[0]
+        return np.append(len(answers), ranges)
+
+    def counted_truth(self, counts: NDArray[Any]) -> DistributionTruth:
+        """See `CountedColumns`: counts of ranges tell no quantiles."""
+        people, *ranges = counts.tolist()
+        return DistributionTruth(
+            people, np.array(ranges, np.int64), np.full(_QUANTILES.size, np.nan)
+        )
+
     def consistent(
-        self, estimate: DistributionEstimate, answers: Floats
+        self, estimate: DistributionEstimate, truth: DistributionTruth
     ) -> ConsistentDistribution:
         """Returns possible numbers: see `AnswerColumns`."""
-        del answers
+        del truth
         return estimate.consistent()
 
     def sections(
-        self, estimate: DistributionEstimate, answers: Floats, confidence: float
+        self,
+        estimate: DistributionEstimate,
+        truth: DistributionTruth,
+        confidence: float,
     ) -> tuple[SummarySection, ...]:
         """Returns the distribution function, quantiles, and people in each range.
 
         Ranges have shares of all people, the others those of people who answered; how many
         did is stated if some may not.
         """
-        everybody, answers = answers, answers[~np.isnan(answers)]
-        quantiles = self._quantiles(estimate, answers, confidence)
+        quantiles = self._quantiles(estimate, truth, confidence)
         marks = tuple(
             QuantileMark(share, row.estimate, row.low, row.high)
             for share, row in zip(_QUANTILES.tolist(), quantiles.rows, strict=True)
         )
         return (
-            self._function(estimate, answers, confidence, marks),
+            self._function(estimate, truth, confidence, marks),
             quantiles,
-            self._ranges(estimate, everybody, confidence),
+            self._ranges(estimate, truth, confidence),
             *(
                 (
                     answered_section(
-                        self.question.name, estimate.answered, everybody, confidence
+                        self.question.name,
+                        estimate.answered,
+                        truth.answered / truth.people,
+                        confidence,
                     ),
                 )
                 if self.question.skippable
@@ -101,7 +158,7 @@ class DistributionColumns:
     def _function(
         self,
         estimate: DistributionEstimate,
-        answers: Floats,
+        known: DistributionTruth,
         confidence: float,
         marks: tuple[QuantileMark, ...],
     ) -> SummarySection:
@@ -109,8 +166,8 @@ class DistributionColumns:
         below = estimate.distribution()
         inner = np.array(edges[1:-1])
         # Of nobody's answers there is no share.
-        below_edges = np.searchsorted(np.sort(answers), inner)
-        truth = below_edges / answers.size if answers.size else np.nan
+        below_edges = np.cumsum(known.ranges)[:-1]
+        truth = below_edges / known.answered if known.answered else np.nan
         step = -(-inner.size // _MOST_LISTED)
         rows = answer_rows(
             name,
@@ -129,7 +186,10 @@ class DistributionColumns:
         )
 
     def _quantiles(
-        self, estimate: DistributionEstimate, answers: Floats, confidence: float
+        self,
+        estimate: DistributionEstimate,
+        truth: DistributionTruth,
+        confidence: float,
     ) -> SummarySection:
         name, count = self.question.name, _QUANTILES.size
         intervals = estimate.quantile_intervals(_QUANTILES, confidence)
@@ -146,9 +206,7 @@ class DistributionColumns:
             "quantile",
             [f"{100.0 * share:g}% of people are below" for share in _QUANTILES],
             numbers,
-            np.quantile(answers, _QUANTILES, method="inverted_cdf")
-            if answers.size
-            else np.nan,
+            truth.quantiles,
         )
         title = f"{name}{self._of('those who answered')}: quantiles"
         display = Display("quantile", axis=name, has_bars=False)
@@ -156,19 +214,21 @@ class DistributionColumns:
         return SummarySection(words, rows, None)
 
     def _ranges(
-        self, estimate: DistributionEstimate, answers: Floats, confidence: float
+        self,
+        estimate: DistributionEstimate,
+        truth: DistributionTruth,
+        confidence: float,
     ) -> SummarySection:
-        name, edges = self.question.name, np.array(self.question.edges)
-        counts = np.histogram(answers[~np.isnan(answers)], edges)[0]
+        name = self.question.name
         rows = answer_rows(
             name,
             "share",
             estimate.labels,
             shares_of(estimate, confidence),
-            counts / answers.size,
+            truth.ranges / truth.people,
         )
         title = f"{name}{self._of('all people')}: people by range"
-        few = counts.size <= _MOST_LISTED
+        few = truth.ranges.size <= _MOST_LISTED
         return SummarySection(
             StatisticLabels(name, title, title, "range", "ranges", SHARES),
             rows,

@@ -1,8 +1,10 @@
 """Known groups and numbers of people, for means by group."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.labels import SHARES, Display, StatisticLabels
 from shuffledp.statistics.charts import BarChart, IntervalChart
@@ -16,8 +18,25 @@ from shuffledp.statistics.questionnaire.rehearsed.answer_columns import (
     answer_rows,
     shares_of,
 )
+from shuffledp.statistics.questionnaire.rehearsed.step_sums import (
+    mean_of_steps,
+    step_sums,
+)
 from shuffledp.statistics.summary_section import SummarySection
 from shuffledp.types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class GroupTruth:
+    """True numbers of groups.
+
+    Attributes:
+        means: Of each group, NaN if it is empty, shape (groups,).
+        shares: Of people in each group, shape (groups,).
+    """
+
+    means: Floats
+    shares: Floats
 
 
 @dataclass(frozen=True)
@@ -54,36 +73,68 @@ class GroupColumns:
         position = np.where(unknown, len(groups), position)
         return np.stack([position, np.where(unknown, low, numbers)], axis=1)
 
+    def truth(self, answers: Floats) -> GroupTruth:
+        """See `AnswerColumns`."""
+        position = answers[:, 0].astype(np.int64)
+        size = len(self.question.people) + 1
+        counts = np.bincount(position, minlength=size)[:-1]
+        total = np.bincount(position, answers[:, 1], minlength=size)[:-1]
+        # The mean of an empty group is unknown.
+        means = np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
+        return GroupTruth(means, counts / answers.shape[0])
+
+    @property
+    def num_counts(self) -> int:
+        """See `CountedColumns`."""
+        return 2 * len(self.question.people) + 1
+
+    def count(self, answers: Floats) -> NDArray[Any]:
+        """Returns the number of people, those in each group, and sums in steps."""
+        low, high = self.question.low, self.question.high
+        position = answers[:, 0].astype(np.int64)
+        size = len(self.question.people) + 1
+        # Beside no group there may be any number.
+        numbers = np.clip(answers[:, 1], low, high)
+        sums = step_sums(numbers, position, size, low=low, high=high)[:-1]
+        counts = np.bincount(position, minlength=size)[:-1]
+        return np.array([len(answers), *counts.tolist(), *sums], dtype=object)
+
+    def counted_truth(self, counts: NDArray[Any]) -> GroupTruth:
+        """See `CountedColumns`."""
+        people, *others = counts.tolist()
+        sizes, sums = np.split(np.array(others, dtype=object), 2)
+        low, high = self.question.low, self.question.high
+        means = [
+            mean_of_steps(total, size, low=low, high=high)
+            for total, size in zip(sums.tolist(), sizes.tolist(), strict=True)
+        ]
+        return GroupTruth(np.array(means), (sizes / people).astype(np.float64))
+
     def consistent(
-        self, estimate: GroupMeanEstimate, answers: Floats
+        self, estimate: GroupMeanEstimate, truth: GroupTruth
     ) -> ConsistentGroupMeans:
         """Returns possible numbers: see `AnswerColumns`."""
-        del answers
+        del truth
         return estimate.consistent()
 
     def sections(
-        self, estimate: GroupMeanEstimate, answers: Floats, confidence: float
+        self, estimate: GroupMeanEstimate, truth: GroupTruth, confidence: float
     ) -> tuple[SummarySection, ...]:
         """Returns the mean of each group, and the share of people in it."""
         name, groups = self.question.name, self.question.people
-        position = answers[:, 0].astype(np.int64)
-        counts = np.bincount(position, minlength=len(groups) + 1)[:-1]
-        total = np.bincount(position, answers[:, 1], minlength=len(groups) + 1)[:-1]
-        # The mean of a group that is empty is unknown to everybody.
-        truth = np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
         means = answer_rows(
             name,
             "mean",
             groups,
             (estimate.value, estimate.standard_error, estimate.interval(confidence)),
-            truth,
+            truth.means,
         )
         people = answer_rows(
             name,
             "share",
             groups,
             shares_of(estimate.people, confidence),
-            counts / answers.shape[0],
+            truth.shares,
         )
         title, display = f"{name}: means", Display("mean", axis=name, has_bars=False)
         by_group = f"{name}: people by group"

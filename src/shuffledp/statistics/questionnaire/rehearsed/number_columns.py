@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
 from shuffledp.labels import Display, StatisticLabels
@@ -19,8 +20,25 @@ from shuffledp.statistics.questionnaire.rehearsed.answer_columns import (
     answer_rows,
     answered_section,
 )
+from shuffledp.statistics.questionnaire.rehearsed.step_sums import (
+    mean_of_steps,
+    step_sums,
+)
 from shuffledp.statistics.summary_section import SummarySection
 from shuffledp.types import Floats
+
+
+@dataclass(frozen=True)
+class NumberTruth:
+    """True numbers of answers.
+
+    Attributes:
+        mean: Of those that were given; NaN if there are none.
+        answered: Share of people who gave one.
+    """
+
+    mean: float
+    answered: float
 
 
 @dataclass(frozen=True)
@@ -51,15 +69,42 @@ class NumberColumns:
         (column,) = self.columns
         return cells.numbers(column, self.question.low, self.question.high)
 
+    def truth(self, answers: Floats) -> NumberTruth:
+        """See `AnswerColumns`."""
+        given = answers[~np.isnan(answers)]
+        mean = float(given.mean()) if given.size else math.nan
+        return NumberTruth(mean, given.size / answers.size)
+
+    @property
+    def num_counts(self) -> int:
+        """See `CountedColumns`."""
+        return 3
+
+    def count(self, answers: Floats) -> NDArray[Any]:
+        """Returns numbers of people and of answers, and the sum of these in steps."""
+        low, high = self.question.low, self.question.high
+        given = np.asarray(answers, dtype=np.float64).ravel()
+        given = given[~np.isnan(given)]
+        alike = np.zeros(given.size, np.int64)
+        sums = step_sums(given, alike, 1, low=low, high=high)
+        return np.array([len(answers), given.size, *sums], dtype=object)
+
+    def counted_truth(self, counts: NDArray[Any]) -> NumberTruth:
+        """See `CountedColumns`."""
+        people, given, total = counts.tolist()
+        low, high = self.question.low, self.question.high
+        mean = mean_of_steps(total, given, low=low, high=high)
+        return NumberTruth(mean, given / people)
+
     def consistent(
-        self, estimate: NumberEstimate | GroupMeanEstimate, answers: Floats
+        self, estimate: NumberEstimate | GroupMeanEstimate, truth: NumberTruth
     ) -> ConsistentEstimate:
         """Returns possible numbers: see `AnswerColumns`."""
-        del answers
+        del truth
         return estimate.consistent()
 
     def sections(
-        self, estimate: Any, answers: Floats, confidence: float
+        self, estimate: Any, truth: NumberTruth, confidence: float
     ) -> tuple[SummarySection, ...]:
         """Returns the mean of those who answered, and how many did if some may not."""
         name = self.question.name
@@ -68,12 +113,10 @@ class NumberColumns:
             estimate.standard_error,
             estimate.interval(confidence),
         )
-        given = answers[~np.isnan(answers)]
-        truth = float(given.mean()) if given.size else math.nan
-        rows = answer_rows(name, "mean", estimate.labels, numbers, [truth])
+        rows = answer_rows(name, "mean", estimate.labels, numbers, [truth.mean])
         display = Display("mean", axis=name, has_bars=False)
         words = StatisticLabels(name, name, name, "number", "numbers", display)
         mean = SummarySection(words, rows, IntervalChart())
         if not self.question.skippable:
             return (mean,)
-        return mean, answered_section(name, estimate.people, answers, confidence)
+        return mean, answered_section(name, estimate.people, truth.answered, confidence)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInputError
 from shuffledp.format_number import plain
 from shuffledp.labels import StatisticLabels
@@ -15,6 +16,7 @@ from shuffledp.planning.protocol_plan import Wish
 from shuffledp.population import Population
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.manipulation import Manipulation, manipulation_of
+from shuffledp.statistics.questionnaire.protocol import Questionnaire
 from shuffledp.statistics.questionnaire.question_file import QuestionFile
 from shuffledp.statistics.questionnaire.questionnaire_plan import (
     QuestionnairePlan,
@@ -119,15 +121,58 @@ def run_plan(
     Raises:
         InvalidInputError: If all messages together are too many for one process.
     """
-    people, asked = Population.from_budgets(targets), plan.questionnaire
     tally = _tally(plan, answers, targets, stage)
+    summary = summary_of(
+        words,
+        plan.questionnaire,
+        answered,
+        {name: each.truth(answers[name]) for name, each in answered.items()},
+        (plan.guarantee, _sent(plan)),
+        (tally, Population.from_budgets(targets)),
+        stage=stage,
+        source=source,
+        consistent=consistent,
+    )
+    return replace(summary, plan=plan)
+
+
+def summary_of(
+    words: StatisticLabels,
+    asked: Questionnaire,
+    answered: Mapping[str, AnswerColumns],
+    truths: Mapping[str, Any],
+    certified: tuple[Guarantee, str],
+    collected: tuple[Tally, Population],
+    *,
+    stage: Stage,
+    source: str,
+    consistent: bool = False,
+) -> Summary:
+    """Estimates from a tally, and sums up.
+
+    Args:
+        words: Of the statistic.
+        asked: The questionnaire that ran.
+        answered: How answers to each question were read, by its name.
+        truths: Of each question, from its `answered`.
+        certified: The guarantee, and a sentence on the messages of a report.
+        collected: The tally of all reports, and the people who sent them.
+        stage: Settings.
+        source: Origin of the answers, as a phrase.
+        consistent: Whether possible numbers stand beside the estimates.
+    """
+    (guarantee, sent), (tally, people) = certified, collected
     stage.on_step("estimate")
     estimates = asked.estimate(tally, people)
     sections = tuple(
         section
         for name, estimate in estimates.items()
         for section in _sections(
-            answered[name], estimate, answers[name], stage.confidence, consistent
+            answered[name],
+            estimate,
+            truths[name],
+            stage.confidence,
+            consistent,
         )
     )
     circumstances = stage.circumstances(source)
@@ -140,17 +185,16 @@ def run_plan(
         seed=stage.seed,
         confidence=stage.confidence,
         unbiased_if=_UNBIASED,
-        guarantee=plan.guarantee,
-        manipulation=_manipulation(plan, people),
+        guarantee=guarantee,
+        manipulation=_manipulation(asked, people),
         caveats=(
             _SKIPS,
-            _sent(plan),
+            sent,
             *((CONSISTENT_NOTE, _COMPLETE) if consistent else ()),
             *circumstances.caveats,
         ),
         warnings=circumstances.warnings,
         parts=sections,
-        plan=plan,
         estimates=estimates,
     )
 
@@ -158,16 +202,16 @@ def run_plan(
 def _sections(
     answered: AnswerColumns,
     estimate: Any,
-    answers: NDArray[Any],
+    truth: Any,
     confidence: float,
     consistent: bool,
 ) -> tuple[SummarySection, ...]:
     """Returns the sections of a question, with possible numbers if they are wanted."""
-    sections = answered.sections(estimate, answers, confidence)
+    sections = answered.sections(estimate, truth, confidence)
     if not consistent:
         return sections
     possible = answered.sections(
-        answered.consistent(estimate, answers), answers, confidence
+        answered.consistent(estimate, truth), truth, confidence
     )
     return tuple(
         replace(
@@ -215,9 +259,9 @@ def _tally(
     return asked.tally(shuffled)
 
 
-def _manipulation(plan: QuestionnairePlan, people: Population) -> Manipulation:
+def _manipulation(asked: Questionnaire, people: Population) -> Manipulation:
     """Returns by how much dishonest people can move the share of people in a bucket."""
-    counts, n = plan.questionnaire.counts, people.num_users
+    counts, n = asked.counts, people.num_users
     even = [np.full(g.buckets, g.most / g.buckets) for g in counts.groups]
     errors = np.concatenate(counts.predicted_errors(people, even)) / n
     return manipulation_of(

@@ -72,21 +72,25 @@ class TableColumns:
         ]
         return np.stack(parts, axis=1)
 
+    def truth(self, answers: Ints) -> Ints:
+        """Returns the answers: see `AnswerColumns`."""
+        return answers
+
     def consistent(
-        self, estimate: TableEstimate | PairsEstimate, answers: Ints
+        self, estimate: TableEstimate | PairsEstimate, truth: Ints
     ) -> ConsistentEstimate:
         """Returns possible numbers: see `AnswerColumns`."""
         sizes = [len(texts) for texts in self.question.attributes.values()]
-        return estimate.consistent(complete=bool(np.all(answers < np.array(sizes))))
+        return estimate.consistent(complete=bool(np.all(truth < np.array(sizes))))
 
     def sections(
-        self, estimate: QuestionEstimate, answers: Ints, confidence: float
+        self, estimate: QuestionEstimate, truth: Ints, confidence: float
     ) -> tuple[SummarySection, ...]:
         """Returns the share of people in each cell."""
         name = self.question.name
-        truth = np.concatenate([self._shares(table, answers) for table in self._tables])
+        shares = np.concatenate([self._shares(table, truth) for table in self._tables])
         rows = answer_rows(
-            name, "share", estimate.labels, shares_of(estimate, confidence), truth
+            name, "share", estimate.labels, shares_of(estimate, confidence), shares
         )
         words = StatisticLabels(name, name, name, "cell", "cells", SHARES)
         return (SummarySection(words, rows, self._chart()),)
