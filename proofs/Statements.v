@@ -4,6 +4,7 @@
     parts of [p x - e * q x]; README.md says what the other words mean. *)
 From mathcomp Require Import all_ssreflect all_algebra fingroup perm.
 From Shuffled Require Import Divergence Shuffle Blanket Monotone Coins Orders Certificate.
+From Shuffled Require Import Composition.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Import GRing.Theory Num.Theory.
@@ -118,5 +119,65 @@ Theorem sealed_batch_is_blind (U C : finType) (seal : Y -> U -> C)
 Proof. by split; [exact: sealed_batch_kernel | exact: sealed_batch_blind]. Qed.
 
 End Views.
+
+(** Several protocols with the same people. *)
+Section Protocols.
+
+(** Of distributions, a pair that dominates does so the other way round, too. *)
+Theorem domination_reverses (S T : finType) (p q : S -> R) (a b : T -> R) :
+  distribution p -> distribution q -> distribution a -> distribution b ->
+  dominated p q a b -> dominated q p b a.
+Proof. exact: dominated_reverse. Qed.
+
+(** Protocols that are independent of each other, *)
+Theorem composition (T U : nat -> finType) (p q : forall i, T i -> R)
+    (a b : forall i, U i -> R) (n : nat) :
+  (forall i, distribution (p i)) -> (forall i, distribution (q i)) ->
+  (forall i, distribution (a i)) -> (forall i, distribution (b i)) ->
+  (forall i, dominated (p i) (q i) (a i) (b i)) ->
+  dominated (product_law p (n := n)) (product_law q (n := n))
+            (product_law a (n := n)) (product_law b (n := n)).
+Proof. by move=> dist_p dist_q *; apply: dominated_transcript => // i seen. Qed.
+
+(** and protocols of which each may depend on all that was seen of those before. *)
+Theorem adaptive_composition (T U : nat -> finType)
+    (k l : forall i, transcript T i -> T i -> R) (a b : forall i, U i -> R) (n : nat) :
+  (forall i, kernel (k i)) -> (forall i, kernel (l i)) ->
+  (forall i, distribution (a i)) -> (forall i, distribution (b i)) ->
+  (forall i seen, dominated (k i seen) (l i seen) (a i) (b i)) ->
+  dominated (transcript_law k (n := n)) (transcript_law l (n := n))
+            (product_law a (n := n)) (product_law b (n := n)).
+Proof. exact: dominated_transcript. Qed.
+
+(** A grid of ratios: an outcome may be split into two with the same totals, whose ratios
+    are those of the grid to either side. *)
+Theorem grid_split_dominates (T : finType) (lo hi p q : T -> R) :
+  (forall x, lo x < hi x) -> (forall x, lo x * q x <= p x <= hi x * q x) ->
+  [/\ forall x, split_p lo hi p q (x, true) + split_p lo hi p q (x, false) = p x,
+      forall x, split_q lo hi p q (x, true) + split_q lo hi p q (x, false) = q x,
+      forall y, 0 <= split_q lo hi p q y
+    & dominated p q (split_p lo hi p q) (split_q lo hi p q)].
+Proof.
+split; [exact: split_p_total|exact: split_q_total|exact: split_q_ge0|exact: split_dominates].
+Qed.
+
+(** Outcomes of the same ratio may be merged without loss. *)
+Theorem merging_same_ratios (S T : finType) (g : S -> T) (c d : T -> R)
+    (weight p q : S -> R) (e : R) :
+  (forall x, 0 <= weight x) ->
+  (forall x, p x = c (g x) * weight x) -> (forall x, q x = d (g x) * weight x) ->
+  hs e (merged g p) (merged g q) = hs e p q.
+Proof. exact: merge_same_ratio. Qed.
+
+(** Where only a part of both laws is known, [p'] and [q'], what is left out is added to the
+    divergence, or subtracted. Totals may be below 1: [T] may be any window of outcomes. *)
+Theorem bounds_from_a_part (T : finType) (p q p' q' : T -> R) (e : R) :
+  0 <= e -> (forall x, p' x <= p x) -> (forall x, q' x <= q x) ->
+  \sum_x p x <= 1 -> \sum_x q x <= 1 ->
+  \sum_x pos (p' x - e * q' x) - e * (1 - \sum_x q' x) <= hs e p q
+    <= 1 - \sum_x Num.min (p' x) (e * q' x).
+Proof. by move=> *; rewrite hs_ge_part ?hs_le_part. Qed.
+
+End Protocols.
 
 End Statements.
