@@ -4,7 +4,7 @@
     parts of [p x - e * q x]; README.md says what the other words mean. *)
 From mathcomp Require Import all_ssreflect all_algebra fingroup perm.
 From Shuffled Require Import Divergence Shuffle Blanket Monotone Coins Orders Certificate.
-From Shuffled Require Import Composition.
+From Shuffled Require Import Composition Histogram Concave WorstData TwoMessages.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Import GRing.Theory Num.Theory.
@@ -179,5 +179,85 @@ Theorem bounds_from_a_part (T : finType) (p q p' q' : T -> R) (e : R) :
 Proof. by move=> *; rewrite hs_ge_part ?hs_le_part. Qed.
 
 End Protocols.
+
+(** Which view shows most: how often each message was sent. *)
+Section Histogram.
+Variables (Y T : finType) (N : nat) (e : R) (mu nu : {ffun 'I_N -> Y} -> R).
+
+Theorem histogram_shows_most (view : {ffun 'I_N -> Y} -> T -> R) :
+  kernel view -> order_blind view ->
+  hs e (push view mu) (push view nu)
+    <= hs e (push (observe R (@histogram Y N)) mu) (push (observe R (@histogram Y N)) nu).
+Proof. exact: blind_le_histogram. Qed.
+
+Theorem random_order_shows_as_much :
+  hs e (push (@random_order R Y N) mu) (push (@random_order R Y N) nu)
+    = hs e (push (observe R (@histogram Y N)) mu) (push (observe R (@histogram Y N)) nu).
+Proof. exact: hs_random_order. Qed.
+
+End Histogram.
+
+(** Two messages: the target user sends a 1 with probability [a] or [b], and person [i] of
+    [n] others with probability [u i]. *)
+Section TwoMessages.
+Variables (n : nat) (e a b : R) (u : 'I_n -> R).
+
+Let number (a : R) (u : 'I_n -> R) := push (observe R (@ones n.+1)) (bits a u).
+
+(** The number of ones shows as much as the histogram. *)
+Theorem ones_show_as_much :
+  hs e (push (observe R (@histogram _ n.+1)) (bits a u))
+       (push (observe R (@histogram _ n.+1)) (bits b u)) = hs e (number a u) (number b u).
+Proof. exact: hs_ones. Qed.
+
+Theorem number_of_ones_log_concave :
+  probabilities u -> log_concave (heads_law u).
+Proof. exact: heads_law_concave. Qed.
+
+(** The exact divergence. [shifted f s] is [f (s - 1)], and 0 for [s = 0]. *)
+Theorem two_messages_exact :
+  hs e (number a u) (number b u) =
+  \sum_(s < n.+2) pos ((a - e * b) * shifted (heads_law u) s
+                       - (e * (1 - b) - (1 - a)) * heads_law u s).
+Proof. exact: hs_bits. Qed.
+
+(** It is the largest excess of an event "at least t ones", *)
+Theorem two_messages_threshold :
+  probabilities u -> e * b <= a ->
+  let excess t := (a - e * b) * shifted (heads_law u) t
+                  - (e - 1) * \sum_(t <= s < n.+1) heads_law u s in
+  (exists t, hs e (number a u) (number b u) = excess t) /\
+  (forall t, excess t <= hs e (number a u) (number b u)).
+Proof. exact: two_messages_event. Qed.
+
+(** or 0 if the target user's own message is as likely as that. *)
+Theorem two_messages_zero :
+  probabilities u -> 1 <= e -> b <= a <= 1 -> a <= e * b -> hs e (number a u) (number b u) = 0.
+Proof. exact: hs_bits_zero. Qed.
+
+(** Worst data: whatever is seen, it is worst if every person's probability is at an end of
+    its interval. *)
+Theorem worst_data (T : finType) (view : {ffun 'I_n.+1 -> bool} -> T -> R)
+    (lo hi : 'I_n -> R) :
+  (forall i, lo i <= u i <= hi i) ->
+  exists u' : 'I_n -> R,
+    (forall i, u' i = lo i \/ u' i = hi i) /\
+    hs e (push view (bits a u)) (push view (bits b u))
+      <= hs e (push view (bits a u')) (push view (bits b u')).
+Proof. by move=> between; apply: worst_data_at_ends. Qed.
+
+End TwoMessages.
+
+(** The same for any messages: where the others' distributions are mixtures, it is worst if
+    every person sends by one of the parts. *)
+Theorem worst_parts (Y T J : finType) (n : nat) (view : {ffun 'I_n.+1 -> Y} -> T -> R)
+    (w : 'I_n -> J -> R) (part : 'I_n -> J -> Y -> R) (e : R) (p q : Y -> R) :
+  (forall i, distribution (w i)) ->
+  let mixed i v := \sum_j w i j * part i j v in
+  exists c : {ffun 'I_n -> J},
+    hs e (push view (sent p mixed)) (push view (sent q mixed))
+      <= hs e (push view (sent p (fun i => part i (c i))))
+              (push view (sent q (fun i => part i (c i)))).
+Proof. by move=> dist mixed; apply: extreme_data. Qed.
 
 End Statements.
