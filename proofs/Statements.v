@@ -5,6 +5,7 @@
 From mathcomp Require Import all_ssreflect all_algebra fingroup perm.
 From Shuffled Require Import Divergence Shuffle Blanket Monotone Coins Orders Certificate.
 From Shuffled Require Import Composition Histogram Concave WorstData TwoMessages.
+From Shuffled Require Import Counts Buckets.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Import GRing.Theory Num.Theory.
@@ -120,10 +121,8 @@ Proof. by split; [exact: sealed_batch_kernel | exact: sealed_batch_blind]. Qed.
 
 End Views.
 
-(** Several protocols with the same people. *)
-Section Protocols.
-
-(** Of distributions, a pair that dominates does so the other way round, too. *)
+(** Several protocols with the same people. Of distributions, a pair that dominates does so
+    the other way round, too. *)
 Theorem domination_reverses (S T : finType) (p q : S -> R) (a b : T -> R) :
   distribution p -> distribution q -> distribution a -> distribution b ->
   dominated p q a b -> dominated q p b a.
@@ -177,8 +176,6 @@ Theorem bounds_from_a_part (T : finType) (p q p' q' : T -> R) (e : R) :
   \sum_x pos (p' x - e * q' x) - e * (1 - \sum_x q' x) <= hs e p q
     <= 1 - \sum_x Num.min (p' x) (e * q' x).
 Proof. by move=> *; rewrite hs_ge_part ?hs_le_part. Qed.
-
-End Protocols.
 
 (** Which view shows most: how often each message was sent. *)
 Section Histogram.
@@ -235,6 +232,12 @@ Theorem two_messages_zero :
   probabilities u -> 1 <= e -> b <= a <= 1 -> a <= e * b -> hs e (number a u) (number b u) = 0.
 Proof. exact: hs_bits_zero. Qed.
 
+(** Who holds which value does not matter. *)
+Theorem two_messages_renamed (s : 'S_n) :
+  hs e (number a (fun i => u (s i))) (number b (fun i => u (s i)))
+    = hs e (number a u) (number b u).
+Proof. exact: hs_bits_renamed. Qed.
+
 (** Worst data: whatever is seen, it is worst if every person's probability is at an end of
     its interval. *)
 Theorem worst_data (T : finType) (view : {ffun 'I_n.+1 -> bool} -> T -> R)
@@ -259,5 +262,96 @@ Theorem worst_parts (Y T J : finType) (n : nat) (view : {ffun 'I_n.+1 -> Y} -> T
       <= hs e (push view (sent p (fun i => part i (c i))))
               (push view (sent q (fun i => part i (c i)))).
 Proof. by move=> dist mixed; apply: extreme_data. Qed.
+
+(** Counts among geometric noise: a bucket shows A + Z messages "+" and B + Z messages "-",
+    A and B geometric with ratio [p], and Z pairs of any law [pairs]. *)
+Section Counts.
+Variables (p : R) (pairs : nat -> R).
+
+Let g := flood p pairs.
+
+Theorem counts_closed_form (x y : nat) :
+  let u := minn x y in
+  bucket p pairs x y = (1 - p) ^+ 2 * p ^+ (x + y - 2 * u) * g u.
+Proof. exact: bucket_closed_form. Qed.
+
+(** With one "+" more [x, y] is as likely as [x - 1, y] without; the ratio depends on [x]
+    alone where [x <= y], and is [1 / p] elsewhere. *)
+Theorem counts_ratio (x y : nat) :
+  if (x <= y)%N then bucket_more p pairs x y * g x = p * shifted g x * bucket p pairs x y
+  else p * bucket_more p pairs x y = bucket p pairs x y.
+Proof. exact: bucket_ratio. Qed.
+
+(** Masses of [k] outcomes in a row, without and with the message; [p ^+ k] vanishes as [k]
+    grows. *)
+Theorem counts_masses (u k : nat) :
+  [/\ \sum_(j < k) bucket p pairs u (u + j) = (1 - p) * (1 - p ^+ k) * g u,
+      \sum_(j < k) bucket_more p pairs u (u + j) = (1 - p) * (1 - p ^+ k) * (p * shifted g u),
+      \sum_(j < k) bucket p pairs (u + j).+1 u = (1 - p) * (1 - p ^+ k) * (p * g u)
+    & \sum_(j < k) bucket_more p pairs (u + j).+1 u = (1 - p) * (1 - p ^+ k) * g u].
+Proof. exact: bucket_masses. Qed.
+
+Theorem counts_total (m : nat) :
+  (1 - p ^+ 2) * (\sum_(u < m.+1) g u) + p ^+ 2 * g m = \sum_(z < m.+1) pairs z.
+Proof. exact: flood_mass. Qed.
+
+Hypotheses (p_probability : 0 <= p <= 1) (pairs_ge0 : forall z, 0 <= pairs z).
+
+(** In any window, what matters of an outcome is [x] if [x <= y], and nothing otherwise: no
+    divergence is lost, for a message sent with any probability [r]. *)
+Theorem counts_one_dimension (r e : R) (N : nat) :
+  hs e (merged (@cell N) (with_message p pairs r (N := N)))
+       (merged (@cell N) (without_message p pairs (N := N)))
+    = hs e (with_message p pairs r (N := N)) (without_message p pairs (N := N)).
+Proof. exact: one_dimension. Qed.
+
+(** No ratio exceeds [1 / p]; they rise with [x] if the law of the pairs is log-concave. *)
+Theorem counts_ratios_rise :
+  (forall x, p ^+ 2 * shifted g x <= g x) /\
+  (log_concave pairs -> rising (shifted g) g).
+Proof.
+split=> [x|concave]; first exact: flood_step.
+by apply: shifted_rising; [apply: flood_ge0 | apply: flood_concave].
+Qed.
+
+End Counts.
+
+(** Poisson noise of mean [m], without the factor exp(- m): the ratio at [x] is [x / m]. *)
+Theorem poisson_counts (m : R) :
+  (forall x, shifted (poisson m) x * m = x%:R * poisson m x) /\
+  (0 <= m -> rising (shifted (poisson m)) (poisson m)).
+Proof.
+split=> [x|m0]; first exact: poisson_ratio.
+by apply: shifted_rising => [x|]; [rewrite divr_ge0 ?exprn_ge0 ?ler0n | apply: poisson_concave].
+Qed.
+
+(** Dummies of the shuffler: the ratio is [p] up to [c], and [1 / p] beyond. *)
+Theorem dummies_counts (p : R) (c x : nat) :
+  if (x < c)%N then dummies p c x = p * dummies p c x.+1
+  else p * dummies p c x = dummies p c x.+1.
+Proof. exact: dummies_ratio. Qed.
+
+(** Other people's answers, and the noise of more people, are independent of the target user
+    and added on top. *)
+Theorem added_on_top (T U V : finType) (add : T -> U -> V) (others : U -> R) (e : R)
+    (p q : T -> R) :
+  distribution others -> hs e (added add others p) (added add others q) <= hs e p q.
+Proof. exact: hs_added. Qed.
+
+(** A message moves from one bucket to another. [p i] and [q i] are the laws of bucket [i]
+    with the message and without it; the buckets are independent. *)
+Theorem moved_message (I T : finType) (p q : I -> T -> R) (e : R) (x x' : I) :
+  x != x' -> (forall i, distribution (q i)) ->
+  hs e (message_at p q x) (message_at p q x') =
+  hs e (fun y : T * T => p x y.1 * q x' y.2) (fun y => q x y.1 * p x' y.2).
+Proof. exact: hs_moved. Qed.
+
+(** For every count of the other bucket, of probabilities [a] and [b], the best event is a
+    half line. *)
+Theorem half_line_for_each_count (p q : nat -> R) (a b e : R) (N : nat) :
+  (forall x, 0 <= p x) -> (forall x, 0 <= q x) -> 0 <= a -> rising p q ->
+  exists t, \sum_(x < N) pos (p x * a - e * (q x * b))
+            = \sum_(x < N | (t <= x)%N) (p x * a - e * (q x * b)).
+Proof. exact: half_lines. Qed.
 
 End Statements.

@@ -1,6 +1,6 @@
 (** Everybody sends a 1 or a 0: the exact divergence, and the worst data. *)
 From mathcomp Require Import all_ssreflect all_algebra fingroup perm.
-From Shuffled Require Import Divergence Shuffle Blanket Certificate Orders Algebra.
+From Shuffled Require Import Divergence Shuffle Blanket Coins Certificate Orders Algebra.
 From Shuffled Require Import Histogram Concave WorstData.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -171,6 +171,22 @@ by case: ifP; rewrite ?pos_ge ?pos_ge0.
 Qed.
 
 End Ones.
+
+(** Who holds which value does not matter. *)
+Lemma hs_bits_renamed (R : realFieldType) n (s : 'S_n) (a b e : R) (u : 'I_n -> R) :
+  let number a u := push (observe R (@ones n.+1)) (bits a u) in
+  hs e (number a (fun i => u (s i))) (number b (fun i => u (s i)))
+  = hs e (number a u) (number b u).
+Proof.
+move=> number; have same m : heads_law (fun i => u (s i)) m = heads_law u m.
+  have indicator (v : 'I_n -> R) :
+      heads_law v m = \sum_c coins v c * (heads c == m)%:R.
+    rewrite /heads_law big_mkcond; apply: eq_bigr => c _.
+    by case: eqP; rewrite ?mulr1 ?mulr0.
+  by rewrite !indicator (renamed_coins s u (fun h => (h == m)%:R)).
+rewrite !hs_bits; apply: eq_bigr => k _; congr pos; rewrite same.
+by case: (nat_of_ord k) => //= m; rewrite same.
+Qed.
 
 (** If the target user's own message is within the budget, so is all that is seen. *)
 Lemma hs_bits_zero (R : realFieldType) n (a b e : R) (u : 'I_n -> R) :
