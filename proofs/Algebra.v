@@ -38,11 +38,16 @@ End Operations.
 (** Names the operations as [field_ring] does, so that [ring] recognizes them. *)
 Ltac name_operations R :=
   repeat match goal with
-  | |- context [@GRing.add ?V ?x ?y] => progress change (@GRing.add V x y) with (@add_of R x y)
-  | |- context [@GRing.opp ?V ?x] => progress change (@GRing.opp V x) with (@opp_of R x)
-  | |- context [@GRing.mul ?V ?x ?y] => progress change (@GRing.mul V x y) with (@mul_of R x y)
-  | |- context [GRing.zero ?V] => progress change (GRing.zero V) with (@zero_of R)
-  | |- context [GRing.one ?V] => progress change (GRing.one V) with (@one_of R)
+  | |- context [@GRing.add ?V ?x ?y] =>
+      progress change (@GRing.add V x y) with (@add_of R x y)
+  | |- context [@GRing.opp ?V ?x] =>
+      progress change (@GRing.opp V x) with (@opp_of R x)
+  | |- context [@GRing.mul ?V ?x ?y] =>
+      progress change (@GRing.mul V x y) with (@mul_of R x y)
+  | |- context [GRing.zero ?V] =>
+      progress change (GRing.zero V) with (@zero_of R)
+  | |- context [GRing.one ?V] =>
+      progress change (GRing.one V) with (@one_of R)
   end.
 
 Ltac ring_in R :=

@@ -17,14 +17,16 @@ Hypothesis mu_dist : forall i, i \notin codom f -> distribution (mu i).
 Definition independent (K : finType) (lambda : K -> T -> R) (y : {ffun K -> T}) : R :=
   \prod_i lambda i (y i).
 
-Let inside (lambda : I -> T -> R) : {ffun J -> T} -> R := independent (fun j => lambda (f j)).
+Let inside (lambda : I -> T -> R) : {ffun J -> T} -> R :=
+  independent (fun j => lambda (f j)).
 
 Lemma independent_split (lambda : I -> T -> R) y :
   (forall i, i \notin codom f -> lambda i =1 mu i) ->
   independent lambda y =
   (\prod_(i | i \notin codom f) mu i (y i)) * inside lambda [ffun j => y (f j)].
 Proof.
-move=> eq_lambda; rewrite /independent (bigID (mem (codom f))) mulrC; congr (_ * _); last first.
+move=> eq_lambda.
+rewrite /independent (bigID (mem (codom f))) mulrC; congr (_ * _); last first.
   by apply: eq_big => [//|i out]; apply: eq_lambda.
 under eq_bigl do rewrite andbC; rewrite big_codom //.
 by rewrite /inside /independent; apply: eq_bigr => j _; rewrite ffunE.
@@ -65,7 +67,8 @@ Theorem hs_moved e x x' :
   hs e (fun y : T * T => p x y.1 * q x' y.2) (fun y => q x y.1 * p x' y.2).
 Proof.
 move=> ne q_dist; pose f (b : bool) := if b then x' else x.
-have inj_f : injective f by move=> [] [] //= eq; move: ne; rewrite /f in eq; rewrite eq eqxx.
+have inj_f : injective f 
+  by move=> [] [] //= eq; move: ne; rewrite /f in eq; rewrite eq eqxx.
 have out i : i \notin codom f -> (i == x = false) * (i == x' = false).
   move=> out; split; apply: contraNF out => /eqP->.
     by apply/codomP; exists false.

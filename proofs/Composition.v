@@ -1,4 +1,5 @@
-(** Several protocols with the same people: pairs that dominate, and what grids do to them. *)
+(** Several protocols with the same people: pairs that dominate, and what grids do to
+    them. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Shuffled Require Import Divergence Algebra.
 Set Implicit Arguments.
@@ -18,7 +19,8 @@ Definition dominated (S T : finType) (p q : S -> R) (a b : T -> R) : Prop :=
 Definition joint (S T : finType) (p : S -> R) (k : S -> T -> R) (y : S * T) : R :=
   p y.1 * k y.1 y.2.
 
-(** All that is seen of the first [n] protocols: the outcomes of each, of a type of its own. *)
+(** All that is seen of the first [n] protocols: the outcomes of each, of a type of its
+    own. *)
 Fixpoint transcript (T : nat -> finType) n : finType :=
   if n is m.+1 then prod_finType (transcript T m) (T m) else unit_finType.
 
@@ -59,7 +61,8 @@ Lemma hs_reverse (S : finType) e (p q : S -> R) :
 Proof.
 move=> e0 p1 q1; have e_ne0 := gt_eqF e0.
 have split (x y : R) : pos (x - y) = x - y + pos (y - x).
-  case: (lerP x y) => le; first by rewrite pos_le0 ?pos_id ?subr_ge0 ?subr_le0 ?subrKA ?subrr.
+  case: (lerP x y) => le.
+    by rewrite pos_le0 ?pos_id ?subr_ge0 ?subr_le0 ?subrKA ?subrr.
   by rewrite [pos (y - x)]pos_le0 ?pos_id ?subr_ge0 ?subr_le0 ?addr0 // ltW.
 rewrite /hs; under eq_bigr do rewrite split.
 rewrite big_split /= sumrB -mulr_sumr p1 q1 mulr1 mulr_sumr; congr (_ + _).
@@ -196,11 +199,64 @@ Lemma split_dominates : dominated p q (split_p lo hi p q) (split_q lo hi p q).
 Proof.
 move=> e _; rewrite /hs -(pair_bigA _ (fun x b =>
   pos (split_p lo hi p q (x, b) - e * split_q lo hi p q (x, b)))) /=.
-apply: ler_sum => x _; rewrite big_bool /= -[in leLHS]split_p_total -[in leLHS]split_q_total.
+apply: ler_sum => x _; rewrite big_bool /=.
+rewrite -[in leLHS]split_p_total -[in leLHS]split_q_total.
 by rewrite mulrDr opprD addrACA posD.
 Qed.
 
 End Grid.
+
+(** Masses that were rounded upward. *)
+Section Rounding.
+Variables (R : realFieldType) (S T : finType).
+Add Ring R_ring : (field_ring R).
+Implicit Type e : R.
+
+Lemma rounded_dominates (c p q : S -> R) :
+  (forall x, 1 <= c x) -> dominated p q (fun x => c x * p x) (fun x => c x * q x).
+Proof.
+move=> c1 e _; apply: ler_sum => x _.
+by rewrite mulrCA -mulrBr posZ ?(le_trans ler01) // ler_pemull ?pos_ge0.
+Qed.
+
+Lemma hs_antitone (p q : S -> R) e e' :
+  (forall x, 0 <= q x) -> e <= e' -> hs e' p q <= hs e p q.
+Proof.
+move=> q0 le; apply: ler_sum => x _; rewrite /pos le_maxl !le_maxr lexx orbT andbT.
+by rewrite ler_add2l ler_opp2 ler_wpmul2r.
+Qed.
+
+(** What exceeds 1 may be taken from the outcomes of ratios up to [l]. *)
+Theorem trimmed_dominates (p q : S -> R) (a b a' b' : T -> R) l :
+  distribution p -> distribution q -> 0 < l ->
+  (forall x, 0 <= b x) -> (forall x, 0 <= b' x) -> \sum_x a' x = 1 ->
+  (forall x, l * b' x <= a' x) ->
+  (forall x, (a' x = a x /\ b' x = b x) \/ (a x <= l * b x /\ a' x = l * b' x)) ->
+  dominated p q a b -> dominated p q a' b'.
+Proof.
+move=> [p0 p1] [q0 q1] l0 b0 b'0 a'1 above kept dom.
+have large e : l <= e -> hs e p q <= hs e a' b'.
+  move=> le; apply: le_trans (dom _ (le_trans (ltW l0) le)) _; apply: ler_sum => x _.
+  case: (kept x) => [[-> ->] //|[le_a _]]; rewrite [leLHS]pos_le0 ?pos_ge0 // subr_le0.
+  by apply: le_trans le_a _; rewrite ler_wpmul2r.
+have small e : e <= l -> hs e a' b' = 1 - e * \sum_x b' x.
+  move=> le; rewrite -a'1 mulr_sumr -sumrB; apply: eq_bigr => x _.
+  by rewrite pos_id // subr_ge0; apply: le_trans (above x); rewrite ler_wpmul2r.
+move=> e e0; have [le|lt] := lerP l e; first exact: large.
+have reverse u : 0 < u ->
+    (hs u p q <= 1 - u * \sum_x b' x) = (hs u^-1 q p <= 1 - \sum_x b' x).
+  move=> u0; rewrite (hs_reverse u0 q1 p1) -subr_ge0.
+  set h := hs _ _ _; set m := \sum_x b' x.
+  have -> : 1 - u * m - (1 - u + u * h) = u * (1 - m - h) by ring_in R.
+  by rewrite pmulr_rge0 // subr_ge0.
+rewrite (small e (ltW lt)); move: e0; rewrite le0r => /orP[/eqP->|e0].
+  rewrite mul0r subr0 -p1 /hs; apply: ler_sum => x _.
+  by rewrite mul0r subr0 pos_id.
+have := large l (lexx l); rewrite small // !reverse //; apply: le_trans.
+by apply: hs_antitone => //; rewrite lef_pinv ?posrE // ltW.
+Qed.
+
+End Rounding.
 
 (** What is known of a part of all outcomes only. *)
 Section Parts.

@@ -84,7 +84,8 @@ elim: k => [|k IH]; first by rewrite big_ord0 mulr0 subrr.
 by rewrite big_ord_recr /= mulrDr IH (exprS p); ring_in R.
 Qed.
 
-Lemma scaled_sum (k : nat) (c : R) : \sum_(j < k) (1 - p) ^+ 2 * p ^+ j * c = (1 - p) * (1 - p ^+ k) * c.
+Lemma scaled_sum (k : nat) (c : R) :
+  \sum_(j < k) (1 - p) ^+ 2 * p ^+ j * c = (1 - p) * (1 - p ^+ k) * c.
 Proof.
 rewrite -mulr_suml -mulr_sumr -geometric_sum expr2.
 by rewrite -!mulrA.
@@ -127,7 +128,8 @@ Proof. by case: u => [|u] /=; rewrite ?mulr0 // ler_addl. Qed.
 (** and rise if the law of the pairs is log-concave. *)
 Theorem flood_concave : log_concave zeta -> log_concave flood.
 Proof.
-move=> concave; have far a b s : (a <= b)%N -> zeta a * zeta (b + s) <= zeta (a + s) * zeta b.
+move=> concave.
+have far a b s : (a <= b)%N -> zeta a * zeta (b + s) <= zeta (a + s) * zeta b.
   elim: s a b => [|s IH] a b le; first by rewrite !addn0.
   have [->|ne] := eqVneq a b; first by rewrite mulrC.
   apply: (@le_trans _ _ (zeta a.+1 * zeta (b + s))).

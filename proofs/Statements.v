@@ -157,8 +157,24 @@ Theorem grid_split_dominates (T : finType) (lo hi p q : T -> R) :
       forall y, 0 <= split_q lo hi p q y
     & dominated p q (split_p lo hi p q) (split_q lo hi p q)].
 Proof.
-split; [exact: split_p_total|exact: split_q_total|exact: split_q_ge0|exact: split_dominates].
+split; [exact: split_p_total | exact: split_q_total | exact: split_q_ge0 | ].
+exact: split_dominates.
 Qed.
+
+(** Masses may be rounded upward, *)
+Theorem rounding_dominates (T : finType) (c p q : T -> R) :
+  (forall x, 1 <= c x) -> dominated p q (fun x => c x * p x) (fun x => c x * q x).
+Proof. exact: rounded_dominates. Qed.
+
+(** and what exceeds 1 be taken from the outcomes of ratios up to [l]: what is left of
+    these has the ratio [l]. *)
+Theorem trimming_dominates (S T : finType) (p q : S -> R) (a b a' b' : T -> R) (l : R) :
+  distribution p -> distribution q -> 0 < l ->
+  (forall x, 0 <= b x) -> (forall x, 0 <= b' x) -> \sum_x a' x = 1 ->
+  (forall x, l * b' x <= a' x) ->
+  (forall x, (a' x = a x /\ b' x = b x) \/ (a x <= l * b x /\ a' x = l * b' x)) ->
+  dominated p q a b -> dominated p q a' b'.
+Proof. exact: trimmed_dominates. Qed.
 
 (** Outcomes of the same ratio may be merged without loss. *)
 Theorem merging_same_ratios (S T : finType) (g : S -> T) (c d : T -> R)
@@ -229,7 +245,8 @@ Proof. exact: two_messages_event. Qed.
 
 (** or 0 if the target user's own message is as likely as that. *)
 Theorem two_messages_zero :
-  probabilities u -> 1 <= e -> b <= a <= 1 -> a <= e * b -> hs e (number a u) (number b u) = 0.
+  probabilities u -> 1 <= e -> b <= a <= 1 -> a <= e * b ->
+  hs e (number a u) (number b u) = 0.
 Proof. exact: hs_bits_zero. Qed.
 
 (** Who holds which value does not matter. *)
@@ -286,7 +303,8 @@ Proof. exact: bucket_ratio. Qed.
     grows. *)
 Theorem counts_masses (u k : nat) :
   [/\ \sum_(j < k) bucket p pairs u (u + j) = (1 - p) * (1 - p ^+ k) * g u,
-      \sum_(j < k) bucket_more p pairs u (u + j) = (1 - p) * (1 - p ^+ k) * (p * shifted g u),
+      \sum_(j < k) bucket_more p pairs u (u + j)
+        = (1 - p) * (1 - p ^+ k) * (p * shifted g u),
       \sum_(j < k) bucket p pairs (u + j).+1 u = (1 - p) * (1 - p ^+ k) * (p * g u)
     & \sum_(j < k) bucket_more p pairs (u + j).+1 u = (1 - p) * (1 - p ^+ k) * g u].
 Proof. exact: bucket_masses. Qed.
@@ -322,7 +340,8 @@ Theorem poisson_counts (m : R) :
   (0 <= m -> rising (shifted (poisson m)) (poisson m)).
 Proof.
 split=> [x|m0]; first exact: poisson_ratio.
-by apply: shifted_rising => [x|]; [rewrite divr_ge0 ?exprn_ge0 ?ler0n | apply: poisson_concave].
+apply: shifted_rising => [x|]; last exact: poisson_concave.
+by rewrite divr_ge0 ?exprn_ge0 ?ler0n.
 Qed.
 
 (** Dummies of the shuffler: the ratio is [p] up to [c], and [1 / p] beyond. *)

@@ -12,7 +12,10 @@ Section HeadsLaw.
 Variable R : realFieldType.
 
 Lemma heads_sum n (b : {ffun 'I_n -> bool}) : heads b = (\sum_i b i)%N.
-Proof. by rewrite /heads -sum1_card big_mkcond; apply: eq_bigr => i _; rewrite inE; case: (b i). Qed.
+Proof.
+rewrite /heads -sum1_card big_mkcond; apply: eq_bigr => i _.
+by rewrite inE; case: (b i).
+Qed.
 
 (** The generating function of the number of heads. *)
 Lemma heads_law_coef n (gamma : 'I_n -> R) m :
@@ -105,7 +108,8 @@ Definition bits (a : R) u := sent (coin a) (fun i => coin (u i)).
 Definition ones_law (a : R) u (m : nat) : R :=
   a * shifted (heads_law u) m + (1 - a) * heads_law u m.
 
-Lemma push_ones a u (m : 'I_n.+2) : push (observe R (@ones n.+1)) (bits a u) m = ones_law a u m.
+Lemma push_ones a u (m : 'I_n.+2) :
+  push (observe R (@ones n.+1)) (bits a u) m = ones_law a u m.
 Proof.
 pose all i := if unlift ord0 i is Some k then u k else a.
 have -> : ones_law a u m = heads_law all m.
@@ -194,7 +198,8 @@ Lemma hs_bits_zero (R : realFieldType) n (a b e : R) (u : 'I_n -> R) :
   hs e (push (observe R (@ones n.+1)) (bits a u)) (push (observe R (@ones n.+1)) (bits b u))
   = 0.
 Proof.
-move=> prob e1 /andP[le_ba le_a1] le_ab; have f0 m : 0 <= heads_law u m by apply: heads_law_ge0.
+move=> prob e1 /andP[le_ba le_a1] le_ab.
+have f0 m : 0 <= heads_law u m by apply: heads_law_ge0.
 rewrite hs_bits; apply: big1 => s _; apply: pos_le0; rewrite subr_le0.
 apply: (@le_trans _ _ 0); first by rewrite mulr_le0_ge0 ?subr_le0 ?shifted_ge0.
 apply: mulr_ge0 => //; rewrite subr_ge0.
