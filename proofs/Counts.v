@@ -189,7 +189,8 @@ End Geometric.
 (** Other noise, up to the factor that makes the total 1 and cancels in every ratio. *)
 Section OtherNoise.
 Variable R : realFieldType.
-Implicit Types (m p : R) (x c : nat).
+Add Ring R_ring : (field_ring R).
+Implicit Types (a b m p : R) (x c : nat).
 
 Definition poisson m x : R := m ^+ x / x`!%:R.
 
@@ -200,18 +201,71 @@ have ne0 : x.+1%:R != 0 :> R by rewrite pnatr_eq0.
 by rewrite /poisson factS natrM invfM exprSr [RHS]mulrCA mulVKf // mulrAC.
 Qed.
 
-Theorem poisson_concave m : 0 <= m -> log_concave (poisson m).
+(** Panjer's class: of Poisson laws ([b] = 0), and of negative binomial ones of the shape
+    [a / b]. *)
+Fixpoint panjer a b x : R :=
+  if x is y.+1 then (a + b * y%:R) / y.+1%:R * panjer a b y else 1.
+
+Lemma panjer_step a b x : x.+1%:R * panjer a b x.+1 = (a + b * x%:R) * panjer a b x.
 Proof.
-move=> m0 i j le_ij; have pois0 k : 0 <= poisson m k.
-  by rewrite divr_ge0 ?exprn_ge0 ?ler0n.
-have step k : poisson m k.+1 = m / k.+1%:R * poisson m k.
-  have ne0 : k.+1%:R != 0 :> R by rewrite pnatr_eq0.
-  apply: (mulfI ne0); rewrite -(poisson_ratio m k.+1) /= [RHS]mulrCA -[RHS]mulrA.
-  by rewrite mulKf // mulrC.
-rewrite !step mulrCA -[leRHS]mulrA -subr_ge0 -mulrBl.
-apply: mulr_ge0; last by apply: mulr_ge0.
-rewrite -mulrBr mulr_ge0 // subr_ge0.
-by rewrite lef_pinv ?posrE ?ltr0n // ler_nat.
+by rewrite /= mulrCA mulrA divfK ?pnatr_eq0.
+Qed.
+
+Lemma panjer_poisson m x : panjer m 0 x = poisson m x.
+Proof.
+elim: x => [|x IH]; first by rewrite /poisson expr0 fact0 divr1.
+have ne0 : x.+1%:R != 0 :> R by rewrite pnatr_eq0.
+by apply: (mulfI ne0); rewrite panjer_step mul0r addr0 IH -poisson_ratio mulrC.
+Qed.
+
+Lemma panjer_geometric p x : panjer p p x = p ^+ x.
+Proof.
+elim: x => [|x IH]; first by rewrite expr0.
+have ne0 : x.+1%:R != 0 :> R by rewrite pnatr_eq0.
+apply: (mulfI ne0); rewrite panjer_step IH exprS mulrSr; ring_in R.
+Qed.
+
+Theorem panjer_concave a b : 0 <= b -> b <= a -> log_concave (panjer a b).
+Proof.
+move=> b0 le_ba i j le_ij; have num_ge0 k : 0 <= a + b * k%:R.
+  by apply: addr_ge0; [exact: le_trans le_ba | rewrite mulr_ge0 ?ler0n].
+have ge0 k : 0 <= panjer a b k.
+  elim: k => [|k IH] /=; first exact: ler01.
+  by apply: mulr_ge0 => //; apply: divr_ge0; rewrite ?ler0n.
+rewrite /= mulrCA -[leRHS]mulrA ler_wpmul2r ?mulr_ge0 //.
+rewrite ler_pdivr_mulr ?ltr0n // mulrAC ler_pdivl_mulr ?ltr0n // -subr_ge0 !mulrSr.
+have -> : (a + b * i%:R) * (j%:R + 1) - (a + b * j%:R) * (i%:R + 1)
+          = (a - b) * (j%:R - i%:R) :> R by ring_in R.
+by rewrite mulr_ge0 ?subr_ge0 ?ler_nat.
+Qed.
+
+Lemma poisson_concave m : 0 <= m -> log_concave (poisson m).
+Proof.
+move=> m0 i j le_ij; rewrite -!panjer_poisson.
+exact: (panjer_concave (lexx 0) m0 le_ij).
+Qed.
+
+Local Arguments panjer : simpl never.
+
+(** The law of the sum of two independent numbers. *)
+Definition convolution (f g : nat -> R) x : R := \sum_(k < x.+1) f k * g (x - k)%N.
+
+(** What people draw adds up to the noise. *)
+Theorem panjer_parts a a' b x :
+  convolution (panjer a b) (panjer a' b) x = panjer (a + a') b x.
+Proof.
+elim: x => [|x IH]; first by rewrite /convolution big_ord1 mulr1.
+have ne0 : x.+1%:R != 0 :> R by rewrite pnatr_eq0.
+apply: (mulfI ne0); rewrite panjer_step -IH /convolution mulr_sumr.
+transitivity (\sum_(k < x.+2) (k%:R * panjer a b k * panjer a' b (x.+1 - k)
+                + panjer a b k * ((x.+1 - k)%N%:R * panjer a' b (x.+1 - k)))).
+  apply: eq_bigr => k _; have le_k : (k <= x.+1)%N by rewrite -ltnS.
+  rewrite -{1}(subnKC le_k) natrD; ring_in R.
+rewrite big_split [X in X + _ = _]big_ord_recl [X in _ + X = _]big_ord_recr /= subnn !mul0r !mulr0 add0r addr0.
+rewrite -big_split mulr_sumr; apply: eq_bigr => k _; have le_k : (k <= x)%N by rewrite -ltnS.
+rewrite /bump /= add1n subSS subSn // !panjer_step.
+have -> : x%:R = k%:R + (x - k)%N%:R :> R by rewrite -natrD subnKC.
+ring_in R.
 Qed.
 
 (** Dummies of the shuffler: [c] in the mean, and at most 2 [c]. *)

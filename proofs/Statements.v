@@ -344,6 +344,20 @@ apply: shifted_rising => [x|]; last exact: poisson_concave.
 by rewrite divr_ge0 ?exprn_ge0 ?ler0n.
 Qed.
 
+(** Poisson and geometric noise, and negative binomial pairs of the shape [a / b], are of one
+    class, up to the factor that makes the total 1. What people draw adds up to the noise: *)
+Theorem noise_adds_up (a a' b : R) (x : nat) :
+  convolution (panjer a b) (panjer a' b) x = panjer (a + a') b x.
+Proof. exact: panjer_parts. Qed.
+
+Theorem noise_of_one_class (m p : R) (x : nat) :
+  panjer m 0 x = poisson m x /\ panjer p p x = p ^+ x.
+Proof. by split; [exact: panjer_poisson | exact: panjer_geometric]. Qed.
+
+(** The class is log-concave for shapes from 1 on. *)
+Theorem pairs_log_concave (a b : R) : 0 <= b -> b <= a -> log_concave (panjer a b).
+Proof. exact: panjer_concave. Qed.
+
 (** Dummies of the shuffler: the ratio is [p] up to [c], and [1 / p] beyond. *)
 Theorem dummies_counts (p : R) (c x : nat) :
   if (x < c)%N then dummies p c x = p * dummies p c x.+1
