@@ -67,7 +67,7 @@ Theorem hs_moved e x x' :
   hs e (fun y : T * T => p x y.1 * q x' y.2) (fun y => q x y.1 * p x' y.2).
 Proof.
 move=> ne q_dist; pose f (b : bool) := if b then x' else x.
-have inj_f : injective f 
+have inj_f : injective f
   by move=> [] [] //= eq; move: ne; rewrite /f in eq; rewrite eq eqxx.
 have out i : i \notin codom f -> (i == x = false) * (i == x' = false).
   move=> out; split; apply: contraNF out => /eqP->.

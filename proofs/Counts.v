@@ -261,8 +261,10 @@ transitivity (\sum_(k < x.+2) (k%:R * panjer a b k * panjer a' b (x.+1 - k)
                 + panjer a b k * ((x.+1 - k)%N%:R * panjer a' b (x.+1 - k)))).
   apply: eq_bigr => k _; have le_k : (k <= x.+1)%N by rewrite -ltnS.
   rewrite -{1}(subnKC le_k) natrD; ring_in R.
-rewrite big_split [X in X + _ = _]big_ord_recl [X in _ + X = _]big_ord_recr /= subnn !mul0r !mulr0 add0r addr0.
-rewrite -big_split mulr_sumr; apply: eq_bigr => k _; have le_k : (k <= x)%N by rewrite -ltnS.
+rewrite big_split [X in X + _ = _]big_ord_recl [X in _ + X = _]big_ord_recr /= subnn
+        !mul0r !mulr0 add0r addr0.
+rewrite -big_split mulr_sumr; apply: eq_bigr => k _.
+have le_k : (k <= x)%N by rewrite -ltnS.
 rewrite /bump /= add1n subSS subSn // !panjer_step.
 have -> : x%:R = k%:R + (x - k)%N%:R :> R by rewrite -natrD subnKC.
 ring_in R.

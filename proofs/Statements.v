@@ -1,6 +1,6 @@
 (** All theorems on one page. [R] is any ordered field: the rational numbers, the real
-    numbers. Every type of messages, views and seals is finite; a distribution is a function
-    into [R] that is nowhere negative and sums to 1. [hs e p q] is the sum of the positive
+    numbers. Every type of messages, views and seals is finite, and counts are in windows of
+    any size; a distribution is a function into [R] that is nowhere negative and sums to 1. [hs e p q] is the sum of the positive
     parts of [p x - e * q x]; README.md says what the other words mean. *)
 From mathcomp Require Import all_ssreflect all_algebra fingroup perm.
 From Shuffled Require Import Divergence Shuffle Blanket Monotone Coins Orders Certificate.
@@ -344,8 +344,9 @@ apply: shifted_rising => [x|]; last exact: poisson_concave.
 by rewrite divr_ge0 ?exprn_ge0 ?ler0n.
 Qed.
 
-(** Poisson and geometric noise, and negative binomial pairs of the shape [a / b], are of one
-    class, up to the factor that makes the total 1. What people draw adds up to the noise: *)
+(** Poisson and geometric noise, and negative binomial pairs of the shape [a / b], are of
+    one class, up to the factor that makes the total 1. What people draw adds up to the
+    noise. *)
 Theorem noise_adds_up (a a' b : R) (x : nat) :
   convolution (panjer a b) (panjer a' b) x = panjer (a + a') b x.
 Proof. exact: panjer_parts. Qed.
