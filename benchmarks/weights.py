@@ -136,6 +136,11 @@ class Row:
     curator: float
 
     @property
+    def holders(self) -> int:
+        """People with the answer."""
+        return round(self.share * self.people)
+
+    @property
     def factor(self) -> float:
         """By which weights lower the error."""
         return self.alone / self.weighted
@@ -189,7 +194,7 @@ def summarized(name: str, targets: str, rows: list[Row]) -> str:
     return (
         f"{name} | {targets} | {len(rows)} | {np.median(factors):.3f} | "
         f"{top.factor:.3f} | {listed(top.mix)} of {top.people:,}, "
-        f"{top.share * top.people:,.0f} | {int((factors >= 1.05).sum())} | "
+        f"{top.holders:,} | {int((factors >= 1.05).sum())} | "
         f"{np.median(plans):.3f}, {max(plans):.3f} | {to_curator:.2f}"
     )
 
@@ -219,9 +224,11 @@ def main() -> None:
         for targets in MIXES:
             own = [row for row in of_noise if row.targets == targets]
             print(summarized(name, listed(targets), own))
-        print(
-            summarized(name, "all of several", [r for r in of_noise if len(r.mix) > 1])
-        )
+        several = [row for row in of_noise if len(row.mix) > 1]
+        print(summarized(name, "all of several", several))
+        for holders in sorted({row.holders for row in several}):
+            own = [row for row in several if row.holders == holders]
+            print(summarized(name, f"several, {holders:,} with the answer", own))
 
 
 if __name__ == "__main__":
