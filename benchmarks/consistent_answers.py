@@ -94,6 +94,7 @@ def _cases() -> Iterator[tuple[str, str, int, Floats, Draw]]:
             (sdp.DistributionQuestion("q", _EDGES), 0),
         ):
             yield _answers(question, axes, answers, 10_000)
+        yield _hashed(answers, 100_000, 10_000)
 
 
 def _shares(answers: str, size: int) -> Floats:
@@ -159,6 +160,25 @@ def _answers(
     kind = "a table of" if isinstance(question, sdp.TableQuestion) else "all pairs of"
     name = names.get(axes, f"{kind} four attributes of 8")
     return name, answers, people, truth, draw
+
+
+def _hashed(
+    answers: str, categories: int, people: int
+) -> tuple[str, str, int, Floats, Draw]:
+    question = sdp.HashedChoiceQuestion("q", categories, messages=50.0)
+    wish = sdp.Wish(targets={EPSILON: people})
+    asked = sdp.plan_questionnaire((question,), wish).questionnaire
+    truth = _whole(answers, categories, people)
+    values = np.repeat(np.arange(categories), truth)
+    population = sdp.Population.from_counts({EPSILON: people})
+
+    def draw(rng: np.random.Generator) -> tuple[Any, Any]:
+        tally = asked.draw_tally({"q": values}, np.full(people, EPSILON), rng=rng)
+        estimate: Any = asked.estimate(tally, population)["q"]
+        return estimate, estimate.consistent(complete=True)
+
+    name = f"a choice of {categories:,}, hashed"
+    return name, answers, people, truth.astype(float), draw
 
 
 if __name__ == "__main__":

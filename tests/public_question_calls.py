@@ -89,7 +89,11 @@ def questions() -> dict[str, Call]:
         estimate = adapted.estimate(found)
         calls |= estimates(estimate)
         if isinstance(
-            estimate, sdp.ChoiceEstimate | sdp.TableEstimate | sdp.PairsEstimate
+            estimate,
+            sdp.ChoiceEstimate
+            | sdp.HashedChoiceEstimate
+            | sdp.TableEstimate
+            | sdp.PairsEstimate,
         ):
             calls[f"{type(estimate).__name__}.consistent"] = call(
                 estimate.consistent, complete=False

@@ -66,6 +66,7 @@ def test_plain_values_come_back() -> None:
     ("change", "why"),
     [
         ('kind = "pairs"', "of kind choice"),
+        ('kind = "hashed-choice"', "forms have no other, though plans and rehearsals"),
         ("kind = 3", "of kind choice"),
         ('kind = "number"', "questions of digits, high, low, skippable, text, unit"),
         ("most = 4", "from 1 to 3"),

@@ -190,7 +190,8 @@ def _from_file(path: Path) -> tuple[FormQuestion, ...]:
                 if not isinstance(kind, str) or kind not in _KINDS:
                     raise InvalidInputError(
                         f"Expected a question of kind {', '.join(_KINDS)} in a form, got "
-                        f"kind {kind!r:.40}."
+                        f"kind {kind!r:.40}: forms have no other, though plans and "
+                        "rehearsals may."
                     )
                 if (kind in _COMBINING) is combines:
                     questions[name] = _KINDS[kind](terms, names, questions)

@@ -108,3 +108,50 @@ def test_questions_belong_to_their_own_statistic(
 
     assert outcome.is_refusal
     assert "only with --statistic questionnaire" in outcome.err
+
+
+@pytest.mark.slow
+def test_a_choice_among_very_many_is_estimated_and_its_certificate_verified(
+    command: Command, tmp_path: Path
+) -> None:
+    pages = [7] * 1_500 + [19_999] * 700 + [None] * 300 + list(range(500))
+    pl.DataFrame({"visit": pages}).write_csv(tmp_path / "people.csv")
+    (tmp_path / "pages.toml").write_text(
+        '[questions.page]\nkind = "hashed-choice"\nnum_categories = 20000\n'
+        'columns = ["visit"]\n'
+    )
+    report = tmp_path / "report"
+
+    outcome = command(
+        "estimate", str(tmp_path / "people.csv"), *ASKED, "--levels", "2:1",
+        "--questions", str(tmp_path / "pages.toml"), "--output", str(report),
+        "--consistent",
+    )  # fmt: skip
+    verified = command("verify", str(report / "certificate.json"))
+
+    assert outcome.code == verified.code == 0
+    assert "page: 2 frequent of 20,000" in outcome.out
+    rows = pl.read_csv(report / "estimates.csv")
+    assert rows["answer"].to_list()[:2] == [7, 19_999]
+    # All that a person holds: 500 pages, among them 7, and the last.
+    assert rows.height == 501
+    assert rows["truth"][0] == 1_501 / 3_000
+    assert "estimates.svg" in {each.name for each in report.iterdir()}
+
+
+def test_a_page_beyond_the_list_is_refused_with_its_row(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "people.csv").write_text("page\n3\n1000\n")
+    (tmp_path / "pages.toml").write_text(
+        '[questions.page]\nkind = "hashed-choice"\nnum_categories = 1000\n'
+    )
+
+    outcome = command(
+        "estimate", str(tmp_path / "people.csv"), *ASKED, "--levels", "2:1",
+        "--questions", str(tmp_path / "pages.toml"),
+    )  # fmt: skip
+
+    assert outcome.is_refusal
+    assert "whole numbers from 0 to 999, in column 'page'" in outcome.err
+    assert "row 3 (the header is row 1)" in " ".join(outcome.err.split())

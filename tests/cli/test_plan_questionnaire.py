@@ -78,3 +78,22 @@ def test_plans_say_means_units_and_what_few_people_cost(
     assert middle["questions"]["pay"]["north"] < record["questions"]["pay"]["north"]
     path.write_text(text.replace("40000", "500001"), encoding="utf-8")
     assert command(*asked, "1:3000").is_refusal
+
+
+@pytest.mark.slow
+def test_a_choice_among_very_many_is_one_row_of_a_plan(
+    command: Command, tmp_path: Path
+) -> None:
+    path = tmp_path / "pages.toml"
+    path.write_text(
+        "[questions.page]\nkind = 'hashed-choice'\nnum_categories = 20000\n",
+        encoding="utf-8",
+    )
+    asked = ("plan", "questionnaire", "--questions", str(path), "--targets", "2:5000")
+
+    shown = " ".join(command(*asked).out.split())
+    record = command(*asked, "--json").json()
+
+    assert "each category, if all are as frequent" in shown
+    assert "more" not in shown.partition("Guarantees")[0]
+    assert len(record["questions"]["page"]) == 1

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from shuffledp.datasets.answer_categories import answer_categories
 from shuffledp.datasets.answer_numbers import answer_numbers, answer_targets
 from shuffledp.datasets.answer_positions import option_positions
 from shuffledp.errors import DataError, InvalidInputError
@@ -105,3 +106,34 @@ def test_all_rows_of_too_many_options_are_named() -> None:
     with pytest.raises(InvalidInputError) as refused:
         option_positions(several, ("a", "b", "c", "d"), most=2, first_row=0)
     assert "got up to 4 in rows 0 and 2" in str(refused.value)
+
+
+def test_categories_are_positions_and_empty_cells_are_no_answer() -> None:
+    written = answer_categories(pl.Series("a", ["0", None, "99"]), 100, first_row=2)
+    decimal = answer_categories(pl.Series("a", [7.0, None]), 100, first_row=0)
+    none = answer_categories(pl.Series("a", [None], dtype=pl.Int64), 100, first_row=0)
+
+    assert written.tolist() == [0, -1, 99]
+    assert decimal.tolist() == [7, -1]
+    assert none.tolist() == [-1]
+
+
+@pytest.mark.parametrize(
+    ("cells", "error", "why"),
+    [
+        ([0, 100], InvalidInputError, "from 0 to 99, in column 'a', got 100 in row 1"),
+        ([0, -1], InvalidInputError, "got -1 in row 1"),
+        ([0.5, None, 7.0], InvalidInputError, "got 0.5 in row 0"),
+        (["1", "home.html"], DataError, "got 'home.html' in row 1"),
+        # Rounded to a number of 53 bits, it is far from the list all the same.
+        ([2**63 - 1, 3], InvalidInputError, "in row 0"),
+    ],
+)
+def test_what_is_no_position_is_named_with_its_row(
+    cells: list[Any], error: type[Exception], why: str
+) -> None:
+    with pytest.raises(error) as refused:
+        answer_categories(pl.Series("a", cells), 100, first_row=0)
+
+    assert why in str(refused.value)
+    assert "\n" not in str(refused.value)

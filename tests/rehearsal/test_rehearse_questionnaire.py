@@ -188,3 +188,37 @@ def test_too_many_messages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         sdp.rehearse(
             frame, questions={"way": {"options": ["bus", "car"]}}, targets=5.0, seed=1
         )
+
+
+@pytest.mark.slow
+def test_a_choice_among_very_many_is_rehearsed_beside_others(tmp_path: Path) -> None:
+    rng, n = np.random.default_rng(4), 5_000
+    ranks = np.arange(1, 20_001)
+    pages = rng.choice(20_000, n, p=1 / ranks / (1 / ranks).sum())
+    frame = pl.DataFrame(
+        {"page": pages, "way": rng.choice(["bus", "car"], n)}
+    ).with_columns(
+        page=pl.when(pl.int_range(pl.len()) % 10 != 0).then("page")  # Others skip it.
+    )
+    path = tmp_path / "city.toml"
+    path.write_text(
+        '[questions.page]\nkind = "hashed-choice"\nnum_categories = 20000\n'
+        'messages = 60\n[questions.way]\noptions = ["bus", "car"]\n'
+    )
+
+    result = sdp.rehearse(frame, questions=path, targets=1.0, seed=1, consistent=True)
+
+    page = result.summary.sections[0]
+    assert page.words.title.startswith("page: ")
+    listed = [row for row in page.rows if row.listed]
+    assert next(row.name for row in listed) == "0"
+    people = dict(frame["page"].value_counts().rows())
+    for row in listed:
+        assert row.truth == people[int(row.name)] / n
+        assert row.consistent is not None
+        assert 0.0 <= row.consistent <= row.estimate
+    # About 2,400 pages: 95%, less 5 deviations of that many intervals that were apart.
+    assert page.num_covered > (0.95 - 5 * 0.0045) * len(page.rows)
+    assert sdp.verify(result.guarantee).holds
+    written = {each.name for each in result.report(tmp_path / "report")}
+    assert {"estimates.svg", "estimates-2.svg", "certificate.json"} <= written

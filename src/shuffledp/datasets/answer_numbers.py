@@ -36,11 +36,7 @@ def answer_numbers(
         InvalidInputError: If a number is out of range.
     """
     given = column.is_not_null().to_numpy()
-    _check_readable(column, given, first_row)
-    numbers = np.full(column.len(), np.nan)
-    # A column that is empty throughout has no type that could be read.
-    if given.any():
-        numbers[given] = numbers_of(column.drop_nulls())
+    numbers = written_numbers(column, first_row=first_row)
     outside = given & ~((numbers >= low) & (numbers <= high))
     if outside.any():
         raise InvalidInputError(
@@ -48,6 +44,25 @@ def answer_numbers(
             f"{entries_phrase(column, outside, first_row)}: widen the range of the "
             "question, or limit the numbers to it."
         )
+    return numbers
+
+
+def written_numbers(column: pl.Series, *, first_row: int) -> Floats:
+    """Returns finite numbers, NaN where a cell is empty, shape (n,).
+
+    Args:
+        column: Cleaned cells, with nulls where there is no number.
+        first_row: The number of the first row, for errors.
+
+    Raises:
+        DataError: If a cell is no number.
+    """
+    given = column.is_not_null().to_numpy()
+    _check_readable(column, given, first_row)
+    numbers = np.full(column.len(), np.nan)
+    # A column that is empty throughout has no type that could be read.
+    if given.any():
+        numbers[given] = numbers_of(column.drop_nulls())
     return numbers
 
 

@@ -38,7 +38,7 @@ def test_buckets_are_uniform_and_unrelated_between_rows_keys_and_sizes() -> None
         mean = 60_000 / 4_096
         # Chi square of 4,095 degrees of freedom, to five standard deviations.
         assert abs(((cells - mean) ** 2 / mean).sum() - 4_095) < 5 * math.sqrt(8_190)
-    assert rows.buckets(np.array([60_000])).tolist() == [[64, 64, 64]]
+    assert rows.buckets(np.array([-1])).tolist() == [[64, 64, 64]]
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_a_collection_counts_those_who_answer() -> None:
     question = sdp.HashedChoiceQuestion("page", 5_000, rows=rows)
     noise, n = (sdp.PoissonNoise(100.0),) * 3, 3_000
     asked = sdp.Questionnaire((question,), noise, (1.0,), (1.0,), honest=n)
-    answers = np.repeat([4_321, 77, 5_000], [1_500, 500, 1_000])
+    answers = np.repeat([4_321, 77, -1], [1_500, 500, 1_000])
     rng = np.random.default_rng(8)
 
     reports = asked.randomize({"page": answers}, np.full(n, 1.0), rng=rng)
@@ -169,9 +169,61 @@ def test_terms_of_no_sense_are_refused(make: Callable[[], object]) -> None:
         make()
 
 
-@pytest.mark.parametrize("answers", [[0.5], [-1], [1_001], [[1, 2]], ["3"], [None]])
+@pytest.mark.parametrize(
+    "answers", [[0.5], [-2], [1_000], [1_001], [[1, 2]], ["3"], [None]]
+)
 def test_answers_that_are_no_categories_are_refused(answers: Any) -> None:
     question = sdp.HashedChoiceQuestion("page", 1_000, rows=HashedRows(1_000, 2, 6))
 
     with pytest.raises(InvalidInputError):
         question.encode(answers, rng=np.random.default_rng(1))
+
+
+def test_a_position_beyond_the_last_is_refused_in_one_line_without_the_position() -> (
+    None
+):
+    question = sdp.HashedChoiceQuestion("page", 1_000, rows=HashedRows(1_000, 2, 6))
+
+    with pytest.raises(InvalidInputError) as refused:
+        question.encode([3, 54_321], rng=np.random.default_rng(1))
+
+    text = "Expected positions of categories from 0 to 999, or -1 for no answer."
+    assert str(refused.value) == text
+
+
+def test_tallies_of_parts_of_the_people_add_up() -> None:
+    rows, n = HashedRows(5_000, num_rows=3, bits=7), 2_000
+    question = sdp.HashedChoiceQuestion("page", 5_000, rows=rows)
+    noise = (sdp.PoissonNoise(100.0),) * 3
+    asked = sdp.Questionnaire((question,), noise, (1.0,), (1.0,), honest=n)
+    rng, people = np.random.default_rng(2), sdp.Population.from_counts({1.0: n})
+    pages, targets = np.repeat([9, 4_000], [1_500, 500]), np.full(n, 1.0)
+
+    parts = [
+        asked.tally(sdp.shuffle(reports, rng=rng))
+        for reports in (
+            asked.randomize({"page": pages[:700]}, targets[:700], rng=rng),
+            asked.randomize({"page": pages[700:]}, targets[700:], rng=rng),
+        )
+    ]
+    found = asked.estimate(parts[0] + parts[1], people)["page"]
+
+    assert isinstance(found, HashedChoiceEstimate)
+    assert found.frequent.tolist() == [9, 4_000]
+    off = found.value[found.frequent] - [1_500, 500]
+    # Two nearly normal numbers: a false alarm in a million.
+    assert np.all(np.abs(off) < 5.0 * found.standard_error[found.frequent])
+
+
+@pytest.mark.slow
+def test_a_plan_states_one_error_of_all_categories() -> None:
+    page = sdp.HashedChoiceQuestion("page", 20_000, messages=60)
+    way = sdp.ChoiceQuestion("way", ("bus", "car"))
+
+    plan = sdp.plan_questionnaire((page, way), sdp.Wish(targets={1.0: 5_000}))
+
+    stated = plan.to_dict()["questions"]
+    assert list(stated["page"]) == ["each category, if all are as frequent"]
+    assert list(stated["way"]) == ["bus", "car"]
+    errors = plan.expected["page"].standard_error
+    assert set(stated["page"].values()) == {errors.max()} == {errors.min()}

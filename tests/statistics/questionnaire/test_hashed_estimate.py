@@ -215,3 +215,46 @@ def test_a_plan_of_questions_expects_the_collisions_of_even_counts() -> None:
     wanted = math.sqrt((100.0 + 32_000**2 / 20_000 / 64) / 2) * 64 / 63
     assert np.allclose(found.standard_error, wanted, rtol=1e-9)
     assert wanted < 1.02 * rows.even_error(100.0, 32_000)
+
+
+def test_possible_numbers_are_the_nearest_ones_of_categories_that_are_known() -> None:
+    rows = HashedRows(1_000, num_rows=4, bits=6, key=2)
+    people = np.zeros(1_000)
+    people[[17, 400]] = 4_000.0, 900.0
+    rng = np.random.default_rng(3)
+    values = [value + rng.normal(0.0, 9.0, 64) for value in exact_counts(rows, people)]
+    raw = HashedChoiceEstimate.of(counted(values, 81.0, 5_000), rows, 0.05)
+
+    nearest, complete = raw.consistent(), raw.consistent(complete=True)
+
+    assert nearest.value.min() == 0.0
+    assert nearest.value.sum() <= 5_000 + 1e-6
+    assert complete.value.sum() == pytest.approx(5_000, rel=1e-12)
+    # A projection onto a convex set that holds the truth moves towards it.
+    assert np.sum((nearest.value - people) ** 2) < np.sum((raw.value - people) ** 2)
+    assert nearest.interval().min() >= 0.0
+    # It is one point of the set that no other candidate is nearer than: a level is taken
+    # off all numbers that stay above 0.
+    above = nearest.value > 0.0
+    taken = (raw.value - nearest.value)[above]
+    assert np.ptp(taken) < 1e-6
+    assert np.all(raw.value[~above] <= taken.max() + 1e-6)
+
+
+def test_of_unknown_categories_possible_numbers_are_unknown_too() -> None:
+    places = np.random.default_rng(1).integers(8, 64, (200, 4))
+    places[[5, 9]] = 7
+    people = np.full(200, 2.0)
+    people[9] = 5_000.0
+    rows: Any = FixedRows(places, 64)
+    values = [
+        value + np.random.default_rng(2).normal(0.0, 3.0, 64)
+        for value in exact_counts(rows, people)
+    ]
+    raw = HashedChoiceEstimate.of(counted(values, 9.0, 5_398), rows, 0.05)
+
+    nearest = raw.consistent(complete=True)
+
+    assert np.flatnonzero(np.isnan(nearest.value)).tolist() == [5, 9]
+    # What the unknown ones have is not shared among the others.
+    assert np.nansum(nearest.value) < 5_398 - 4_000

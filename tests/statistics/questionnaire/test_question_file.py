@@ -10,6 +10,9 @@ from shuffledp.statistics.questionnaire.distribution_question import (
     DistributionQuestion,
 )
 from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
+from shuffledp.statistics.questionnaire.hashed.hashed_choice_question import (
+    HashedChoiceQuestion,
+)
 from shuffledp.statistics.questionnaire.number_question import NumberQuestion
 from shuffledp.statistics.questionnaire.pairs_question import PairsQuestion
 from shuffledp.statistics.questionnaire.question_file import (
@@ -50,6 +53,12 @@ people = ["east", "west"]
 low = 0
 high = 100
 digits = 3
+
+[questions.page]
+kind = "hashed-choice"
+num_categories = 100000
+messages = 40
+key = 7
 """
 
 
@@ -71,6 +80,7 @@ def test_questions_are_read_in_their_order(tmp_path: Path) -> None:
             },
         ),
         GroupMeanQuestion("pay", ("east", "west"), 0, 100, digits=3),
+        HashedChoiceQuestion("page", 100_000, messages=40, key=7),
     )
     assert described.interest == {"age": 2.0}
 
@@ -85,6 +95,11 @@ def test_questions_are_read_in_their_order(tmp_path: Path) -> None:
         ("[questions]\na = 1", r"a table \[questions.a\]"),
         ("[questions.a]\nkind = 'color'", "one of choice, number"),
         ("[questions.a]\nkind = 'choice'", "Expected options"),
+        (
+            "[questions.a]\nkind = 'hashed-choice'\nrows = 3",
+            "num_categories, and perhaps false_categories, key, messages, got rows",
+        ),
+        ("[questions.a]\nkind = 'hashed-choice'\nnum_categories = 64", "65 to 4194304"),
         ("[questions.a]\nkind = 'choice'\noptions = 'xy'", "list of texts"),
         ("[questions.a]\nkind = 'choice'\noptions = 7", "list of texts"),
         (

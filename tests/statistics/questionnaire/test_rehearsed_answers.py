@@ -13,6 +13,7 @@ from shuffledp.datasets.frames import Frame, rows_of
 from shuffledp.datasets.missing import cleaned_rows
 from shuffledp.errors import InvalidInputError
 from shuffledp.statistics.charts import BarChart, CurveChart, HeatChart
+from shuffledp.statistics.questionnaire.hashed.hashed_rows import HashedRows
 from shuffledp.statistics.questionnaire.question import Question
 from shuffledp.statistics.questionnaire.rehearsed.answer_columns import (
     AnswerCells,
@@ -29,6 +30,7 @@ PEOPLE = {
     "sex": ["f", "m", "f", None, "m", "m"],
     "home": ["city", "land", "city", "city", "city", None],
     "pay": [1.0, 2.0, None, 3.0, 5.0, 4.0],
+    "page": [7, 99_999, 7, None, 7, 0],
 }
 ATTRIBUTES = {"sex": ("f", "m"), "home": ("city", "land")}
 
@@ -81,6 +83,10 @@ QUESTIONS: dict[str, tuple[Question, tuple[str, ...]]] = {
         sdp.GroupMeanQuestion("pay", ("f", "m"), 0, 5, digits=12),
         ("sex", "pay"),
     ),
+    "hashed": (
+        sdp.HashedChoiceQuestion("page", 100_000, rows=HashedRows(100_000, 4, 10)),
+        (),
+    ),
 }
 
 
@@ -121,6 +127,7 @@ def test_truths_are_those_of_hand_counts() -> None:
     (age,) = sections(QUESTIONS["number"][0])
     below, quantiles, ranges = sections(QUESTIONS["distribution"][0])
     (table,) = sections(QUESTIONS["table"][0])
+    (pages,) = sections(QUESTIONS["hashed"][0])
     means, groups = sections(QUESTIONS["group"][0], "sex", "pay")
 
     # Shares are of all six people, of whom one left the question out.
@@ -131,6 +138,7 @@ def test_truths_are_those_of_hand_counts() -> None:
     assert truths(quantiles)["50% of people are below"] == 30.0
     assert list(truths(ranges).values()) == [1 / 6, 2 / 6, 2 / 6, 1 / 6]
     assert list(truths(table).values()) == [2 / 6, 0.0, 1 / 6, 1 / 6]
+    assert truths(pages) == {"7": 3 / 6, "0": 1 / 6, "99999": 1 / 6}
     assert truths(means) == {"f": 1.0, "m": pytest.approx(11 / 3, rel=1e-12)}
     assert truths(groups) == {"f": 1 / 6, "m": 3 / 6}
 
@@ -204,6 +212,7 @@ def test_an_empty_group_has_no_truth_and_no_error() -> None:
         ("distribution", {"age": [-1.0, *[1.0] * 5]}, "from 0 to 80 .* in row 0 "),
         ("table", {"home": ["city", *["sea"] * 5]}, "'sea' and others in rows 1, 2"),
         ("group", {"pay": [9.0, *[1.0] * 5]}, "from 0 to 5 .* in row 0 "),
+        ("hashed", {"page": [1, 100_000, *[2] * 4]}, "to 99999, .* in row 1 "),
     ],
 )
 def test_bad_cells_are_named_with_row_and_column(
@@ -306,3 +315,30 @@ def test_tables_are_not_counted_in_parts() -> None:
     table = sdp.TableQuestion("who", {"sex": ("f", "m"), "home": ("city", "land")})
 
     assert not isinstance(columns(table, "a", "b"), CountedColumns)
+
+
+def test_of_very_many_categories_those_are_listed_that_are_recognized() -> None:
+    (pages,) = sections(QUESTIONS["hashed"][0])
+
+    assert pages.words.title == "page: 3 frequent of 100,000"
+    # The largest first.
+    assert next(row.name for row in pages.rows) == "7"
+    assert all(row.listed for row in pages.rows)
+
+
+def test_without_a_frequent_category_the_largest_estimates_are_listed() -> None:
+    question = sdp.HashedChoiceQuestion("page", 1_000, rows=HashedRows(1_000, 1, 6))
+
+    # A single row tells no category from others of the same bucket.
+    (pages,) = sections(question, page=[0, 1, 2, 3, 4, None])
+
+    assert pages.words.title == "page: none frequent of 1,000"
+    listed = [row for row in pages.rows if row.listed]
+    assert len(listed) == 10
+    assert min(row.estimate for row in listed) >= max(
+        row.estimate for row in pages.rows if not row.listed
+    )
+    # Every category that a person holds has a row.
+    held = {row.name for row in pages.rows if row.truth}
+    assert held == {"0", "1", "2", "3", "4"}
+    assert len({row.name for row in pages.rows}) == len(pages.rows)

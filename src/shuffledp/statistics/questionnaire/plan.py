@@ -38,6 +38,7 @@ Kinds of questions, and their terms; those in brackets may be left out:
   distribution  edges [fan_out, skippable]
   table, pairs  attributes, such as {sex = ["f", "m"], home = ["city", "village"]}
   group-mean    people: the names of groups, or of a choice; low, high [digits]
+  hashed-choice num_categories [messages, false_categories, key]: one of very many
   means         [expected_mean: for predicted errors; unit]
   all           [interest, columns: of a table with answers, for estimate]
 

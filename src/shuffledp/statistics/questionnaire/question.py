@@ -24,6 +24,9 @@ from shuffledp.statistics.questionnaire.dishonest_shifts import (
 )
 from shuffledp.types import Floats, Ints
 
+# In the metadata of a field: a plan chooses it, and files of questions do not state it.
+PLANNED = "planned"
+
 
 @dataclass(frozen=True)
 class AnswerGroup:
@@ -59,6 +62,8 @@ class QuestionEstimate:
 
     # Others are in the unit of a number.
     counts_people: ClassVar[bool] = True
+    # Where a plan predicts one error of all numbers: of which, in words.
+    alike: ClassVar[str] = ""
 
     labels: tuple[str, ...]
     value: Floats
@@ -66,6 +71,14 @@ class QuestionEstimate:
     excess_kurtosis: Floats
     num_users: int
     message_shift: Floats = field(kw_only=True)
+
+    @property
+    def predicted_errors(self) -> dict[str, float]:
+        """Standard errors by label, of an estimate that a plan expects."""
+        if self.alike:
+            return {self.alike: float(self.standard_error.max())}
+        errors = self.standard_error.tolist()
+        return dict(zip(self.labels, errors, strict=True))
 
     def manipulation(self, report_size: float, num_liars: int = 1) -> Floats:
         """Returns by how much dishonest people can move each estimate, shape (labels,).

@@ -29,9 +29,12 @@ from shuffledp.statistics.questionnaire.distribution_question import (
     DistributionQuestion,
 )
 from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
+from shuffledp.statistics.questionnaire.hashed.hashed_choice_question import (
+    HashedChoiceQuestion,
+)
 from shuffledp.statistics.questionnaire.number_question import NumberQuestion
 from shuffledp.statistics.questionnaire.pairs_question import PairsQuestion
-from shuffledp.statistics.questionnaire.question import Question
+from shuffledp.statistics.questionnaire.question import PLANNED, Question
 from shuffledp.statistics.questionnaire.table_question import TableQuestion
 
 KINDS: dict[str, type[Any]] = {
@@ -41,6 +44,7 @@ KINDS: dict[str, type[Any]] = {
     "table": TableQuestion,
     "pairs": PairsQuestion,
     "group-mean": GroupMeanQuestion,
+    "hashed-choice": HashedChoiceQuestion,
 }
 
 # Of terms whose name alone does not say it.
@@ -147,7 +151,11 @@ def _question(name: str, terms: dict[str, Any]) -> Question:
         raise InvalidInputError(
             f"Expected a kind, one of {', '.join(KINDS)}, got {kind!r}."
         )
-    attributes = [each for each in fields(KINDS[kind]) if each.name != "name"]
+    attributes = [
+        each
+        for each in fields(KINDS[kind])
+        if each.name != "name" and PLANNED not in each.metadata
+    ]
     required = {
         each.name
         for each in attributes

@@ -92,9 +92,7 @@ class QuestionnairePlan:
             "messages": self.messages,
             "report_size": self.report_size,
             "questions": {
-                name: dict(
-                    zip(estimate.labels, estimate.standard_error.tolist(), strict=True)
-                )
+                name: estimate.predicted_errors
                 for name, estimate in self.expected.items()
             },
             "assumed": None

@@ -49,7 +49,7 @@ def _questions(plan: QuestionnairePlan, units: Mapping[str, str]) -> Table:
     table.add_column("estimate of")
     table.add_column("standard error", justify="right", style="bold")
     for name, estimate in plan.expected.items():
-        rows = list(zip(estimate.labels, estimate.standard_error.tolist(), strict=True))
+        rows = list(estimate.predicted_errors.items())
         for index, (label, error) in enumerate(rows[:_MOST_ROWS]):
             unit = _unit(estimate, units.get(name, ""))
             table.add_row("" if index else name, label, f"{error:.3g}{unit}")

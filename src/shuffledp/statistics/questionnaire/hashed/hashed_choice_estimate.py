@@ -1,11 +1,14 @@
 """Numbers of people in each of very many categories, from hashed buckets."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
+from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
+from shuffledp.analyzer.projection import project, project_within
+from shuffledp.arguments import expect_instance
 from shuffledp.statistics.questionnaire.hashed.hashed_rows import HashedRows
 from shuffledp.statistics.questionnaire.hashed.score_test import (
     ScoreTest,
@@ -56,8 +59,31 @@ class HashedChoiceEstimate(QuestionEstimate):
         tests: That they passed.
     """
 
+    alike: ClassVar[str] = "each category, if all are as frequent"
+
     frequent: Ints
     tests: tuple[ScoreTest, ...]
+
+    def consistent(self, *, complete: bool = False) -> ConsistentEstimate:
+        """Returns the nearest numbers of people that are possible.
+
+        They are not negative, and add up to at most all people. They are nearer to the
+        truth, and biased: see `ConsistentEstimate`. Among very many categories the noise
+        that is cut off below 0 is many times all people: nearly all numbers become 0, and
+        those of frequent categories are too small by two to three standard errors.
+
+        Args:
+            complete: Whether all people answered: then numbers add up to all people, unless
+                of some categories nothing is known. Not seen in the reports.
+        """
+        expect_instance(complete, bool)
+        n, is_known = float(self.num_users), ~np.isnan(self.value)
+        nearest = np.full(self.value.shape, np.nan)
+        add_up = complete and bool(is_known.all())
+        nearest[is_known] = (project if add_up else project_within)(
+            self.value[is_known], n
+        )
+        return ConsistentEstimate(self, nearest, 0.0, n, self.labels)
 
     @classmethod
     def of(

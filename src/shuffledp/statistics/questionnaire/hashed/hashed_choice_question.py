@@ -1,7 +1,7 @@
 """A question for one of very many categories, which a public hash maps to few buckets."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,11 @@ from shuffledp.statistics.questionnaire.hashed.hashed_rows import (
     best_rows,
     check_categories,
 )
-from shuffledp.statistics.questionnaire.question import AnswerGroup, QuestionCounts
+from shuffledp.statistics.questionnaire.question import (
+    PLANNED,
+    AnswerGroup,
+    QuestionCounts,
+)
 from shuffledp.types import Ints
 
 
@@ -37,13 +41,13 @@ class HashedChoiceQuestion:
     >>> question = question.adapted(100_000, noise=4.2)
     >>> question.chosen.num_rows, question.chosen.row_size
     (5, 1024)
-    >>> question.encode([7, 1_000_000], rng=np.random.default_rng(1)).tolist()
+    >>> question.encode([7, -1], rng=np.random.default_rng(1)).tolist()
     [[615, 867, 936, 281, 877], [1024, 1024, 1024, 1024, 1024]]
 
     Attributes:
         name: Of the question.
         num_categories: k, from 65 to 4,194,304; answers are 0, ..., k - 1, positions in a
-            public list, and k is no answer.
+            public list, and -1 is no answer.
         messages: Of a person in the mean, answers and noise, if nothing else is asked: a
             planner's limit.
         false_categories: How many categories that no person holds may be taken for
@@ -57,7 +61,7 @@ class HashedChoiceQuestion:
     messages: float = 16.0
     false_categories: float = 0.05
     key: int = 0
-    rows: HashedRows | None = None
+    rows: HashedRows | None = field(default=None, metadata={PLANNED: True})
 
     def __post_init__(self) -> None:
         check_label(self.name, "a question's name")
@@ -128,7 +132,7 @@ class HashedChoiceQuestion:
         """Returns the bucket of each category in every row, shape (n, num_rows).
 
         Args:
-            answers: Categories from 0 to k - 1, or k for no answer, shape (n,).
+            answers: Categories from 0 to k - 1, or -1 for no answer, shape (n,).
             rng: Not used: nothing is rounded.
 
         Raises:
@@ -138,9 +142,11 @@ class HashedChoiceQuestion:
         categories, k = unmasked(answers, "answers"), self.num_categories
         if categories.ndim != 1 or categories.dtype.kind not in "iu":
             raise InvalidInputError("Expected categories as whole numbers, one each.")
-        if categories.size and not 0 <= categories.min() <= categories.max() <= k:
+        # Of a long list, a last position that is none would not be noticed: no answer is
+        # no position beside it.
+        if categories.size and not -1 <= categories.min() <= categories.max() < k:
             raise InvalidInputError(
-                f"Expected categories from 0 to {k - 1}, or {k} for no answer."
+                f"Expected positions of categories from 0 to {k - 1}, or -1 for no answer."
             )
         return self.chosen.buckets(categories.astype(np.int64))
 

@@ -40,7 +40,7 @@ class HashedRows:
     The functions follow from these terms, which are part of a protocol's identity.
 
     >>> rows = HashedRows(1_000_000, num_rows=2, bits=8)
-    >>> rows.buckets(np.array([0, 999_999, 1_000_000])).tolist()
+    >>> rows.buckets(np.array([0, 999_999, -1])).tolist()
     [[126, 14], [230, 55], [256, 256]]
 
     Attributes:
@@ -75,14 +75,14 @@ class HashedRows:
         """Returns the bucket of each category in every row, shape (n, num_rows).
 
         Args:
-            categories: From 0 to k - 1, or k for no answer, shape (n,).
+            categories: From 0 to k - 1, or -1 for no answer, shape (n,).
         """
         codes = categories.astype(np.uint64)
         columns = [
             hashed_buckets(codes, self._function(row), self.bits)
             for row in range(self.num_rows)
         ]
-        is_answer = (categories < self.num_categories)[:, None]
+        is_answer = (categories >= 0)[:, None]
         return np.where(is_answer, np.stack(columns, axis=1), self.row_size)
 
     def _function(self, row: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.datasets.answer_categories import answer_categories
 from shuffledp.datasets.answer_numbers import answer_numbers
 from shuffledp.datasets.answer_positions import option_positions
 from shuffledp.datasets.table_files import Rows
@@ -33,6 +34,16 @@ class AnswerCells:
         return option_positions(
             self.rows.frame[column], options, most=most, first_row=self.rows.first
         )
+
+    def categories(self, column: str, num_categories: int) -> Ints:
+        """Returns positions in a list, -1 where there is none, shape (n,).
+
+        Raises:
+            DataError: If a cell is no number; the error names its row.
+            InvalidInputError: If it is no position of the list; the error names its row.
+        """
+        cells = self.rows.frame[column]
+        return answer_categories(cells, num_categories, first_row=self.rows.first)
 
     def numbers(self, column: str, low: float, high: float) -> Floats:
         """Returns numbers, NaN where there is none, shape (n,).

@@ -9,6 +9,9 @@ from shuffledp.statistics.questionnaire.distribution_question import (
     DistributionQuestion,
 )
 from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
+from shuffledp.statistics.questionnaire.hashed.hashed_choice_question import (
+    HashedChoiceQuestion,
+)
 from shuffledp.statistics.questionnaire.number_question import NumberQuestion
 from shuffledp.statistics.questionnaire.pairs_question import PairsQuestion
 from shuffledp.statistics.questionnaire.question import Question
@@ -18,6 +21,7 @@ from shuffledp.statistics.questionnaire.rehearsed.distribution_columns import (
     DistributionColumns,
 )
 from shuffledp.statistics.questionnaire.rehearsed.group_columns import GroupColumns
+from shuffledp.statistics.questionnaire.rehearsed.hashed_columns import HashedColumns
 from shuffledp.statistics.questionnaire.rehearsed.number_columns import NumberColumns
 from shuffledp.statistics.questionnaire.rehearsed.table_columns import TableColumns
 from shuffledp.statistics.questionnaire.table_question import TableQuestion
@@ -29,6 +33,7 @@ _KINDS: dict[type[Any], type[Any]] = {
     TableQuestion: TableColumns,
     PairsQuestion: TableColumns,
     GroupMeanQuestion: GroupColumns,
+    HashedChoiceQuestion: HashedColumns,
 }
 
 
