@@ -31,10 +31,10 @@ class BoundJumps:
 
     def add(self, log_budgets: Floats, excess: Floats) -> None:
         """Notes what was evaluated: logarithms of budgets and excess, shapes (levels,)."""
-        kept = excess <= 0.0
-        self._below[kept], self._above[~kept] = log_budgets, log_budgets
-        self._excess_below[kept] = excess[kept]
-        self._excess_above[~kept] = excess[~kept]
+        is_kept = excess <= 0.0
+        self._below[is_kept], self._above[~is_kept] = log_budgets, log_budgets
+        self._excess_below[is_kept] = excess[is_kept]
+        self._excess_above[~is_kept] = excess[~is_kept]
 
     def levels(self, slopes: Floats) -> NDArray[np.bool_]:
         """Returns which levels jump, shape (levels,).

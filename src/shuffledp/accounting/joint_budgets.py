@@ -104,7 +104,7 @@ class _System:
         self._search = NewtonSearch(self.range)
 
     def best_budgets(self, start: Floats) -> Floats | None:
-        """Returns budgets of which none can be raised, from several starts, or None."""
+        """Returns budgets that cannot be raised alone, from several starts, or None."""
         for method in (
             partial(self._newton_budgets, self._estimated_start),
             # Not tried where only certified bounds, which are slow, could tell.
@@ -144,7 +144,7 @@ class _System:
         return self.range.ordered(np.exp(log_budgets))
 
     def _saturated_budgets(self, start: Floats) -> Floats:
-        """Returns budgets of which only the first is below the largest.
+        """Returns the largest budgets for all levels but the first.
 
         Raises:
             CertificationError: If there are none, as far as is quickly known.

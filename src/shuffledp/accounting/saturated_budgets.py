@@ -1,7 +1,7 @@
-"""Budgets of which all but the smallest are the largest there are.
+"""The largest budgets there are for all levels but the first.
 
-Where targets are large and close, the smallest budget alone hides everybody: whatever the
-other levels send, their targets are not used up, and no budgets use up all targets.
+Where targets are large and close, messages of the first level alone hide all people: with
+any budgets the other levels keep their targets, and no budgets use up all of these.
 """
 
 import math

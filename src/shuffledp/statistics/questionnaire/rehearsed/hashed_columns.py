@@ -65,8 +65,8 @@ class HashedColumns:
 
     def truth(self, answers: Ints) -> HashedTruth:
         """See `AnswerColumns`."""
-        held = answers[answers >= 0]
-        counts = np.bincount(held, minlength=self.question.num_categories)
+        answered = answers[answers >= 0]
+        counts = np.bincount(answered, minlength=self.question.num_categories)
         return HashedTruth(counts, answers.size)
 
     def consistent(
@@ -95,15 +95,19 @@ class HashedColumns:
         if not listed.size:
             listed, title = order[:_UNRECOGNIZED], f"{name}: none frequent of {total:,}"
         others = np.setdiff1d(np.flatnonzero(truth.counts), listed)
-        shown = np.concatenate([listed, others])
+        categories = np.concatenate([listed, others])
         value, error, interval = shares_of(estimate, confidence)
         rows = answer_rows(
             name,
             "share",
-            [raw.labels[category] for category in shown],
-            (value[shown], error[shown], interval[shown]),
-            truth.counts[shown] / truth.num_users,
-            np.arange(shown.size) < listed.size,
+            [raw.labels[category] for category in categories],
+            (
+                value[categories],
+                error[categories],
+                interval[categories],
+            ),
+            truth.counts[categories] / truth.num_users,
+            np.arange(categories.size) < listed.size,
         )
         words = StatisticLabels(name, title, title, "category", "categories", SHARES)
         return (SummarySection(words, rows, BarChart()),)
