@@ -187,23 +187,40 @@ def test_large_targets_that_are_close_are_used_up() -> None:
 
 
 @pytest.mark.parametrize(
-    "randomizer",
-    [OneBit(0.0, 1.0), pytest.param(HadamardResponse(68), marks=pytest.mark.slow)],
+    ("randomizer", "targets", "num_free"),
+    [
+        (OneBit(0.0, 1.0), [1.92, 1.98, 2.35, 2.38], 1),
+        pytest.param(
+            HadamardResponse(68),
+            [1.92, 1.98, 2.35, 2.38],
+            1,
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            HadamardResponse(22),
+            [1.405, 1.422, 1.485, 1.515],
+            2,
+            marks=pytest.mark.slow,
+        ),
+    ],
     ids=str,
 )
-def test_close_and_large_targets_need_one_budget_below_the_largest(
-    randomizer: Any,
+def test_close_and_large_targets_need_few_budgets_below_the_largest(
+    randomizer: Any, targets: list[float], num_free: int
 ) -> None:
     promise = Promise(SingleMessage(randomizer), delta=1e-6)
-    counts, targets = np.full(4, 4_931), [1.92, 1.98, 2.35, 2.38]
+    counts = np.full(4, 4_931)
 
     budgets = joint_budgets(promise, counts, targets, np.array(targets))
 
-    assert budgets[0] < 10.0
-    assert budgets[1:].min() > 600.0
-    assert promise.kept(Population(budgets, counts), targets)
-    raised = Population(budgets * [1.001, 1.0, 1.0, 1.0], counts)
-    assert promise.delta_of(raised, 0, targets[0]) > 1e-6
+    assert budgets[:num_free].max() < 10.0
+    assert budgets[num_free:].min() > 600.0
+    assert promise.kept(Population(budgets * (1.0 - 1e-5), counts), targets)
+    for index in range(num_free):
+        raised = budgets.copy()
+        raised[index] *= 1.001
+        people = Population(raised, counts)
+        assert promise.delta_of(people, index, targets[index]) > 1e-6
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ import numpy as np
 from shuffledp.accounting.budget_range import BudgetRange
 from shuffledp.accounting.newton_search import NewtonSearch
 from shuffledp.accounting.promise import Promise
-from shuffledp.accounting.saturated_budgets import saturated_budgets
+from shuffledp.accounting.saturated_budgets import free_levels, saturated_budgets
 from shuffledp.accounting.swept_budgets import swept_budgets
 from shuffledp.accounting.target_excess import TargetExcess
 from shuffledp.errors import CertificationError
@@ -108,7 +108,7 @@ class _System:
         for method in (
             partial(self._newton_budgets, self._estimated_start),
             # Not tried where only certified bounds, which are slow, could tell.
-            self._saturated_budgets,
+            partial(self._newton_budgets, self._saturated_start),
             partial(self._newton_budgets, self._normal_start),
             partial(self._newton_budgets, lambda log_budgets: log_budgets),
             partial(self._newton_budgets, self._common_start),
@@ -125,7 +125,7 @@ class _System:
         """
         with suppress(CertificationError):
             return self.range.ordered(np.exp(self._estimated_start(np.log(start))))
-        return self._saturated_estimate(start)
+        return self.range.ordered(np.exp(self._saturated_start(np.log(start))))
 
     def _newton_budgets(
         self, first_guess: Callable[[Floats], Floats], start: Floats
@@ -143,27 +143,21 @@ class _System:
             raise CertificationError("Newton's method does not end.")
         return self.range.ordered(np.exp(log_budgets))
 
-    def _saturated_budgets(self, start: Floats) -> Floats:
-        """Returns the largest budgets for all levels but the first.
+    def _saturated_start(self, start: Floats) -> Floats:
+        """Returns where the first levels use up their targets, as estimated, if the others
+        have the largest budgets, with the slopes there.
 
         Raises:
-            CertificationError: If there are none, as far as is quickly known.
+            CertificationError: If the others do not keep their targets, or no estimate.
         """
-        begin = float(self._saturated_estimate(start)[0])
-        excess = self._excess
-        return saturated_budgets(
-            excess.first_certified, excess.certified, self.range, begin
+        excess_at = self._excess.estimated
+        num_free, log_budgets = saturated_budgets(
+            excess_at, self._search, float(start[0]), self.range
         )
-
-    def _saturated_estimate(self, start: Floats) -> Floats:
-        """Returns about `_saturated_budgets`."""
-        estimated = self._excess.estimated
-        return saturated_budgets(
-            lambda log_budgets: float(estimated(log_budgets)[0]),
-            estimated,
-            self.range,
-            float(start[0]),
-        )
+        free = free_levels(excess_at, num_free)
+        self._search.reset()
+        self._search.measure_slopes(log_budgets, free(log_budgets), free)
+        return log_budgets
 
     def _normal_start(self, start: Floats) -> Floats:
         """Returns where no excess would be left if losses were normal.

@@ -1,50 +1,86 @@
-"""The largest budgets there are for all levels but the first.
+"""The largest budgets there are for all levels but the first ones.
 
-Where targets are large and close, messages of the first level alone hide all people: with
+Where targets are large and close, messages of the first levels alone hide all people: with
 any budgets the other levels keep their targets, and no budgets use up all of these.
 """
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 
 from shuffledp.accounting.budget_range import BudgetRange
 from shuffledp.accounting.calibration_search import largest
+from shuffledp.accounting.newton_search import NewtonSearch
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats
 
+# More levels below the largest budget are not tried.
+_MOST_FREE = 3
+# How far above the one before it a level begins that is solved for, too.
+_FIRST_GAP = 0.2
+_ACCURACY = 1e-4
+
 
 def saturated_budgets(
-    first_excess: Callable[[Floats], float],
     excess_at: Callable[[Floats], Floats],
-    budget_range: BudgetRange,
+    search: NewtonSearch,
     start: float,
-) -> Floats:
-    """Returns the largest budget of the first level among others with the largest budgets.
-
-    No level alone can be raised: the first uses up its target, the others have the largest.
+    budget_range: BudgetRange,
+) -> tuple[int, Floats]:
+    """Returns logarithms of budgets that cannot be raised alone, most of them the largest.
 
     Args:
-        first_excess: By which factor the first level's budget is too large, as a
-            logarithm, at the logarithms of all budgets, shape (levels,).
-        excess_at: The same of every level, shape (levels,).
+        excess_at: The excess of all levels at logarithms of budgets, quickly.
+        search: Solves for several levels.
+        start: Logarithm of the first level's budget at which its search begins.
         budget_range: The largest budget of each level.
-        start: Where the search begins.
+
+    Returns:
+        How many levels are below the largest budget, and the logarithms, shape (levels,).
 
     Raises:
-        CertificationError: If the others do not keep their targets.
+        CertificationError: If the other levels do not keep their targets.
+    """
+    logs = budget_range.log_highest.copy()
+
+    def with_first(budget: float) -> Floats:
+        return np.append(min(np.log(budget), logs[0]), logs[1:])
+
+    log_budgets = with_first(
+        largest(
+            lambda budget: float(excess_at(with_first(budget))[0]),
+            float(np.exp(start)),
+            float(budget_range.highest[0]),
+        )
+    )
+    for num_free in range(1, min(_MOST_FREE + 1, logs.size)):
+        if num_free > 1:
+            log_budgets[num_free - 1] = log_budgets[num_free - 2] + _FIRST_GAP
+            search.reset()
+            solved = search.solve(
+                log_budgets, free_levels(excess_at, num_free), _ACCURACY
+            )
+            if solved is None:
+                break
+            log_budgets = solved
+        if excess_at(log_budgets)[num_free:].max() <= 0.0:
+            return num_free, log_budgets
+    raise CertificationError("The other levels do not keep their targets.")
+
+
+def free_levels(
+    excess_at: Callable[[Floats], Floats], num_free: int
+) -> Callable[[Floats], Floats]:
+    """Returns the excess of all levels, with that of others taken for negative.
+
+    Args:
+        excess_at: The excess of all levels at logarithms of budgets.
+        num_free: How many of the first levels have budgets below the largest.
     """
 
-    def log_budgets(budget: float) -> Floats:
-        logs = budget_range.log_highest.copy()
-        logs[0] = min(math.log(budget), logs[0])
-        return logs
+    def excess(log_budgets: Floats) -> Floats:
+        values = excess_at(log_budgets)
+        values[num_free:] = -1.0
+        return values
 
-    highest = budget_range.highest
-    budget = largest(
-        lambda budget: first_excess(log_budgets(budget)), start, float(highest[0])
-    )
-    if excess_at(log_budgets(budget))[1:].max(initial=0.0) > 0.0:
-        raise CertificationError("The other levels do not keep their targets.")
-    return np.append(budget, highest[1:])
+    return excess

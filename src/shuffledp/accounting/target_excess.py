@@ -91,13 +91,6 @@ class TargetExcess:
             deltas = self._promise.deltas_of(people, self._targets)
         return self._excess_of([*deltas, *deltas[-1:] * (size - len(deltas))])
 
-    def first_certified(self, log_budgets: Floats) -> float:
-        """Returns the excess of the first level alone; see `certified`."""
-        people = self._population_of(log_budgets)
-        return float(
-            self._excess_of(self._promise.deltas_of(people, self._targets[:1]))[0]
-        )
-
     def _excess_of(self, deltas: Sequence[float]) -> Floats:
         return np.array([excess_of(delta, self._promise.delta) for delta in deltas])
 
