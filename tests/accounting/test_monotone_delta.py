@@ -18,17 +18,13 @@ from shuffledp.randomizers.laplace import Laplace
 from shuffledp.statistics.single_message import SingleMessage
 
 
-def _nothing_known(epsilon: float) -> float:
-    return 0.0
-
-
 @pytest.mark.parametrize("fails_from", [0.3, 1e-2])
 @pytest.mark.parametrize("epsilon", [0.3, 0.7, 4.0])
 def test_the_best_rung_below_is_used(fails_from: float, epsilon: float) -> None:
     def bound(place: float) -> float:
         return math.exp(-place) if place < fails_from else math.inf
 
-    found = MonotoneDelta(bound, _nothing_known).least(epsilon, 1.0)
+    found = MonotoneDelta(bound).least(epsilon, 1.0)
 
     # Fine rungs are 1.1% apart.
     assert math.exp(-fails_from) <= found <= math.exp(-fails_from / 1.011)
@@ -41,26 +37,12 @@ def test_rungs_are_computed_once_and_only_where_they_are_needed() -> None:
         asked.append(place)
         return 1.0 / place
 
-    ladder = MonotoneDelta(bound, _nothing_known)
+    ladder = MonotoneDelta(bound)
 
     assert [ladder.least(5.0, 0.1) for _ in range(3)] == [0.1, 0.1, 0.1]
     assert len(asked) == 2
     assert ladder.least(5.0, 0.9) == 1.0 / max(asked)
     assert 4.94 <= max(asked) <= 5.0
-
-
-def test_a_bound_that_is_estimated_to_be_far_larger_is_not_evaluated() -> None:
-    asked = []
-
-    def bound(epsilon: float) -> float:
-        asked.append(epsilon)
-        return 1.0 / epsilon
-
-    # About 0.21 is not far above 0.15.
-    assert MonotoneDelta(bound, lambda epsilon: 1.05 / epsilon).least(5.0, 0.1) == 0.1
-    assert not asked
-    assert MonotoneDelta(bound, lambda epsilon: 1.05 / epsilon).least(5.0, 0.15) == 0.15
-    assert len(asked) == 2
 
 
 @given(epsilon=st.floats(5e-324, 1e308), found=st.floats(0.0, 1.0))
@@ -71,7 +53,7 @@ def test_where_nothing_is_known_the_number_stays(epsilon: float, found: float) -
         rungs.append(place)
         return math.inf
 
-    assert MonotoneDelta(bound, _nothing_known).least(epsilon, found) == found
+    assert MonotoneDelta(bound).least(epsilon, found) == found
     assert all(0.0 < place <= epsilon for place in rungs)
 
 

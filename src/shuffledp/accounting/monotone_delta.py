@@ -16,9 +16,6 @@ _COARSE = 16
 _MAX_COARSE_STEPS = 40
 # After this many coarse points without improvement the search stops.
 _MAX_WORSE_POINTS = 2
-# Estimates are right to a twentieth: a bound that is estimated at so many times the least
-# one so far is not evaluated.
-_HOPELESS = 2.0
 
 
 class MonotoneDelta:
@@ -26,13 +23,10 @@ class MonotoneDelta:
 
     Args:
         bound: A proven upper bound at any epsilon > 0; infinite where none is known.
-        estimate: About the bound, quickly; 0 where nothing is known.
     """
 
-    def __init__(
-        self, bound: Callable[[float], float], estimate: Callable[[float], float]
-    ) -> None:
-        self._bound, self._estimate = bound, estimate
+    def __init__(self, bound: Callable[[float], float]) -> None:
+        self._bound = bound
         self._bounds: dict[int, float] = {}
 
     def least(self, epsilon: float, bound: float) -> float:
@@ -46,9 +40,7 @@ class MonotoneDelta:
         for index in range(start, start - _COARSE * _MAX_COARSE_STEPS, -_COARSE):
             if _grid_point(index) == 0.0:
                 break
-            value = self._estimate(_grid_point(index))
-            if value < _HOPELESS * bound:
-                value = self._at(index)
+            value = self._at(index)
             if value < bound:
                 bound = min(value, self._refined(index, infinite_index))
             elif math.isfinite(value):

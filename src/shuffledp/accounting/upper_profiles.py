@@ -130,12 +130,7 @@ class UpperProfile:
             alone = self.randomizer.local_delta(self.level, epsilon)
             return best if best < alone else math.inf
 
-        def about(epsilon: float) -> float:
-            with suppress(CertificationError):
-                return self.estimate(epsilon)
-            return 0.0
-
-        return MonotoneDelta(known, about)
+        return MonotoneDelta(known)
 
     @functools.cached_property
     def _others(self) -> Callable[[float], tuple[RestsOn, float]]:
