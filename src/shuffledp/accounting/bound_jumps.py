@@ -13,6 +13,7 @@ from shuffledp.types import Floats
 _NEAR = 1e-3
 # What slopes do not explain of a change of the excess between such budgets is a jump.
 _LEAST_JUMP = 3e-5
+# Steeper slopes than this come of a correction by a jump.
 _STEEPEST = 5.0
 
 
@@ -43,7 +44,6 @@ class BoundJumps:
             slopes: Of each level's excess in each logarithm, shape (levels, levels).
         """
         changes = self._above - self._below
-        # Slopes that were corrected by a jump are too steep.
         slopes = np.clip(slopes, -_STEEPEST, _STEEPEST)
         explained = np.sum(slopes * changes, axis=1)
         jumps = self._excess_above - self._excess_below - explained
