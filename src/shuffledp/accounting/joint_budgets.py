@@ -106,9 +106,8 @@ class _System:
     def best_budgets(self, start: Floats) -> Floats | None:
         """Returns budgets that cannot be raised alone, from several starts, or None."""
         for method in (
-            partial(self._newton_budgets, self._estimated_start),
-            # Not tried where only certified bounds, which are slow, could tell.
-            partial(self._newton_budgets, self._saturated_start),
+            # Estimates come first: certified bounds are slow.
+            *(partial(self._newton_budgets, first) for first in self._estimated_starts),
             partial(self._newton_budgets, self._normal_start),
             partial(self._newton_budgets, lambda log_budgets: log_budgets),
             partial(self._newton_budgets, self._common_start),
@@ -118,14 +117,24 @@ class _System:
         return None
 
     def estimated_budgets(self, start: Floats) -> Floats:
-        """Returns about the budgets that use up every target; see `_estimated_start`.
+        """Returns about the budgets that cannot be raised alone.
 
         Raises:
             CertificationError: If nothing is estimated.
         """
-        with suppress(CertificationError):
-            return self.range.ordered(np.exp(self._estimated_start(np.log(start))))
-        return self.range.ordered(np.exp(self._saturated_start(np.log(start))))
+        for first_guess in self._estimated_starts:
+            with suppress(CertificationError):
+                return self.range.ordered(np.exp(first_guess(np.log(start))))
+        raise CertificationError("No budgets would do for estimated bounds.")
+
+    @property
+    def _estimated_starts(self) -> tuple[Callable[[Floats], Floats], ...]:
+        """Searches for budgets by estimates, which leave the slopes there."""
+        return (
+            partial(self._estimated_start, self._normal_start),
+            self._saturated_start,
+            partial(self._estimated_start, self._common_estimate),
+        )
 
     def _newton_budgets(
         self, first_guess: Callable[[Floats], Floats], start: Floats
@@ -180,13 +189,38 @@ class _System:
 
         With large targets, budgets that are far apart have slopes that lead nowhere.
         """
+        return self._common_budgets(start, self._excess.normal, self._excess.certified)
+
+    def _common_estimate(self, start: Floats) -> Floats:
+        """Returns budgets as `_common_start` does, by estimates.
+
+        Raises:
+            CertificationError: If nothing is estimated.
+        """
+        # Slopes may be those of another search.
+        self._search.reset()
+        estimated = self._excess.estimated
+        return self._common_budgets(start, estimated, estimated)
+
+    def _common_budgets(
+        self,
+        start: Floats,
+        compared: Callable[[Floats], Floats],
+        excess_at: Callable[[Floats], Floats],
+    ) -> Floats:
+        """Returns nearly equal budgets, with the slopes there.
+
+        Args:
+            start: Logarithms of budgets that are small enough.
+            compared: The excess by which the largest budgets are found.
+            excess_at: The excess whose slopes are measured.
+        """
         low, high = float(start.min()), float(self.range.log_highest.min())
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
-            is_kept = self._excess.normal(self._common(middle)).max() <= 0.0
+            is_kept = compared(self._common(middle)).max() <= 0.0
             low, high = (middle, high) if is_kept else (low, middle)
         log_budgets = self._common(low)
-        excess_at = self._excess.certified
         self._search.measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
         if self._search.any_flat:
             raise CertificationError("A common budget does not matter.")
@@ -197,15 +231,21 @@ class _System:
         log_budgets: Floats = np.log(self.range.ordered(budgets))
         return log_budgets
 
-    def _estimated_start(self, start: Floats) -> Floats:
+    def _estimated_start(
+        self, first_guess: Callable[[Floats], Floats], start: Floats
+    ) -> Floats:
         """Returns where about no excess is left, as estimated, with the slopes there.
+
+        Args:
+            first_guess: Returns where the search begins, for `start`.
+            start: Logarithms of budgets that are small enough.
 
         Raises:
             CertificationError: If there is no such place, or no estimate.
         """
         excess_at = self._excess.estimated
         log_budgets = self._search.solve(
-            self._normal_start(start), excess_at, _ESTIMATE_ACCURACY
+            first_guess(start), excess_at, _ESTIMATE_ACCURACY
         )
         self._search.forget_sensitive_levels()
         if log_budgets is None:

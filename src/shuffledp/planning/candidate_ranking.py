@@ -1,24 +1,31 @@
 """Candidates of a plan that are worth a certificate, by errors that are quick to predict.
 
 At given levels, errors are known before anything is certified. For central targets, levels
-are estimated, and errors with them. What a plan states is certified all the same: of every
-mode the best candidate, of the recommended mode the next one, too, and whatever may be one
-of these as far as estimates can tell.
+are estimated, and errors with them; where no estimate succeeds, an error lies between those
+at the largest and at the smallest target for all people. What a plan states is certified
+all the same: of every mode the best candidate, of the recommended mode the next one, too,
+if it is near, and whatever may be one of these as far as estimates can tell.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.accounting.fitted_budgets import estimated_people
 from shuffledp.accounting.promise import Promise
+from shuffledp.errors import CertificationError
 from shuffledp.planning.protocol_plan import Wish
 from shuffledp.population import Population
 from shuffledp.types import Mode
 
 # Errors of estimated levels are right to a few hundredths.
 _DOUBT = 1.1
+# Other people's levels change the error of a common target, which only a part of them has.
+_DOUBT_OF_ONE_TARGET = 2.0
+# A certificate of the next candidate is not worth its time where its error is larger.
+_NEAR = 2.0
 
 
 @dataclass(frozen=True)
@@ -27,22 +34,65 @@ class Candidate:
 
     Attributes:
         name: Of the protocol.
-        error: Its predicted error, bias included; NaN if it is not known.
+        error: Its predicted error, bias included; NaN if only limits are known.
+        least: About the least that the error may be.
+        most: About the most that it may be.
         unbiased: Whether it may be recommended before biased ones.
-        estimated: Whether its levels are estimated.
     """
 
     name: str
     error: float
+    least: float
+    most: float
     unbiased: bool = True
-    estimated: bool = True
 
     @property
-    def lowest(self) -> float:
-        """About the least that the error may be; 0 if nothing is known."""
-        if not math.isfinite(self.error):
-            return 0.0
-        return self.error / _DOUBT if self.estimated else self.error
+    def known(self) -> bool:
+        """Whether the error is no estimate."""
+        return self.least == self.most
+
+    @classmethod
+    def certain(cls, name: str, error: float, *, unbiased: bool = True) -> "Candidate":
+        """Returns a candidate whose levels are given or certified."""
+        return cls(name, error, error, error, unbiased)
+
+    @classmethod
+    def for_targets(
+        cls,
+        name: str,
+        wish: Wish,
+        estimate: Callable[[Wish], float],
+        *,
+        unbiased: bool = True,
+    ) -> "Candidate":
+        """Returns a candidate whose error is estimated, or enclosed by two estimates.
+
+        Args:
+            name: Of the protocol.
+            wish: With targets.
+            estimate: Returns about the error at the targets of a wish; raises
+                CertificationError if nothing is estimated.
+            unbiased: See the class.
+        """
+
+        def error_at(targets: Wish) -> float:
+            with suppress(CertificationError):
+                return estimate(targets)
+            return math.nan
+
+        error = error_at(wish)
+        # An infinite error says that nothing is known from messages at these levels.
+        if math.isfinite(error):
+            return cls(name, error, error / _DOUBT, error * _DOUBT, unbiased)
+        strictest = error_at(wish.strictest) * _DOUBT_OF_ONE_TARGET
+        loosest = error_at(wish.loosest) / _DOUBT_OF_ONE_TARGET
+        return cls(
+            name,
+            math.nan,
+            loosest if math.isfinite(loosest) else 0.0,
+            strictest if math.isfinite(strictest) else math.inf,
+            unbiased,
+        )
 
 
 def people_estimate(wish: Wish, protocol: Any) -> Population:
@@ -75,24 +125,28 @@ def left_out_reasons(
         mode: Of the collection.
         least: The least certified error in other modes; infinite if there is none.
     """
-    known = [each for each in candidates if math.isfinite(each.error)]
-    unbiased = sorted(each.error for each in known if each.unbiased)
-    errors = unbiased or sorted(each.error for each in known)
-    # The best of a mode and, where it may be recommended, the next.
-    wanted = 2 if errors and errors[0] < _DOUBT * least else 1
-    if len(errors) < wanted:
+    unbiased = [each for each in candidates if each.unbiased] or list(candidates)
+    best, *others = sorted(unbiased, key=lambda each: each.most)
+    limit = best.most
+    if not math.isfinite(limit):
         return {}
-    limit = errors[wanted - 1]
-    better = next(each for each in known if each.error == limit)
+    near = [each for each in others if each.error <= _NEAR * best.most]
+    # The best of a mode and, where it may be recommended, the next.
+    if near and best.least < least:
+        limit = max(limit, near[0].most)
     return {
         position: (
             f"{each.name} ({mode}): its error is {_about(each)}, and that of "
-            f"{better.name} {_about(better)}; it was not certified."
+            f"{best.name} {_about(best)}; it was not certified."
         )
         for position, each in enumerate(candidates)
-        if each.lowest > limit
+        if each.least > limit
     }
 
 
 def _about(candidate: Candidate) -> str:
-    return f"{'about ' if candidate.estimated else ''}{candidate.error:.3g}"
+    if math.isnan(candidate.error):
+        if candidate.most < math.inf:
+            return f"about {candidate.least:.3g} to {candidate.most:.3g}"
+        return f"at least about {candidate.least:.3g}"
+    return f"{'' if candidate.known else 'about '}{candidate.error:.3g}"

@@ -76,7 +76,15 @@ class Wish:
     @property
     def strictest(self) -> "Wish":
         """The same wish with the smallest level or target for all people."""
-        uniform = {min(self.asked): self.num_users}
+        return self._for_all(min(self.asked))
+
+    @property
+    def loosest(self) -> "Wish":
+        """The same wish with the largest level or target for all people."""
+        return self._for_all(max(self.asked))
+
+    def _for_all(self, epsilon: float) -> "Wish":
+        uniform = {epsilon: self.num_users}
         if self.levels is None:
             return replace(self, targets=uniform)
         return replace(self, levels=uniform)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 
 from shuffledp.accounting.guarantee import Guarantee
@@ -220,23 +219,29 @@ def _passed_over(
         share: Of the category whose error is predicted.
         least: The least error of any other mode.
     """
+    usual = Frequency(oracles[0][1].num_categories, mode)
+
+    def error_of(protocol: Frequency, people: Population) -> float:
+        return predictable(partial(protocol.predicted_error, share=share), people)
+
+    def estimate(targets: Wish, *, protocol: Frequency) -> float:
+        return error_of(protocol, people_estimate(targets, protocol))
+
     candidates = []
     for name, oracle in oracles:
-        protocol, error = Frequency(oracle.num_categories, mode, oracle), math.nan
-        fixed = wish.targets is None or protocol == Frequency(
-            oracle.num_categories, mode
-        )
-        with suppress(CertificationError):
-            people = fitted if fixed else people_estimate(wish, protocol)
-            error = predictable(partial(protocol.predicted_error, share=share), people)
-        candidates.append(Candidate(name, error, estimated=not fixed))
+        protocol = Frequency(oracle.num_categories, mode, oracle)
+        if wish.targets is None or protocol == usual:
+            candidates.append(Candidate.certain(name, error_of(protocol, fitted)))
+        else:
+            of_targets = partial(estimate, protocol=protocol)
+            candidates.append(Candidate.for_targets(name, wish, of_targets))
     reasons = left_out_reasons(candidates, mode, least=least)
     # At given levels, certificates take long where reports are shuffled in parts. The
     # default randomizer's levels were certified before.
     return {
         position: reason
         for position, reason in reasons.items()
-        if candidates[position].estimated or oracles[position][1].changes > 1
+        if not candidates[position].known or oracles[position][1].changes > 1
     }
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 
 from shuffledp.arguments import expect_callable, expect_instance
@@ -91,24 +90,16 @@ num_values=3))
     options: list[CollectionDesign] = []
     left_out = list(_LEFT_OUT)
     for mode in _MODES:
-        compared = compared_protocols(low, high, mode)
-        least = min((design.error for design in options), default=math.inf)
-        passed_over = _passed_over(compared, wish, error_of, mean, least)
-        left_out += passed_over.values()
-        for position, unsized in enumerate(compared):
-            if position in passed_over:
-                continue
-            mechanism = unsized.randomizer.mechanism
-            on_step(f"{mechanism}, {mode}")
-            try:
-                design = _design(unsized, wish, error_of, mean)
-            except CertificationError as error:
-                left_out.append(f"{mechanism} ({mode}): {error}")
-                continue
-            if design is None:
-                left_out.append(f"{mechanism} ({mode}): {NO_INFORMATION}")
-                continue
-            options.append(design)
+        designs, reasons = _designs_of(
+            compared_protocols(low, high, mode),
+            wish,
+            error_of,
+            mean,
+            least=min((design.error for design in options), default=math.inf),
+            on_step=on_step,
+        )
+        options += designs
+        left_out += reasons
     if not options:
         raise CertificationError(f"No protocol will do. {left_out[-1]}")
     on_step("yardsticks")
@@ -166,6 +157,39 @@ def _assumption(
     )
 
 
+def _designs_of(
+    compared: Sequence[Mean],
+    wish: Wish,
+    error_of: ErrorOf,
+    mean: float | None,
+    *,
+    least: float,
+    on_step: Callable[[str], None],
+) -> tuple[list[CollectionDesign], list[str]]:
+    """Returns certified designs of one mode, and why others are left out."""
+    designs: list[CollectionDesign] = []
+    left_out: list[str] = []
+    passed_over = _passed_over(compared, wish, error_of, mean, least)
+    # Those that are passed over come last, for the case that no other will do.
+    for position in sorted(range(len(compared)), key=passed_over.__contains__):
+        if position in passed_over and any(not d.bias_limit for d in designs):
+            left_out.append(passed_over[position])
+            continue
+        protocol = compared[position]
+        mechanism = protocol.randomizer.mechanism
+        on_step(f"{mechanism}, {protocol.mode}")
+        try:
+            design = _design(protocol, wish, error_of, mean)
+        except CertificationError as error:
+            left_out.append(f"{mechanism} ({protocol.mode}): {error}")
+            continue
+        if design is None:
+            left_out.append(f"{mechanism} ({protocol.mode}): {NO_INFORMATION}")
+            continue
+        designs.append(design)
+    return designs, left_out
+
+
 def _passed_over(
     protocols: Sequence[Mean],
     wish: Wish,
@@ -177,14 +201,21 @@ def _passed_over(
     # At given levels certificates are quick, and with one target both modes are.
     if wish.targets is None or len(wish.targets) == 1:
         return {}
-    candidates = []
-    for protocol in protocols:
-        mechanism, error = protocol.randomizer.mechanism, math.nan
-        with suppress(CertificationError):
-            sized, people = estimated_size(protocol, wish, error_of)
-            bias = sized.predicted_bias(people, mean=mean)
-            error = math.hypot(error_of(sized, people), bias)
-        candidates.append(Candidate(mechanism, error, protocol.randomizer.unbiased))
+
+    def estimate(targets: Wish, *, protocol: Mean) -> float:
+        sized, people = estimated_size(protocol, targets, error_of)
+        bias = sized.predicted_bias(people, mean=mean)
+        return math.hypot(error_of(sized, people), bias)
+
+    candidates = [
+        Candidate.for_targets(
+            protocol.randomizer.mechanism,
+            wish,
+            partial(estimate, protocol=protocol),
+            unbiased=protocol.randomizer.unbiased,
+        )
+        for protocol in protocols
+    ]
     return left_out_reasons(candidates, protocols[0].mode, least=least)
 
 
