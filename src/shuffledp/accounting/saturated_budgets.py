@@ -53,6 +53,8 @@ def saturated_budgets(
             float(budget_range.highest[0]),
         )
     )
+    if logs.size == 1:
+        return 1, log_budgets
     for num_free in range(1, min(_MOST_FREE + 1, logs.size)):
         if num_free > 1:
             log_budgets[num_free - 1] = log_budgets[num_free - 2] + _FIRST_GAP
