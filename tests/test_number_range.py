@@ -11,11 +11,12 @@ import shuffledp as sdp
 from shuffledp.display_text import rounded
 from shuffledp.errors import InvalidInputError
 from shuffledp.number_range import value_range
+from shuffledp.randomizers.catalog import number_randomizer
 
 
 @pytest.mark.parametrize(
     ("low", "high"),
-    [(0.0, 1.0), (1e9, 1e9 + 1.0), (-1.7e308, 1.7e308), (-1e-300, 1e-300)],
+    [(0.0, 1.0), (1e9, 1e9 + 1.0), (-4e299, 4e299), (-1e-300, 1e-300)],
 )
 def test_half_of_a_range_is_exact_up_to_rounding(low: float, high: float) -> None:
     exact = (Fraction(high) - Fraction(low)) / 2
@@ -82,3 +83,23 @@ def test_means_of_wide_ranges_are_rehearsed_in_lines_that_fit() -> None:
     assert max(map(len, str(result).splitlines())) <= 81
     assert result.summary.dependence is not None
     assert result.summary.dependence.suspected
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("mechanism", ["laplace", "clip-laplace", "gaussian"])
+def test_moments_of_ranges_whose_squares_are_no_doubles_are_infinite(
+    mechanism: str,
+) -> None:
+    randomizer = number_randomizer(mechanism, -1e160, 1e160)
+
+    _, variance = randomizer.moments(np.array([1.0]), np.zeros(1))
+
+    assert np.isposinf(variance).all()
+
+
+@pytest.mark.parametrize(("low", "high"), [(-8e307, 8e307), (0.0, 1.01e300)])
+def test_ranges_beyond_what_errors_and_pictures_hold_are_refused(
+    low: float, high: float
+) -> None:
+    with pytest.raises(sdp.InvalidInputError, match="in width, got"):
+        sdp.Mean(low, high)

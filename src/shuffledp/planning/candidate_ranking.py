@@ -22,8 +22,8 @@ from shuffledp.types import Mode
 
 # Errors of estimated levels are right to a few hundredths.
 _DOUBT = 1.1
-# Where people's targets differ, errors were 0.57 times that of the largest target for all or
-# more, and 1.26 times that of the smallest for all or less, in 726 trials.
+# Where targets differ, errors were 0.57 times that of the largest target for all or more,
+# and 1.26 times that of the smallest for all or less, in 726 trials.
 _BELOW_LARGEST_TARGET, _ABOVE_SMALLEST_TARGET = 2.0, 1.5
 # A certificate of the next candidate is not worth its time where its error is larger.
 _NEAR = 2.0

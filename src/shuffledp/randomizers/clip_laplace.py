@@ -181,7 +181,10 @@ class ClipLaplace(ClippedNoise):
             mean += weight * average
             # Around the value: of two large squares little might be left.
             square += weight * (spread + (average - shares) ** 2)
-        return clip * mean, clip**2 * np.maximum(square - (mean - shares) ** 2, 0.0)
+        # Infinite where the square of the range is beyond doubles.
+        with np.errstate(over="ignore"):
+            scale = np.float64(clip) ** 2
+        return clip * mean, scale * np.maximum(square - (mean - shares) ** 2, 0.0)
 
     def _moments_at(self, rates: Floats, points: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of the cell's middle around points of the grid.

@@ -259,7 +259,7 @@ class Gaussian(AddedNoise):
             variance = variance_of_cells(lengths)[:, None] + rounding_variances(
                 grid_positions
             )
-            variance *= (half / (self.cells / 2.0)) ** 2
+            variance *= np.float64(half / (self.cells / 2.0)) ** 2
         # Noise and rounding are unbiased: the mean is the value itself.
         return np.broadcast_to(values, variance.shape), variance
 

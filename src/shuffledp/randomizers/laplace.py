@@ -194,7 +194,7 @@ class Laplace(AddedNoise):
             # small cells it tends to the noise's own variance, 2 (range / eps)^2.
             noise = 0.5 / np.sinh(epsilons / (2.0 * self.cells)) ** 2 + 0.25
             variance = noise[:, None] + rounding_variances(grid_positions)
-            variance *= (half / (self.cells / 2.0)) ** 2
+            variance *= np.float64(half / (self.cells / 2.0)) ** 2
         # Noise and rounding are unbiased: the mean is the value itself.
         return np.broadcast_to(values, variance.shape), variance
 
