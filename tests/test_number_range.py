@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ from shuffledp.display_text import rounded
 from shuffledp.errors import InvalidInputError
 from shuffledp.number_range import value_range
 from shuffledp.randomizers.catalog import number_randomizer
+from shuffledp.report.files import write_report
 
 
 @pytest.mark.parametrize(
     ("low", "high"),
-    [(0.0, 1.0), (1e9, 1e9 + 1.0), (-4e299, 4e299), (-1e-300, 1e-300)],
+    [(0.0, 1.0), (1e9, 1e9 + 1.0), (-1.7e308, 1.7e308), (-1e-300, 1e-300)],
 )
 def test_half_of_a_range_is_exact_up_to_rounding(low: float, high: float) -> None:
     exact = (Fraction(high) - Fraction(low)) / 2
@@ -97,9 +99,20 @@ def test_moments_of_ranges_whose_squares_are_no_doubles_are_infinite(
     assert np.isposinf(variance).all()
 
 
-@pytest.mark.parametrize(("low", "high"), [(-8e307, 8e307), (0.0, 1.01e300)])
-def test_ranges_beyond_what_errors_and_pictures_hold_are_refused(
-    low: float, high: float
-) -> None:
-    with pytest.raises(sdp.InvalidInputError, match="in width, got"):
-        sdp.Mean(low, high)
+def test_reports_of_numbers_that_no_axis_holds_are_refused(tmp_path: Path) -> None:
+    values = np.array([0.0, 7e307, -7e307] * 20)
+
+    result = sdp.rehearse(
+        {"value": values.tolist(), "level": [1.0] * 30 + [2.0] * 30},
+        value="value",
+        level="level",
+        statistic="mean",
+        low=-8e307,
+        high=8e307,
+        mechanism="grid-response",
+        seed=1,
+    )
+    with pytest.raises(InvalidInputError, match="divide values and range"):
+        write_report(result.summary, tmp_path / "report")
+
+    assert not (tmp_path / "report").exists()

@@ -10,8 +10,6 @@ from shuffledp.errors import InvalidInputError
 _LEAST_PART = 1e-10
 # Narrower ranges, and shares of them, have fewer digits than doubles usually have.
 _LEAST_WIDTH = 1e-300
-# Errors and the axes of pictures are several times as long.
-_MOST_WIDTH = 1e300
 
 
 def value_range(low: float, high: float) -> float:
@@ -22,7 +20,7 @@ def value_range(low: float, high: float) -> float:
 
     Raises:
         InvalidInputError: Unless both ends are finite, `low` < `high`, and they are far
-            enough apart for doubles, and not too far.
+            enough apart for doubles.
     """
     low, high = as_number(low, "low"), as_number(high, "high")
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
@@ -36,11 +34,6 @@ def value_range(low: float, high: float) -> float:
         raise InvalidInputError(
             "Expected a range of values that doubles resolve, from "
             f"{_LEAST_WIDTH:g} and {_LEAST_PART:g} of its larger end in width, got "
-            f"{low!r} to {high!r}."
-        )
-    if half > _MOST_WIDTH / 2.0:
-        raise InvalidInputError(
-            f"Expected a range of values of at most {_MOST_WIDTH:g} in width, got "
             f"{low!r} to {high!r}."
         )
     return half

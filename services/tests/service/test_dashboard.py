@@ -240,7 +240,7 @@ def test_levels_without_budget_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_mean_of_the_widest_range_is_shown(tmp_path: Path) -> None:
-    question = Question("How much?", MeanSurvey(-5e299, 5e299))
+    question = Question("How much?", MeanSurvey(-1e308, 1e308))
     who = parties("mean", question=question)
 
     page = Page(look_at(tmp_path, who, batches=(usual_batch(who),)))

@@ -4,6 +4,7 @@ All rows are in three tables: CSV, Parquet, and an Arrow file (IPC).
 """
 
 import io
+import math
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from shuffledp.display_text import (
     number_format,
     printable,
 )
+from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.file_writing import write_files
 from shuffledp.format_number import plain
@@ -30,6 +32,8 @@ from shuffledp.statistics.summary_section import SummarySection
 from shuffledp.version import __version__
 
 _STEM = "estimates"
+# Axes are several times as long as the largest number on them.
+_LARGEST_DRAWN = 1e300
 
 
 def html_report(summary: Summary) -> str:
@@ -133,8 +137,16 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
 
     Raises:
         DataError: If the folder cannot be written to.
+        InvalidInputError: If numbers are too large for the axes of pictures.
         MissingExtraError: If the report extra is not installed.
     """
+    rows = [row for section in summary.sections for row in section.rows]
+    ends = [abs(end) for row in rows for end in (row.low, row.high)]
+    if any(_LARGEST_DRAWN < end < math.inf for end in ends):
+        raise InvalidInputError(
+            f"Expected intervals within {_LARGEST_DRAWN:g} of 0, as axes of pictures are "
+            "longer than these: divide values and range by a constant."
+        )
     contents: dict[str, str | bytes] = {
         "report.html": html_report(summary),
         **_pictures(summary),
