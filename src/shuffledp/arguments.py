@@ -30,6 +30,14 @@ def expect_instance(value: object, *kinds: type[Kind]) -> Kind:
     return value
 
 
+def expect_flag(value: object, what: str) -> None:
+    """Raises InvalidInputError unless a parameter is True or False."""
+    if not isinstance(value, bool):
+        raise InvalidInputError(
+            f"Expected {what} to be true or false, got {type(value).__name__}."
+        )
+
+
 def expect_list(
     values: object, what: str, of: str = "values", *, size: int | None = None
 ) -> list[Any]:

@@ -41,7 +41,9 @@ def group(path: str = "") -> LazyGroup:
     [
         ("", "serve", "shuffledp-services"),
         ("", "court", "shuffledp-papers"),
+        ("", "leaderboard", "shuffledp-papers"),
         ("audit", "collection", "shuffledp-services"),
+        ("audit", "dummies", "shuffledp-services"),
     ],
 )
 def test_the_package_of_a_command_that_is_not_installed_is_named(

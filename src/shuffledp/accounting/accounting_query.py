@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import MAX_USERS
 from shuffledp.types import Ints
@@ -49,7 +50,15 @@ def check_either(delta: float | None, epsilon: float | None) -> None:
     if (delta is None) == (epsilon is None):
         got = "neither" if delta is None else "both"
         raise InvalidInputError(f"Expected either delta or epsilon, got {got}.")
-    if delta is not None and not MIN_DELTA <= delta < 1.0:
+    if delta is not None:
+        check_delta(delta)
+    if epsilon is not None and not (math.isfinite(epsilon) and epsilon >= 0.0):
+        raise InvalidInputError(f"Expected a finite epsilon >= 0, got {epsilon:g}.")
+
+
+def check_delta(delta: float) -> None:
+    """Raises InvalidInputError unless a certificate may state this delta."""
+    if not MIN_DELTA <= as_number(delta, "delta") < 1.0:
         reason = ""
         if delta == 0.0:
             reason = ": at 0 nothing but the local budget holds"
@@ -60,8 +69,6 @@ def check_either(delta: float | None, epsilon: float | None) -> None:
         raise InvalidInputError(
             f"Expected {MIN_DELTA:g} <= delta < 1, got {delta:g}{reason}."
         )
-    if epsilon is not None and not (math.isfinite(epsilon) and epsilon >= 0.0):
-        raise InvalidInputError(f"Expected a finite epsilon >= 0, got {epsilon:g}.")
 
 
 def check_whole(

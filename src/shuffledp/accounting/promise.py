@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.accounting_query import MIN_DELTA, check_rounds, check_whole
+from shuffledp.accounting.accounting_query import check_delta, check_rounds, check_whole
 from shuffledp.accounting.exposure import SingleMessages, single_messages
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.rounds.composed_profile import composed_profile, losses_of
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
 from shuffledp.accounting.upper_profiles import UpperProfile, upper_profiles
-from shuffledp.arrays import as_number
-from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 from shuffledp.text_tables import as_html
 
@@ -79,10 +78,7 @@ class Promise:
     coordinates: int = 1
 
     def __post_init__(self) -> None:
-        if not MIN_DELTA <= as_number(self.delta, "delta") < 1.0:
-            raise InvalidInputError(
-                f"Expected {MIN_DELTA:g} <= delta < 1, got {self.delta:g}."
-            )
+        check_delta(self.delta)
         # Raises for protocols without single messages, before any search begins.
         self.exposure(_ANYBODY)
         check_whole(self.absent, "absent people", least=0)

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 GROUP = "shuffledp.commands"
 # For those who call a command that is not installed: where it is.
-_SUPPLIED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+SUPPLIED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "": {
         "shuffledp-services": ("explore", "task", "enrol", "serve", "device"),
-        "shuffledp-papers": ("reproduce", "claims", "court"),
+        "shuffledp-papers": ("reproduce", "claims", "court", "leaderboard"),
     },
-    "audit": {"shuffledp-services": ("canaries", "collection")},
+    "audit": {"shuffledp-services": ("canaries", "collection", "dummies")},
 }
 
 
@@ -52,6 +52,6 @@ def missing_commands(group: str) -> dict[str, tuple[str, ...]]:
     installed = installed_commands(group)
     missing = {
         distribution: tuple(name for name in names if name not in installed)
-        for distribution, names in _SUPPLIED.get(group, {}).items()
+        for distribution, names in SUPPLIED.get(group, {}).items()
     }
     return {distribution: names for distribution, names in missing.items() if names}

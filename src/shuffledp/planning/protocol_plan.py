@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.account import account
+from shuffledp.accounting.accounting_query import check_delta, check_whole
 from shuffledp.accounting.calibration import largest_budgets
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.promise import Promise
@@ -61,6 +62,8 @@ class Wish:
             )
         # Raises unless epsilons are valid and there is at least one person at each.
         Population.from_counts(dict(self.asked))
+        check_delta(self.delta)
+        check_whole(self.absent, "absent people", least=0)
 
     @property
     def asked(self) -> Mapping[float, int]:

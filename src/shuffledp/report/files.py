@@ -4,8 +4,8 @@ All rows are in three tables: CSV, Parquet, and an Arrow file (IPC).
 """
 
 import io
-import math
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

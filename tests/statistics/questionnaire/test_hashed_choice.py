@@ -227,3 +227,9 @@ def test_a_plan_states_one_error_of_all_categories() -> None:
     assert list(stated["way"]) == ["bus", "car"]
     errors = plan.expected["page"].standard_error
     assert set(stated["page"].values()) == {errors.max()} == {errors.min()}
+
+
+@pytest.mark.parametrize("messages", [np.inf, np.nan, 0.0])
+def test_messages_per_person_are_a_finite_number_above_0(messages: float) -> None:
+    with pytest.raises(sdp.InvalidInputError, match="finitely many messages"):
+        sdp.HashedChoiceQuestion("page", 1_000, messages=messages)

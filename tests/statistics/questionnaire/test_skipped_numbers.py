@@ -227,3 +227,13 @@ def test_forms_refuse_numbers_that_may_be_left_out(tmp_path: Path) -> None:
     (asked,) = asked_questions(path) or ()
     assert isinstance(asked, AskedNumber)
     assert asked.skippable
+
+
+@pytest.mark.parametrize("question", [NUMBER, TREE])
+def test_whether_a_question_may_be_skipped_is_true_or_false(
+    question: sdp.NumberQuestion | sdp.DistributionQuestion,
+) -> None:
+    with pytest.raises(
+        sdp.InvalidInputError, match="skippable to be true or false, got str"
+    ):
+        replace(question, skippable="yes")  # type: ignore[arg-type]

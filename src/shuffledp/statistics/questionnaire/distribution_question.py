@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp.arguments import expect_instance
+from shuffledp.arguments import expect_flag
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_label
@@ -77,7 +77,7 @@ class DistributionQuestion:
         object.__setattr__(self, "edges", tuple(edges.tolist()))
         if self.fan_out is not None:
             whole_number(self.fan_out, "as the fan-out", least=2, most=MOST_BINS)
-        expect_instance(self.skippable, bool)
+        expect_flag(self.skippable, "skippable")
 
     @property
     def num_bins(self) -> int:

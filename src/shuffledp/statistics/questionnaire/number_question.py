@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
-from shuffledp.arguments import expect_instance
+from shuffledp.arguments import expect_flag, expect_instance
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_label
@@ -101,7 +101,7 @@ class NumberQuestion:
         value_range(self.low, self.high)
         if self.digits is not None:
             whole_number(self.digits, "binary digits", least=1, most=MOST_DIGITS)
-        expect_instance(self.skippable, bool)
+        expect_flag(self.skippable, "skippable")
 
     @property
     def groups(self) -> tuple[AnswerGroup, ...]:

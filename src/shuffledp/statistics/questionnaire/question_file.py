@@ -127,7 +127,7 @@ def _described(tables: Mapping[str, Any]) -> QuestionFile:
             if "expected_mean" in terms:
                 means[name] = as_number(terms.pop("expected_mean"), "expected mean")
             if "interest" in terms:
-                interest[name] = terms.pop("interest")
+                interest[name] = as_number(terms.pop("interest"), "interest")
             if "columns" in terms:
                 columns[name] = _columns(terms.pop("columns"))
             questions.append(_question(name, terms))

@@ -67,8 +67,11 @@ class HashedChoiceQuestion:
         check_label(self.name, "a question's name")
         check_categories(self.num_categories)
         whole_number(self.key, "as the key", least=0, most=2**63)
-        if not as_number(self.messages, "messages per person") > 0.0:
-            raise InvalidInputError("Expected messages per person above 0.")
+        if not 0.0 < as_number(self.messages, "messages per person") < math.inf:
+            raise InvalidInputError(
+                f"Expected finitely many messages per person, above 0, got "
+                f"{self.messages:g}."
+            )
         if not 0.0 < as_number(self.false_categories, "false categories") <= 1.0:
             raise InvalidInputError(
                 f"Expected a mean number of false categories above 0, up to 1, got "

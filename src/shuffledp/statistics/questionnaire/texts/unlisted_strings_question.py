@@ -1,5 +1,6 @@
 """A question for an unlisted text: which texts do many people share?"""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -71,8 +72,11 @@ class UnlistedStringsQuestion:
             )
         whole_number(self.expected, "frequent texts", least=1, most=10**6)
         whole_number(self.key, "as the key", least=0, most=2**63)
-        if not as_number(self.messages, "messages of noise") > 0.0:
-            raise InvalidInputError("Expected messages of noise above 0.")
+        if not 0.0 < as_number(self.messages, "messages of noise") < math.inf:
+            raise InvalidInputError(
+                f"Expected finitely many messages of noise, above 0, got "
+                f"{self.messages:g}."
+            )
         if not 0.0 < as_number(self.false_texts, "false texts") <= 1.0:
             raise InvalidInputError(
                 f"Expected a mean number of false texts above 0, up to 1, got "

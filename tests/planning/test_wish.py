@@ -1,0 +1,22 @@
+"""A wish that nothing can fulfil is refused before any design is looked for."""
+
+import math
+from typing import Any
+
+import pytest
+
+import shuffledp as sdp
+
+
+@pytest.mark.parametrize(
+    ("terms", "reason"),
+    [
+        ({"delta": 2.0}, "nothing is promised"),
+        ({"delta": 0.0}, "nothing but the local budget"),
+        ({"delta": math.nan}, "got nan"),
+        ({"absent": -1}, "absent people"),
+    ],
+)
+def test_impossible_terms_are_refused(terms: dict[str, Any], reason: str) -> None:
+    with pytest.raises(sdp.InvalidInputError, match=reason):
+        sdp.Wish(targets={1.0: 3}, **terms)
