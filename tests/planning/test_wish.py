@@ -13,6 +13,8 @@ import shuffledp as sdp
     [
         ({"delta": 2.0}, "nothing is promised"),
         ({"delta": 0.0}, "nothing but the local budget"),
+        ({"delta": 1.0}, "nothing is promised"),
+        ({"delta": -1.0}, "got -1"),
         ({"delta": math.nan}, "got nan"),
         ({"absent": -1}, "absent people"),
     ],

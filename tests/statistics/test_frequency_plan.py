@@ -165,13 +165,6 @@ def test_bad_categories_and_shares_are_refused(
         )
 
 
-@pytest.mark.parametrize("delta", [0.0, 1.0, -1.0, np.nan])
-def test_bad_deltas_are_refused(delta: float) -> None:
-    for wish in (Wish(LEVELS, None, delta), Wish(None, LEVELS, delta)):
-        with pytest.raises(InvalidInputError, match="delta"):
-            plan_frequency(wish, num_categories=3)
-
-
 def test_options_without_a_proof_are_left_out_with_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
