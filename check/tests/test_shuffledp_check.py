@@ -197,8 +197,39 @@ def test_protocols_it_does_not_know_cannot_be_told() -> None:
         level["epsilon_coalition"] *= 4.0
     several["protocol"]["mechanism"] = "unary-encoding"
 
-    assert set(verdicts_of(rounds)) == {"cannot tell"}
-    assert set(verdicts_of(sealed(several))) == {"cannot tell"}
+    for record in (rounds, sealed(several)):
+        for _, verdict, reason in check(json.dumps(record).encode()):
+            assert verdict == "cannot tell"
+            # The program that can tell.
+            assert reason.endswith("shuffledp-check-composed")
+
+
+def test_counts_are_left_to_the_program_that_is_named() -> None:
+    group = sdp.CountGroup(8, 1, sdp.PoissonNoise(43.0))
+    protocol = sdp.Counts((group,), (1.0,), (0.5,), honest=90)
+    people = sdp.Population.from_counts({1.0: 90})
+    record = sdp.account(protocol, people, delta=1e-6).to_dict()
+
+    ((_, verdict, reason),) = check(json.dumps(record).encode())
+
+    assert verdict == "cannot tell"
+    assert reason == "noisy-counts is checked by shuffledp-check-counts"
+
+
+def test_progress_is_shown_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = json.dumps(certificate()).encode()
+
+    check(content)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    check(content)
+
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "0 levels told; now 'one report'" in captured.err
+    assert "\n" not in captured.err
 
 
 def test_a_mechanism_of_the_same_name_with_a_class_of_its_own_cannot_be_told() -> None:
