@@ -473,7 +473,7 @@ def check(content: bytes, judge: Any = check_level) -> list[tuple[str, str, str]
     for each in record["statements"]:
         for level in each["levels"]:
             name = f"{each['about']!a} x {times:,}, {level['chosen']}"
-            tell(f"{len(verdicts)} levels told; now {name}")
+            tell(f"level {len(verdicts) + 1}: {name}")
             try:
                 verdicts.append((name, *judge(record, each["about"], level)))
             except (ArithmeticError, ValueError) as reason:

@@ -305,7 +305,7 @@ def points_of(
                 cell = math.ceil(limit / width)
                 known[cell] = arb(0)
                 break
-            tell(f"one shuffle: {len(known)} points, {finer} times as many as at first")
+            tell(f"points of one shuffle: {len(known)}, spacing 1 / {finer}")
             known[cell] = shuffle.bound(cell * width, backward, finer)
         sides.append(known)
     if max(max(side) for side in sides) > counts.HALF:
@@ -356,7 +356,7 @@ def composed(
         found = shuffle.below(points, width, epsilon / math.sqrt(times))
         floors.append([both_ways(pairs, ways) for pairs in found])
     growth = arb(epsilon).exp()
-    tell(f"{times} shuffles together, by {finer} times as many points as at first")
+    tell(f"{times} shuffles together, spacing of points 1 / {finer}")
     first, second = functools.reduce(counts.product, tops)
     most = 1 - common(first, second, growth) / counts.UNIT
     least = arb(0)

@@ -228,7 +228,7 @@ def test_progress_is_shown_on_a_terminal_only(
 
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "0 levels told; now 'one report'" in captured.err
+    assert "level 1: 'one report'" in captured.err
     assert "\n" not in captured.err
 
 
