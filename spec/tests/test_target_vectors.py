@@ -45,6 +45,7 @@ def test_results_with_a_mistake_are_not_verified(entry: dict[str, Any]) -> None:
     assert problems_in(json.loads(entry["result"]), TASK) != ()
 
 
+@pytest.mark.slow
 def test_the_plan_follows_the_rule_of_the_task_and_is_certified() -> None:
     prove_plan_rule(TASK)
     published = PublishedPlan.read(json.loads(STORED["plan"]), TASK, STORED["epoch"])
