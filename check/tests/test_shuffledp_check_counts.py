@@ -548,3 +548,53 @@ def test_masses_of_outcomes_add_up_to_1_far_below_double_precision() -> None:
 
     for masses in zip(*outcomes, strict=True):
         assert abs(1 - sum(masses, arb(0))) < 1e-30
+
+
+def test_a_grid_knows_what_only_one_world_shows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Three messages go with a probability that is as large as the divergence.
+    pairs = noise.Dummies({"decay": 0.5, "dummies": 8}).outcomes(arb(1), arb(1))
+    changes = [(pairs, True, 2), (pairs, True, 1)]
+    exact = float(counts.composed(changes, 2.5, 1e-3))
+
+    monkeypatch.setattr(counts, "MANY", 0)
+    monkeypatch.setattr(counts, "HALF", 2**12)
+    ball = counts.composed(changes, 2.5, 1e-3)
+
+    assert 0.999 * exact <= float(ball.lower()) <= exact * (1 + 1e-12)
+    assert exact * (1 - 1e-12) <= float(ball.upper()) <= 1.01 * exact
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
+def test_ratios_in_doubt_are_within_the_ball(
+    epsilon: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = noise.Noise({"mean": 20.0}, arb(1)).outcomes(arb(0.7), arb(1e-30))
+    growth = arb(epsilon).exp()
+    exact = float(counts.exactly(pairs, True, growth))
+
+    monkeypatch.setattr(counts, "TIE", 0.3)
+    ball = counts.exactly(pairs[::-1], True, growth)
+
+    assert float(ball.lower()) < exact < float(ball.upper())
+
+
+def test_slots_that_are_too_few_are_paid_for_in_each_bucket_that_changes() -> None:
+    protocol = _record(*SINGLE["slots"])["protocol"]
+
+    _, lost, needed = counts.changes_of(protocol, 1.0, 8_000, 1e-6)
+
+    assert float(lost) == pytest.approx(2 * math.exp(-34))
+    assert needed == 0
+
+
+@pytest.mark.parametrize(
+    "changes", [{"honest": 8_000}, {"report_size": 9}], ids=["people", "sizes"]
+)
+def test_dummies_of_people_are_no_certificate(changes: dict[str, int]) -> None:
+    record = _record(*SINGLE["dummies"])
+    record["protocol"]["parameters"] |= changes
+
+    with pytest.raises(CertificateError, match="no noise of people"):
+        _verdicts(sealed(record))
