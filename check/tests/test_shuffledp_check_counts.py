@@ -585,7 +585,7 @@ def test_slots_that_are_too_few_are_paid_for_in_each_bucket_that_changes() -> No
 
     _, lost, needed = counts.changes_of(protocol, 1.0, 8_000, 1e-6)
 
-    assert float(lost) == pytest.approx(2 * math.exp(-34))
+    assert float(lost) == pytest.approx(2 * math.exp(-34), rel=1e-9, abs=0.0)
     assert needed == 0
 
 
