@@ -17,7 +17,6 @@ from typing import Any, NoReturn
 from flint import acb, acb_mat, arb, arb_poly, arb_series, ctx, fmpq
 
 ctx.prec = 128
-PI = arb.pi()
 People = list[tuple[float, int]]  # Level and count, levels rising.
 Groups = list[tuple[arb, int]]  # Probability of a blanket message, and count.
 Atoms = list[tuple[arb, arb]]  # Probability and value.
@@ -69,7 +68,7 @@ def check_kind(value: Any, kind: Any, name: str) -> None:
         for entry in value:
             check_kind(entry, kind[0], f"an entry of {name}")
     elif isinstance(kind, dict):
-        need(isinstance(value, dict) and set(value) == set(kind), f"{list(kind)}")
+        need(type(value) is dict and set(value) == set(kind), f"{name}: {list(kind)}")
         for key in kind:
             check_kind(value[key], kind[key], key)
     else:
@@ -87,7 +86,9 @@ def read(content: bytes) -> dict[str, Any]:
         record: Any = json.loads(content.decode(), object_pairs_hook=once)
         json.dumps(record, allow_nan=False, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
-        raise CertificateError("Expected JSON in UTF-8, numbers finite.") from None
+        raise CertificateError(
+            "Expected JSON in UTF-8, unmarked, numbers finite."
+        ) from None
     check_kind(record, dict, "a JSON object")
     main = {name: record.pop(name) for name in set(record) - set(CERTIFICATE)}
     check_kind(record, CERTIFICATE, "a certificate")
@@ -123,8 +124,9 @@ def check_statement(statement: dict[str, Any], people: Any, num_users: int) -> N
     for level in statement["levels"]:
         name = level.pop("quantile", None)
         chosen = "target" if "target" in level else "epsilon_local"
-        ends = {upper: (float, 0, most), f"{upper}_lower": (float, 0, level.get(upper))}
+        ends = {upper: (float, 0, most), f"{upper}_lower": (float, 0, most)}
         check_kind(level, LEVEL | {chosen: NUMBER} | ends, "a level")
+        need(level[f"{upper}_lower"] <= level[upper], f"{upper} of its attack or more")
         if level["epsilon_coalition"] is not None:
             check_kind(level["epsilon_coalition"], NUMBER, "epsilon_coalition")
         need(name is None or name in QUANTILES, f"one of {QUANTILES}")
@@ -271,7 +273,7 @@ class Blanket:
         # |phi'| <= absolute e^{-noise w^2 / 4}, since x e^{-x^2 / 4} < 1.
         power = self.noise * start**2
         g: arb = abs(self.g(self.phi(self.theta)[0] * (-power / 2).exp()))
-        return g * self.absolute(self.theta) * (-power / 4).exp() * 2 / power / PI
+        return g * self.absolute(self.theta) * (-power / 4).exp() * 2 / power / arb.pi()
 
     def bound(self) -> Any:
         """Returns a ball around the bound of the divergence."""
@@ -279,7 +281,7 @@ class Blanket:
         most = self.absolute(x := self.theta + apart) * self.g(self.phi(x)[0])
         logs = [(each / self.small).log().nonnegative_part() for each in (mass, most)]
         width = float((self.theta / (2 + logs[0])).min(apart / (2 + logs[1])))
-        step, far = arb(2 * math.pi * width), PI / arb(math.pi * width)
+        step, far = arb(2 * math.pi * width), arb.pi() / arb(math.pi * width)
         # Poisson's sum, and what is beyond the last point.
         error = mass / (far * self.theta).expm1() + most / (far * apart).expm1()
         while not self.tail(step * last) <= self.small:
@@ -294,12 +296,12 @@ class Blanket:
                 total += sum(self.integrand(step * j) for j in range(start, stop))
                 continue
             heights = arb(start + stop - 1, stop - start) * step / 2
-            most = self.integrand(heights, size=True) * step / PI
+            most = self.integrand(heights, size=True) * step / arb.pi()
             if most * last <= self.small:
                 error += most * (stop - start)
             else:
                 blocks += [(start, half := (start + stop) // 2), (half, stop)]
-        return total * step / PI + arb(0, error.upper())
+        return total * step / arb.pi() + arb(0, error.upper())
 
 
 # --- The worst data of all others (docs/theory/two-messages.md) -----------------------
@@ -336,7 +338,7 @@ class TwoMessages:
         reach = 2 + math.ceil(20 + math.sqrt(400 + 120 * 2.0 ** (scale / 4)))
         size, fall, table = 2 * reach + 1, (-self.theta).expm1(), list[list[acb]]()
         rows: list[Any] = []
-        for w in (2 * PI * j / size for j in range(1, reach + 1)):
+        for w in (2 * arb.pi() * j / size for j in range(1, reach + 1)):
             if (beyond := 1 - w.cos()) * 2.0 ** (scale / 4) > 60:
                 return rows, acb_mat(table).transpose(), beyond
             z, turn = acb(self.theta, w), acb(0, w).exp() - 1
@@ -469,10 +471,10 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
 def check(content: bytes, judge: Any = check_level) -> list[tuple[str, str, str]]:
     """Returns every level of every statement, its verdict and the reason."""
     record, verdicts = read(content), list[tuple[str, str, str]]()
-    times = record["rounds"] * record["coordinates"]
+    times, levels = record["rounds"] * record["coordinates"], record["people"] or ()
     for each in record["statements"]:
         for level in each["levels"]:
-            name = f"{each['about']!a} x {times:,}, {level['chosen']}"
+            name = f"{each['about']!a} x {times:,}, {level['chosen']} of {len(levels)}"
             tell(f"level {len(verdicts) + 1}: {name}")
             try:
                 verdicts.append((name, *judge(record, each["about"], level)))
@@ -487,7 +489,7 @@ def main(judge: Any = check_level) -> NoReturn:
         need(len(sys.argv) == 2, "the name of one file, and nothing else")
         verdicts = check(Path(sys.argv[1]).read_bytes(), judge)
     except (CertificateError, OSError) as error:
-        print(f"not a certificate: {error}")
+        print(f"not a certificate: {error}", file=sys.stderr)
         sys.exit(2)
     tell("")
     print(*(f"{verdict}: {name}: {why}" for name, verdict, why in verdicts), sep="\n")

@@ -372,7 +372,7 @@ def test_the_file_runs_by_itself_and_exits_with_its_verdict(tmp_path: Path) -> N
         done = subprocess.run(
             [sys.executable, "-I", FILE, path], capture_output=True, text=True
         )
-        return done.returncode, done.stdout
+        return done.returncode, done.stdout or done.stderr
 
     code, output = run()
     assert code == 0
@@ -400,3 +400,14 @@ def test_an_unknown_kind_exits_with_3(
 
     assert stop.value.code == 3
     assert capsys.readouterr().out.startswith("cannot tell: ")
+
+
+def test_verdicts_say_of_how_many_levels_they_are() -> None:
+    record = copy.deepcopy(certificate())
+    num_levels = len(record["people"])
+    del record["levels"][-1]
+
+    names = [name for name, _, _ in check(json.dumps(record).encode())]
+
+    assert 0 < len(names) < num_levels
+    assert all(name.endswith(f" of {num_levels}") for name in names)
