@@ -86,9 +86,7 @@ def read(content: bytes) -> dict[str, Any]:
         record: Any = json.loads(content.decode(), object_pairs_hook=once)
         json.dumps(record, allow_nan=False, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
-        raise CertificateError(
-            "Expected JSON in UTF-8, unmarked, numbers finite."
-        ) from None
+        raise CertificateError("Expected JSON in UTF-8, finite numbers.") from None
     check_kind(record, dict, "a JSON object")
     main = {name: record.pop(name) for name in set(record) - set(CERTIFICATE)}
     check_kind(record, CERTIFICATE, "a certificate")
