@@ -123,6 +123,38 @@ def random_counts(rng: np.random.Generator) -> dict[str, Any]:
             continue  # Too little noise for these rates, or reports that are too small.
 
 
+def random_noises(rng: np.random.Generator) -> dict[str, Any]:
+    """Returns a certificate of counts among dummies of the shuffler, or noise in slots."""
+    while True:
+        size = int(10 ** rng.uniform(3.0, 5.0))
+        target = float(np.round(rng.uniform(0.2, 2.0), 3))
+        people = sdp.Population.from_counts({target: size})
+        given: dict[str, Any] = {"absent": int(rng.choice([0, size // 10]))}
+        given["delta"] = float(10 ** rng.uniform(-9, -3))
+        if rng.random() < 0.3:
+            del given["delta"]
+            given["epsilon"] = float(np.round(rng.uniform(0.0, 1.5), 4))
+        noise: Any = sdp.ShufflerNoise(
+            float(np.round(rng.uniform(0.3, 0.95), 3)), int(rng.integers(20, 400))
+        )
+        honest = 1
+        if rng.random() < 0.5:
+            honest = size
+            noise = sdp.SlotNoise(
+                slots=size * int(rng.integers(1, 4)),
+                decay=float(np.round(rng.uniform(0.3, 0.7), 3)),
+                longest=int(rng.choice([2, 4, 6])),
+                pairs=float(np.round(rng.uniform(10.0, 100.0), 1)),
+            )
+        group = sdp.CountGroup(int(rng.choice([1, 2, 8])), 1, noise)
+        rate = float(rng.choice([1.0, np.round(rng.uniform(0.1, 1.0), 3)]))
+        try:
+            protocol = sdp.Counts((group,), (target,), (rate,), honest)
+            return sdp.account(protocol, people, **given).to_dict()
+        except (CertificationError, InvalidInputError):
+            continue  # Too few dummies or slots.
+
+
 def _random_collection(
     rng: np.random.Generator,
     targets: tuple[float, ...],

@@ -2,7 +2,6 @@
 
 `python shuffledp_check.py certificate.json` prints a verdict per level; exits with 0: all
 hold, 1: one does not, 2: no certificate, 3: cannot tell. README.md states the mathematics.
-Numbers are balls, which contain them.
 """
 
 import functools
@@ -15,10 +14,9 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-from flint import acb, acb_mat, arb, arb_series, ctx, fmpq
+from flint import acb, acb_mat, arb, arb_poly, arb_series, ctx, fmpq
 
 ctx.prec = 128
-PI = arb.pi()
 People = list[tuple[float, int]]  # Level and count, levels rising.
 Groups = list[tuple[arb, int]]  # Probability of a blanket message, and count.
 Atoms = list[tuple[arb, arb]]  # Probability and value.
@@ -35,6 +33,8 @@ CERTIFICATE |= {"format": {FORMAT}, "certified": {True}, "absent": (int, 0, 2**6
 CERTIFICATE |= dict.fromkeys(("num_users", "rounds", "coordinates"), COUNT)
 CERTIFICATE |= {"assumptions": [str], "numerics": [str], "theorem": str, "version": str}
 CERTIFICATE |= dict.fromkeys(("protocol_digest", "people_digest"), str)
+OTHERS = dict.fromkeys(("unary-encoding", "rappor", "composition"), "composed")
+OTHERS |= dict.fromkeys(("noisy-counts", "poisson-items"), "counts")
 LEVEL: dict[str, Any] = {"rests_on": THEOREMS | {"shuffler"}}
 LEVEL |= dict.fromkeys(("count", "hides_among"), COUNT) | {"epsilon_coalition": object}
 LEVEL |= dict.fromkeys(("slack", "delta_coalition"), (float, 0, 1))
@@ -44,14 +44,16 @@ class CertificateError(Exception):
     """Raised where a file is not a complete and consistent certificate."""
 
 
-class UnprovenError(Exception):
-    """Raised where this program proves nothing, with the reason."""
-
-
 def need(fact: bool, expected: str) -> None:
     """Raises CertificateError unless this is so."""
     if not fact:
         raise CertificateError(f"Expected {expected}.")
+
+
+def tell(text: str) -> None:
+    """Shows on a terminal, in one line, what is being computed."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text:.100}", end="", file=sys.stderr, flush=True)
 
 
 def check_kind(value: Any, kind: Any, name: str) -> None:
@@ -66,7 +68,7 @@ def check_kind(value: Any, kind: Any, name: str) -> None:
         for entry in value:
             check_kind(entry, kind[0], f"an entry of {name}")
     elif isinstance(kind, dict):
-        need(isinstance(value, dict) and set(value) == set(kind), f"{list(kind)}")
+        need(type(value) is dict and set(value) == set(kind), f"{name}: {list(kind)}")
         for key in kind:
             check_kind(value[key], kind[key], key)
     else:
@@ -84,7 +86,7 @@ def read(content: bytes) -> dict[str, Any]:
         record: Any = json.loads(content.decode(), object_pairs_hook=once)
         json.dumps(record, allow_nan=False, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
-        raise CertificateError("Expected JSON in UTF-8, numbers finite.") from None
+        raise CertificateError("Expected JSON in UTF-8, finite numbers.") from None
     check_kind(record, dict, "a JSON object")
     main = {name: record.pop(name) for name in set(record) - set(CERTIFICATE)}
     check_kind(record, CERTIFICATE, "a certificate")
@@ -120,16 +122,16 @@ def check_statement(statement: dict[str, Any], people: Any, num_users: int) -> N
     for level in statement["levels"]:
         name = level.pop("quantile", None)
         chosen = "target" if "target" in level else "epsilon_local"
-        ends = {upper: (float, 0, most), f"{upper}_lower": (float, 0, level.get(upper))}
+        ends = {upper: (float, 0, most), f"{upper}_lower": (float, 0, most)}
         check_kind(level, LEVEL | {chosen: NUMBER} | ends, "a level")
+        need(level[f"{upper}_lower"] <= level[upper], f"{upper} of its attack or more")
         if level["epsilon_coalition"] is not None:
             check_kind(level["epsilon_coalition"], NUMBER, "epsilon_coalition")
         need(name is None or name in QUANTILES, f"one of {QUANTILES}")
         names.append((level[chosen], name is not None and QUANTILES.index(name)))
         at = statement | {solved: level[upper]}
         level["chosen"], level["at"] = level[chosen], (at["epsilon"], at["delta"])
-        is_listed = people is None or [level[chosen], level["count"]] in people
-        need(is_listed, "levels among the people")
+        need(people is None or [level[chosen], level["count"]] in people, "such people")
         if people is not None and name is not None:
             rank = QUANTILES.index(name) * (num_users - 1) // 4
             rank -= sum(count for other, count in people if other < level[chosen])
@@ -154,7 +156,7 @@ def shares(protocol: dict[str, Any]) -> tuple[fmpq, fmpq]:
     }.get(mechanism, (set(), ""))
     # A third party's mechanism of the same name has another parameter: its class.
     if statistic not in used.split() or set(given) != names:
-        raise UnprovenError(f"{statistic} by {mechanism} is not checked here")
+        raise ValueError(f"{statistic} by {mechanism} is not checked here")
     k, w = given.get("categories", given.get("values", 2)), given.get("subset_size", 1)
     check_kind(k, (int, 2, 2**31), "the number of values")
     check_kind(w, (int, 1, k - 1), "the size of a subset")
@@ -193,10 +195,8 @@ def summed(atoms: Atoms, groups: Groups, mean: float, delta: float) -> arb:
     masses = [series[m] for m in range(size)]
     masses.append((1 - sum(masses, arb(0))).nonnegative_part())
     total, ways, small = arb(0), [1], arb(delta) / 10**12 / size**2
-    rows, rest, scale = [[arb(1)]], 1 - 2 * only, 1 / (first - second)
-    for _ in range(size + 1 if both > 0 else 0):
-        pairs = zip([*rows[-1], arb(0)], [arb(0), *rows[-1]], strict=True)
-        rows.append([(p * none + q * both) / rest for p, q in pairs])
+    rest, scale = 1 - 2 * only, 1 / (first - second)
+    rows = [arb_poly([none / rest, both / rest]) ** m for m in range(size + 2)]
     # A walk of `steps` must rise more often than steps lift + left drift + b rise.
     lift, drift = (1 - (first + second) * scale) / 2, -neither * scale
     for steps in range(1, size + 2):
@@ -211,7 +211,7 @@ def summed(atoms: Atoms, groups: Groups, mean: float, delta: float) -> arb:
             if (most := mass * first * (steps << steps)) < small:
                 total += arb(0, most.upper())
                 continue
-            for part in rows[m + 1 - steps if both > 0 else 0]:
+            for part in rows[m + 1 - steps].coeffs():
                 # Where the ball of `least` holds a number, that term's holds 0.
                 while least >= x:
                     x += 1
@@ -271,24 +271,21 @@ class Blanket:
         # |phi'| <= absolute e^{-noise w^2 / 4}, since x e^{-x^2 / 4} < 1.
         power = self.noise * start**2
         g: arb = abs(self.g(self.phi(self.theta)[0] * (-power / 2).exp()))
-        return g * self.absolute(self.theta) * (-power / 4).exp() * 2 / power / PI
+        return g * self.absolute(self.theta) * (-power / 4).exp() * 2 / power / arb.pi()
 
     def bound(self) -> Any:
         """Returns a ball around the bound of the divergence."""
-        mass, tries, last = self.absolute(arb(0)), [], 1
-        left = self.theta / (2 + (mass / self.small).log().nonnegative_part())
-        for apart in (self.theta / 2**j for j in range(12)):
-            most = self.absolute(x := self.theta + apart) * self.g(self.phi(x)[0])
-            width = apart / (2 + (most / self.small).log().nonnegative_part())
-            tries.append((float(width.min(left)), apart, most))
-        width, apart, most = max(tries, key=lambda each: each[0])
-        step, far = arb(2 * math.pi * width), PI / arb(math.pi * width)
+        mass, apart, last = self.absolute(arb(0)), self.theta / 2, 1
+        most = self.absolute(x := self.theta + apart) * self.g(self.phi(x)[0])
+        logs = [(each / self.small).log().nonnegative_part() for each in (mass, most)]
+        width = float((self.theta / (2 + logs[0])).min(apart / (2 + logs[1])))
+        step, far = arb(2 * math.pi * width), arb.pi() / arb(math.pi * width)
         # Poisson's sum, and what is beyond the last point.
         error = mass / (far * self.theta).expm1() + most / (far * apart).expm1()
         while not self.tail(step * last) <= self.small:
             last = last * 5 // 4 + 1
             if last > 5_000_000:
-                raise UnprovenError("the integral would take too long")
+                raise ValueError("the integral would take too long")
         error += self.tail(step * last)
         total, blocks = self.integrand(arb(0)) / 2, [(1, last + 1)]
         while blocks:
@@ -297,12 +294,12 @@ class Blanket:
                 total += sum(self.integrand(step * j) for j in range(start, stop))
                 continue
             heights = arb(start + stop - 1, stop - start) * step / 2
-            most = self.integrand(heights, size=True) * step / PI
+            most = self.integrand(heights, size=True) * step / arb.pi()
             if most * last <= self.small:
                 error += most * (stop - start)
             else:
                 blocks += [(start, half := (start + stop) // 2), (half, stop)]
-        return total * step / PI + arb(0, error.upper())
+        return total * step / arb.pi() + arb(0, error.upper())
 
 
 # --- The worst data of all others (docs/theory/two-messages.md) -----------------------
@@ -339,7 +336,7 @@ class TwoMessages:
         reach = 2 + math.ceil(20 + math.sqrt(400 + 120 * 2.0 ** (scale / 4)))
         size, fall, table = 2 * reach + 1, (-self.theta).expm1(), list[list[acb]]()
         rows: list[Any] = []
-        for w in (2 * PI * j / size for j in range(1, reach + 1)):
+        for w in (2 * arb.pi() * j / size for j in range(1, reach + 1)):
             if (beyond := 1 - w.cos()) * 2.0 ** (scale / 4) > 60:
                 return rows, acb_mat(table).transpose(), beyond
             z, turn = acb(self.theta, w), acb(0, w).exp() - 1
@@ -353,9 +350,8 @@ class TwoMessages:
             rows.append((z, sum(zeros, (self.scale * kernel).log()), rises))
             # Value, slope and bend in each cell of thresholds, and slopes in the data.
             cells = [(-z * (2 * cell + 1) / 8).exp() for cell in range(8)]
-            table.append(
-                [x * wave for x in [acb(1), -z, z * z, *rises] for wave in cells]
-            )
+            slopes = [acb(1), -z, z * z, *rises]
+            table.append([x * wave for x in slopes for wave in cells])
         return rows, acb_mat(table).transpose(), arb.pos_inf()
 
     def terms(self, box: Box) -> tuple[list[Any], arb, acb_mat]:
@@ -406,8 +402,9 @@ class TwoMessages:
         boxes = [[(0, count) for count in self.counts]]
         rises = [float(one - zero) for zero, one in self.exponents]
         for box in boxes:  # It grows.
+            tell(f"two messages: {len(boxes):,} boxes of data so far, 20,000 at most")
             if len(boxes) > 20_000:
-                raise UnprovenError("no worst data among 20,000 boxes of data")
+                raise ValueError("no worst data among 20,000 boxes of data")
             widths = [high - low for low, high in box]
             # The data with the largest exponent often are the worst.
             value = self.exactly([e[r > 0] for e, r in zip(box, rises, strict=True)])
@@ -422,31 +419,26 @@ class TwoMessages:
         return arb(0)
 
 
-def bounds(sets: tuple[fmpq, fmpq], level: Any, others: People) -> Any:
-    """Yields bounds: of the device, and by the theorem that a certificate names."""
-    chosen, theorem, (epsilon, delta) = level["chosen"], level["rests_on"], level["at"]
-    atoms = losses(*sets, chosen, epsilon)
-    yield atoms[0][0] * atoms[0][1].nonnegative_part()
-    if theorem == "two messages" and others:
-        need(sets == (fmpq(1, 2), fmpq(0)), "no `two messages` where there are more")
-        yield TwoMessages(chosen, epsilon, others).bound(delta)
-    if theorem in ("blanket", "two messages") and others:
-        groups = [(1 / (1 + sets[0] * arb(e).expm1()), n) for e, n in others]
-        messages = sum(float(g) * n for g, n in groups)
-        if messages <= (100 if sets[1] > 0 else 500):
-            yield summed(atoms, groups, messages, delta)
-        else:
-            noise = (4e-8 / (1 + arb(2 * epsilon).exp())).max(arb(5e-10))
-            yield Blanket(atoms, groups, delta, noise).bound()
+def blanket(sets: tuple[fmpq, fmpq], atoms: Atoms, others: People, level: Any) -> Any:
+    """Returns a ball around the blanket theorem's bound, as a sum or an integral."""
+    epsilon, delta = level["at"]
+    groups = [(1 / (1 + sets[0] * arb(e).expm1()), n) for e, n in others]
+    messages = sum(float(g) * n for g, n in groups)
+    if messages <= (100 if sets[1] > 0 else 500):
+        return summed(atoms, groups, messages, delta)
+    noise = (4e-8 / (1 + arb(2 * epsilon).exp())).max(arb(5e-10))
+    return Blanket(atoms, groups, delta, noise).bound()
 
 
 def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, str]:
     """Returns the verdict on one level of a statement, and its reason."""
     people, chosen, (epsilon, delta) = record["people"], level["chosen"], level["at"]
-    if people is None or "target" in level:
-        raise UnprovenError("targets, and people who are not listed, are not checked")
+    if people is None:
+        raise ValueError("people are not listed, so that no program can tell")
+    if (other := record["protocol"]["mechanism"]) in OTHERS:
+        raise ValueError(f"{other} is checked by shuffledp-check-{OTHERS[other]}")
     sets, times = shares(record["protocol"]), record["rounds"] * record["coordinates"]
-    need(about in ("one message", "one report"), "one message or report")
+    need(about in ("one message", "one report") and "target" not in level, "a message")
     if record["protocol"]["mode"] == "stratified":
         people = [(chosen, level["count"])]
     num_users = sum(count for _, count in people)
@@ -458,26 +450,33 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
     if arb(epsilon) >= total:
         return "holds", "the device alone proves it"
     if times > 1:
-        raise UnprovenError("several messages are not composed here")
+        raise ValueError("rounds are composed by shuffledp-check-composed")
     others = others_of(people, chosen, min(record["absent"], num_users - 1))
-    for least in itertools.accumulate(bounds(sets, level, others), arb.min):
-        if least <= delta:
-            return "holds", f"at epsilon {epsilon} delta {delta} is proven"
+    atoms, theorem = losses(*sets, chosen, epsilon), level["rests_on"]
+    least = atoms[0][0] * atoms[0][1].nonnegative_part()
+    if theorem == "two messages" and others and not least <= delta:
+        need(sets == (fmpq(1, 2), fmpq(0)), "no `two messages` where there are more")
+        least = least.min(TwoMessages(chosen, epsilon, others).bound(delta))
+    if theorem in ("blanket", "two messages") and others and not least <= delta:
+        least = least.min(blanket(sets, atoms, others, level))
+    if least <= delta:
+        return "holds", f"at epsilon {epsilon} delta {delta} is proven"
     if least > delta * arb(1.0001):  # Noise raises the integral by less.
         return "does not hold", f"delta {float(least.lower())} is above {delta}"
-    raise UnprovenError("the ball is too wide")
+    raise ValueError("the ball is too wide")
 
 
 def check(content: bytes, judge: Any = check_level) -> list[tuple[str, str, str]]:
     """Returns every level of every statement, its verdict and the reason."""
     record, verdicts = read(content), list[tuple[str, str, str]]()
-    times = record["rounds"] * record["coordinates"]
+    times, levels = record["rounds"] * record["coordinates"], record["people"] or ()
     for each in record["statements"]:
         for level in each["levels"]:
-            name = f"{each['about']!a} x {times:,}, {level['chosen']}"
+            name = f"{each['about']!a} x {times:,}, {level['chosen']} of {len(levels)}"
+            tell(f"level {len(verdicts) + 1}: {name}")
             try:
                 verdicts.append((name, *judge(record, each["about"], level)))
-            except (UnprovenError, ArithmeticError, ValueError) as reason:
+            except (ArithmeticError, ValueError) as reason:
                 verdicts.append((name, "cannot tell", f"{reason}"))
     return verdicts
 
@@ -488,8 +487,9 @@ def main(judge: Any = check_level) -> NoReturn:
         need(len(sys.argv) == 2, "the name of one file, and nothing else")
         verdicts = check(Path(sys.argv[1]).read_bytes(), judge)
     except (CertificateError, OSError) as error:
-        print(f"not a certificate: {error}")
+        print(f"not a certificate: {error}", file=sys.stderr)
         sys.exit(2)
+    tell("")
     print(*(f"{verdict}: {name}: {why}" for name, verdict, why in verdicts), sep="\n")
     print("Not compared: levels that are not listed, assumptions, attacks and texts.")
     seen = {verdict for _, verdict, _ in verdicts}

@@ -46,14 +46,15 @@ from shuffledp_check import (
     Blanket,
     People,
     TwoMessages,
-    UnprovenError,
     check_kind,
     losses,
     need,
     others_of,
     shares,
     summed,
+    tell,
 )
+from shuffledp_check_noise import Pairs
 
 # How far a point may be above F, and room for the noise that raises the blanket's integral
 # before a certificate is said not to hold.
@@ -135,7 +136,7 @@ class Bit(TwoMessages):
             if found == 0:
                 return value.union(arb(limit))
             value = found
-        raise UnprovenError("no worst data of a bit")
+        raise ValueError("no worst data of a bit")
 
 
 class Bits:
@@ -266,7 +267,7 @@ def dominating(points: list[Point]) -> counts.Rows:
     return rows
 
 
-def touching(points: list[Point]) -> counts.Pairs:
+def touching(points: list[Point]) -> Pairs:
     """Returns outcomes of a pair that is dominated by what these are balls of."""
     # F is 1 - E left of all points, or more, and 0 right of them.
     left, far = (0, arb(-1), arb(2)), points[-1][1] * 2
@@ -304,10 +305,11 @@ def points_of(
                 cell = math.ceil(limit / width)
                 known[cell] = arb(0)
                 break
+            tell(f"points of one shuffle: {len(known)}, spacing 1 / {finer}")
             known[cell] = shuffle.bound(cell * width, backward, finer)
         sides.append(known)
     if max(max(side) for side in sides) > counts.HALF:
-        raise UnprovenError("a single shuffle shows too much")
+        raise ValueError("a single shuffle shows too much")
     points = []
     for cell, value in reversed(sides[1].items()):
         e = (-arb(width) * cell).exp()
@@ -354,6 +356,7 @@ def composed(
         found = shuffle.below(points, width, epsilon / math.sqrt(times))
         floors.append([both_ways(pairs, ways) for pairs in found])
     growth = arb(epsilon).exp()
+    tell(f"{times} shuffles together, spacing of points 1 / {finer}")
     first, second = functools.reduce(counts.product, tops)
     most = 1 - common(first, second, growth) / counts.UNIT
     least = arb(0)
@@ -468,9 +471,9 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
     if -(epsilon - arb(budget)).expm1() / (1 + (-arb(budget)).exp()) <= delta:
         return "holds", "the devices alone prove it"
     if sum(ahead + back for _, ahead, back in shuffles) > 10**4 or len(shuffles) > 30:
-        raise UnprovenError("there are too many shuffles")
+        raise ValueError("there are too many shuffles")
     if delta < counts.LEAST or epsilon > counts.MOST:
-        raise UnprovenError("the number is too extreme")
+        raise ValueError("the number is too extreme")
     for finer in FINER:
         least, most = composed(shuffles, epsilon, delta, finer)
         if most <= delta:
@@ -481,7 +484,7 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
         # Twice as many points are four times as near.
         if most > (1 + NEAR / finer**2) * delta:
             break
-    raise UnprovenError(f"delta is between {float(least):.6g} and {float(most):.6g}")
+    raise ValueError(f"delta is between {float(least):.6g} and {float(most):.6g}")
 
 
 def main() -> NoReturn:

@@ -3,34 +3,36 @@
     python shuffledp_check_counts.py certificate.json
 
 decides what that file decides, with its strict reading and its exit codes, and certificates
-of counts among Poisson or geometric noise, of sets of items among Poisson messages, and of
-several of these together. README.md states the mathematics.
+of counts among noise of devices (Poisson, geometric, in slots) or of the shuffler, of sets
+of items among Poisson messages, and of several of these together. README.md states the
+mathematics.
 """
 
+import bisect
 import functools
 import itertools
 import math
 from typing import Any, NoReturn
 
-from flint import arb, arb_series, ctx, fmpq, fmpz_poly
+from flint import arb, fmpq, fmpz_poly
 
 import shuffledp_check
-from shuffledp_check import COUNT, IDENTITY, NUMBER, UnprovenError, check_kind, need
+from shuffledp_check import COUNT, IDENTITY, NUMBER, check_kind, need, tell
+from shuffledp_check_noise import FEWER, NOISES, Dummies, Noise, Pairs, Slots, cut
 
 # Cells of losses to either side of 0, and what masses are whole multiples of.
 HALF, UNIT = 2**14, 2**192
 # Smaller deltas, larger epsilons and longer reports are not told.
 LEAST, MOST, LONGEST = 1e-30, 600.0, 10**4
-# Probabilities of outcomes with a message and without it; both by the cell of the loss.
-Pairs = list[tuple[arb, arb]]
+# So many outcomes of all changes together are enumerated.
+MANY = 10**5
+# Ratios that are nearer to each other, as a part of them, may be in either order.
+TIE = 1e-12
+# Probabilities with a message and without it, by the cell of the loss.
 Rows = tuple[list[int], ...]
 # Outcomes of a bucket, whether a message moves from one to another, and how many do.
 Changes = list[tuple[Pairs, bool, int]]
 
-FLOOD = (float, 1e-9, 1e9)
-NOISES: dict[str, Any] = {"poisson": {"mean": FLOOD}}
-NOISES["geometric"] = {"decay": (float, 1e-100, 1 - 2**-53), "pairs": FLOOD}
-NOISES["geometric"] |= {"shape": object, "surplus": (float, 1, 1e4)}
 RATES: dict[str, Any] = {"targets": [NUMBER], "rates": [(float, 0, 1)]}
 COUNTS: dict[str, Any] = {"groups": [dict], "honest": COUNT, "meaning": object}
 COUNTS |= {"report_size": object, "local_epsilon": object}
@@ -39,79 +41,55 @@ ITEMS |= {"items": (int, 2, 2**31), "blanket": (float, 1e-300, 1e5)}
 GROUP: dict[str, Any] = {"buckets": COUNT, "most": COUNT, "noise": dict}
 
 
-class Noise:
-    """Noise of a bucket: a number of pairs, or of messages, and geometric + and -.
-
-    Of mean m, a negative binomial number of shape r has P(Z = z + 1) / P(Z = z) =
-    t (z + r) / (z + 1), t = m / (r + m), and a Poisson number m / (z + 1).
-    """
-
-    def __init__(self, noise: dict[str, Any], times: arb) -> None:
-        self.mean = times * (noise["mean"] if "mean" in noise else noise["pairs"])
-        self.shape = times * noise["shape"] if noise.get("shape") else None
-        self.ratio = self.mean / (self.shape + self.mean) if self.shape else arb(0)
-        self.decay = arb(noise["decay"]) if "decay" in noise else None
-        self.surplus = times * noise.get("surplus", 1)
-
-    def outcomes(self, rate: arb, small: arb) -> Pairs:
-        """Returns outcomes of one likelihood ratio each, but for those that are small."""
-        if self.mean + 60 / (1 - self.ratio) > 1e6:
-            raise UnprovenError("there is too much noise")
-        step, numbers = self.mean, [(-self.mean).exp()]
-        if self.shape:
-            step, numbers = self.shape * self.ratio, [(1 - self.ratio) ** self.shape]
-        while len(numbers) <= self.mean or numbers[-1] > small:
-            z = len(numbers) - 1
-            numbers.append(numbers[-1] * (step + self.ratio * z) / (z + 1))
-        seen = [(mass * z / self.mean, mass) for z, mass in enumerate(numbers)]
-        if self.decay:
-            # g(u) = p^2 g(u - 1) + P(Z = u): outcomes u <= v, and one for all u > v.
-            p, g, seen = self.decay, arb(0), []
-            for mass in numbers:
-                before, g = g, p * p * g + mass
-                seen.append(((1 - p) * p * before, (1 - p) * g))
-            top = (sum(numbers, arb(0)) + p * g) / (1 + p)
-            seen.append((top, p * top))
-        return [(rate * p + (1 - rate) * q, q) for p, q in seen if q > small]
-
-    def log_messages(self, x: arb_series) -> Any:
-        """Returns the logarithm of E[x^N] for the number N of messages of noise."""
-        if not self.decay:
-            return self.mean * (x - 1)
-        pairs, t, p = self.mean * (x * x - 1), self.ratio, self.decay
-        if self.shape:
-            pairs = self.shape * ((1 - t).log() - (1 - t * x * x).log())
-        return pairs + 2 * self.surplus * ((1 - p).log() - (1 - p * x).log())
-
-
-def cut(noises: list[tuple[Noise, int]], room: int) -> arb:
-    """Returns the probability that a person's noise in all buckets exceeds the room."""
-    ctx.cap = room + 1
-    x = arb_series([0, 1], prec=room + 1)
-    logs = [noise.log_messages(x) * buckets for noise, buckets in noises]
-    fitting = sum(logs, arb_series([0], prec=room + 1)).exp()
-    return 1 - sum((fitting[m] for m in range(room + 1)), arb(0))
-
-
 def exactly(pairs: Pairs, moved: bool, growth: arb) -> arb:
-    """Returns a ball around the divergence of one change; likelihood ratios must rise."""
-    total, tails, k = arb(0), [(arb(0), arb(0))], 0
-    for p, q in reversed(pairs):
-        tails.append((tails[-1][0] + p, tails[-1][1] + q))
-    lost = 1 - tails[-1][0] * tails[-1][1]
+    """Returns a ball around the divergence of one change."""
     if not moved:
         gains = [
             [(p - growth * q, q - growth * p)[k] for p, q in pairs] for k in (0, 1)
         ]
         sums = [sum((g.nonnegative_part() for g in row), arb(0)) for row in gains]
-        return (sums[0].max(sums[1]) - growth * lost).union(sums[0].max(sums[1]) + lost)
-    for p, q in pairs:
-        # Outcomes of the first bucket count from some k on, and perhaps the one before.
-        while k < len(pairs) and not pairs[k][0] * q > growth * pairs[k][1] * p:
-            k += 1
-        total += tails[-1 - k][0] * q - growth * tails[-1 - k][1] * p
-        total += (pairs[k - 1][0] * q - growth * pairs[k - 1][1] * p).nonnegative_part()
+        total = sums[0].max(sums[1])
+        lost = 1 - sum((p for p, _ in pairs), arb(0)).min(
+            sum((q for _, q in pairs), arb(0))
+        )
+        return (total - growth * lost).union(total + lost)
+    ratios, tails = ratios_of(pairs), [(arb(0), arb(0))]
+    order = sorted(range(len(pairs)), key=ratios.__getitem__)
+    ratios, pairs = [ratios[k] for k in order], [pairs[k] for k in order]
+    for p, q in reversed(pairs):
+        tails.append((tails[-1][0] + p, tails[-1][1] + q))
+    total, doubt, lost = arb(0), arb(0), 1 - tails[-1][0] * tails[-1][1]
+    tails.reverse()
+    for ratio, (p, q) in zip(ratios, pairs, strict=True):
+        # Ratios of the first bucket that exceed this one so much, and those that might.
+        limit = float(growth) * ratio
+        near, far = (bisect.bisect_right(ratios, limit * x) for x in (1 - TIE, 1 + TIE))
+        total += tails[far][0] * q - growth * tails[far][1] * p
+        doubt += (tails[near][0] - tails[far][0]) * q
+    return (total - growth * lost).union(total + 3 * TIE * doubt + lost)
+
+
+def ratios_of(pairs: Pairs) -> list[float]:
+    """Returns likelihood ratios, right to a few digits less than TIE has."""
+    return [float(p / q) if q > 0 else math.inf for p, q in pairs]
+
+
+def enumerated(changes: Changes, growth: arb) -> arb:
+    """Returns the same of several changes that move, by all outcomes together."""
+    seen = [(arb(1), arb(1))]
+    for pairs, _, times in changes:
+        twice = [(p * s, q * r) for (p, q), (r, s) in itertools.product(pairs, pairs)]
+        for _ in range(times):
+            both = itertools.product(seen, twice)
+            seen = [(a * p, b * q) for (a, b), (p, q) in both]
+    total = sum(((p - growth * q).nonnegative_part() for p, q in seen), arb(0))
+    lost = 1 - sum((p for p, _ in seen), arb(0))
     return (total - growth * lost).union(total + lost)
+
+
+def finite(pairs: Pairs) -> Pairs:
+    """Returns the outcomes that may occur with the message and without it."""
+    return [(p, q) for p, q in pairs if p > 0 and q > 0]
 
 
 # --- Composition on a grid (docs/theory/composition.md) -------------------------------
@@ -122,8 +100,8 @@ def cells(pairs: Pairs, width: float, split: bool) -> Rows:
     with both totals, show more. Outcomes with larger losses are left out.
     """
     rows: Rows = [0] * (2 * HALF + 1), [0] * (2 * HALF + 1)
-    for p, q in pairs:
-        cell = math.floor(float((p / q).log()) / width) if p > 0 else HALF
+    for p, q in finite(pairs):
+        cell = math.floor(float((p / q).log()) / width)
         if not -HALF <= cell < HALF:
             continue
         parts = [(cell, p, q)]
@@ -188,19 +166,38 @@ def either(rows: Rows, width: float) -> Rows:
 
 def composed(changes: Changes, epsilon: float, delta: float) -> arb:
     """Returns a ball around the divergence of independent changes together."""
-    if sum(times for _, _, times in changes) == 1:
-        return exactly(changes[0][0], changes[0][1], arb(epsilon).exp())
+    growth, (first, is_moved, number), rest = (
+        arb(epsilon).exp(),
+        changes[0],
+        changes[1:],
+    )
+    if number == 1 and not rest:
+        return exactly(first, is_moved, growth)
+    outcomes = math.prod(len(pairs) ** (2 * times) for pairs, _, times in changes)
+    if outcomes <= MANY and all(moved for _, moved, _ in changes):
+        return enumerated(changes, growth)
     variance, far, ends = 0.0, 0.0, []
     for pairs, moved, times in changes:
-        losses = [(float((p / q).log()), float(q)) for p, q in pairs if p > 0]
+        losses = [(float((p / q).log()), float(q)) for p, q in finite(pairs)]
         variance += times * (1 + moved) * sum(q * loss**2 for loss, q in losses)
         far = max(far, *(abs(loss) for loss, _ in losses))
     reach = epsilon + far + math.sqrt(variance * (40 - 2 * math.log(delta)))
     width = max(reach, 1e-9) / HALF
-    growth = arb(epsilon).exp()
+    # Few losses are multiples of the largest one: they are at ends of cells.
+    width = max(far / max(far // width, 1), width)
+    # Masses of what both worlds may show: the rest tells them apart.
+    both = [arb(1), arb(1)]
+    for pairs, moved, times in changes:
+        shared = [
+            1 - sum((pair[k] for pair in pairs if pair[1 - k] == 0), arb(0))
+            for k in (0, 1)
+        ]
+        for k in (0, 1):
+            both[k] *= (shared[k] * (shared[1 - k] if moved else 1)) ** times
     for split in (False, True):
         parts = []
         for pairs, moved, times in changes:
+            tell(f"{times} changes of {len(pairs):,} outcomes on a grid")
             rows = cells(pairs, width, split)
             if moved:
                 rows = product(rows, mirrored(rows))
@@ -208,10 +205,11 @@ def composed(changes: Changes, epsilon: float, delta: float) -> arb:
                 rows = either(rows, width)
             parts.append(repeated(rows, times))
         rows = functools.reduce(product, parts)
-        for first, second in (rows, mirrored(rows)):
-            both = zip(first, second, strict=True)
-            common = sum((arb(a).min(growth * b) for a, b in both), arb(0))
-            least = sum(first) - common - growth * (UNIT - sum(second))
+        for k, (one, other) in enumerate((rows, mirrored(rows))):
+            masses = zip(one, other, strict=True)
+            common = sum((arb(a).min(growth * b) for a, b in masses), arb(0))
+            least = sum(one) - common - growth * (both[1 - k] * UNIT - sum(other))
+            least += (1 - both[k]) * UNIT
             ends.append(((UNIT - common).upper() if split else least.lower()) / UNIT)
     return max(ends[0], ends[1], arb(0)).union(max(ends[2:]))
 
@@ -231,7 +229,7 @@ def groups_of(protocol: dict[str, Any], target: float) -> tuple[Any, int, float,
         noise, share = {"poisson": {"mean": given["blanket"]}}, given["items"]
         groups = [{"buckets": share, "most": given["set_size"], "noise": noise}]
     else:
-        raise UnprovenError(f"{subject} by {protocol['mechanism']} is not checked here")
+        raise ValueError(f"{subject} by {protocol['mechanism']} is not checked here")
     targets, rates = given["targets"], given["rates"]
     need(targets == sorted(set(targets)) and target in targets, "a target of a list")
     need(
@@ -243,12 +241,12 @@ def groups_of(protocol: dict[str, Any], target: float) -> tuple[Any, int, float,
 def changes_of(
     protocol: dict[str, Any], target: float, honest: int, delta: float
 ) -> tuple[Changes, arb, int]:
-    """Returns what a person may change, the probability that noise is cut, and people.
+    """Returns what a person may change, the probability that noise is less, and people.
 
     That many honest people are needed for this noise.
     """
     groups, share, rate, size = groups_of(protocol, target)
-    changes, drawn, needed = [], [], 0
+    changes, drawn, needed, fewer = [], list[tuple[Noise, int]](), 0, arb(0)
     floor = protocol["parameters"].get("local_epsilon")
     for group in groups:
         check_kind(group, GROUP, "a group of buckets")
@@ -257,24 +255,41 @@ def changes_of(
         need(len(group["noise"]) == 1, "one noise of each group")
         ((name, noise),) = group["noise"].items()
         if name not in NOISES:
-            raise UnprovenError(f"noise of {name} is not checked here")
+            raise ValueError(f"noise of {name} is not checked here")
         check_kind(noise, NOISES[name], "noise")
         if noise.get("shape") is not None:
             check_kind(noise["shape"], (float, 1 + 2**-52, 1e4), "a shape")
-        if name == "geometric":
-            needed = share
-        drawn.append((Noise(noise, 1 / arb(share)), group["buckets"]))
+        needed = share if name == "geometric" else needed
+        seen: Noise | Slots | Dummies
+        if name == "shuffler":
+            seen = Dummies(noise)
+        elif name == "slots":
+            need(noise["slots"] % share == 0 and size is None, "as many slots of all")
+            seen = Slots(noise, group, fmpq(honest, share))
+            fewer += seen.changing * FEWER
+        else:
+            drawn.append((Noise(noise, 1 / arb(share)), group["buckets"]))
+            seen = Noise(noise, arb(honest) / share)
         if rate > 0:
-            small = arb(delta) * 1e-16
-            pairs = Noise(noise, arb(honest) / share).outcomes(arb(rate), small)
+            pairs = seen.outcomes(arb(rate), arb(delta) * 1e-16)
             changes.append((pairs, group["buckets"] > 1, group["most"]))
     if size is None:
-        return changes, arb(0), needed
+        return changes, fewer, needed
     answers = sum(group["most"] for group in groups)
     check_kind(size, (int, answers, 2**62), "a size")
     if size > LONGEST:
-        raise UnprovenError("reports are too long")
+        raise ValueError("reports are too long")
     return changes, honest * cut(drawn, size - answers), needed
+
+
+def is_from_shuffler(part: dict[str, Any]) -> bool:
+    """Returns whether the shuffler adds the noise of all groups; devices add none then."""
+    given = part["parameters"]
+    adds = {"shuffler" in group["noise"] for group in given.get("groups", [])}
+    need(len(adds) < 2, "noise of the shuffler in all groups, or in none")
+    alone = given.get("honest") == 1 and given.get("report_size") is None
+    need(True not in adds or alone, "no noise of people")
+    return True in adds
 
 
 def budget_of(parts: list[Any], times: int) -> fmpq | None:
@@ -290,7 +305,7 @@ def budget_of(parts: list[Any], times: int) -> fmpq | None:
 def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, str]:
     """Returns the verdict on one level of a statement, and its reason."""
     people, chosen, (epsilon, delta) = record["people"], level["chosen"], level["at"]
-    if people is None or "target" not in level or level["rests_on"] == "shuffler":
+    if people is None or "target" not in level:
         return shuffledp_check.check_level(record, about, level)
     protocol, honest = record["protocol"], record["num_users"] - record["absent"]
     need(about in ("one report", "all reports in all protocols"), "all reports")
@@ -303,12 +318,17 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
     times, changes = record["rounds"] * record["coordinates"], []
     lost, least = arb(0), 0
     coalition, budget = level["epsilon_coalition"], budget_of(parts, times)
-    theorems = {"counts", "items", "composition", budget is not None and "device"}
-    need(level["rests_on"] in theorems, "its theorem")
     for part in parts:
         single, often, needed = changes_of(part, chosen, honest, max(delta, LEAST))
         changes += [(pairs, moved, most * times) for pairs, moved, most in single]
         lost, least = lost + times * often, max(least, needed)
+    trusted = [is_from_shuffler(part) for part in parts]
+    theorems = {"counts", "items"} if trusted == [False] else {"shuffler"}
+    theorems = theorems if len(parts) == 1 else {"composition"}
+    need(
+        level["rests_on"] in theorems | {budget is not None and "device"}, "its theorem"
+    )
+    where = ", if the shuffler adds its noise" if any(trusted) else ""
     if budget is None and coalition is not None:
         return "does not hold", "single reports show the answers to a coalition"
     if budget is not None:
@@ -322,9 +342,9 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
     if not changes:
         return "holds", "nothing is sent"
     if len(changes) > 30 or sum(most for _, _, most in changes) > 10**4:
-        raise UnprovenError("there are too many changes")
+        raise ValueError("there are too many changes")
     if delta < LEAST or epsilon > MOST:
-        raise UnprovenError("the number is too extreme")
+        raise ValueError("the number is too extreme")
     found, best = composed(changes, epsilon, delta), arb(2)
     paid, near = (1 + arb(epsilon).exp()) * lost, epsilon
     total = found + paid
@@ -333,11 +353,11 @@ def check_level(record: dict[str, Any], about: str, level: Any) -> tuple[str, st
         best, near = total, near * 0.8
         total = composed(changes, near, delta) + (1 + arb(near).exp()) * lost
     if total <= delta:
-        return "holds", f"at epsilon {epsilon} delta {delta} is proven"
+        return "holds", f"at epsilon {epsilon} delta {delta} is proven{where}"
     if found - paid > delta:
         known = float((found - paid).lower())
         return "does not hold", f"delta {known} is above {delta}"
-    raise UnprovenError("the bounds are too wide")
+    raise ValueError("the bounds are too wide")
 
 
 def main() -> NoReturn:

@@ -1,7 +1,62 @@
 (** All theorems on one page. [R] is any ordered field: the rational numbers, the real
     numbers. Every type of messages, views and seals is finite, and counts are in windows of
-    any size; a distribution is a function into [R] that is nowhere negative and sums to 1. [hs e p q] is the sum of the positive
-    parts of [p x - e * q x]; README.md says what the other words mean. *)
+    any size; a distribution is a function into [R] that is nowhere negative and sums to 1.
+    [hs e p q] is the sum of the positive parts of [p x - e * q x]; README.md says what the
+    other words mean. *)
+
+(** Contents: every theorem in a line, under the page of docs/theory whose claim it is.
+
+    theorem.md
+      post_processing                post-processing never raises the divergence
+      joint_convexity                mixtures are no farther apart than their parts
+      blanket_theorem                the blanket theorem, for all that is blind to order
+      certified_bound                the bound as an expectation, without some people
+      more_draws                     one message hides better among more blanket messages
+      more_losses                    the summand never increases in m
+      smaller_weights_suffice        smaller coins in any order give no smaller bound
+      fewer_heads_suffice            M may be replaced by anything stochastically smaller
+      histogram_is_blind             counts of messages are blind to the order
+      function_of_histogram_is_blind and so is any random function of these counts
+      random_order_is_blind          and so is a uniformly random order
+      sealed_batch_is_blind          and so are sealed messages in no party's order
+      adaptive_composition           rounds may depend on earlier shuffled output
+
+    composition.md
+      domination_reverses            what dominates does so the other way round, too
+      composition                    products of pairs that dominate dominate products
+      grid_split_dominates           losses may be split between points of a grid
+      rounding_dominates             masses may be rounded upward
+      trimming_dominates             and what exceeds 1 be taken from small losses
+
+    two-messages.md
+      histogram_shows_most           no view blind to the order shows more than counts
+      random_order_shows_as_much     a random order shows as much as the counts
+      ones_show_as_much              of ones and zeros, the number of ones shows as much
+      number_of_ones_log_concave     the law of a sum of coins is log-concave
+      two_messages_exact             the exact divergence, as a sum
+      two_messages_threshold         it is that of the best event "at least t ones"
+      two_messages_zero              or 0 if one's own message is as likely
+      two_messages_renamed           who holds which value does not matter
+      worst_data                     worst probabilities are ends of intervals
+      worst_parts                    of mixtures, some parts are worst
+
+    counts.md
+      merging_same_ratios            outcomes of one ratio may be merged without loss
+      bounds_from_a_part             what a window leaves out is added or subtracted
+      counts_closed_form             the law of a bucket among geometric noise and pairs
+      counts_ratio                   its ratio with a message more and without
+      counts_masses                  the masses of outcomes of one ratio
+      counts_total                   and their total in a window
+      counts_one_dimension           one number says all that matters
+      counts_ratios_rise             ratios are at most 1 / p, and rise with x
+      poisson_counts                 Poisson noise: the ratio at x is x / m
+      noise_adds_up                  parts of the noise add up to the noise
+      noise_of_one_class             Poisson and geometric noise are of that class
+      pairs_log_concave              which is log-concave for shapes from 1 on
+      dummies_counts                 noise of the shuffler: the ratio is p, then 1 / p
+      added_on_top                   others' answers and noise never raise the divergence
+      moved_message                  a message that moves: the divergence of two buckets
+      half_line_for_each_count       per count of one bucket, a half line is best *)
 From mathcomp Require Import all_ssreflect all_algebra fingroup perm.
 From Shuffled Require Import Divergence Shuffle Blanket Monotone Coins Orders Certificate.
 From Shuffled Require Import Composition Histogram Concave WorstData TwoMessages.

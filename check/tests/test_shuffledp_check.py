@@ -197,8 +197,39 @@ def test_protocols_it_does_not_know_cannot_be_told() -> None:
         level["epsilon_coalition"] *= 4.0
     several["protocol"]["mechanism"] = "unary-encoding"
 
-    assert set(verdicts_of(rounds)) == {"cannot tell"}
-    assert set(verdicts_of(sealed(several))) == {"cannot tell"}
+    for record in (rounds, sealed(several)):
+        for _, verdict, reason in check(json.dumps(record).encode()):
+            assert verdict == "cannot tell"
+            # The program that can tell.
+            assert reason.endswith("shuffledp-check-composed")
+
+
+def test_counts_are_left_to_the_program_that_is_named() -> None:
+    group = sdp.CountGroup(8, 1, sdp.PoissonNoise(43.0))
+    protocol = sdp.Counts((group,), (1.0,), (0.5,), honest=90)
+    people = sdp.Population.from_counts({1.0: 90})
+    record = sdp.account(protocol, people, delta=1e-6).to_dict()
+
+    ((_, verdict, reason),) = check(json.dumps(record).encode())
+
+    assert verdict == "cannot tell"
+    assert reason == "noisy-counts is checked by shuffledp-check-counts"
+
+
+def test_progress_is_shown_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = json.dumps(certificate()).encode()
+
+    check(content)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    check(content)
+
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "level 1: 'one report'" in captured.err
+    assert "\n" not in captured.err
 
 
 def test_a_mechanism_of_the_same_name_with_a_class_of_its_own_cannot_be_told() -> None:
@@ -341,7 +372,7 @@ def test_the_file_runs_by_itself_and_exits_with_its_verdict(tmp_path: Path) -> N
         done = subprocess.run(
             [sys.executable, "-I", FILE, path], capture_output=True, text=True
         )
-        return done.returncode, done.stdout
+        return done.returncode, done.stdout or done.stderr
 
     code, output = run()
     assert code == 0
@@ -369,3 +400,14 @@ def test_an_unknown_kind_exits_with_3(
 
     assert stop.value.code == 3
     assert capsys.readouterr().out.startswith("cannot tell: ")
+
+
+def test_verdicts_say_of_how_many_levels_they_are() -> None:
+    record = copy.deepcopy(certificate())
+    num_levels = len(record["people"])
+    del record["levels"][-1]
+
+    names = [name for name, _, _ in check(json.dumps(record).encode())]
+
+    assert 0 < len(names) < num_levels
+    assert all(name.endswith(f" of {num_levels}") for name in names)

@@ -361,4 +361,5 @@ def test_the_third_file_is_short_and_imports_neither_the_library_nor_numpy() -> 
         "flint",
         "shuffledp_check",
         "shuffledp_check_counts",
+        "shuffledp_check_noise",
     }

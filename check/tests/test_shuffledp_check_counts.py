@@ -17,12 +17,15 @@ from flint import arb
 
 import shuffledp as sdp
 import shuffledp_check_counts as counts
+import shuffledp_check_noise as noise
 from shuffledp_check import CertificateError, check
 
 Record = dict[str, Any]
 PEOPLE = {0.5: 3_000, 1.0: 5_000}
 FEW, MANY = sdp.PoissonNoise(43.0), sdp.PoissonNoise(90.0)
 PAIRS = sdp.GeometricNoise(0.64, pairs=200.0, shape=8.0)
+DUMMIES = sdp.ShufflerNoise(0.6, dummies=60)
+SLOTS = sdp.SlotNoise(slots=16_000, decay=0.5, longest=4, pairs=40.0)
 
 
 def _counts(*groups: tuple[int, int, Any], **more: Any) -> sdp.Counts:
@@ -67,6 +70,20 @@ SINGLE: dict[str, tuple[Any, dict[str, Any]]] = {
         _counts((8, 1, PAIRS), local_epsilon=0.5),
         {"delta": 1e-6, "absent": 1},
     ),
+    "dummies": (_counts((8, 1, DUMMIES), honest=1), {"delta": 1e-6}),
+    "dummies, one bucket": (_counts((1, 1, DUMMIES), honest=1), {"delta": 1e-6}),
+    "dummies at an epsilon": (_counts((8, 1, DUMMIES), honest=1), {"epsilon": 0.3}),
+    "dummies, a floor": (
+        _counts((8, 1, DUMMIES), honest=1, local_epsilon=5.0),
+        {"delta": 1e-6},
+    ),
+    "slots, one bucket": (_counts((1, 1, SLOTS)), {"delta": 1e-6}),
+    "slots": (_counts((8, 1, SLOTS)), {"delta": 1e-6}),
+    "slots at an epsilon": (_counts((8, 1, SLOTS)), {"epsilon": 0.3, "absent": 900}),
+    "slots, more honest people": (
+        _counts((8, 1, SLOTS), honest=4_000),
+        {"delta": 1e-6},
+    ),
 }
 SEVERAL: dict[str, tuple[Any, dict[str, Any]]] = {
     "groups": (_counts((8, 2, FEW), (4, 1, PAIRS)), {"delta": 1e-6}),
@@ -75,6 +92,16 @@ SEVERAL: dict[str, tuple[Any, dict[str, Any]]] = {
     "sets": (sdp.Items(20, 3, (0.5, 1.0), (0.5, 1.0), 0.3, 14), {"delta": 1e-6}),
     "a list": ([_counts((8, 1, FEW)), _counts((3, 1, MANY))], {"delta": 1e-6}),
     "floors": ([_counts((8, 1, FEW), local_epsilon=0.3)] * 2, {"delta": 1e-6}),
+    "dummies, two answers": (_counts((8, 2, DUMMIES), honest=1), {"delta": 1e-6}),
+    "dummies in rounds": (
+        _counts((8, 1, DUMMIES), honest=1),
+        {"delta": 1e-6, "rounds": 2},
+    ),
+    "dummies, yes or no": (
+        _counts((1, 1, DUMMIES), (8, 1, DUMMIES), honest=1),
+        {"delta": 1e-6},
+    ),
+    "slots, two answers": (_counts((8, 2, SLOTS)), {"delta": 1e-6}),
     "a floor of one": (
         [_counts((8, 1, FEW), local_epsilon=0.3), _counts((3, 1, MANY))],
         {"delta": 1e-6},
@@ -105,25 +132,32 @@ def _scaled(record: Record, factor: float) -> Record:
 
 
 @pytest.mark.parametrize("name", SINGLE)
-def test_one_change_holds_and_0_998_of_it_does_not(name: str) -> None:
+def test_a_few_changes_hold_and_0_998_of_them_does_not(name: str) -> None:
     record = _record(*SINGLE[name])
 
     assert _verdicts(record) == ["holds"] * 2
     assert _verdicts(_scaled(record, 0.998)) == ["does not hold"] * 2
 
 
-DUMMIES = sdp.ShufflerNoise(0.6, dummies=60)
-
-
-@pytest.mark.parametrize("theorem", ["shuffler", "counts", "composition"])
-def test_noise_of_the_shuffler_is_never_said_to_hold(theorem: str) -> None:
-    record = _record(_counts((8, 1, DUMMIES), honest=1), {"delta": 1e-6})
+@pytest.mark.parametrize("theorem", ["counts", "composition", "items", "device"])
+def test_that_the_shuffler_is_trusted_must_be_stated(theorem: str) -> None:
+    record = _record(*SINGLE["dummies"])
     assert [level["rests_on"] for level in record["levels"]] == ["shuffler"] * 2
     for level in record["levels"]:
         level["rests_on"] = theorem
 
-    assert _verdicts(record) == ["cannot tell"] * 2
-    assert _verdicts(_record(*SINGLE["Poisson"])) == ["holds"] * 2
+    with pytest.raises(CertificateError, match="its theorem"):
+        _verdicts(record)
+
+
+def test_what_holds_names_the_trust_in_the_shuffler() -> None:
+    content = json.dumps(_record(*SINGLE["dummies"])).encode()
+    others = json.dumps(_record(*SINGLE["Poisson"])).encode()
+
+    for _, _, reason in check(content, counts.check_level):
+        assert reason.endswith("is proven, if the shuffler adds its noise")
+    for _, _, reason in check(others, counts.check_level):
+        assert reason.endswith("is proven")
 
 
 def test_other_noise_is_not_said_to_be_the_shufflers() -> None:
@@ -131,13 +165,34 @@ def test_other_noise_is_not_said_to_be_the_shufflers() -> None:
     for level in record["levels"]:
         level["rests_on"] = "shuffler"
 
-    assert _verdicts(record) == ["cannot tell"] * 2
+    with pytest.raises(CertificateError, match="its theorem"):
+        _verdicts(record)
 
 
-def test_a_list_with_noise_of_the_shuffler_is_not_said_to_hold() -> None:
-    parts = [_counts((8, 1, FEW)), _counts((8, 1, DUMMIES), honest=1)]
+def test_who_is_absent_does_not_change_noise_of_the_shuffler() -> None:
+    protocol, given = SINGLE["dummies"]
+    present, absent = _record(protocol, given), _record(protocol, given | {"absent": 9})
 
-    assert _verdicts(_record(parts, {"delta": 1e-6})) == ["cannot tell"] * 2
+    assert absent["levels"][0]["hides_among"] == 7_991
+    assert _verdicts(present) == _verdicts(absent) == ["holds"] * 2
+
+
+def test_dummies_of_two_decays_are_enumerated_together() -> None:
+    # On a grid, the corners of both profiles would be rounded.
+    groups = (8, 1, DUMMIES), (3, 1, sdp.ShufflerNoise(0.9, dummies=300))
+    record = _record(_counts(*groups, honest=1), {"delta": 1e-6})
+
+    assert _verdicts(record) == ["holds"] * 2
+    assert _verdicts(_scaled(record, 0.99)) == ["does not hold"] * 2
+
+
+@pytest.mark.slow
+def test_dummies_and_noise_of_people_compose() -> None:
+    parts = [_counts((8, 1, DUMMIES), honest=1), _counts((3, 1, FEW))]
+    record = _record(parts, {"delta": 1e-6})
+
+    assert _verdicts(record) == ["holds"] * 2
+    assert _verdicts(_scaled(record, 0.99)) == ["does not hold"] * 2
 
 
 @pytest.mark.slow
@@ -167,7 +222,7 @@ def test_exact_divergences_agree_with_an_enumeration_of_both_numbers() -> None:
     one = (rate * more + (1 - rate) * without).ravel()
     none = without.ravel()
     gains = [np.maximum(a - growth * b, 0).sum() for a, b in ((one, none), (none, one))]
-    seen = counts.Noise({"decay": p, "pairs": pairs, "shape": None}, arb(1))
+    seen = noise.Noise({"decay": p, "pairs": pairs, "shape": None}, arb(1))
     outcomes = seen.outcomes(arb(rate), arb(1e-30))
 
     alone = counts.exactly(outcomes, False, arb(growth))
@@ -186,7 +241,7 @@ def test_composition_encloses_all_directions_of_two_changes(
 ) -> None:
     monkeypatch.setattr(counts, "HALF", 2**12)
     pairs = [
-        counts.Noise({"mean": mean}, arb(1)).outcomes(arb(0.8), arb(1e-30))
+        noise.Noise({"mean": mean}, arb(1)).outcomes(arb(0.8), arb(1e-30))
         for mean in (6.0, 9.0)
     ]
     arrays = [np.array([[float(p), float(q)] for p, q in each]).T for each in pairs]
@@ -207,8 +262,8 @@ def test_composition_encloses_all_directions_of_two_changes(
 
 
 def test_what_is_cut_agrees_with_a_convolution() -> None:
-    poisson = counts.Noise({"mean": 0.5}, arb(1))
-    geometric = counts.Noise({"decay": 0.4, "pairs": 0.3, "shape": 2.0}, arb("0.5"))
+    poisson = noise.Noise({"mean": 0.5}, arb(1))
+    geometric = noise.Noise({"decay": 0.4, "pairs": 0.3, "shape": 2.0}, arb("0.5"))
     sizes = range(40)
     # The shape of + and of - is a half; of 0.15 pairs, 1.
     half = np.array([math.gamma(k + 0.5) * 0.4**k / math.factorial(k) for k in sizes])
@@ -219,7 +274,7 @@ def test_what_is_cut_agrees_with_a_convolution() -> None:
     for masses in (half, half, pairs, singles):
         total = np.convolve(total, masses / masses.sum())[:40]
 
-    lost = counts.cut([(poisson, 1), (geometric, 1)], 6)
+    lost = noise.cut([(poisson, 1), (geometric, 1)], 6)
 
     assert float(lost) == pytest.approx(1 - total[:7].sum(), rel=1e-9)
 
@@ -291,6 +346,30 @@ _GEOMETRIC = {
     }.items()
     for value in values
 }
+_DUMMIES = {
+    f"{key} of {value!r}": _set(*_NOISE, "shuffler", key, value=value)
+    for key, values in {
+        "decay": (0.599, 0.0, 1.0, "0.6", None),
+        "dummies": (20, 0, 60.0, "60", True, 100_001),
+        "more": (1,),
+    }.items()
+    for value in values
+} | {
+    "noise that people share": _set(*_PARAMETERS, "honest", value=8_000),
+    "reports with room": _set(*_PARAMETERS, "report_size", value=9),
+}
+_SLOTS = {
+    f"{key} of {value!r}": _set(*_NOISE, "slots", key, value=value)
+    for key, values in {
+        "slots": (15_999, 8_000, 16_000.0, True),
+        "decay": (0.499, 0.0, 1.0, "0.5"),
+        "longest": (1, 65, 4.0, "4"),
+        "pairs": (39.0, 0.0, "40", None),
+        "strength": (0.99, 0.0, "1", None),
+        "more": (1,),
+    }.items()
+    for value in values
+} | {"reports with room": _set(*_PARAMETERS, "report_size", value=9)}
 _ITEMS = {
     f"{key} of {value!r}": _set(*_PARAMETERS, key, value=value)
     for key, values in {
@@ -330,6 +409,16 @@ FORGERIES: dict[str, tuple[Any, dict[str, Callable[[Record], None]]]] = {
     "Poisson": (SINGLE["Poisson"], _ANY | _RATED | _COUNTED | _POISSON),
     "geometric": (SINGLE["geometric"], _ANY | _RATED | _COUNTED | _GEOMETRIC),
     "items": (SINGLE["items"], _ANY | _RATED | _ITEMS),
+    "dummies": (
+        SINGLE["dummies"],
+        {
+            name: forge
+            for name, forge in (_ANY | _RATED | _COUNTED | _DUMMIES).items()
+            # Nothing depends on people, and delta little on epsilon: these are true.
+            if name not in ("absent people", "fewer people", "another delta")
+        },
+    ),
+    "slots": (SINGLE["slots"], _ANY | _RATED | _COUNTED | _SLOTS),
     "a list": (SEVERAL["a list"], _ANY | _LISTED),
     "a floor": (
         SINGLE["a floor"],
@@ -351,6 +440,8 @@ FORGERIES: dict[str, tuple[Any, dict[str, Callable[[Record], None]]]] = {
         "Poisson",
         "geometric",
         "items",
+        "dummies",
+        pytest.param("slots", marks=pytest.mark.slow),
         pytest.param("a list", marks=pytest.mark.slow),
         "a floor",
         "a floor that decides",
@@ -382,12 +473,10 @@ def test_no_forgery_holds(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_it_does_not_know_cannot_be_told_and_single_messages_still_can() -> None:
-    group = (8, 1, sdp.SlotNoise(slots=80_000, decay=0.6, longest=8, pairs=100.0))
-    slots = _record(_counts(group), {"delta": 1e-6})
+    record = _record(*SINGLE["Poisson"])
+    _set(*_NOISE, value={"normal": {"mean": 43.0}})(record)
 
-    floored = _record(_counts(group, local_epsilon=0.5), {"delta": 1e-6})
-
-    assert _verdicts(slots) == _verdicts(floored) == ["cannot tell"] * 2
+    assert _verdicts(record) == ["cannot tell"] * 2
     assert set(_verdicts(certificate())) == {"holds"}
 
 
@@ -444,14 +533,68 @@ def test_the_second_file_is_short_and_imports_neither_the_library_nor_numpy() ->
         if isinstance(node, ast.ImportFrom):
             modules.add((node.module or "").partition(".")[0])
 
-    assert len(text.splitlines()) <= 350
-    assert modules - set(sys.stdlib_module_names) == {"flint", "shuffledp_check"}
+    assert len(text.splitlines()) <= 500
+    assert modules - set(sys.stdlib_module_names) == {
+        "flint",
+        "shuffledp_check",
+        "shuffledp_check_noise",
+    }
 
 
 def test_masses_of_outcomes_add_up_to_1_far_below_double_precision() -> None:
     # 1 - rate in double precision would be off by 5e-17.
-    noise = counts.Noise({"decay": 0.6, "pairs": 40.0, "shape": 3.0}, arb(1))
-    outcomes = noise.outcomes(arb(0.447), arb(1e-40))
+    pairs = noise.Noise({"decay": 0.6, "pairs": 40.0, "shape": 3.0}, arb(1))
+    outcomes = pairs.outcomes(arb(0.447), arb(1e-40))
 
     for masses in zip(*outcomes, strict=True):
         assert abs(1 - sum(masses, arb(0))) < 1e-30
+
+
+def test_a_grid_knows_what_only_one_world_shows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Three messages go with a probability that is as large as the divergence.
+    pairs = noise.Dummies({"decay": 0.5, "dummies": 8}).outcomes(arb(1), arb(1))
+    changes = [(pairs, True, 2), (pairs, True, 1)]
+    exact = float(counts.composed(changes, 2.5, 1e-3))
+
+    monkeypatch.setattr(counts, "MANY", 0)
+    monkeypatch.setattr(counts, "HALF", 2**12)
+    ball = counts.composed(changes, 2.5, 1e-3)
+
+    assert 0.999 * exact <= float(ball.lower()) <= exact * (1 + 1e-12)
+    assert exact * (1 - 1e-12) <= float(ball.upper()) <= 1.01 * exact
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
+def test_ratios_in_doubt_are_within_the_ball(
+    epsilon: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = noise.Noise({"mean": 20.0}, arb(1)).outcomes(arb(0.7), arb(1e-30))
+    growth = arb(epsilon).exp()
+    exact = float(counts.exactly(pairs, True, growth))
+
+    monkeypatch.setattr(counts, "TIE", 0.3)
+    ball = counts.exactly(pairs[::-1], True, growth)
+
+    assert float(ball.lower()) < exact < float(ball.upper())
+
+
+def test_slots_that_are_too_few_are_paid_for_in_each_bucket_that_changes() -> None:
+    protocol = _record(*SINGLE["slots"])["protocol"]
+
+    _, lost, needed = counts.changes_of(protocol, 1.0, 8_000, 1e-6)
+
+    assert float(lost) == pytest.approx(2 * math.exp(-34), rel=1e-9, abs=0.0)
+    assert needed == 0
+
+
+@pytest.mark.parametrize(
+    "changes", [{"honest": 8_000}, {"report_size": 9}], ids=["people", "sizes"]
+)
+def test_dummies_of_people_are_no_certificate(changes: dict[str, int]) -> None:
+    record = _record(*SINGLE["dummies"])
+    record["protocol"]["parameters"] |= changes
+
+    with pytest.raises(CertificateError, match="no noise of people"):
+        _verdicts(sealed(record))

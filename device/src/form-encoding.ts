@@ -47,8 +47,15 @@ export function isForm(value: unknown): value is Question[] {
     questions.every((question) => {
       if (isChoice(question)) return isWholeChoice(question);
       return isNumber(question) ? isWholeNumber(question) : isMadeOf(question, questions);
-    })
+    }) &&
+    haveDifferentLabels(questions.filter(isChoice))
   );
+}
+
+/** Tells whether results can name every option apart from all others. */
+function haveDifferentLabels(choices: Choice[]): boolean {
+  const labels = choices.flatMap(({ text, options }) => options.map((option) => `${text}: ${option}`));
+  return new Set(labels).size === labels.length;
 }
 
 function isWholeChoice(choice: Choice): boolean {

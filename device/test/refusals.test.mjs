@@ -12,7 +12,7 @@ import { readSurvey } from "../dist/survey.js";
 import { hasMembers } from "../dist/value-checks.js";
 import { seal } from "../dist/sealing.js";
 import { readReceipt } from "../dist/receipt.js";
-import { REFUSALS, WIRE, WIRE_TEXT, base64, hex, plannedWith, refused } from "./vectors.mjs";
+import { REFUSALS, TARGETS, WIRE, WIRE_TEXT, X_WING, base64, hex, plannedWith, refused } from "./vectors.mjs";
 
 const inputs = (what) => REFUSALS.inputs.filter((entry) => entry.what === what);
 const statusOf = (task, rest = {}) =>
@@ -84,13 +84,34 @@ test("the task of the vectors is a survey with its digest", async () => {
   assert.notEqual(readTask(parse(WIRE.task.text)), null);
 });
 
-for (const { mistake, input } of inputs("task")) {
+for (const { mistake, input } of [...inputs("task"), ...inputs("task of a form")]) {
   test(`no task: ${mistake}`, async () => {
     const code = mistake === "an unknown suite" ? "unknown-suite" : "unknown-survey";
 
     await assert.rejects(readSurvey(statusOf(input)), refused(code));
   });
 }
+
+test("the task of a form is read once its options have labels of their own", () => {
+  const [{ input }] = inputs("task of a form");
+
+  assert.equal(readTask(parse(input)), null);
+  assert.notEqual(readTask(parse(input.replace('["bus","car"]', '["tram","car"]'))), null);
+});
+
+test("a plan with a target without people is followed", async () => {
+  const { task, plan } = TARGETS;
+  const status = `{"task":${task},"epoch":7,"stage":"answer","phase":"open","plan":${plan},"enrolment":{}}`;
+
+  const survey = await readSurvey(status);
+
+  assert.deepEqual(JSON.parse(plan).counts, [10, 0, 30]);
+  assert.deepEqual([survey.isOpen, survey.isChoosing], [true, false]);
+});
+
+test("a task of the suite x-wing is refused as such", async () => {
+  await assert.rejects(readSurvey(statusOf(X_WING.task)), refused("unknown-suite"));
+});
 
 for (const change of [{ epoch: 0 }, { epoch: 2 ** 32 }, { epoch: 1.5 }, { epoch: null }, { stage: "choice" }, { stage: "end" }]) {
   test(`no step: ${JSON.stringify(change)}`, async () => {

@@ -12,11 +12,11 @@ async function stored(name) {
   return readFile(new URL(`../../spec/vectors/${name}.json`, import.meta.url), "utf8");
 }
 
-const FILES = ["messages", "coins", "encodings", "noise", "wire", "refusals", "skipped"];
+const FILES = ["messages", "coins", "encodings", "noise", "wire", "refusals", "skipped", "x_wing", "targets"];
 const TEXTS = await Promise.all(FILES.map(stored));
 
-export const [MESSAGES, STREAMS, ENCODINGS, NOISE, WIRE, REFUSALS, SKIPPED] = TEXTS.map((text) =>
-  JSON.parse(text),
+export const [MESSAGES, STREAMS, ENCODINGS, NOISE, WIRE, REFUSALS, SKIPPED, X_WING, TARGETS] = TEXTS.map(
+  (text) => JSON.parse(text),
 );
 /** The text, whose numbers are as they were spelled. */
 export const WIRE_TEXT = TEXTS[4];

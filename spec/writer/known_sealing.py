@@ -1,9 +1,10 @@
 """HPKE (RFC 9180) in base mode with a known ephemeral key, so that test vectors repeat.
 
 Devices draw the ephemeral key of every message; here it is an argument. Nothing of the
-library's sealing is used: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM.
+library's sealing is used: DHKEM(X25519, HKDF-SHA256) or X-Wing, HKDF-SHA256, AES-128-GCM.
 """
 
+import hashlib
 import hmac
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import (
@@ -12,7 +13,9 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import (
 )
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-_X25519 = 0x0020
+from known_ml_kem import encapsulate_with
+
+_X25519, _X_WING = 0x0020, 0x647A
 _KEM = b"KEM\x00\x20"
 
 
@@ -28,6 +31,27 @@ def seal_with(
     secret = _expand(_KEM, pseudorandom, b"shared_secret", enc + public_key, 32)
     key, nonce = key_schedule(_X25519, secret, info)
     return enc + AESGCM(key).encrypt(nonce, message, b"")
+
+
+def seal_with_x_wing(
+    randomness: bytes, public_key: bytes, info: bytes, message: bytes
+) -> tuple[bytes, bytes]:
+    """Returns the shared secret, and the sealed message as above.
+
+    Args:
+        randomness: That of ML-KEM-768, and the ephemeral key of X25519, 32 bytes each.
+        public_key: That of ML-KEM-768, and that of X25519.
+        info: The context.
+        message: To seal.
+    """
+    secret, ciphertext = encapsulate_with(randomness[:32], public_key[:-32])
+    ephemeral = X25519PrivateKey.from_private_bytes(randomness[32:])
+    point = ephemeral.public_key().public_bytes_raw()
+    shared = ephemeral.exchange(X25519PublicKey.from_public_bytes(public_key[-32:]))
+    combined = secret + shared + point + public_key[-32:] + b"\\.//^\\"
+    shared = hashlib.sha3_256(combined).digest()
+    key, nonce = key_schedule(_X_WING, shared, info)
+    return shared, ciphertext + point + AESGCM(key).encrypt(nonce, message, b"")
 
 
 def key_schedule(kem: int, secret: bytes, info: bytes) -> tuple[bytes, bytes]:

@@ -124,6 +124,7 @@ def _results(collection: Document) -> Iterator[tuple[str, str, Any, str]]:
     statements: dict[str, Document] = {
         "more people than tokens": {"people": [5, 4, 4]},
         "fewer people than the minimum": {"people": [3, 4, 5]},
+        "a level without people": {"people": [0, 6, 6]},
         "nobody spoiled": {"spoiled": 0},
         "less spent than certified": {"spent": [0.0, 1.0, 2.0]},
         "absent people forgotten": {"certificate": {**certificate, "absent": 0}},

@@ -13,7 +13,7 @@ from shuffledp_services.wire.canonical import canonical, to_text
 from shuffledp_services.wire.parties import Role
 from shuffledp_services.wire.signing import signed
 from stored_vectors import decoded
-from vector_parties import ANALYST, ENROLLER, SHUFFLER, SIGNING_KEYS
+from vector_parties import ANALYST, ENROLLER, SHUFFLER, SIGNING_KEYS, alike_task
 
 Document: TypeAlias = dict[str, Any]
 Refused: TypeAlias = tuple[str, str, Any, str]
@@ -37,6 +37,7 @@ def refused_inputs(
     entries = [
         *_texts(),
         *_tasks(wire),
+        *_forms(),
         *_links(wire),
         *_uploads(wire),
         *_receipts(wire),
@@ -124,6 +125,23 @@ def _tasks(wire: Document) -> Iterator[Refused]:
         yield "task", mistake, canonical(changed).decode(), kind
     del task["absent"]
     yield "task", "a missing member", canonical(task).decode(), "malformed"
+
+
+def _forms() -> Iterator[Refused]:
+    """Yields a task of two questions of one text, of which an option is that of both."""
+    text = alike_task().to_json().decode()
+    yield (
+        "task of a form",
+        "one label of two options",
+        _with_option(text),
+        "out-of-range",
+    )
+
+
+def _with_option(text: str) -> str:
+    task = json.loads(text)
+    task["question"]["terms"]["questions"][1]["options"] = ["bus", "car"]
+    return canonical(task).decode()
 
 
 def _links(wire: Document) -> Iterator[Refused]:

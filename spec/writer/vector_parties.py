@@ -4,10 +4,14 @@ Analyst, shuffler and enroller have one key each in all vectors; every task that
 here is theirs.
 """
 
+from dataclasses import replace
+
+from shuffledp.asked_question import AskedQuestion
 from shuffledp.identity import Identity
+from shuffledp.statistics.counts.survey import CountsSurvey
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.statistic_catalog import survey_named
-from shuffledp.statistics.survey import survey_in
+from shuffledp.statistics.survey import Offer, survey_in
 from shuffledp_services.wire.canonical import to_text
 from shuffledp_services.wire.notice import Notice
 from shuffledp_services.wire.parties import Role
@@ -90,6 +94,26 @@ def color_task(
         shuffler_signing_key=verify_key_of(shuffler_key),
         enroller_signing_key=verify_key_of(ENROLLER),
         succeeds=succeeds,
+    )
+
+
+def alike_task() -> Task:
+    """Returns a task of two questions that have one text, and no option in common."""
+    text, targets = "How do you get to work?", (1.0, 2.0)
+    questions = (
+        AskedQuestion(text, ("bike", "bus")),
+        AskedQuestion(text, ("tram", "car")),
+    )
+    survey, colors = CountsSurvey(questions), color_task(task_id=bytes(range(80, 96)))
+    rule = survey.choosing(Offer(targets, 1e-6, colors.absent)).make_rule()
+    return replace(
+        colors,
+        question=Question("Two questions", survey),
+        choices=targets,
+        minimum=(100, 100),
+        promise=targets,
+        allowance=tuple(10.0 * target for target in targets),
+        plan_rule=rule,
     )
 
 

@@ -37,6 +37,7 @@ from shuffledp_services.wire.upload_format import (
 )
 from skipped_vectors import skipped_vectors
 from stored_vectors import VECTORS, stored
+from target_vectors import target_vectors
 from vector_parties import (
     ANALYST,
     ENROLLER,
@@ -48,6 +49,7 @@ from vector_parties import (
     items_plan,
     key_texts,
 )
+from x_wing_vectors import x_wing_vectors
 
 _EPHEMERAL = bytes.fromhex(
     "28747c5ad4606c85ab2b471bf15ed1262a35ed0512599bc1e37b4fc42c83ea42"
@@ -249,6 +251,8 @@ def main() -> None:
         "result.json": result,
         "dummies.json": {"about": _ABOUT, **dummy_vectors()},
         "skipped.json": {"about": _ABOUT, **skipped_vectors()},
+        "targets.json": {"about": _ABOUT, **target_vectors()},
+        "x_wing.json": {"about": _ABOUT, **x_wing_vectors()},
         "refusals.json": refusal_vectors(wire, result),
     }.items():
         (VECTORS / name).write_text(as_text(document), encoding="utf-8")
