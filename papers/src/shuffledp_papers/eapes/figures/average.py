@@ -22,16 +22,16 @@ from shuffledp_papers.eapes.figures.three_groups import (
     ThreeGroups,
 )
 from shuffledp_papers.eapes.figures.two_panels import root_mean_square, two_panels
+from shuffledp_papers.figures.computed_figure import ComputedFigure
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 
 # The paper does not print sigma.
 LOW, HIGH, CENTER, SIGMA = 20.0, 80.0, 50.0, 10.0
-_TITLE = f"E-APES Figures 6 and 7: average of {NUM_USERS:,} values in [20, 80]"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns errors and guarantees at every setting."""
     rng = np.random.default_rng(effort.seed)
     rows = []
@@ -64,24 +64,20 @@ def run(effort: Effort) -> Result:
                 one_bit,
             )
         )
-    setting: dict[str, Cell] = {
-        "people": NUM_USERS,
-        "delta": DELTA,
-        "sigma": SIGMA,
-        "repetitions": effort.repetitions,
-    }
     table = Table.from_records(rows)
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting={
+            "people": NUM_USERS,
+            "delta": DELTA,
+            "sigma": SIGMA,
+            "repetitions": effort.repetitions,
+        },
         table=table,
         notes=(
             *figure_notes("eapes", "guarantees", delta=DELTA),
             *figure_notes("eapes", "eapes-average", sigma=SIGMA),
         ),
-        svg=two_panels(
-            _TITLE,
-            setting,
+        panels=two_panels(
             table,
             error="error of the average",
             errors={
@@ -89,7 +85,6 @@ def run(effort: Effort) -> Result:
                 "one bit, same guarantee": "one bit",
             },
         ),
-        keys=2,
     )
 
 

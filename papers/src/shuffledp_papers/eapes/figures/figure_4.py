@@ -21,9 +21,10 @@ from shuffledp_papers.bounds.bound import PublishedBound, Setting
 from shuffledp_papers.bounds.equal_noise import ClaimComparison, band, stated
 from shuffledp_papers.eapes.eapes_theorem import EapesCorollary
 from shuffledp_papers.figures.bound_figure import BAND_CURVES
-from shuffledp_papers.figures.line_plot import Panel, column_curves, draw
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.line_plot import Panel, column_curves
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 
 DISTRIBUTIONS = ("uniform1", "uniform2", "gauss1", "gauss2", "gauss3")
@@ -35,10 +36,9 @@ STATED: dict[str, PublishedBound] = {
     "APES, Theorem 4 as numbers": ApesNumerical(),
 }
 _OURS = ("attack", "certified", "attack, bit", "certified, bit")
-_TITLE = "E-APES Figure 4: central epsilon against the number of people"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns means over draws of the budgets, and the range of the main ones."""
     names = DISTRIBUTIONS[:2] if effort.quick else DISTRIBUTIONS
     rows: list[dict[str, Cell]] = []
@@ -61,24 +61,16 @@ def run(effort: Effort) -> Result:
                 }
             )
             effort.on_share(len(rows) / total)
-    setting: dict[str, Cell] = {
-        "randomizer": "clip-laplace, and response of a bit",
-        "delta": "1 / n",
-        "budgets": f"{DRAWN:,} drawn, repeated",
-    }
     table = Table.from_records(rows)
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting={
+            "randomizer": "clip-laplace, and response of a bit",
+            "delta": "1 / n",
+            "budgets": f"{DRAWN:,} drawn, repeated",
+        },
         table=table,
         notes=_notes(table, effort.repetitions),
-        svg=draw(
-            _TITLE,
-            setting,
-            [_panel(name, table) for name in names],
-            description=_TITLE,
-        ),
-        keys=2,
+        panels=[_panel(name, table) for name in names],
     )
 
 
