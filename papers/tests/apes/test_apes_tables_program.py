@@ -16,6 +16,7 @@ from shuffledp_papers.apes.tables_program import (
 )
 from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.bounds.feldman2021 import Feldman2021Numerical
+from shuffledp_papers.figures.experiments import EXPERIMENTS
 from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import number
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
@@ -86,7 +87,7 @@ def test_a_crowd_too_small_for_the_closed_form_is_refused() -> None:
 
 @pytest.mark.slow
 def test_one_way_gives_what_table_4_prints_and_the_others_do_not() -> None:
-    result = candidates.run(EFFORT)
+    result = EXPERIMENTS["apes-candidates"].run(EFFORT)
 
     away = {
         (row["framework"], row["way"]): number(row["largest difference"])

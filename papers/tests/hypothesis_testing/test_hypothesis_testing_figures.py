@@ -13,7 +13,8 @@ from shuffledp_papers.bounds.feldman2023 import Feldman2023Numerical
 from shuffledp_papers.bounds.feldman_approximate import FeldmanApproximate
 from shuffledp_papers.bounds.invert import epsilon_at
 from shuffledp_papers.bounds.two_counts import clone_count
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.experiments import EXPERIMENTS
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.hypothesis_testing.figures import (
     bounds_by_population,
@@ -196,7 +197,7 @@ def test_the_largest_weight_is_one_and_no_larger_one_is(
 
 @pytest.mark.slow
 def test_figure_3_jumps_only_where_budgets_are_equal() -> None:
-    result = confounding_effect.run(EFFORT)
+    result = EXPERIMENTS["testing-fig3"].run(EFFORT)
 
     panel = result.table.where("panel", "b")
     levels = np.array(panel.numbers("eps_i"))
@@ -246,14 +247,8 @@ def test_theorem_1_is_a_trade_off_function_only_when_mended(
 
 
 def test_gains_are_ratios_to_the_best_baseline() -> None:
-    result = Result(
-        title="",
-        setting={},
-        table=Table(
-            ("people", "own", "one", "other"), ((1, 2.0, 6.0, None), (2, 1.0, 4.0, 3.5))
-        ),
-        notes=(),
-        svg="",
+    table = Table(
+        ("people", "own", "one", "other"), ((1, 2.0, 6.0, None), (2, 1.0, 4.0, 3.5))
     )
 
-    assert bounds_by_population.best_gain(result, ("own", "one", "other")) == 3.5
+    assert bounds_by_population.best_gain(table, ("own", "one", "other")) == 3.5

@@ -41,7 +41,7 @@ class _ExperimentRow:
     name: str
     summary: str
     run: str
-    title: str = ""
+    title: str
     repetitions: int | None = None
     quick: str = ""
     description: str = ""
@@ -60,9 +60,7 @@ def _result(folder: str, row: _ExperimentRow, effort: Effort) -> Result:
     # Named in TOML, so that a new figure needs no line of code here.
     module, _, function = row.run.partition(".")
     figures = import_module(f"shuffledp_papers.{folder}.figures.{module}")
-    computed: ComputedFigure | Result = getattr(figures, function)(effort)
-    if isinstance(computed, Result):
-        return computed
+    computed: ComputedFigure = getattr(figures, function)(effort)
     values, panels, title = computed.values, computed.panels, row.title
     if row.picture is not None:
         panels = row.picture.panels(computed.pictured or computed.table)

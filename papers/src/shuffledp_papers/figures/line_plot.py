@@ -141,21 +141,6 @@ def draw(
     return svg(figure, description)
 
 
-def draw_curves(
-    title: str,
-    setting: Mapping[str, Cell],
-    curves: Sequence[Curve],
-    *,
-    horizontal: str,
-    vertical: str,
-    log: str = "",
-    description: str,
-) -> str:
-    """Returns a figure of one panel, as SVG; arguments are those of `draw` and `Panel`."""
-    panel = Panel("", curves, horizontal=horizontal, vertical=vertical, log=log)
-    return draw(title, setting, [panel], description=description)
-
-
 def column_curves(
     at: Sequence[Cell],
     table: Table,

@@ -21,7 +21,6 @@ from shuffledp_papers.apes.figures.training_cells import (
     accuracy_comparisons,
     level_curve,
     mean_curve,
-    repetitions_of,
     setting_cells,
     setting_notes,
 )
@@ -32,10 +31,11 @@ from shuffledp_papers.apes.printed import (
     TABLE_3_EPSILONS,
     USER_EPSILONS,
 )
-from shuffledp_papers.figures.line_plot import Panel, draw
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.line_plot import Panel
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Comparison, Effort, Result
-from shuffledp_papers.figures.table import Cell, Table
+from shuffledp_papers.figures.result import Comparison, Effort
+from shuffledp_papers.figures.table import Table
 
 PUBLISHED = ("non-private", "ldp-min", "pldp", "unis", "apes", "s-apes")
 # The paper rounds its two counts up, and draws other budgets.
@@ -43,39 +43,33 @@ _WITHIN = 0.025
 
 
 def table(
-    title: str,
     distributions: Sequence[str],
     *,
     names: Sequence[str],
     epsilons: Mapping[str, Sequence[str]],
-) -> Callable[[Effort], Result]:
+) -> Callable[[Effort], ComputedFigure]:
     """Returns a function that computes a table of frameworks under distributions.
 
     Args:
-        title: Of the table.
         distributions: Of budgets.
         names: Of frameworks.
         epsilons: Printed epsilons of a user in one round: {name: by distribution}.
     """
 
-    def run(effort: Effort) -> Result:
-        repetitions = repetitions_of(effort)
-        trained = _trained(distributions, names, repetitions, effort)
+    def run(effort: Effort) -> ComputedFigure:
         rows = [
             replace(row, printed_epsilon=_printed(epsilons, row, distributions))
-            for row in trained
+            for row in _trained(distributions, names, effort)
         ]
-        setting = setting_cells(PAPER_SETTINGS, repetitions)
+        setting = setting_cells(PAPER_SETTINGS, effort)
         if len(distributions) > 1:
             setting |= {"budgets": "vary"}
-        return Result(
-            title=title,
+        return ComputedFigure(
             setting=setting,
             table=Table.from_records(row.record() for row in rows),
             notes=_notes(names),
-            svg=_picture(title, setting, rows),
+            panels=_panels(rows),
             comparisons=_comparisons(rows),
-            keys=2,
         )
 
     return run
@@ -109,7 +103,6 @@ def _printed(
 def _trained(
     distributions: Sequence[str],
     names: Sequence[str],
-    repetitions: int,
     effort: Effort,
 ) -> list[FrameworkResult]:
     trainings = [
@@ -118,9 +111,7 @@ def _trained(
         for name in names
     ]
     seed = effort.seed
-    trained = accuracies(
-        trainings, repetitions=repetitions, seed=seed, on_share=effort.on_share
-    )
+    trained = accuracies(trainings, effort)
     return [
         FrameworkResult(
             each,
@@ -164,9 +155,7 @@ def _comparisons(rows: Sequence[FrameworkResult]) -> tuple[Comparison, ...]:
     return (*comparisons, *accuracy_comparisons(accuracy, why=OTHER_RATES))
 
 
-def _picture(
-    title: str, setting: dict[str, Cell], rows: Sequence[FrameworkResult]
-) -> str:
+def _panels(rows: Sequence[FrameworkResult]) -> list[Panel]:
     panels = []
     for name in dict.fromkeys(row.distribution for row in rows):
         chosen = [row for row in rows if row.distribution == name]
@@ -187,22 +176,15 @@ def _picture(
                 log="x",
             )
         )
-    return draw(
-        title,
-        setting,
-        panels,
-        description=f"{title}: accuracy against certified epsilon of all rounds",
-    )
+    return panels
 
 
 TABLE_3 = table(
-    "APES (Liu et al. 2023), Table 3: frameworks under Uniform2",
     ("uniform2",),
     names=tuple(NAMES),
     epsilons=TABLE_3_EPSILONS,
 )
 TABLE_4 = table(
-    "APES (Liu et al. 2023), Table 4: frameworks under all budgets",
     DISTRIBUTIONS,
     names=PUBLISHED,
     epsilons=USER_EPSILONS,
