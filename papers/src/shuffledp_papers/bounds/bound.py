@@ -73,6 +73,12 @@ class Setting:
         return float(self.people.epsilons[-1])
 
     @property
+    def failure(self) -> float:
+        """The delta of every device: as it is allowed, or the mechanism's if larger."""
+        own = 0.0 if self.mechanism is None else self.mechanism.delta_local
+        return max(self.delta_local, own)
+
+    @property
     def mechanism_name(self) -> str | None:
         """The randomizer's name, such as "laplace", or None for any randomizer."""
         return None if self.mechanism is None else self.mechanism.mechanism
@@ -224,8 +230,5 @@ def check_epsilon(epsilon: float) -> float:
 
 def check_pure(setting: Setting) -> None:
     """Raises OutsidePreconditions if randomizers may fail with some probability."""
-    # A mechanism may have a delta of its own that the setting does not repeat.
-    local = setting.delta_local
-    if setting.mechanism is not None:
-        local = max(local, setting.mechanism.delta_local)
+    local = setting.failure
     require(local == 0.0, "pure local privacy, delta_local = 0", f"{local:g}")

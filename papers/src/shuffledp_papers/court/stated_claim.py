@@ -142,14 +142,14 @@ def claims_of(case: str) -> tuple[StatedClaim, ...]:
     Raises:
         InvalidInputError: If there is none.
     """
-    found = tuple(
+    claims = tuple(
         claim
         for claim in CLAIMS
         if case.lower() in {name.lower() for name in (*claim.cases, *claim.earlier)}
     )
-    if not found:
+    if not claims:
         raise InvalidInputError(f"Expected a case of the register, got {case!r}.")
-    return found
+    return claims
 
 
 def counts_of_verdicts(claims: Sequence[StatedClaim] = CLAIMS) -> dict[str, int]:

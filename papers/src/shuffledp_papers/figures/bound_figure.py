@@ -9,7 +9,13 @@ from shuffledp.budget_distributions import draw_budgets
 from shuffledp.cover import LocalRandomizer
 from shuffledp.population import Population
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
-from shuffledp_papers.bounds.equal_noise import ClaimComparison, band, stated
+from shuffledp_papers.bounds.equal_noise import (
+    Band,
+    BoundValue,
+    band,
+    is_refuted,
+    stated,
+)
 from shuffledp_papers.figures.computed_figure import ComputedFigure, PictureRow
 from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
@@ -98,13 +104,17 @@ class BoundFigure:
         }
         for label, bound in self.bounds.items():
             claim = stated(bound, _about(people, self.mechanism), delta=self.delta)
-            cells[label] = claim.number
-            cells[f"{label}: exceeded"] = ClaimComparison(claim, interval).refuted
+            cells |= claim_cells(label, claim, interval)
         # Not compared: the attack is on the randomizer of the figure.
         for label, (bound, device) in self.elsewhere.items():
             claim = stated(bound, _about(people, device), delta=self.delta)
             cells[label] = claim.number
         return cells
+
+
+def claim_cells(label: str, claim: BoundValue, interval: Band) -> dict[str, Cell]:
+    """Returns a stated number, and in the next column whether the attack refutes it."""
+    return {label: claim.number, f"{label}: exceeded": is_refuted(claim, interval)}
 
 
 def _about(people: Population, device: LocalRandomizer) -> Setting:

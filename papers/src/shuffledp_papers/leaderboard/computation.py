@@ -14,9 +14,8 @@ from shuffledp.version import __version__
 from shuffledp_papers.bounds.bound import PublishedBound
 from shuffledp_papers.bounds.equal_noise import (
     Band,
-    BoundValue,
-    ClaimComparison,
     band_of,
+    check_equal,
     query_of,
 )
 from shuffledp_papers.bounds.published_bounds import PUBLISHED
@@ -89,8 +88,7 @@ def _entry(bound: PublishedBound, point: GridPoint, band: Band) -> Entry:
     if number is None:
         return Entry(bound.name, status, None, Standing.NONE, why, _no_memory(cost))
     query = query_of(point.setting, delta=point.delta, rounds=point.rounds)
-    # Raises unless claim and attack are about the same collection.
-    ClaimComparison(BoundValue(query, number), band)
+    check_equal(query, band.query)
     comparison = compare(number, attack=band.attack, certified=band.certified)
     return Entry(bound.name, status, rounded_up(number), comparison, "", cost)
 

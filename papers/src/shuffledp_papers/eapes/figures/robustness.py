@@ -11,8 +11,9 @@ from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp_papers.apes.amplification import ApesClosed, ApesNumerical
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
-from shuffledp_papers.bounds.equal_noise import Band, ClaimComparison, band, stated
+from shuffledp_papers.bounds.equal_noise import band, stated
 from shuffledp_papers.eapes.eapes_theorem import EapesCorollary
+from shuffledp_papers.figures.bound_figure import claim_cells
 from shuffledp_papers.figures.computed_figure import ComputedFigure
 from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table, number
@@ -45,13 +46,15 @@ def run(effort: Effort) -> ComputedFigure:
     for extreme in effort.each(EXTREMES):
         people = people_with(extreme)
         interval = band(ClipLaplace(), people, delta=delta)
+        setting = Setting(people, ClipLaplace())
         cells: dict[str, Cell] = {
             "budget of the 100": extreme,
             "attack": interval.attack,
             "certified": interval.certified,
         }
         for name, bound in BOUNDS.items():
-            cells |= _claim(name, bound, people, interval)
+            claim = stated(bound, setting, delta=delta)
+            cells |= claim_cells(name, claim, interval)
         rows.append(cells)
     return ComputedFigure(
         setting={
@@ -68,13 +71,3 @@ def run(effort: Effort) -> ComputedFigure:
             for row in rows
         ),
     )
-
-
-def _claim(
-    name: str, bound: PublishedBound, people: Population, interval: Band
-) -> dict[str, Cell]:
-    """Returns the epsilon of a bound, and whether the attack refutes it."""
-    setting = Setting(people, ClipLaplace())
-    claim = stated(bound, setting, delta=interval.query.delta)
-    refuted = ClaimComparison(claim, interval).refuted
-    return {name: claim.number, f"{name}: exceeded": refuted}

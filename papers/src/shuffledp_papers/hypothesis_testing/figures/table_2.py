@@ -23,7 +23,6 @@ from shuffledp_papers.bounds.bound import PublishedBound, Setting
 from shuffledp_papers.bounds.equal_clones import equal_clones
 from shuffledp_papers.bounds.equal_noise import (
     BoundValue,
-    ClaimComparison,
     band,
     stated,
 )
@@ -32,6 +31,7 @@ from shuffledp_papers.bounds.gaussian_profile import gaussian_delta
 from shuffledp_papers.bounds.target_user import others
 from shuffledp_papers.bounds.two_counts import CloneCount, divergence
 from shuffledp_papers.eapes.eapes_theorem import EapesTheorem, gdp_parameter
+from shuffledp_papers.figures.bound_figure import claim_cells
 from shuffledp_papers.figures.computed_figure import ComputedFigure
 from shuffledp_papers.figures.line_plot import Curve, Panel
 from shuffledp_papers.figures.notes import figure_notes
@@ -100,8 +100,7 @@ def run(effort: Effort) -> ComputedFigure:
             printed = PRINTED[name][index]
             at_printed = BoundValue(claim.query, float(printed))
             for label, each in ((name, claim), (_printed(name), at_printed)):
-                cells[label] = each.number
-                cells[f"{label}: exceeded"] = ClaimComparison(each, interval).refuted
+                cells |= claim_cells(label, each, interval)
             if claim.number is not None:
                 label = f"{_formula(name)} at epsilon {epsilon:g}"
                 compared = Comparison(label, printed, claim.number)
