@@ -24,8 +24,7 @@ from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.segmented.figures.competitors import (
     BallsIntoBins,
     Competitor,
-    balls_into_bins,
-    separate_balls_into_bins,
+    all_balls_into_bins,
     subexp_shuffle,
 )
 from shuffledp_papers.segmented.figures.conditions import (
@@ -74,13 +73,7 @@ def errors_of(condition: Condition, reading: str, *, seed: int) -> PredictedErro
     sets, num_items = condition.sets(np.random.default_rng(seed))
     people, s, delta = condition.people, condition.set_size, condition.delta
     truth: Floats = np.bincount(sets.ravel(), minlength=num_items) / condition.num_users
-    rivals = [
-        balls_into_bins(people, num_items=num_items, set_size=s, delta=delta),
-        separate_balls_into_bins(people, num_items=num_items, set_size=s, delta=delta),
-        separate_balls_into_bins(
-            people, num_items=num_items, set_size=s, delta=delta, weights="published"
-        ),
-    ]
+    rivals = all_balls_into_bins(people, num_items=num_items, set_size=s, delta=delta)
     if reading == "runs of its own":
         rivals = [_in_runs(rival, condition, num_items) for rival in rivals]
     # Variance of the shares if users are drawn from a population.
