@@ -19,9 +19,9 @@ of the Shuffle Model", arXiv:2105.05180.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
@@ -105,7 +105,7 @@ def _smallest(of_order: Callable[[int], float]) -> float:
 
 
 @dataclass(frozen=True)
-class _RenyiBound(PublishedBound):
+class _RenyiBound(PublishedBound, ABC):
     """A bound of Renyi divergences, at the best of many orders.
 
     Attributes:
@@ -114,8 +114,9 @@ class _RenyiBound(PublishedBound):
 
     rounds: int = 1
 
-    # (setting, order) -> ln(B).
-    log_moment: ClassVar[Callable[[Setting, int], float]]
+    @abstractmethod
+    def log_moment(self, setting: Setting, order: int) -> float:
+        """Returns ln(B) at a whole order >= 2, for a largest budget above 0."""
 
     def over(self, rounds: int) -> PublishedBound:
         """Returns the bound of several collections."""
@@ -150,10 +151,14 @@ class _RenyiBound(PublishedBound):
 class Girgis2021Sum(_RenyiBound, row="girgis2021-sum"):
     """Theorem 1: a sum over the moments up to the order."""
 
-    log_moment = staticmethod(sum_log_moment)
+    def log_moment(self, setting: Setting, order: int) -> float:
+        """Returns ln(B) of Theorem 1."""
+        return sum_log_moment(setting, order)
 
 
 class Girgis2021Closed(_RenyiBound, row="girgis2021-closed"):
     """Theorem 2: a closed form for every order."""
 
-    log_moment = staticmethod(closed_log_moment)
+    def log_moment(self, setting: Setting, order: int) -> float:
+        """Returns ln(B) of Theorem 2."""
+        return closed_log_moment(setting, order)

@@ -28,7 +28,7 @@ from shuffledp_papers.court.case import BoundClaim, Certificate, Claim, certific
 from shuffledp_papers.court.count_attack import count_divergence
 from shuffledp_papers.court.enumeration import enumerated_divergence
 from shuffledp_papers.court.growing_family import reached_delta, stated_delta
-from shuffledp_papers.court.noise_cases import trial_of
+from shuffledp_papers.court.noise_cases import attack_on
 from shuffledp_papers.court.noise_cells import cell_probabilities, clip_laplace_tails
 from shuffledp_papers.court.worlds import Worlds, hockey_stick
 from shuffledp_papers.eapes.imitation import printed_weight
@@ -123,10 +123,10 @@ def _uniform() -> Statement:
     probabilities = (np.arange(100) + 0.5) / 100.0
     budgets = np.clip(0.1 + ndtri(probabilities), 0.05, 0.5)
     people = Population.from_budgets(np.repeat(budgets, 100))
-    trial = trial_of(Laplace(), people, float(people.epsilons[-1]))
-    bound = ApesNumerical(clones="uniform")
-    claim = BoundClaim(bound, trial.setting, delta=_DELTA)
-    return claim, trial.attack, trial.certificate
+    target_user = float(people.epsilons[-1])
+    attack = attack_on(Laplace(), people, target_user)
+    claim = BoundClaim(ApesNumerical(clones="uniform"), attack.ran, delta=_DELTA)
+    return claim, attack, certificate_of(Laplace(), people, target_user)
 
 
 def _imitation() -> Statement:
