@@ -11,9 +11,9 @@ from shuffledp_papers.apes.printed import DISTRIBUTIONS
 from shuffledp_papers.apes.tables_program import (
     Clones,
     program_epsilon,
-    table_epsilon,
     table_slack,
 )
+from shuffledp_papers.apes.user_level import composed_epsilon
 from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.bounds.feldman2021 import Feldman2021Numerical
 from shuffledp_papers.figures.experiments import EXPERIMENTS
@@ -65,9 +65,8 @@ def test_what_is_left_for_advanced_composition() -> None:
     assert table_slack(7850, 0.5) == pytest.approx(3.6e-5 - 1.92261e-5, rel=1e-5)
     assert table_slack(3140, 1.0) == pytest.approx(3.6e-5 - 1.45105e-5, rel=1e-5)
     assert table_slack(7850, 1.0) == 1e-8
-    assert table_epsilon(0.0575, coordinates=7850, budget=1.0) == pytest.approx(
-        57.6, abs=0.1
-    )
+    composed = composed_epsilon(0.0575, times=7850, slack=table_slack(7850, 1.0))
+    assert composed == pytest.approx(57.6, abs=0.1)
 
 
 @pytest.mark.parametrize(

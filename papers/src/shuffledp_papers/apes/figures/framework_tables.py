@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shuffledp.federated.apes_settings import PAPER_SETTINGS
+from shuffledp.types import Floats
 from shuffledp_papers.apes.figures.framework_results import FrameworkResult
 from shuffledp_papers.apes.figures.framework_training import (
     Training,
@@ -57,9 +58,18 @@ def table(
     """
 
     def run(effort: Effort) -> ComputedFigure:
+        # Each training with its printed epsilon.
+        trainings = {
+            training_under(name, distribution): epsilons[name][index]
+            if name in epsilons
+            else None
+            for index, distribution in enumerate(distributions)
+            for name in names
+        }
+        accuracy_of = accuracies(trainings, effort)
         rows = [
-            replace(row, printed_epsilon=_printed(epsilons, row, distributions))
-            for row in _trained(distributions, names, effort)
+            _row(each, effort.seed, accuracy_of[each], printed)
+            for each, printed in trainings.items()
         ]
         setting = setting_cells(PAPER_SETTINGS, effort)
         if len(distributions) > 1:
@@ -89,43 +99,21 @@ def _notes(names: Sequence[str]) -> tuple[str, ...]:
     return (*notes, *figure_notes("apes", "own-frameworks"))
 
 
-def _printed(
-    epsilons: Mapping[str, Sequence[str]],
-    row: FrameworkResult,
-    distributions: Sequence[str],
-) -> str | None:
-    name = row.training.framework
-    if name not in epsilons:
-        return None
-    return epsilons[name][distributions.index(row.distribution)]
-
-
-def _trained(
-    distributions: Sequence[str],
-    names: Sequence[str],
-    effort: Effort,
-) -> list[FrameworkResult]:
-    trainings = [
-        training_under(name, distribution)
-        for distribution in distributions
-        for name in names
-    ]
-    seed = effort.seed
-    trained = accuracies(trainings, effort)
-    return [
-        FrameworkResult(
-            each,
-            # The paper's epsilons are of one round ("epoch"), in which no tested setting
-            # reached its accuracies.
-            round_promise=certificate(each, seed, 1),
-            promise=certificate(each, seed, PAPER_SETTINGS.rounds),
-            round_stated=statement(each, seed, 1),
-            stated=statement(each, seed, PAPER_SETTINGS.rounds),
-            accuracy=trained[each],
-            printed_epsilon=None,
-        )
-        for each in trainings
-    ]
+def _row(
+    training: Training, seed: int, accuracy: Floats, printed: str | None
+) -> FrameworkResult:
+    rounds = PAPER_SETTINGS.rounds
+    return FrameworkResult(
+        training,
+        # The paper's epsilons are of one round ("epoch"), in which no tested setting
+        # reached its accuracies.
+        round_promise=certificate(training, seed, 1),
+        promise=certificate(training, seed, rounds),
+        round_stated=statement(training, seed, 1),
+        stated=statement(training, seed, rounds),
+        accuracy=accuracy,
+        printed_epsilon=printed,
+    )
 
 
 def _comparisons(rows: Sequence[FrameworkResult]) -> tuple[Comparison, ...]:

@@ -7,8 +7,6 @@ of the accountant's certificate: a mechanism that is (epsilon, delta)-private ha
     f(alpha) >= max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)).
 """
 
-import math
-
 import numpy as np
 
 from shuffledp.accounting.account import account
@@ -17,6 +15,7 @@ from shuffledp.randomizers.laplace import Laplace
 from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 from shuffledp_papers.bounds.bound import Setting
+from shuffledp_papers.eapes.trade_off import private_trade_off
 from shuffledp_papers.figures.computed_figure import ComputedFigure
 from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Table
@@ -77,10 +76,6 @@ def certified_trade_off(people: Population, alphas: Floats) -> Floats:
         (level,) = account(
             SingleMessage(Laplace()), people, epsilon=epsilon, levels=[TARGET_USER]
         ).levels
-        left = 1.0 - level.delta_central
-        lines = (
-            left - math.exp(epsilon) * alphas,
-            math.exp(-epsilon) * (left - alphas),
-        )
-        bound = np.maximum(bound, np.maximum(*lines))
+        proven = private_trade_off(alphas, epsilon=epsilon, delta=level.delta_central)
+        bound = np.maximum(bound, proven)
     return bound
