@@ -14,7 +14,7 @@ apes-candidates` tries others.
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Tables 3 and 4. The paper
 does not describe the program. The first author's, github.com/yixuanLL/EoN, has the blocks,
 the halvings and the averaged p_ij, and a normal distribution of variance S for C; delta_c
-and what is left of 3.6e-5 are inferred from the printed numbers.
+and the rest of 3.6e-5 are inferred from the printed numbers.
 """
 
 import math

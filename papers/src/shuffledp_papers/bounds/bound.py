@@ -15,7 +15,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp_papers.bounds.invert import delta_at, epsilon_at
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
-from shuffledp_papers.toml_tables import read_table
+from shuffledp_papers.toml_tables import read_rows
 
 
 class Status(StrEnum):
@@ -86,7 +86,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class BoundRow:
-    """What is known of a bound; the attributes are those of `PublishedBound`."""
+    """Texts about a bound; the attributes are those of `PublishedBound`."""
 
     name: str
     title: str
@@ -98,14 +98,7 @@ class BoundRow:
     within_budget: bool = True
 
 
-@dataclass(frozen=True)
-class _BoundsTable:
-    bounds: tuple[BoundRow, ...]
-
-
-_ROWS = {
-    row.name: row for row in read_table(_BoundsTable, "bounds", "bounds.toml").bounds
-}
+_ROWS = {row.name: row for row in read_rows(BoundRow, "bounds", "bounds.toml")}
 
 
 class PublishedBound:
@@ -147,7 +140,7 @@ class PublishedBound:
         check_pure(setting)
 
     def over(self, rounds: int) -> "PublishedBound | None":
-        """Returns what the paper states of several collections; None if nothing."""
+        """Returns the paper's bound of several collections; None if it states none."""
         del rounds
         return None
 

@@ -85,9 +85,8 @@ def claims(
             "apart from messages."
         )
     bounds = PUBLISHED if names is None else tuple(published_bound(n) for n in names)
-    randomizer = protocol.randomizer
     # No target user: each bound takes the user whom its paper takes for the worst case.
-    setting = Setting(people, randomizer, None, randomizer.delta_local)
+    setting = Setting(people, protocol.randomizer)
     return [_claim(bound, setting, delta, epsilon) for bound in bounds]
 
 

@@ -30,7 +30,7 @@ from shuffledp_papers.court.noise_cases import attack_on
 from shuffledp_papers.court.stated_claim import claims_of
 from shuffledp_papers.court.statements import STATEMENTS
 from shuffledp_papers.segmented.privacy import SegmentedPrivacy, largest_sampling_rate
-from shuffledp_papers.toml_tables import read_table
+from shuffledp_papers.toml_tables import read_rows
 
 # d of the synthetic data of Wang et al. (2025).
 _ITEMS = 128
@@ -276,9 +276,4 @@ def _items_case(row: CaseRow, sets: ItemsRow) -> Case:
     return row.to_case(claim, attack)
 
 
-@dataclass(frozen=True)
-class _CasesTable:
-    cases: tuple[CaseRow, ...]
-
-
-CASE_ROWS = read_table(_CasesTable, "court", "cases.toml").cases
+CASE_ROWS = read_rows(CaseRow, "court", "cases.toml")

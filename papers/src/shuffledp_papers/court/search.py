@@ -163,7 +163,7 @@ def try_once(seed: int, trial: int, space: Space) -> list[Finding]:
     people = _people(space, rng)
     target_user = float(rng.choice(people.epsilons))
     delta = math.exp(rng.uniform(*np.log(space.deltas)))
-    setting = Setting(people, device, target_user, device.delta_local)
+    setting = Setting(people, device, target_user)
     protocol = SingleMessage(device)
     try:
         (level,) = account(protocol, people, delta=delta, levels=[target_user]).levels

@@ -18,10 +18,7 @@ from shuffledp.randomizers.laplace import Laplace
 from shuffledp.types import Floats
 from shuffledp_papers.apes.amplification import ApesNumerical
 from shuffledp_papers.apes.convergence import Landscape, aggregation_bound, factors
-from shuffledp_papers.apes.local import (
-    report_budget,
-    selection_loss,
-)
+from shuffledp_papers.apes.local import report_budget, selection_loss
 from shuffledp_papers.bounds.wang2024 import variation_ratio_delta
 from shuffledp_papers.court.case import BoundClaim, Certificate, Claim, certificate_of
 from shuffledp_papers.court.count_attack import count_divergence

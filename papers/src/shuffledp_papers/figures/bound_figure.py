@@ -103,11 +103,11 @@ class BoundFigure:
             "certified": interval.certified,
         }
         for label, bound in self.bounds.items():
-            claim = stated(bound, _about(people, self.mechanism), delta=self.delta)
+            claim = stated(bound, Setting(people, self.mechanism), delta=self.delta)
             cells |= claim_cells(label, claim, interval)
         # Not compared: the attack is on the randomizer of the figure.
         for label, (bound, device) in self.elsewhere.items():
-            claim = stated(bound, _about(people, device), delta=self.delta)
+            claim = stated(bound, Setting(people, device), delta=self.delta)
             cells[label] = claim.number
         return cells
 
@@ -115,7 +115,3 @@ class BoundFigure:
 def claim_cells(label: str, claim: BoundValue, interval: Band) -> dict[str, Cell]:
     """Returns a stated number, and in the next column whether the attack refutes it."""
     return {label: claim.number, f"{label}: exceeded": is_refuted(claim, interval)}
-
-
-def _about(people: Population, device: LocalRandomizer) -> Setting:
-    return Setting(people, device, None, device.delta_local)

@@ -45,7 +45,7 @@ class PictureRow:
         curves: {label of the curve: name of its column}.
         horizontal: Name of the horizontal axis; "" for that of its column.
         log: Which axes are logarithmic: "", "x", "y" or "xy".
-        ours: Labels of what this library proves.
+        ours: Labels of curves that this library proves.
         points: Labels of curves whose points are not joined.
         by: Column with a panel for each of its values; "" for a single panel.
         panel: Title of a panel, and `horizontal` too, with the value in braces.

@@ -8,7 +8,7 @@ from shuffledp_papers.figures.computed_figure import ComputedFigure, PictureRow
 from shuffledp_papers.figures.line_plot import draw
 from shuffledp_papers.figures.notes import figure_notes
 from shuffledp_papers.figures.result import Comparison, Effort, Experiment, Result
-from shuffledp_papers.toml_tables import read_table
+from shuffledp_papers.toml_tables import read_rows
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,6 @@ class _ExperimentRow:
     keys: int = 1
     picture: PictureRow | None = None
     printed: tuple[_PrintedNumber, ...] = ()
-
-
-@dataclass(frozen=True)
-class _ExperimentsTable:
-    experiments: tuple[_ExperimentRow, ...]
 
 
 def _result(folder: str, row: _ExperimentRow, effort: Effort) -> Result:
@@ -96,5 +91,5 @@ EXPERIMENTS = {
         row.summary, partial(_result, folder, row), row.repetitions, row.quick
     )
     for folder in ("eapes", "apes", "lecture_notes", "hypothesis_testing", "segmented")
-    for row in read_table(_ExperimentsTable, folder, "experiments.toml").experiments
+    for row in read_rows(_ExperimentRow, folder, "experiments.toml")
 }

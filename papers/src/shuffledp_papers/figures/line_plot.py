@@ -155,7 +155,7 @@ def column_curves(
         at: Position of each row on the horizontal axis.
         table: The numbers.
         columns: {label of the curve: name of its column}.
-        ours: Labels of what this library proves.
+        ours: Labels of curves that this library proves.
         points: Labels of curves whose points are not joined.
     """
     return [

@@ -12,12 +12,7 @@ from shuffledp.accounting.account import account
 from shuffledp.errors import CertificationError
 from shuffledp.version import __version__
 from shuffledp_papers.bounds.bound import PublishedBound
-from shuffledp_papers.bounds.equal_noise import (
-    Band,
-    band_of,
-    check_equal,
-    query_of,
-)
+from shuffledp_papers.bounds.equal_noise import Band, band_of, check_equal, query_of
 from shuffledp_papers.bounds.published_bounds import PUBLISHED
 from shuffledp_papers.leaderboard.composed_bound import ComposedBound
 from shuffledp_papers.leaderboard.entry import (

@@ -157,7 +157,7 @@ def tighter_rows(board: Leaderboard) -> list[tuple[ComparedPoint, Entry]]:
 
 
 def sentences(board: Leaderboard) -> tuple[str, ...]:
-    """Returns what the entries say, in sentences."""
+    """Returns a summary of the entries, in sentences."""
     stated = [entry for _, entry in board.rows if entry.epsilon is not None]
     counts = Counter(entry.comparison for entry in stated)
     refuted = Counter(

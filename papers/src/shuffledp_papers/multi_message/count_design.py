@@ -1,4 +1,4 @@
-"""Interface of published protocols for counts, and of what they run."""
+"""Interface of published protocols for counts, and of their designs."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""The shuffler draws answers and adds dummies: people send what they have, without noise.
+"""The shuffler draws answers and adds dummies: people send answers without noise.
 
 The shuffler keeps each answer with probability beta, and adds to each bucket an independent
 number of dummies; with mu for its mean the analyst takes (count - mu) / beta. A replaced
@@ -24,7 +24,7 @@ it needs no delta.
 beta of the first two has the smallest expected error of all counts together, on a grid of
 step 1e-6. The formulas are those of the authors' program.
 
-*What it assumes.* The shuffler is honest, draws the dummies, and hides the answers it sees:
+*Assumptions.* The shuffler is honest, draws the dummies, and hides the answers it sees:
 alone, it knows how many dummies it added. In exchange people send one message each, and
 dishonest people cannot send more.
 

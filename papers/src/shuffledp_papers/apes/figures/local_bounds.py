@@ -1,9 +1,6 @@
 """APES (Liu et al. 2023), Theorems 1 and 3 and Table 3: local budgets of reports."""
 
-from shuffledp_papers.apes.local import (
-    clip_laplace_loss,
-    report_budget,
-)
+from shuffledp_papers.apes.local import clip_laplace_loss, report_budget
 from shuffledp_papers.apes.printed import COORDINATES
 from shuffledp_papers.figures.computed_figure import ComputedFigure
 from shuffledp_papers.figures.result import Effort

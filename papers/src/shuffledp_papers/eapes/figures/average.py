@@ -15,11 +15,7 @@ from shuffledp.randomizers.laplace import Laplace
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Floats
-from shuffledp_papers.eapes.figures.three_groups import (
-    DELTA,
-    NUM_USERS,
-    SETTINGS,
-)
+from shuffledp_papers.eapes.figures.three_groups import DELTA, NUM_USERS, SETTINGS
 from shuffledp_papers.eapes.figures.two_panels import root_mean_square, two_panels
 from shuffledp_papers.figures.computed_figure import ComputedFigure
 from shuffledp_papers.figures.notes import figure_notes

@@ -9,11 +9,7 @@ import numpy as np
 from shuffledp.accounting.account import account
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp_papers.eapes.figures.three_groups import (
-    DELTA,
-    NUM_USERS,
-    SETTINGS,
-)
+from shuffledp_papers.eapes.figures.three_groups import DELTA, NUM_USERS, SETTINGS
 from shuffledp_papers.eapes.figures.two_panels import root_mean_square, two_panels
 from shuffledp_papers.figures.computed_figure import ComputedFigure
 from shuffledp_papers.figures.notes import figure_notes

@@ -19,7 +19,7 @@ from shuffledp_papers.figures.computed_figure import ComputedFigure
 from shuffledp_papers.figures.line_plot import Curve, Panel
 from shuffledp_papers.figures.result import Effort, OnShare
 from shuffledp_papers.figures.table import Cell, Table
-from shuffledp_papers.toml_tables import read_table
+from shuffledp_papers.toml_tables import read_rows
 
 NUM_CLIENTS = 100
 EPOCHS = 50
@@ -46,12 +46,7 @@ class TrainingVariant:
     public_components: bool = True
 
 
-@dataclass(frozen=True)
-class _VariantsTable:
-    variants: tuple[TrainingVariant, ...]
-
-
-VARIANTS = read_table(_VariantsTable, "eapes", "training_variants.toml").variants
+VARIANTS = read_rows(TrainingVariant, "eapes", "training_variants.toml")
 
 
 def run(effort: Effort) -> ComputedFigure:

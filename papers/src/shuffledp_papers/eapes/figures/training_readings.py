@@ -24,7 +24,7 @@ from shuffledp_papers.figures.computed_figure import ComputedFigure
 from shuffledp_papers.figures.line_plot import Curve, Panel
 from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table, number
-from shuffledp_papers.toml_tables import read_table
+from shuffledp_papers.toml_tables import read_rows
 
 EPOCHS, QUICK_EPOCHS = 50, 5
 CLIENTS, DELTA = 100, 1e-5
@@ -59,12 +59,7 @@ class TrainingReading:
     drawn: bool = False
 
 
-@dataclass(frozen=True)
-class _ReadingsTable:
-    readings: tuple[TrainingReading, ...]
-
-
-READINGS = read_table(_ReadingsTable, "eapes", "training_readings.toml").readings
+READINGS = read_rows(TrainingReading, "eapes", "training_readings.toml")
 
 
 def levels_of(reading: TrainingReading, *, rng: np.random.Generator) -> Floats:

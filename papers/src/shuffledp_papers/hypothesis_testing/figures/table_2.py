@@ -21,11 +21,7 @@ from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.types import Floats
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
 from shuffledp_papers.bounds.equal_clones import equal_clones
-from shuffledp_papers.bounds.equal_noise import (
-    BoundValue,
-    band,
-    stated,
-)
+from shuffledp_papers.bounds.equal_noise import BoundValue, band, stated
 from shuffledp_papers.bounds.feldman_approximate import FeldmanApproximate, failures
 from shuffledp_papers.bounds.gaussian_profile import gaussian_delta
 from shuffledp_papers.bounds.target_user import others
@@ -85,7 +81,7 @@ def run(effort: Effort) -> ComputedFigure:
     """Returns the table; budgets are drawn once."""
     rng = np.random.default_rng(effort.seed)
     people = Population.from_budgets(draw_budgets("f-dp/uniform2", NUM_USERS, rng=rng))
-    setting = Setting(people, _NOISE, None, _NOISE.delta_local)
+    setting = Setting(people, _NOISE)
     rows: list[dict[str, Cell]] = []
     comparisons: list[Comparison] = []
     for index, epsilon in enumerate(EPSILONS):
@@ -149,7 +145,7 @@ class _ProgramNoise(Gaussian):
 def at_the_programs_noise(setting: Setting, epsilon: float) -> float:
     """Returns the delta of Theorem 2 at the noise of the first author's program."""
     noise = _ProgramNoise(delta_local=_NOISE.delta_local)
-    narrow = Setting(setting.people, noise, None, noise.delta_local)
+    narrow = Setting(setting.people, noise)
     return HypothesisTesting().stated_delta(narrow, epsilon)
 
 
