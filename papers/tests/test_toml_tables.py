@@ -111,7 +111,5 @@ def test_rows_are_the_one_list_of_a_file() -> None:
     assert all(isinstance(row, StatedClaim) for row in rows)
     with pytest.raises(InvalidInputError, match=r"segmented/figures.toml"):
         read_rows(StatedClaim, "segmented", "figures.toml")
-    with pytest.raises(
-        InvalidInputError, match=r"claims.toml, claims 1; got paper"
-    ):
+    with pytest.raises(InvalidInputError, match=r"claims.toml, claims 1; got paper"):
         read_rows(Row, "segmented", "claims.toml")
