@@ -7,7 +7,8 @@ from enum import StrEnum
 import pytest
 
 from shuffledp.errors import InvalidInputError
-from shuffledp_papers.toml_tables import parse_table, read_table
+from shuffledp_papers.court.stated_claim import StatedClaim
+from shuffledp_papers.toml_tables import parse_table, read_rows, read_table
 
 
 class Kind(StrEnum):
@@ -101,3 +102,14 @@ def test_what_is_missing_is_named(text: str, what: str) -> None:
 def test_a_file_of_the_package_is_named_in_errors() -> None:
     with pytest.raises(InvalidInputError, match=r"in apes/contents\.toml"):
         read_table(Table, "apes", "contents.toml")
+
+
+def test_rows_are_the_one_list_of_a_file() -> None:
+    rows = read_rows(StatedClaim, "segmented", "claims.toml")
+
+    assert rows
+    assert all(isinstance(row, StatedClaim) for row in rows)
+    with pytest.raises(InvalidInputError, match=r"segmented/figures.toml"):
+        read_rows(StatedClaim, "segmented", "figures.toml")
+    with pytest.raises(InvalidInputError, match=r"claims.toml, claims 1; got paper"):
+        read_rows(Row, "segmented", "claims.toml")

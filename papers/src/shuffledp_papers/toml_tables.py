@@ -33,6 +33,25 @@ def read_table(kind: type[T], folder: str, name: str) -> T:
     return parse_table(kind, text, f"{folder}/{name}")
 
 
+def read_rows(kind: type[T], folder: str, name: str) -> tuple[T, ...]:
+    """Returns the rows of a file of `shuffledp_papers` that is one list of them.
+
+    Args:
+        kind: A dataclass, as for `parse_table`: that of a row.
+        folder: Below `shuffledp_papers`.
+        name: Of the file.
+
+    Raises:
+        InvalidInputError: If the file holds anything else.
+    """
+    schema: Any = Mapping[str, tuple[kind, ...]]  # type: ignore[valid-type]
+    lists = read_table(schema, folder, name)
+    if len(lists) != 1:
+        raise InvalidInputError(f"Expected one list of rows in {folder}/{name}.")
+    (rows,) = lists.values()
+    return cast("tuple[T, ...]", rows)
+
+
 def parse_table(kind: type[T], text: str, source: str) -> T:
     """Returns the contents of a text in TOML.
 

@@ -11,11 +11,12 @@ from shuffledp_papers.apes.printed import DISTRIBUTIONS
 from shuffledp_papers.apes.tables_program import (
     Clones,
     program_epsilon,
-    table_epsilon,
     table_slack,
 )
+from shuffledp_papers.apes.user_level import composed_epsilon
 from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.bounds.feldman2021 import Feldman2021Numerical
+from shuffledp_papers.figures.experiments import EXPERIMENTS
 from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import number
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
@@ -64,9 +65,8 @@ def test_what_is_left_for_advanced_composition() -> None:
     assert table_slack(7850, 0.5) == pytest.approx(3.6e-5 - 1.92261e-5, rel=1e-5)
     assert table_slack(3140, 1.0) == pytest.approx(3.6e-5 - 1.45105e-5, rel=1e-5)
     assert table_slack(7850, 1.0) == 1e-8
-    assert table_epsilon(0.0575, coordinates=7850, budget=1.0) == pytest.approx(
-        57.6, abs=0.1
-    )
+    composed = composed_epsilon(0.0575, times=7850, slack=table_slack(7850, 1.0))
+    assert composed == pytest.approx(57.6, abs=0.1)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_crowd_too_small_for_the_closed_form_is_refused() -> None:
 
 @pytest.mark.slow
 def test_one_way_gives_what_table_4_prints_and_the_others_do_not() -> None:
-    result = candidates.run(EFFORT)
+    result = EXPERIMENTS["apes-candidates"].run(EFFORT)
 
     away = {
         (row["framework"], row["way"]): number(row["largest difference"])

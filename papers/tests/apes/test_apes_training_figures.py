@@ -113,7 +113,7 @@ def certified_rows() -> dict[str, dict[str, Cell]]:
         slow = ("unis", "s-apes-threshold")
         names = [name for name in NAMES if name not in slow]
         table = apes_frameworks.table(
-            "some", ("uniform2",), names=names, epsilons=TABLE_3_EPSILONS
+            ("uniform2",), names=names, epsilons=TABLE_3_EPSILONS
         )
         rows = table(Effort(2, 1, False, lambda _share: None)).table.records()
     return {str(row["framework"]): row for row in rows}
@@ -252,7 +252,8 @@ def test_the_papers_data_are_taken_where_they_are(
 
     assert (plain, apes_training.load_images().name) == ("patterns", "qmnist")
     assert len(training_cells.setting_notes(SMALL)) == len(notes) - 1
-    cells = training_cells.setting_cells(SMALL, 1)
+    effort = Effort(1, 1, False, lambda _share: None)
+    cells = training_cells.setting_cells(SMALL, effort)
     assert (cells["data"], cells["budgets"]) == ("QMNIST", "uniform2")
 
 
@@ -290,8 +291,8 @@ def test_one_training_serves_all_of_its_names(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(apes_training, "_trained", counted(apes_training._trained))
     asked = [Training("pldp", SMALL), Training("unis", SMALL), Training("apes", SMALL)]
 
-    first = accuracies(asked, repetitions=2, seed=1, on_share=lambda _share: None)
-    again = accuracies(asked, repetitions=2, seed=1, on_share=lambda _share: None)
+    effort = Effort(2, 1, False, lambda _share: None)
+    first, again = (accuracies(asked, effort) for _ in range(2))
 
     assert [each.framework for each in trained] == ["unis", "apes"] * 2
     assert first[asked[0]].tolist() == first[asked[1]].tolist()

@@ -8,7 +8,6 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp_papers.apes.amplification import ApesNumerical
-from shuffledp_papers.apes.figures import local_bounds
 from shuffledp_papers.apes.figures import message_range as reach
 from shuffledp_papers.apes.wide_clip_laplace import (
     largest_divergence,
@@ -18,6 +17,7 @@ from shuffledp_papers.apes.wide_clip_laplace import (
     wide_epsilon,
 )
 from shuffledp_papers.bounds.bound import Setting
+from shuffledp_papers.figures.experiments import EXPERIMENTS
 from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
@@ -122,7 +122,7 @@ def test_wider_messages_hide_less_and_are_less_biased(
 
 
 def test_theorem_1_is_marked_where_a_pair_of_values_shows_more() -> None:
-    result = local_bounds.run(EFFORT)
+    result = EXPERIMENTS["apes-local"].run(EFFORT)
 
     table = result.table
     assert table.column("Theorem 1: exceeded") == [False] + [True] * 6

@@ -17,8 +17,8 @@ from shuffledp_papers.court.attacks import (
 )
 from shuffledp_papers.court.case import certificate_of
 from shuffledp_papers.court.noise_cases import (
+    attack_on,
     deviations_of,
-    trial_of,
 )
 from shuffledp_papers.court.noise_cells import (
     cell_probabilities,
@@ -126,13 +126,13 @@ def test_attacks_know_the_noise_that_runs(calibration: Any) -> None:
     assert found == pytest.approx(device.deviations(levels) / 2.0, rel=1e-9)
 
 
-def test_a_trial_knows_its_victim_and_what_is_attacked() -> None:
+def test_an_attack_knows_its_victim_and_what_is_attacked() -> None:
     people = sdp.Population.from_counts({0.5: 3, 2.0: 4})
 
-    trial = trial_of(Gaussian(), people, 0.5)
+    attack = attack_on(Gaussian(), people, 0.5)
 
-    assert trial.setting.target_user == 0.5
-    assert trial.attack.ran is trial.setting
-    assert trial.setting.mechanism_name == "gaussian"
+    assert attack.ran.target_user == 0.5
+    assert attack.ran.people is people
+    assert attack.ran.mechanism_name == "gaussian"
     with pytest.raises(TypeError, match="known randomizer"):
-        trial_of(sdp.OneBit(), people, 0.5)
+        attack_on(sdp.OneBit(), people, 0.5)

@@ -42,12 +42,7 @@ class UniformShuffle(PublishedBound, row="apes-uniform"):
         """Returns the epsilon that eq. (2) states for this delta."""
         n, largest = setting.num_users, setting.largest_budget
         clones = n * math.exp(-largest)
-        # The condition of the theorem that eq. (2) quotes.
-        require(
-            clones >= 16.0 * math.log(2.0 / delta),
-            "n e^-eps >= 16 ln(2 / delta)",
-            f"{clones:g} and {16.0 * math.log(2.0 / delta):g}",
-        )
+        _require_uniform(clones, delta)
         return _closed(largest, clones, delta)
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
@@ -57,11 +52,7 @@ class UniformShuffle(PublishedBound, row="apes-uniform"):
         delta = _closed_delta(largest, clones, epsilon)
         # From 2 on the condition below would hold for any population.
         require(delta < 1.0, "a delta below 1", f"{delta:g}")
-        require(
-            clones >= 16.0 * math.log(2.0 / delta),
-            "n e^-eps >= 16 ln(2 / delta)",
-            f"{clones:g} and {16.0 * math.log(2.0 / delta):g}",
-        )
+        _require_uniform(clones, delta)
         return delta
 
 
@@ -187,6 +178,16 @@ def _check_clip_laplace(setting: Setting) -> None:
     # p_ij is 0 / 0 at a budget of 0.
     smallest = float(setting.people.epsilons[0])
     require(smallest > 0.0, "every budget > 0", f"{smallest:g}")
+
+
+def _require_uniform(clones: float, delta: float) -> None:
+    # The condition of the theorem that eq. (2) quotes.
+    min_clones = 16.0 * math.log(2.0 / delta)
+    require(
+        clones >= min_clones,
+        "n e^-eps >= 16 ln(2 / delta)",
+        f"{clones:g} and {min_clones:g}",
+    )
 
 
 def _require_clones(clones: float, delta: float) -> None:

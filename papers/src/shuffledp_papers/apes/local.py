@@ -16,11 +16,6 @@ import math
 from shuffledp_papers.bounds.bound import check_epsilon, require
 
 
-def clip_laplace_budget(epsilon: float) -> float:
-    """Returns the budget that Theorem 1 states for any number of coordinates: epsilon."""
-    return check_epsilon(epsilon)
-
-
 def clip_laplace_loss(epsilon: float, *, coordinates: int) -> float:
     """Returns the loss of one pair of values under Theorem 1's noise.
 

@@ -14,7 +14,7 @@ apes-candidates` tries others.
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Tables 3 and 4. The paper
 does not describe the program. The first author's, github.com/yixuanLL/EoN, has the blocks,
 the halvings and the averaged p_ij, and a normal distribution of variance S for C; delta_c
-and what is left of 3.6e-5 are inferred from the printed numbers.
+and the rest of 3.6e-5 are inferred from the printed numbers.
 """
 
 import math
@@ -25,7 +25,6 @@ import numpy as np
 from scipy.special import ndtr
 
 from shuffledp.accounting.sums.binomial import binomial_weight
-from shuffledp_papers.apes.user_level import composed_epsilon
 from shuffledp_papers.bounds.bound import check_delta, require
 from shuffledp_papers.bounds.two_counts import CloneCount, divergence
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
@@ -92,19 +91,6 @@ def program_epsilon(
         else:
             low = middle
     return high
-
-
-def table_epsilon(coordinate: float, *, coordinates: int, budget: float) -> float:
-    """Returns the tables' epsilon of a whole update, from that of one coordinate.
-
-    Args:
-        coordinate: eps_c, at delta_s = 1e-8.
-        coordinates: k, composed: d, or 2 b.
-        budget: The largest local budget.
-    """
-    return composed_epsilon(
-        coordinate, times=coordinates, slack=table_slack(coordinates, budget)
-    )
 
 
 def table_slack(coordinates: int, budget: float) -> float:

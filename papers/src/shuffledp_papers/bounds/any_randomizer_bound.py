@@ -34,7 +34,4 @@ class AnyRandomizer(PublishedBound, row="any-randomizer"):
 
 def _without_mechanism(setting: Setting) -> Setting:
     # The mechanism's own delta_local stays a condition of the bound.
-    local = setting.delta_local
-    if setting.mechanism is not None:
-        local = max(local, setting.mechanism.delta_local)
-    return replace(setting, mechanism=None, delta_local=local)
+    return replace(setting, mechanism=None, delta_local=setting.failure)

@@ -15,7 +15,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp_papers.bounds.invert import delta_at, epsilon_at
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
-from shuffledp_papers.toml_tables import read_table
+from shuffledp_papers.toml_tables import read_rows
 
 
 class Status(StrEnum):
@@ -73,6 +73,12 @@ class Setting:
         return float(self.people.epsilons[-1])
 
     @property
+    def failure(self) -> float:
+        """The delta of every device: as it is allowed, or the mechanism's if larger."""
+        own = 0.0 if self.mechanism is None else self.mechanism.delta_local
+        return max(self.delta_local, own)
+
+    @property
     def mechanism_name(self) -> str | None:
         """The randomizer's name, such as "laplace", or None for any randomizer."""
         return None if self.mechanism is None else self.mechanism.mechanism
@@ -80,7 +86,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class BoundRow:
-    """What is known of a bound; the attributes are those of `PublishedBound`."""
+    """Texts about a bound; the attributes are those of `PublishedBound`."""
 
     name: str
     title: str
@@ -92,14 +98,7 @@ class BoundRow:
     within_budget: bool = True
 
 
-@dataclass(frozen=True)
-class _BoundsTable:
-    bounds: tuple[BoundRow, ...]
-
-
-_ROWS = {
-    row.name: row for row in read_table(_BoundsTable, "bounds", "bounds.toml").bounds
-}
+_ROWS = {row.name: row for row in read_rows(BoundRow, "bounds", "bounds.toml")}
 
 
 class PublishedBound:
@@ -141,7 +140,7 @@ class PublishedBound:
         check_pure(setting)
 
     def over(self, rounds: int) -> "PublishedBound | None":
-        """Returns what the paper states of several collections; None if nothing."""
+        """Returns the paper's bound of several collections; None if it states none."""
         del rounds
         return None
 
@@ -224,8 +223,5 @@ def check_epsilon(epsilon: float) -> float:
 
 def check_pure(setting: Setting) -> None:
     """Raises OutsidePreconditions if randomizers may fail with some probability."""
-    # A mechanism may have a delta of its own that the setting does not repeat.
-    local = setting.delta_local
-    if setting.mechanism is not None:
-        local = max(local, setting.mechanism.delta_local)
+    local = setting.failure
     require(local == 0.0, "pure local privacy, delta_local = 0", f"{local:g}")

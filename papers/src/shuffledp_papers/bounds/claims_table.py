@@ -9,7 +9,7 @@ from rich.text import Text
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.format_number import plain
 from shuffledp_papers.bounds.comparison import PublishedClaim
-from shuffledp_papers.bounds.equal_noise import BoundValue, ClaimComparison, band_of
+from shuffledp_papers.bounds.equal_noise import BoundValue, band_of, is_refuted
 
 
 def claims_table(
@@ -46,7 +46,7 @@ def claims_table(
     for claim in sorted(stated, key=lambda claim: claim.number or 0.0):
         number = claim.number or 0.0
         # Raises if a claim is about another collection than the guarantee.
-        refuted = ClaimComparison(BoundValue(claim.query, claim.number), band).refuted
+        refuted = is_refuted(BoundValue(claim.query, claim.number), band)
         table.add_row(
             claim.name,
             f"{number:.6g}",

@@ -9,7 +9,12 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.statistics.single_message import SingleMessage
 from shuffledp_papers.bounds.bound import PublishedBound, Setting, status_in
-from shuffledp_papers.bounds.equal_noise import CollectionQuery, query_of
+from shuffledp_papers.bounds.equal_noise import (
+    CollectionQuery,
+    check_either,
+    query_of,
+    value_at,
+)
 from shuffledp_papers.bounds.published_bounds import PUBLISHED, published_bound
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
@@ -73,39 +78,28 @@ def claims(
         InvalidInputError: If the mode is stratified, a name is unknown, or not exactly
             one of delta and epsilon is given, in range.
     """
-    if (delta is None) == (epsilon is None):
-        raise InvalidInputError("Expected either delta or epsilon.")
+    check_either(delta, epsilon)
     if protocol.mode != "agnostic":
         raise InvalidInputError(
             "Expected mode 'agnostic': published bounds are stated for levels that travel "
             "apart from messages."
         )
     bounds = PUBLISHED if names is None else tuple(published_bound(n) for n in names)
-    randomizer = protocol.randomizer
     # No target user: each bound takes the user whom its paper takes for the worst case.
-    setting = Setting(people, randomizer, None, randomizer.delta_local)
+    setting = Setting(people, protocol.randomizer)
     return [_claim(bound, setting, delta, epsilon) for bound in bounds]
 
 
 def _claim(
     bound: PublishedBound, setting: Setting, delta: float | None, epsilon: float | None
 ) -> PublishedClaim:
-    proven = str(status_in(bound, setting))
+    known = bound.name, bound.source, str(status_in(bound, setting))
     query = query_of(setting, delta=delta, epsilon=epsilon)
     try:
-        bound.check(setting)
-        number = (
-            bound.epsilon(setting, delta)
-            if delta is not None
-            else bound.delta(setting, epsilon or 0.0)
-        )
+        number = value_at(bound, setting, delta=delta, epsilon=epsilon)
     except OutsidePreconditions as reason:
-        return PublishedClaim(
-            bound.name, bound.source, proven, None, str(reason), query
-        )
+        return PublishedClaim(*known, None, str(reason), query)
     # An infinite epsilon is not a statement.
     if not math.isfinite(number):
-        return PublishedClaim(
-            bound.name, bound.source, proven, None, "No finite number.", query
-        )
-    return PublishedClaim(bound.name, bound.source, proven, number, bound.note, query)
+        return PublishedClaim(*known, None, "No finite number.", query)
+    return PublishedClaim(*known, number, bound.note, query)

@@ -5,11 +5,7 @@ import math
 
 import numpy as np
 
-from shuffledp.accounting.sums.binomial import binomial_weight, deviation
-from shuffledp_papers.bounds.two_counts import CloneCount, divergence
-
-# Small enough for deltas down to about 1e-300.
-_TAIL = 1e-307
+from shuffledp_papers.bounds.two_counts import CloneCount, binomial_window, divergence
 
 
 @functools.lru_cache(maxsize=64)
@@ -19,12 +15,7 @@ def equal_clones(num_others: int, probability: float) -> CloneCount:
         return CloneCount(0, np.ones(1))
     if probability >= 1.0:
         return CloneCount(num_others, np.ones(1))
-    mean = num_others * probability
-    reach = float(deviation(mean * (1.0 - probability), _TAIL))
-    low = max(0, math.floor(mean - reach))
-    high = min(num_others, math.ceil(mean + reach))
-    counts = np.arange(low, high + 1.0)
-    return CloneCount(low, binomial_weight(counts, float(num_others), probability))
+    return CloneCount(*binomial_window(num_others, probability))
 
 
 def reduced_delta(

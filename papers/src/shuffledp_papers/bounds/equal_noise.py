@@ -2,7 +2,7 @@
 
 Two calibrations of one noise may differ by more than a claim and its attack do. So claims,
 attacks and certificates carry a `CollectionQuery`: the randomizer with its calibration, the
-population, and the delta or epsilon. `ClaimComparison` refuses different queries, and alone
+population, and the delta or epsilon. `is_refuted` refuses different queries, and alone
 decides that a claim is refuted.
 """
 
@@ -66,25 +66,14 @@ class Band:
     certified: float
 
 
-@dataclass(frozen=True)
-class ClaimComparison:
-    """A claim beside the band of the same collection.
+def is_refuted(claim: BoundValue, band: Band) -> bool | None:
+    """Returns whether the attack exceeds a stated number; None if there is none.
 
     Raises:
-        InvalidInputError: If their queries differ.
+        InvalidInputError: If claim and attack are about different collections.
     """
-
-    stated: BoundValue
-    band: Band
-
-    def __post_init__(self) -> None:
-        check_equal(self.stated.query, self.band.query)
-
-    @property
-    def refuted(self) -> bool | None:
-        """Whether the attack exceeds the stated number; None if there is none."""
-        number = self.stated.number
-        return None if number is None else number < self.band.attack
+    check_equal(claim.query, band.query)
+    return None if claim.number is None else claim.number < band.attack
 
 
 def check_equal(claim: CollectionQuery, attack: CollectionQuery) -> None:
@@ -136,36 +125,49 @@ def stated(
     epsilon: float | None = None,
 ) -> BoundValue:
     """Returns the number that a bound states at this delta or this epsilon."""
-    if (delta is None) == (epsilon is None):
-        raise InvalidInputError("Expected either delta or epsilon.")
+    check_either(delta, epsilon)
     query = query_of(setting, delta=delta, epsilon=epsilon)
     try:
-        number = (
-            bound.epsilon(setting, delta)
-            if delta is not None
-            else bound.delta(setting, epsilon or 0.0)
-        )
+        number = value_at(bound, setting, delta=delta, epsilon=epsilon)
     except OutsidePreconditions:
         return BoundValue(query, None)
     return BoundValue(query, number)
+
+
+def value_at(
+    bound: PublishedBound,
+    setting: Setting,
+    *,
+    delta: float | None,
+    epsilon: float | None,
+) -> float:
+    """Returns epsilon at this delta, or delta at this epsilon.
+
+    Raises:
+        OutsidePreconditions: If the bound states none.
+    """
+    if delta is not None:
+        return bound.epsilon(setting, delta)
+    return bound.delta(setting, epsilon or 0.0)
+
+
+def check_either(delta: float | None, epsilon: float | None) -> None:
+    """Raises InvalidInputError unless exactly one of both is given."""
+    if (delta is None) == (epsilon is None):
+        raise InvalidInputError("Expected either delta or epsilon.")
 
 
 def band_of(guarantee: Guarantee) -> Band:
     """Returns the band of a guarantee about one collection."""
     # The largest over levels: a bound for all users must cover each of them.
     levels = guarantee.levels
-    at_delta = guarantee.delta is not None
-    attack, certified = (
-        (
-            max(level.epsilon_central_lower for level in levels),
-            max(level.epsilon_central for level in levels),
-        )
-        if at_delta
-        else (
-            max(level.delta_central_lower for level in levels),
-            max(level.delta_central for level in levels),
-        )
-    )
+    ends = [
+        (level.epsilon_central_lower, level.epsilon_central)
+        if guarantee.delta is not None
+        else (level.delta_central_lower, level.delta_central)
+        for level in levels
+    ]
+    attack, certified = map(max, zip(*ends, strict=True))
     query = CollectionQuery(
         guarantee.protocol,
         guarantee.people_digest,

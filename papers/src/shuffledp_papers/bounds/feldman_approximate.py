@@ -25,8 +25,7 @@ class FeldmanApproximate(PublishedBound, row="feldman2023-approximate"):
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless randomizers may fail."""
-        local = failure(setting)
-        require(local > 0.0, "delta_local > 0", f"{local:g}")
+        require(setting.failure > 0.0, "delta_local > 0", f"{setting.failure:g}")
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the divergence of the two pairs of counts, and the failures."""
@@ -37,13 +36,6 @@ class FeldmanApproximate(PublishedBound, row="feldman2023-approximate"):
 
 def failures(setting: Setting, epsilon: float) -> float:
     """Returns (e^epsilon + 1) (1 + e^-eps_0 / 2) n delta_0."""
-    each = (1.0 + 0.5 * math.exp(-setting.largest_budget)) * failure(setting)
+    each = (1.0 + 0.5 * math.exp(-setting.largest_budget)) * setting.failure
     # exp overflows past 709; the caller caps delta at 1 anyway.
     return (math.exp(min(epsilon, 700.0)) + 1.0) * each * setting.num_users
-
-
-def failure(setting: Setting) -> float:
-    """Returns delta_0: the setting's, or the mechanism's if that is larger."""
-    if setting.mechanism is None:
-        return setting.delta_local
-    return max(setting.delta_local, setting.mechanism.delta_local)

@@ -19,6 +19,7 @@ of the Shuffle Model", arXiv:2105.05180.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -32,52 +33,6 @@ _LARGEST_ORDER = 2**17
 # Orders are tried in steps of 5 percent, until this many in a row have not helped.
 _PATIENCE = 25
 _STEP = 1.05
-
-
-@dataclass(frozen=True)
-class Girgis2021Sum(PublishedBound, row="girgis2021-sum"):
-    """Theorem 1: a sum over the moments up to the order.
-
-    Attributes:
-        rounds: Number of collections: their Renyi divergences add up.
-    """
-
-    rounds: int = 1
-
-    def over(self, rounds: int) -> PublishedBound:
-        """Returns the bound of several collections."""
-        return replace(self, rounds=rounds)
-
-    def stated_epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns the smallest epsilon over all orders that are tried, at least 0."""
-        return _best_epsilon(sum_log_moment, setting, delta, self.rounds)
-
-    def stated_delta(self, setting: Setting, epsilon: float) -> float:
-        """Returns the smallest delta over all orders that are tried, at most 1."""
-        return _best_delta(sum_log_moment, setting, epsilon, self.rounds)
-
-
-@dataclass(frozen=True)
-class Girgis2021Closed(PublishedBound, row="girgis2021-closed"):
-    """Theorem 2: a closed form for every order.
-
-    Attributes:
-        rounds: Number of collections: their Renyi divergences add up.
-    """
-
-    rounds: int = 1
-
-    def over(self, rounds: int) -> PublishedBound:
-        """Returns the bound of several collections."""
-        return replace(self, rounds=rounds)
-
-    def stated_epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns the smallest epsilon over all orders that are tried, at least 0."""
-        return _best_epsilon(closed_log_moment, setting, delta, self.rounds)
-
-    def stated_delta(self, setting: Setting, epsilon: float) -> float:
-        """Returns the smallest delta over all orders that are tried, at most 1."""
-        return _best_delta(closed_log_moment, setting, epsilon, self.rounds)
 
 
 def sum_log_moment(setting: Setting, order: int) -> float:
@@ -108,36 +63,6 @@ def closed_log_moment(setting: Setting, order: int) -> float:
         return math.inf
     few_clones = budget * order - _exponent(setting)
     return float(np.logaddexp(math.exp(exponent), few_clones))
-
-
-def _best_epsilon(
-    log_moment: Callable[[Setting, int], float],
-    setting: Setting,
-    delta: float,
-    rounds: int,
-) -> float:
-    def of_order(order: int) -> float:
-        moment = rounds * log_moment(setting, order) - math.log(order)
-        return (moment - math.log(delta)) / (order - 1) + math.log1p(-1.0 / order)
-
-    if setting.largest_budget == 0.0:
-        return 0.0
-    return max(_smallest(of_order), 0.0)
-
-
-def _best_delta(
-    log_moment: Callable[[Setting, int], float],
-    setting: Setting,
-    epsilon: float,
-    rounds: int,
-) -> float:
-    def of_order(order: int) -> float:
-        moment = rounds * log_moment(setting, order) - math.log(order)
-        return moment + (order - 1) * (math.log1p(-1.0 / order) - epsilon)
-
-    if setting.largest_budget == 0.0:
-        return 0.0
-    return math.exp(min(_smallest(of_order), 0.0))
 
 
 def _hidden_among(setting: Setting) -> float:
@@ -177,3 +102,63 @@ def _smallest(of_order: Callable[[int], float]) -> float:
     width = math.ceil((_STEP - 1.0) * at)
     near = range(max(2, at - width), at + width + 1, max(1, width // 16))
     return min(best, *(of_order(order) for order in near))
+
+
+@dataclass(frozen=True)
+class _RenyiBound(PublishedBound, ABC):
+    """A bound of Renyi divergences, at the best of many orders.
+
+    Attributes:
+        rounds: Number of collections: their Renyi divergences add up.
+    """
+
+    rounds: int = 1
+
+    @abstractmethod
+    def log_moment(self, setting: Setting, order: int) -> float:
+        """Returns ln(B) at a whole order >= 2, for a largest budget above 0."""
+
+    def over(self, rounds: int) -> PublishedBound:
+        """Returns the bound of several collections."""
+        return replace(self, rounds=rounds)
+
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
+        """Returns the smallest epsilon over all orders that are tried, at least 0."""
+
+        def of_order(order: int) -> float:
+            moment = self._moment(setting, order)
+            return (moment - math.log(delta)) / (order - 1) + math.log1p(-1.0 / order)
+
+        if setting.largest_budget == 0.0:
+            return 0.0
+        return max(_smallest(of_order), 0.0)
+
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns the smallest delta over all orders that are tried, at most 1."""
+
+        def of_order(order: int) -> float:
+            growth = (order - 1) * (math.log1p(-1.0 / order) - epsilon)
+            return self._moment(setting, order) + growth
+
+        if setting.largest_budget == 0.0:
+            return 0.0
+        return math.exp(min(_smallest(of_order), 0.0))
+
+    def _moment(self, setting: Setting, order: int) -> float:
+        return self.rounds * self.log_moment(setting, order) - math.log(order)
+
+
+class Girgis2021Sum(_RenyiBound, row="girgis2021-sum"):
+    """Theorem 1: a sum over the moments up to the order."""
+
+    def log_moment(self, setting: Setting, order: int) -> float:
+        """Returns ln(B) of Theorem 1."""
+        return sum_log_moment(setting, order)
+
+
+class Girgis2021Closed(_RenyiBound, row="girgis2021-closed"):
+    """Theorem 2: a closed form for every order."""
+
+    def log_moment(self, setting: Setting, order: int) -> float:
+        """Returns ln(B) of Theorem 2."""
+        return closed_log_moment(setting, order)

@@ -25,7 +25,7 @@ from shuffledp.types import Floats, Ints
 
 # Smaller probabilities count as 0: their arithmetic would overflow.
 _NEVER = 1e-250
-# Probability that may be dropped at either end.
+# Probability that may be dropped at either end: for deltas down to about 1e-300.
 _TAIL = 1e-307
 # Up to this many Bernoulli draws are multiplied one by one, and keep their digits.
 _FEW_DRAWS = 20_000
@@ -117,16 +117,19 @@ def _tail(first: Floats, trials: Floats) -> Floats:
     return tail
 
 
+def binomial_window(trials: int, probability: float) -> tuple[int, Floats]:
+    """Returns Binomial(trials, probability) and its start, tails of 1e-307 left out."""
+    mean = trials * probability
+    reach = float(deviation(mean * (1.0 - probability), _TAIL))
+    low, high = max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach))
+    counts = np.arange(low, high + 1.0)
+    return low, binomial_weight(counts, float(trials), probability)
+
+
 def _of_groups(probabilities: Floats, counts: Ints) -> CloneCount:
     start, weights = 0, np.ones(1)
     for probability, count in zip(probabilities, counts.tolist(), strict=True):
-        mean = count * probability
-        reach = float(deviation(mean * (1.0 - probability), _TAIL))
-        low, high = (
-            max(0, math.floor(mean - reach)),
-            min(count, math.ceil(mean + reach)),
-        )
-        part = binomial_weight(np.arange(low, high + 1.0), count, float(probability))
+        low, part = binomial_window(count, float(probability))
         start, weights = start + low, np.convolve(weights, part)
     return CloneCount(start, weights)
 

@@ -30,9 +30,7 @@ class BoundAccountant:
             SimpleNamespace(
                 epsilon_local=level,
                 # The bound knows one target at a time: here one of this level.
-                delta_central=self.bound.delta(
-                    Setting(people, device, level, device.delta_local), epsilon
-                ),
+                delta_central=self.bound.delta(Setting(people, device, level), epsilon),
             )
             for level in people.epsilons.tolist()
         ]

@@ -1,7 +1,5 @@
 """`shuffledp claims`, also named `court`: published claims against exact attacks."""
 
-import csv
-import io
 import json
 import math
 import time
@@ -40,6 +38,7 @@ from shuffledp_papers.court.stated_claim import (
     claims_of,
     earlier_names,
 )
+from shuffledp_papers.csv_text import csv_text
 
 # Of a search, in seconds: a shorter one has no trial, a longer one takes over 11 days.
 _SHORTEST, _LONGEST = 0.1, 1e6
@@ -262,8 +261,9 @@ def _written(
     if output is None:
         return ""
     names = _names("search" if "search" in described else "court")
-    text = json.dumps(described, indent=2, allow_nan=False)
-    write_files(output, dict(zip(names, (_as_csv(rows), text + "\n"), strict=True)))
+    lines = [list(rows[0]), *(list(row.values()) for row in rows)] if rows else []
+    text = json.dumps(described, indent=2, allow_nan=False) + "\n"
+    write_files(output, dict(zip(names, (csv_text(lines), text), strict=True)))
     return f"; written to {output}: {', '.join(names)}"
 
 
@@ -285,14 +285,3 @@ def _finding_row(finding: Finding) -> dict[str, Any]:
     # JSON has no infinity, which is the ratio to a claimed delta of 0.
     ratio = finding.ratio if math.isfinite(finding.ratio) else None
     return asdict(finding) | {"ratio": ratio, "violated": finding.violated}
-
-
-def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Returns rows as CSV, with numbers in full and empty cells for None."""
-    text = io.StringIO()
-    if rows:
-        # The csv module ends lines with CR LF by default.
-        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    return text.getvalue()

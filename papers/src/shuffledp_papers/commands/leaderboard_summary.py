@@ -13,7 +13,7 @@ _WIDE = 120
 
 
 def summary(board: Leaderboard, *, width: int) -> RenderableType:
-    """Returns one row per bound, and what all entries say.
+    """Returns one row per bound, and a summary of all entries.
 
     Args:
         board: The leaderboard.

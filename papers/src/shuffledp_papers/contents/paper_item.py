@@ -15,7 +15,7 @@ class State(StrEnum):
         REFUTED: A claim check shows that it is false under every reading.
         HOLDS: It is right, with the errata named, and tested.
         TRIED: It runs in this library; there is nothing of the paper to compare with, and
-            `why` names what is missing.
+            `why` names the missing part.
         IMPOSSIBLE: It cannot be done; `why` gives the reason.
     """
 

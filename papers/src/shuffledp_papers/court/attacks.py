@@ -4,6 +4,8 @@ All other users hold one value: the target user's first, or one in between. For 
 count attack and the additive attack; for few users and cells the exact distribution.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from shuffledp.types import Floats, Ints
@@ -43,45 +45,29 @@ def laplace_attack(
         target_user: The target user's budget.
         epsilon: In nats, >= 0.
     """
-    scales = 1.0 / np.append(epsilons, target_user)
-    edges = unbounded_edges(scales, reach=_LAPLACE_REACH)
-    return _noise_attack(
-        laplace_tails(np.array([target_user])),
-        laplace_tails(epsilons),
-        counts,
-        edges=edges,
-        values=(0.0, 1.0),
-        epsilon=epsilon,
-    )
+    levels = np.append(epsilons, target_user)
+    edges = unbounded_edges(1.0 / levels, reach=_LAPLACE_REACH)
+    return _noise_attack(laplace_tails, levels, counts, edges, (0.0, 1.0), epsilon)
 
 
 def gaussian_attack(
     deviations: Floats, counts: Ints, target_user: float, epsilon: float
 ) -> float:
     """Returns the divergence reached under normal noise of these standard deviations."""
-    edges = unbounded_edges(np.append(deviations, target_user), reach=_GAUSSIAN_REACH)
-    return _noise_attack(
-        gaussian_tails(np.array([target_user])),
-        gaussian_tails(deviations),
-        counts,
-        edges=edges,
-        values=(0.0, 1.0),
-        epsilon=epsilon,
-    )
+    own = np.append(deviations, target_user)
+    edges = unbounded_edges(own, reach=_GAUSSIAN_REACH)
+    return _noise_attack(gaussian_tails, own, counts, edges, (0.0, 1.0), epsilon)
 
 
 def clip_laplace_attack(
     epsilons: Floats, counts: Ints, target_user: float, epsilon: float
 ) -> float:
     """Returns the divergence reached under Clip-Laplace noise on [-1, 1]."""
+    levels = np.append(epsilons, target_user)
     # Messages never leave [-1, 1], so that no reach is needed.
+    edges = clipped_edges(levels)
     return _noise_attack(
-        clip_laplace_tails(np.array([target_user])),
-        clip_laplace_tails(epsilons),
-        counts,
-        edges=clipped_edges(np.append(epsilons, target_user)),
-        values=(-1.0, 1.0),
-        epsilon=epsilon,
+        clip_laplace_tails, levels, counts, edges, (-1.0, 1.0), epsilon
     )
 
 
@@ -121,20 +107,20 @@ def response_attack(
 
 
 def _noise_attack(
-    target_user: Tails,
-    others: Tails,
+    tails: Callable[[Floats], Tails],
+    parameters: Floats,
     counts: Ints,
-    *,
     edges: Floats,
     values: tuple[float, float],
     epsilon: float,
 ) -> float:
+    """Returns the divergence reached; the last parameter is the target user's."""
     largest = 0.0
     # The second value follows from the first by symmetry.
     for others_hold in (values[0], 0.5 * (values[0] + values[1])):
         worlds = noise_worlds(
-            target_user,
-            others,
+            tails(parameters[-1:]),
+            tails(parameters[:-1]),
             counts,
             edges=edges,
             values=values,

@@ -159,7 +159,7 @@ class Ruling:
         source: Authors, year and theorem.
         setting: Description of the collection.
         reading: The reading of the statement that is tried.
-        adversary: What the attacker sees.
+        adversary: Description of the attacker's view.
         epsilon: The epsilon of the claim; None for a claim of pure local privacy.
         claimed: The delta of the claim, or the local budget.
         exact: The number that the attack of this folder reaches.

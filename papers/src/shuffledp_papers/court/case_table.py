@@ -22,14 +22,15 @@ from shuffledp_papers.court.case import (
     Claim,
     CourtVerdict,
     PrintedNumbers,
+    certificate_of,
     uniform_quantiles,
 )
 from shuffledp_papers.court.item_attack import item_divergence
-from shuffledp_papers.court.noise_cases import trial_of
+from shuffledp_papers.court.noise_cases import attack_on
 from shuffledp_papers.court.stated_claim import claims_of
 from shuffledp_papers.court.statements import STATEMENTS
 from shuffledp_papers.segmented.privacy import SegmentedPrivacy, largest_sampling_rate
-from shuffledp_papers.toml_tables import read_table
+from shuffledp_papers.toml_tables import read_rows
 
 # d of the synthetic data of Wang et al. (2025).
 _ITEMS = 128
@@ -214,17 +215,20 @@ def population_case(
         counts |= group.counts
     people = Population.from_counts(counts)
     target_user = float(people.epsilons[0 if population.strictest_target else -1])
-    trial = trial_of(
-        population.device, people, target_user, enumerated=population.enumerated
-    )
+    device = population.device
+    attack = attack_on(device, people, target_user, enumerated=population.enumerated)
     # Without a target user, a bound takes the user whom its paper takes for the worst case.
-    setting = (
-        trial.setting if population.target_given else Setting(people, population.device)
-    )
+    setting = attack.ran if population.target_given else Setting(people, device)
     claim = BoundClaim(
         bound, setting, delta=population.delta, epsilon=population.epsilon
     )
-    return row.to_case(claim, trial.attack, trial.certificate)
+    alone = people.num_users == 1
+    certificate = (
+        "no other user to hide among"
+        if alone
+        else certificate_of(device, people, target_user)
+    )
+    return row.to_case(claim, attack, certificate)
 
 
 def _items_case(row: CaseRow, sets: ItemsRow) -> Case:
@@ -272,9 +276,4 @@ def _items_case(row: CaseRow, sets: ItemsRow) -> Case:
     return row.to_case(claim, attack)
 
 
-@dataclass(frozen=True)
-class _CasesTable:
-    cases: tuple[CaseRow, ...]
-
-
-CASE_ROWS = read_table(_CasesTable, "court", "cases.toml").cases
+CASE_ROWS = read_rows(CaseRow, "court", "cases.toml")

@@ -1,7 +1,6 @@
 """Cases in which all users add noise of one shape, or run randomized response."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,41 +11,27 @@ from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
-from shuffledp.types import Floats, Ints
+from shuffledp.types import Floats
 from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.bounds.gaussian_profile import largest_distance
+from shuffledp_papers.bounds.target_user import others
 from shuffledp_papers.court.attacks import (
     clip_laplace_attack,
     gaussian_attack,
     laplace_attack,
     response_attack,
 )
-from shuffledp_papers.court.case import Certificate, NoiseAttack, certificate_of
+from shuffledp_papers.court.case import NoiseAttack
 
 
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """Setting, attack and certificate of one collection.
-
-    Attributes:
-        setting: The collection, for published bounds.
-        attack: (epsilon) -> delta reached.
-        certificate: (epsilon) -> the accountant's bounds; or the reason for none.
-    """
-
-    setting: Setting
-    attack: NoiseAttack
-    certificate: Callable[[float], Certificate] | str
-
-
-def trial_of(
+def attack_on(
     device: LocalRandomizer,
     people: Population,
     target_user: float,
     *,
     enumerated: bool = False,
-) -> Trial:
-    """Returns the trial of one level under k-ary response or noise.
+) -> NoiseAttack:
+    """Returns the attack on one level under k-ary response or noise.
 
     Args:
         device: Randomizer of all users.
@@ -54,8 +39,8 @@ def trial_of(
         target_user: The target user's budget.
         enumerated: Whether all messages are enumerated, for at most 60 users.
     """
-    epsilons, counts = without(people, target_user)
     setting = Setting(people, device, target_user)
+    epsilons, counts = others(setting)
     attack: Callable[..., float]
     own = target_user
     if isinstance(device, KRandomizedResponse):
@@ -74,13 +59,7 @@ def trial_of(
         own = float(own_noise[0])
     else:
         raise TypeError(f"Expected a known randomizer, got {device.mechanism}.")
-    return Trial(
-        setting,
-        NoiseAttack(setting, partial(attack, epsilons, counts, own)),
-        certificate_of(device, people, target_user)
-        if people.num_users > 1
-        else "no other user to hide among",
-    )
+    return NoiseAttack(setting, partial(attack, epsilons, counts, own))
 
 
 def deviations_of(device: Gaussian, epsilons: Floats) -> Floats:
@@ -91,10 +70,3 @@ def deviations_of(device: Gaussian, epsilons: Floats) -> Floats:
     # The textbook calibration, sqrt(2 ln(1.25 / delta)) / epsilon.
     classical: Floats = np.sqrt(2.0 * np.log(1.25 / device.delta_local)) / epsilons
     return classical
-
-
-def without(people: Population, target_user: float) -> tuple[Floats, Ints]:
-    """Returns all budgets and the number of other users at each."""
-    counts = np.array(people.counts)
-    counts[people.level_indices([target_user])] -= 1
-    return people.epsilons, counts

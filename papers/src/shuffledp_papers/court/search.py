@@ -24,7 +24,7 @@ from shuffledp.statistics.single_message import SingleMessage
 from shuffledp_papers.bounds.bound import Setting, Status
 from shuffledp_papers.bounds.published_bounds import PUBLISHED
 from shuffledp_papers.court.case import ROUNDING
-from shuffledp_papers.court.noise_cases import trial_of
+from shuffledp_papers.court.noise_cases import attack_on
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
 # Up to this many users, all messages of k-ary response are enumerated.
@@ -163,7 +163,7 @@ def try_once(seed: int, trial: int, space: Space) -> list[Finding]:
     people = _people(space, rng)
     target_user = float(rng.choice(people.epsilons))
     delta = math.exp(rng.uniform(*np.log(space.deltas)))
-    setting = Setting(people, device, target_user, device.delta_local)
+    setting = Setting(people, device, target_user)
     protocol = SingleMessage(device)
     try:
         (level,) = account(protocol, people, delta=delta, levels=[target_user]).levels
@@ -176,7 +176,7 @@ def try_once(seed: int, trial: int, space: Space) -> list[Finding]:
         # Without the accountant's epsilon there is no point at which to compare.
         return []
     exactly = people.num_users <= _FEW_PEOPLE
-    exact = trial_of(device, people, target_user, enumerated=exactly).attack(epsilon)
+    exact = attack_on(device, people, target_user, enumerated=exactly)(epsilon)
     findings = []
     for bound in PUBLISHED:
         # A limit states nothing of a single population, so that none can violate it.

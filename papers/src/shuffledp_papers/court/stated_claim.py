@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from shuffledp.errors import InvalidInputError
-from shuffledp_papers.toml_tables import read_table
+from shuffledp_papers.toml_tables import read_rows
 
 _NONE = "none"
 _NO_ERRATA = "none known"
@@ -22,7 +22,7 @@ class ClaimVerdict(StrEnum):
     Attributes:
         FALSE: No reading that was found makes it true.
         SLIP: False as printed; true, or not contradicted, as evidently meant.
-        EVALUATED: What is false is our evaluation: a constant or an inference of ours.
+        EVALUATED: Our evaluation is false: a constant or an inference of ours.
         WITHDRAWN: The authors have corrected or withdrawn it.
         ASYMPTOTIC: Its constant is not named, and a family shows that none works.
         HOLDS: No case contradicts it. That proves nothing.
@@ -47,10 +47,10 @@ class StatedClaim:
         place: Number of the theorem or equation.
         statement: Its formulas as printed; the words are ours.
         preconditions: Conditions of the statement.
-        adversary: What an attacker sees.
+        adversary: Description of an attacker's view.
         neighbors: How the two data sets differ.
         reading: The reading that the cases try.
-        charitable: The reading that is best for the authors, and what becomes of it.
+        charitable: The reading that is best for the authors, with its outcome.
         verdict: The verdict.
         why: The reason for the verdict.
         constants: Constants that are not named; "none" if there are none.
@@ -124,15 +124,10 @@ class StatedClaim:
         )
 
 
-@dataclass(frozen=True)
-class _ClaimsTable:
-    claims: tuple[StatedClaim, ...]
-
-
 CLAIMS = tuple(
     claim
     for folder in ("eapes", "apes", "hypothesis_testing", "segmented", "bounds")
-    for claim in read_table(_ClaimsTable, folder, "claims.toml").claims
+    for claim in read_rows(StatedClaim, folder, "claims.toml")
 )
 
 
@@ -142,14 +137,14 @@ def claims_of(case: str) -> tuple[StatedClaim, ...]:
     Raises:
         InvalidInputError: If there is none.
     """
-    found = tuple(
+    claims = tuple(
         claim
         for claim in CLAIMS
         if case.lower() in {name.lower() for name in (*claim.cases, *claim.earlier)}
     )
-    if not found:
+    if not claims:
         raise InvalidInputError(f"Expected a case of the register, got {case!r}.")
-    return found
+    return claims
 
 
 def counts_of_verdicts(claims: Sequence[StatedClaim] = CLAIMS) -> dict[str, int]:

@@ -18,17 +18,13 @@ from shuffledp.randomizers.laplace import Laplace
 from shuffledp.types import Floats
 from shuffledp_papers.apes.amplification import ApesNumerical
 from shuffledp_papers.apes.convergence import Landscape, aggregation_bound, factors
-from shuffledp_papers.apes.local import (
-    clip_laplace_budget,
-    report_budget,
-    selection_loss,
-)
+from shuffledp_papers.apes.local import report_budget, selection_loss
 from shuffledp_papers.bounds.wang2024 import variation_ratio_delta
 from shuffledp_papers.court.case import BoundClaim, Certificate, Claim, certificate_of
 from shuffledp_papers.court.count_attack import count_divergence
 from shuffledp_papers.court.enumeration import enumerated_divergence
 from shuffledp_papers.court.growing_family import reached_delta, stated_delta
-from shuffledp_papers.court.noise_cases import trial_of
+from shuffledp_papers.court.noise_cases import attack_on
 from shuffledp_papers.court.noise_cells import cell_probabilities, clip_laplace_tails
 from shuffledp_papers.court.worlds import Worlds, hockey_stick
 from shuffledp_papers.eapes.imitation import printed_weight
@@ -88,7 +84,8 @@ def coordinates_loss(
 
 
 def _coordinates(first: Floats, second: Floats) -> Statement:
-    return local(clip_laplace_budget(1.0), coordinates_loss(1.0, 1.0, first, second))
+    # Theorem 1 states epsilon, 1, for any number of coordinates.
+    return local(1.0, coordinates_loss(1.0, 1.0, first, second))
 
 
 def _selection() -> Statement:
@@ -123,10 +120,10 @@ def _uniform() -> Statement:
     probabilities = (np.arange(100) + 0.5) / 100.0
     budgets = np.clip(0.1 + ndtri(probabilities), 0.05, 0.5)
     people = Population.from_budgets(np.repeat(budgets, 100))
-    trial = trial_of(Laplace(), people, float(people.epsilons[-1]))
-    bound = ApesNumerical(clones="uniform")
-    claim = BoundClaim(bound, trial.setting, delta=_DELTA)
-    return claim, trial.attack, trial.certificate
+    target_user = float(people.epsilons[-1])
+    attack = attack_on(Laplace(), people, target_user)
+    claim = BoundClaim(ApesNumerical(clones="uniform"), attack.ran, delta=_DELTA)
+    return claim, attack, certificate_of(Laplace(), people, target_user)
 
 
 def _imitation() -> Statement:

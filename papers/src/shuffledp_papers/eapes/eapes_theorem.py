@@ -73,7 +73,7 @@ class EapesTheorem(PublishedBound, row="eapes"):
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the delta that the paper states for this epsilon."""
-        marked = _delta_local(setting)
+        marked = setting.failure
         mu = gdp_parameter(setting, delta_local=marked)
         # Where epsilon is about mu, this term is of the same order as delta itself.
         shift = self.constant / math.sqrt(setting.num_users - 1)
@@ -100,13 +100,6 @@ class EapesCorollary(PublishedBound, row="eapes-pure"):
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the delta that the paper states for this epsilon."""
         return gaussian_delta(gdp_parameter(setting), epsilon)
-
-
-def _delta_local(setting: Setting) -> float:
-    """Returns max_i delta_i: the setting's, or the mechanism's if that is larger."""
-    if setting.mechanism is None:
-        return setting.delta_local
-    return max(setting.delta_local, setting.mechanism.delta_local)
 
 
 def _shifted_delta(mu: float, slope: float, shift: float) -> float:

@@ -1,7 +1,7 @@
 """Figures of central epsilon against the number of users: papers and certificate."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -9,9 +9,15 @@ from shuffledp.budget_distributions import draw_budgets
 from shuffledp.cover import LocalRandomizer
 from shuffledp.population import Population
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
-from shuffledp_papers.bounds.equal_noise import ClaimComparison, band, stated
-from shuffledp_papers.figures.line_plot import Panel, column_curves, draw
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.bounds.equal_noise import (
+    Band,
+    BoundValue,
+    band,
+    is_refuted,
+    stated,
+)
+from shuffledp_papers.figures.computed_figure import ComputedFigure, PictureRow
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 
 _BAND = (
@@ -30,31 +36,25 @@ class BoundFigure:
     """Settings and bounds of a figure.
 
     Attributes:
-        title: Title of the figure.
         populations: Names of budget distributions, one panel each.
         sizes: Numbers of users.
-        delta_times_n: delta = this / n; or, if `delta` is given, None.
-        delta: The same delta for all sizes.
-        elsewhere: Legend label -> (bound, its randomizer): claims about other randomizers
-            with these budgets.
         bounds: Legend label with the paper -> bound.
         mechanism: The randomizer of claims, certificate and attack.
-        notes: Notes below the figure.
+        delta: The same for all sizes.
+        elsewhere: Legend label -> (bound, its randomizer): claims about other randomizers
+            with these budgets.
     """
 
-    title: str
     populations: tuple[str, ...]
     sizes: tuple[int, ...]
     bounds: Mapping[str, PublishedBound]
     mechanism: LocalRandomizer
-    notes: tuple[str, ...]
-    delta: float | None = None
-    delta_times_n: float | None = None
+    delta: float
     elsewhere: Mapping[str, tuple[PublishedBound, LocalRandomizer]] = field(
         default_factory=dict
     )
 
-    def run(self, effort: Effort) -> Result:
+    def run(self, effort: Effort) -> ComputedFigure:
         """Returns the figure; budgets are drawn once."""
         rng = np.random.default_rng(effort.seed)
         rows: list[dict[str, Cell]] = []
@@ -65,70 +65,53 @@ class BoundFigure:
             for size in self.sizes:
                 rows.append(self._row(name, Population.from_budgets(budgets[:size])))
                 effort.on_share(len(rows) / total)
-        setting = self._setting()
         table = Table.from_records(rows)
-        return Result(
-            title=self.title,
-            setting=setting,
+        claims = {label: label for label in (*self.bounds, *self.elsewhere)}
+        panels = PictureRow(
+            at="people",
+            vertical="central epsilon",
+            curves=BAND_CURVES | claims,
+            log="xy",
+            ours=tuple(BAND_CURVES),
+            by="distribution",
+            panel="{}",
+        ).panels(table)
+        return ComputedFigure(
+            setting=self._setting(),
             table=table,
-            notes=(_BAND, *self.notes),
-            svg=draw(
-                self.title,
-                setting,
-                [self._panel(name, table) for name in self.populations],
-                description=f"{self.title}: central epsilon against the number of people",
-            ),
-            keys=2,
+            notes=(_BAND,),
+            panels=[replace(each, title=each.title.capitalize()) for each in panels],
         )
 
     def _setting(self) -> dict[str, Cell]:
-        stated = self.delta
-        delta = f"{self.delta_times_n:g} / n" if stated is None else stated
         named = [
             f"{name} {value}"
             for name, value in self.mechanism.parameters.items()
             if name not in _RANGE
         ]
         randomizer = ", ".join([self.mechanism.mechanism, *named])
-        return {"randomizer": randomizer, "delta": delta}
+        return {"randomizer": randomizer, "delta": self.delta}
 
     def _row(self, name: str, people: Population) -> dict[str, Cell]:
-        n = people.num_users
-        delta = self.delta or (self.delta_times_n or 1.0) / n
-        interval = band(self.mechanism, people, delta=delta)
+        interval = band(self.mechanism, people, delta=self.delta)
         cells: dict[str, Cell] = {
             # Budget distributions are named paper/distribution; the title has the paper.
             "distribution": name.split("/")[1],
-            "people": n,
-            "delta": delta,
+            "people": people.num_users,
+            "delta": self.delta,
             "attack": interval.attack,
             "certified": interval.certified,
         }
         for label, bound in self.bounds.items():
-            claim = stated(bound, _about(people, self.mechanism), delta=delta)
-            cells[label] = claim.number
-            cells[f"{label}: exceeded"] = ClaimComparison(claim, interval).refuted
+            claim = stated(bound, Setting(people, self.mechanism), delta=self.delta)
+            cells |= claim_cells(label, claim, interval)
         # Not compared: the attack is on the randomizer of the figure.
         for label, (bound, device) in self.elsewhere.items():
-            cells[label] = stated(bound, _about(people, device), delta=delta).number
+            claim = stated(bound, Setting(people, device), delta=self.delta)
+            cells[label] = claim.number
         return cells
 
-    def _panel(self, population: str, table: Table) -> Panel:
-        name = population.split("/")[1]
-        chosen = table.where("distribution", name)
-        claims = {label: label for label in (*self.bounds, *self.elsewhere)}
-        curves = column_curves(
-            chosen.column("people"), chosen, BAND_CURVES | claims, ours=BAND_CURVES
-        )
-        return Panel(
-            name.capitalize(),
-            # A theorem that never speaks of this setting has no curve.
-            [c for c in curves if any(value is not None for value in c.values)],
-            horizontal="people",
-            vertical="central epsilon",
-            log="xy",
-        )
 
-
-def _about(people: Population, device: LocalRandomizer) -> Setting:
-    return Setting(people, device, None, device.delta_local)
+def claim_cells(label: str, claim: BoundValue, interval: Band) -> dict[str, Cell]:
+    """Returns a stated number, and in the next column whether the attack refutes it."""
+    return {label: claim.number, f"{label}: exceeded": is_refuted(claim, interval)}

@@ -141,21 +141,6 @@ def draw(
     return svg(figure, description)
 
 
-def draw_curves(
-    title: str,
-    setting: Mapping[str, Cell],
-    curves: Sequence[Curve],
-    *,
-    horizontal: str,
-    vertical: str,
-    log: str = "",
-    description: str,
-) -> str:
-    """Returns a figure of one panel, as SVG; arguments are those of `draw` and `Panel`."""
-    panel = Panel("", curves, horizontal=horizontal, vertical=vertical, log=log)
-    return draw(title, setting, [panel], description=description)
-
-
 def column_curves(
     at: Sequence[Cell],
     table: Table,
@@ -170,7 +155,7 @@ def column_curves(
         at: Position of each row on the horizontal axis.
         table: The numbers.
         columns: {label of the curve: name of its column}.
-        ours: Labels of what this library proves.
+        ours: Labels of curves that this library proves.
         points: Labels of curves whose points are not joined.
     """
     return [

@@ -1,13 +1,12 @@
 """Result of an experiment: a table, a figure, and the paper's numbers beside ours."""
 
-import csv
-import io
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from shuffledp.version import __version__
+from shuffledp_papers.csv_text import csv_text
 from shuffledp_papers.figures.table import Cell, Table
 
 T = TypeVar("T")
@@ -79,11 +78,8 @@ class Result:
 
     def to_csv(self) -> str:
         """Returns the table, with a header: numbers in full, nothing for None."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.table.columns)
-        writer.writerows([[_in_full(cell) for cell in row] for row in self.table.rows])
-        return text.getvalue()
+        cells = [[_in_full(cell) for cell in row] for row in self.table.rows]
+        return csv_text([self.table.columns, *cells])
 
     def to_document(
         self, name: str, effort: "Effort", seconds: float

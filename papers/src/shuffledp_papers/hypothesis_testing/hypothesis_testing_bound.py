@@ -68,13 +68,12 @@ class HypothesisTesting(PublishedBound, row="hypothesis-testing"):
         require(smallest > 0.0, "every budget > 0", f"{smallest:g}")
         if not isinstance(mechanism, Laplace | Gaussian):
             check_mechanism(mechanism, setting.people.num_levels)
-        stated_delta_local = _delta_local(setting)
         # A pure mechanism has no failures: its delta_local must be 0.
         mechanism_delta_local = 0.0 if mechanism is None else mechanism.delta_local
         require(
-            stated_delta_local == mechanism_delta_local,
+            setting.failure == mechanism_delta_local,
             f"delta_local = {mechanism_delta_local:g}, the mechanism's own",
-            f"{stated_delta_local:g}",
+            f"{setting.failure:g}",
         )
 
     def stated_epsilon(self, setting: Setting, delta: float) -> float:
@@ -104,7 +103,7 @@ class HypothesisTesting(PublishedBound, row="hypothesis-testing"):
             return mechanism_clone_probabilities(mechanism, epsilons, target_user)
         # The mechanism's deviations are for values in [-1, 1]; the paper's are in [0, 1].
         deviations = mechanism.deviations(np.append(epsilons, target_user)) / 2.0
-        target_deviation, tail = float(deviations[-1]), _delta_local(setting) / 2.0
+        target_deviation, tail = float(deviations[-1]), setting.failure / 2.0
         clone_probabilities = gaussian_clone_probabilities(
             deviations[:-1], target_deviation, tail=tail
         )
@@ -114,7 +113,7 @@ class HypothesisTesting(PublishedBound, row="hypothesis-testing"):
         clone_probabilities, target_error = self.clone_probabilities(setting)
         _, counts = others(setting)
         clones = clone_count(np.minimum(2.0 * clone_probabilities, 1.0), counts)
-        return _Tests(clones, target_error, _delta_local(setting), self.as_printed)
+        return _Tests(clones, target_error, setting.failure, self.as_printed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,9 +193,3 @@ def _below(m: Floats, totals: Floats) -> Floats:
     safe = np.maximum(m, 1.0)
     below: Floats = np.where(m > 0.0, betainc(totals - safe + 1.0, safe, 0.5), 0.0)
     return below
-
-
-def _delta_local(setting: Setting) -> float:
-    if setting.mechanism is None:
-        return setting.delta_local
-    return max(setting.delta_local, setting.mechanism.delta_local)

@@ -53,7 +53,7 @@ class ComposedBound(PublishedBound):
         """
         # Raises before the profile hides, below, that nothing is stated.
         self.bound.epsilon(setting, delta)
-        budget = setting.largest_budget if setting.delta_local == 0.0 else math.inf
+        budget = setting.largest_budget if setting.failure == 0.0 else math.inf
 
         def profile(epsilon: float) -> float:
             try:

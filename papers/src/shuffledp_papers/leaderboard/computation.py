@@ -12,13 +12,7 @@ from shuffledp.accounting.account import account
 from shuffledp.errors import CertificationError
 from shuffledp.version import __version__
 from shuffledp_papers.bounds.bound import PublishedBound
-from shuffledp_papers.bounds.equal_noise import (
-    Band,
-    BoundValue,
-    ClaimComparison,
-    band_of,
-    query_of,
-)
+from shuffledp_papers.bounds.equal_noise import Band, band_of, check_equal, query_of
 from shuffledp_papers.bounds.published_bounds import PUBLISHED
 from shuffledp_papers.leaderboard.composed_bound import ComposedBound
 from shuffledp_papers.leaderboard.entry import (
@@ -87,17 +81,13 @@ def _entry(bound: PublishedBound, point: GridPoint, band: Band) -> Entry:
     (number, why), cost = measured(lambda: _stated(bound, point))
     status = entry_status(bound, point.setting)
     if number is None:
-        return Entry(bound.name, status, None, Standing.NONE, why, _no_memory(cost))
+        # A refusal computes nothing: its memory would be that of its sentence.
+        cost = Cost(cost.seconds, None)
+        return Entry(bound.name, status, None, Standing.NONE, why, cost)
     query = query_of(point.setting, delta=point.delta, rounds=point.rounds)
-    # Raises unless claim and attack are about the same collection.
-    ClaimComparison(BoundValue(query, number), band)
+    check_equal(query, band.query)
     comparison = compare(number, attack=band.attack, certified=band.certified)
     return Entry(bound.name, status, rounded_up(number), comparison, "", cost)
-
-
-def _no_memory(cost: Cost) -> Cost:
-    # A refusal computes nothing: its memory would be that of its sentence.
-    return Cost(cost.seconds, None)
 
 
 def _stated(bound: PublishedBound, point: GridPoint) -> tuple[float | None, str]:

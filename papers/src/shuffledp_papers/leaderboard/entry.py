@@ -40,7 +40,7 @@ class Standing(StrEnum):
 
     Attributes:
         REFUTED: Below the attack: false here, whatever its status is.
-        TIGHTER: Between attack and certificate: smaller than what is certified here.
+        TIGHTER: Between attack and certificate: smaller than the certificate.
         EQUAL: The certificate, to six digits.
         LOOSER: Above the certificate.
         NONE: Nothing is stated.

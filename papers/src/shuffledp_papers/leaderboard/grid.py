@@ -54,8 +54,7 @@ class GridPoint:
     @property
     def setting(self) -> Setting:
         """The collection as published bounds take it, for the worst target user."""
-        randomizer = self.protocol.randomizer
-        return Setting(self.population, randomizer, None, randomizer.delta_local)
+        return Setting(self.population, self.protocol.randomizer)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,12 @@
 """Tables of the leaderboard, as texts: by bound, by collection, and of single entries."""
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from shuffledp.format_number import plain
+from shuffledp_papers.csv_text import csv_text
 from shuffledp_papers.leaderboard.entry import (
     ComparedPoint,
     Entry,
@@ -158,7 +157,7 @@ def tighter_rows(board: Leaderboard) -> list[tuple[ComparedPoint, Entry]]:
 
 
 def sentences(board: Leaderboard) -> tuple[str, ...]:
-    """Returns what the entries say, in sentences."""
+    """Returns a summary of the entries, in sentences."""
     stated = [entry for _, entry in board.rows if entry.epsilon is not None]
     counts = Counter(entry.comparison for entry in stated)
     refuted = Counter(
@@ -197,12 +196,13 @@ def as_markdown(table: LeaderboardTable) -> list[str]:
 def as_csv(board: Leaderboard) -> str:
     """Returns all entries as CSV, with the reasons of bounds that state nothing."""
     table = table_of_entries(board.rows, "")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow((*table.headings, "reason"))
-    for row, (_, entry) in zip(table.rows, board.rows, strict=True):
-        writer.writerow((*row, entry.why))
-    return text.getvalue()
+    reasons = [entry.why for _, entry in board.rows]
+    return csv_text(
+        [
+            (*table.headings, "reason"),
+            *((*row, why) for row, why in zip(table.rows, reasons, strict=True)),
+        ]
+    )
 
 
 def _point_texts(each: ComparedPoint) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ class Cost:
 def measured(work: Callable[[], T]) -> tuple[T, Cost]:
     """Returns the result of a computation and its cost.
 
-    What an earlier computation has cached costs nothing.
+    Results that an earlier computation has cached cost nothing.
     """
     before = _begin()
     start = time.process_time()

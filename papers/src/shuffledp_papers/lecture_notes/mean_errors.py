@@ -1,7 +1,7 @@
 """The mean of bits and of numbers under local privacy: exact errors, and printed rates.
 
-n users, all at the local budget eps, values in [0, m]; errors are about the mean of the
-participants.
+n users (`num_users` >= 1), all at the local budget eps (`epsilon`, above 0 and at most
+700), values in [0, m] (`width`, likewise); errors are about the mean of the participants.
 
 | message of a user            | standard error                        | printed         |
 |------------------------------|---------------------------------------|-----------------|
@@ -42,26 +42,14 @@ def response_error(num_users: int, epsilon: float) -> float:
 
 
 def laplace_error(num_users: int, epsilon: float, *, width: float = 1.0) -> float:
-    """Returns the standard error of a mean of numbers, each with its own Laplace noise.
-
-    Args:
-        num_users: n.
-        epsilon: The local budget of every user.
-        width: m, the length of the range of values.
-    """
+    """Returns the standard error of a mean of numbers, each with its own Laplace noise."""
     people, budget = checked(num_users, epsilon)
     # Laplace noise of scale m / eps has the variance 2 (m / eps)^2.
     return math.sqrt(2.0 / people) * _positive(width, "width") / budget
 
 
 def one_bit_error(num_users: int, epsilon: float, *, width: float = 1.0) -> float:
-    """Returns the largest standard error of (9.2), where all values lie in the middle.
-
-    Args:
-        num_users: n.
-        epsilon: The local budget of every user.
-        width: m, the length of the range of values.
-    """
+    """Returns the largest standard error of (9.2), where all values lie in the middle."""
     people, budget = checked(num_users, epsilon)
     # At the middle of the range every bit is uniform, its variance 1/4.
     return _positive(width, "width") / (

@@ -23,6 +23,7 @@ import numpy as np
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats
 from shuffledp_papers.bounds.bound import check_delta, check_epsilon
+from shuffledp_papers.court.worlds import hockey_stick
 from shuffledp_papers.lecture_notes.mean_errors import checked
 
 # n! orders are enumerated, each with all lists of answers.
@@ -80,21 +81,16 @@ def exact_delta(
         changed: The neighboring data set, which differs in one user.
         epsilon: In nats, >= 0.
     """
-    # The hockey-stick divergence of the two distributions of answer lists.
-    growth = math.exp(check_epsilon(epsilon))
     if (
         len(values) != len(changed)
         or sum(a != b for a, b in zip(values, changed, strict=True)) != 1
     ):
         raise InvalidInputError("Expected data sets that differ in one person.")
-    first, second = (
+    # Either of two neighboring data sets may be the true one.
+    return hockey_stick(
         answer_distribution(tables, values),
         answer_distribution(tables, changed),
-    )
-    # Either of two neighboring data sets may be the true one.
-    return max(
-        float(np.maximum(first - growth * second, 0.0).sum()),
-        float(np.maximum(second - growth * first, 0.0).sum()),
+        check_epsilon(epsilon),
     )
 
 

@@ -52,11 +52,6 @@ class BernoulliMessages(CountDesign):
         """The answer, and p of each bucket."""
         return 1.0 + self.buckets * (1.0 - self.left_out)
 
-    @property
-    def dummies(self) -> float:
-        """None: people send all noise."""
-        return 0.0
-
     def standard_error(self, holders: int) -> float:
         """The deviation of a binomial number, for any bucket."""
         return math.sqrt(self.num_users * self.left_out * (1.0 - self.left_out))

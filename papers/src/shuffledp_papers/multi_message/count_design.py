@@ -1,4 +1,4 @@
-"""Interface of published protocols for counts, and of what they run."""
+"""Interface of published protocols for counts, and of their designs."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -18,9 +18,9 @@ class CountDesign(ABC):
         """Messages that a person sends, in the mean."""
 
     @property
-    @abstractmethod
     def dummies(self) -> float:
         """Messages that the shuffler adds, in the mean and per person."""
+        return 0.0
 
     @abstractmethod
     def standard_error(self, holders: int) -> float:

@@ -43,5 +43,5 @@ class CountSetting:
 
     @property
     def half(self) -> tuple[float, float]:
-        """What one bucket may cost: a replaced answer changes two of them."""
+        """Cost of one bucket: a replaced answer changes two of them."""
         return self.epsilon / 2.0, self.delta / 2.0

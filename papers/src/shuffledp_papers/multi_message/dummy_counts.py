@@ -21,7 +21,7 @@ class DummyWindow:
     Attributes:
         first: The first number of the window.
         masses: Shape (counts,).
-        missing: Bound of what they leave out.
+        missing: Bound of the mass that they leave out.
         drift: They are right up to a factor of e^{+-drift}.
     """
 

@@ -1,4 +1,4 @@
-"""Proven bounds of the divergence of what published protocols let the analyst see.
+"""Proven bounds of the divergence of the messages that published protocols reveal.
 
 *Independent buckets.* With the distribution of a bucket's noise, on the whole numbers, the
 pair of a bucket with and without one message more is `shuffledp`'s `BucketPair`, whose
@@ -60,7 +60,7 @@ def binomial_masses(trials: int, probability: float) -> tuple[int, Floats, float
     """Returns the window of a binomial number where it is not negligible.
 
     Returns:
-        The first count, the masses, shape (counts,), and a bound of what they leave out.
+        The first count, the masses, shape (counts,), and a bound of the mass left out.
     """
     mean = trials * probability
     reach = float(deviation(mean * (1.0 - probability), _OUTSIDE)) + 1.0

@@ -62,11 +62,6 @@ class PairedMessages(CountDesign):
         """The answer, and a part of the noise of all buckets."""
         return 1.0 + self.buckets * self.noise.messages / self.num_users
 
-    @property
-    def dummies(self) -> float:
-        """None: people send all noise."""
-        return 0.0
-
     def standard_error(self, holders: int) -> float:
         """That of discrete Laplace noise, for any bucket."""
         return math.sqrt(self.noise.variance)

@@ -65,11 +65,6 @@ class UniformMessages(CountDesign):
         """The answer, and rho."""
         return 1.0 + self._per_person
 
-    @property
-    def dummies(self) -> float:
-        """None: people send all noise."""
-        return 0.0
-
     def standard_error(self, holders: int) -> float:
         """Returns the error of noise and of others' answers with the same hash."""
         share = 1.0 / self.cells

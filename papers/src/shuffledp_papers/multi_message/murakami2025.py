@@ -1,4 +1,4 @@
-"""The shuffler draws answers and adds dummies: people send what they have, without noise.
+"""The shuffler draws answers and adds dummies: people send answers without noise.
 
 The shuffler keeps each answer with probability beta, and adds to each bucket an independent
 number of dummies; with mu for its mean the analyst takes (count - mu) / beta. A replaced
@@ -24,7 +24,7 @@ it needs no delta.
 beta of the first two has the smallest expected error of all counts together, on a grid of
 step 1e-6. The formulas are those of the authors' program.
 
-*What it assumes.* The shuffler is honest, draws the dummies, and hides the answers it sees:
+*Assumptions.* The shuffler is honest, draws the dummies, and hides the answers it sees:
 alone, it knows how many dummies it added. In exchange people send one message each, and
 dishonest people cannot send more.
 
@@ -118,13 +118,14 @@ class MurakamiBinomial(CountProtocol):
 
     def published(self, setting: CountSetting) -> ShufflerDummies:
         """See `CountProtocol`."""
-        return self._design(setting, *self._printed(setting))
+        sampling_rate, trials = self._printed(setting)
+        return _design(setting, sampling_rate, BinomialDummies(trials))
 
     def smallest(self, setting: CountSetting) -> ShufflerDummies:
         """See `CountProtocol`."""
         sampling_rate, printed = self._printed(setting)
         return smallest_whole(
-            lambda trials: self._design(setting, sampling_rate, trials),
+            lambda trials: _design(setting, sampling_rate, BinomialDummies(trials)),
             setting,
             enough=printed,
         )
@@ -136,12 +137,6 @@ class MurakamiBinomial(CountProtocol):
         best = _best_index(setting, grid, trials / 4.0)
         return float(grid[best]), int(trials[best])
 
-    def _design(
-        self, setting: CountSetting, sampling_rate: float, trials: int
-    ) -> ShufflerDummies:
-        added = BinomialDummies(trials)
-        return ShufflerDummies(setting.num_users, setting.buckets, sampling_rate, added)
-
 
 class MurakamiTwoSided(CountProtocol):
     """SAGeo: dummies whose number is geometric to both sides."""
@@ -152,13 +147,13 @@ class MurakamiTwoSided(CountProtocol):
 
     def published(self, setting: CountSetting) -> ShufflerDummies:
         """See `CountProtocol`."""
-        return self._design(setting, *self._printed(setting))
+        return _design(setting, *self._printed(setting))
 
     def smallest(self, setting: CountSetting) -> ShufflerDummies:
         """See `CountProtocol`."""
         sampling_rate, printed = self._printed(setting)
         return smallest_whole(
-            lambda center: self._design(
+            lambda center: _design(
                 setting, sampling_rate, replace(printed, center=center)
             ),
             setting,
@@ -183,11 +178,6 @@ class MurakamiTwoSided(CountProtocol):
         center = most_likely_number(setting, sampling_rate, low, high)
         return sampling_rate, GeometricDummies(center, low, high)
 
-    def _design(
-        self, setting: CountSetting, sampling_rate: float, added: GeometricDummies
-    ) -> ShufflerDummies:
-        return ShufflerDummies(setting.num_users, setting.buckets, sampling_rate, added)
-
 
 class MurakamiOneSided(CountProtocol):
     """S1Geo: dummies whose number is geometric."""
@@ -210,12 +200,16 @@ class MurakamiOneSided(CountProtocol):
 
     def _design(self, setting: CountSetting, epsilon: float) -> ShufflerDummies:
         fall = 1.0 / (1.0 + math.exp(epsilon / 2.0))
-        return ShufflerDummies(
-            setting.num_users,
-            setting.buckets,
-            -math.expm1(-epsilon / 2.0),
-            GeometricDummies(0, 0.0, fall),
-        )
+        added = GeometricDummies(0, 0.0, fall)
+        return _design(setting, -math.expm1(-epsilon / 2.0), added)
+
+
+def _design(
+    setting: CountSetting,
+    sampling_rate: float,
+    added: BinomialDummies | GeometricDummies,
+) -> ShufflerDummies:
+    return ShufflerDummies(setting.num_users, setting.buckets, sampling_rate, added)
 
 
 def binomial_trials(setting: CountSetting, sampling_rate: Floats) -> Floats:

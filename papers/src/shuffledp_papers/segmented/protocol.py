@@ -52,6 +52,23 @@ def published_rates(
     )
 
 
+def error_kinks(
+    people: Population, *, num_items: int, set_size: int, delta: float
+) -> list[float]:
+    """Returns the m from which on each target may send everything, by Theorem 3."""
+    # There errors are not smooth.
+    return [
+        smallest_blanket(
+            people.num_users,
+            num_items=num_items,
+            epsilon=target,
+            delta=delta,
+            items_per_user=set_size,
+        )
+        for target in people.epsilons.tolist()
+    ]
+
+
 def published_mse(
     people: Population, rates: tuple[float, ...], *, set_size: int, blanket: float
 ) -> float:
@@ -90,19 +107,9 @@ def published_items(
         return published_mse(people, rates(m), set_size=set_size, blanket=m)
 
     if blanket is None:
-        # The error is not smooth where a target begins to send everything.
-        kinks = [
-            smallest_blanket(
-                people.num_users,
-                num_items=num_items,
-                epsilon=target,
-                delta=delta,
-                items_per_user=set_size,
-            )
-            for target in people.epsilons.tolist()
-        ]
         # From m_K to m_1, which the text exchanges: the strictest target needs the
         # most.
+        kinks = error_kinks(people, num_items=num_items, set_size=set_size, delta=delta)
         blanket = best_blanket(error, kinks)
     # The paper draws blanket messages as Bernoulli draws, not as Poisson numbers.
     return Items(

@@ -9,42 +9,36 @@ from shuffledp_papers.apes.figures.training_cells import (
     OTHER_RATES,
     accuracy_comparisons,
     mean_curve,
-    repetitions_of,
     setting_cells,
     setting_notes,
     standard_error,
 )
 from shuffledp_papers.apes.printed import ACCURACIES, DISTRIBUTIONS
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.line_plot import Curve, Panel
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Effort, Result
-from shuffledp_papers.figures.table import Cell, Table
+from shuffledp_papers.figures.result import Effort
+from shuffledp_papers.figures.table import Table
 
-_TITLE = "APES (Liu et al. 2023), Figure 3: accuracy and budgets"
 # UniS stands for PLDP, too.
 _NAMES = tuple(name for name in PUBLISHED if name != "pldp")
 # Distributions are categories: their positions on the axis are 1, 2, ...
 _AT = tuple(range(1, len(DISTRIBUTIONS) + 1))
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Computes accuracies under all distributions of budgets."""
-    repetitions = repetitions_of(effort)
     trained = accuracies(
         [training_under(name, each) for each in DISTRIBUTIONS for name in _NAMES],
-        repetitions=repetitions,
-        seed=effort.seed,
-        on_share=effort.on_share,
+        effort,
     )
     accuracy_of = {
         (name, each): trained[training_under(name, each)]
         for each in DISTRIBUTIONS
         for name in _NAMES
     }
-    setting = setting_cells(PAPER_SETTINGS, repetitions) | {"budgets": "vary"}
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting=setting_cells(PAPER_SETTINGS, effort) | {"budgets": "vary"},
         table=Table.from_records(
             {
                 "distribution": each,
@@ -59,15 +53,12 @@ def run(effort: Effort) -> Result:
             *setting_notes(PAPER_SETTINGS),
             *figure_notes("apes", "apes-fig3"),
         ),
-        svg=_picture(setting, accuracy_of),
+        panels=_panels(accuracy_of),
         comparisons=accuracy_comparisons(accuracy_of, why=OTHER_RATES),
-        keys=2,
     )
 
 
-def _picture(
-    setting: dict[str, Cell], accuracy_of: dict[tuple[str, str], Floats]
-) -> str:
+def _panels(accuracy_of: dict[tuple[str, str], Floats]) -> list[Panel]:
     computed = [
         mean_curve(
             NAMES[name], _AT, [accuracy_of[name, each] for each in DISTRIBUTIONS]
@@ -78,7 +69,7 @@ def _picture(
         Curve(NAMES[name], _AT, [float(text) for text in ACCURACIES[name]])
         for name in _NAMES
     ]
-    panels = [
+    return [
         Panel(
             title,
             curves,
@@ -88,9 +79,3 @@ def _picture(
         )
         for title, curves in (("here", computed), ("as printed", printed))
     ]
-    return draw(
-        _TITLE,
-        setting,
-        panels,
-        description="Accuracy of frameworks under six distributions of budgets",
-    )

@@ -22,9 +22,10 @@ from shuffledp_papers.bounds.erlingsson2019 import Erlingsson2019Formula
 from shuffledp_papers.bounds.feldman2021 import Feldman2021Numerical
 from shuffledp_papers.bounds.girgis2021 import Girgis2021Sum
 from shuffledp_papers.figures.bound_figure import BoundFigure
+from shuffledp_papers.figures.computed_figure import ComputedFigure
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Comparison, Effort, Result
-from shuffledp_papers.figures.table import number
+from shuffledp_papers.figures.result import Effort
+from shuffledp_papers.figures.table import Table, number
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
 DELTA = 1e-8
@@ -49,42 +50,50 @@ _BOUNDS: dict[str, PublishedBound] = {
     "EoN, p_i1 (ours)": ApesNumerical(as_printed=False),
     "Clip-Laplace blanket (ours)": Balle2019Blanket(),
 }
-# Epsilons per coordinate in Table 3, for 10,000 users of Uniform2.
-_TABLE_3 = {EON: "0.057", "FMT22": "0.069"}
 _PEOPLE = 10_000
+# Budgets up to 1, 0.5 and 3.
+FIGURE_2, FIGURE_7, FIGURE_8 = (
+    BoundFigure(
+        populations=tuple(
+            f"apes/{kind}{rank}" for kind in ("uniform", "gauss", "mixgauss")
+        ),
+        sizes=SIZES,
+        bounds=_BOUNDS,
+        mechanism=ClipLaplace(),
+        delta=DELTA,
+    )
+    for rank in (2, 1, 3)
+)
 
 
-def run_figure_2(effort: Effort) -> Result:
-    """Computes Figure 2, and compares one of its points with Table 3."""
-    result = _run(FIGURE_2, effort)
-    uniform = result.table.where("distribution", "uniform2")
+def run_figure_2(effort: Effort) -> ComputedFigure:
+    """Computes Figure 2, with one of its points that is in Table 3."""
+    computed = _run(FIGURE_2, effort)
+    uniform = computed.table.where("distribution", "uniform2")
     (cells,) = uniform.where("people", _PEOPLE).records()
-    comparisons = [
-        Comparison(f"{name}, Uniform2, 10,000 people", printed, number(cells[name]))
-        for name, printed in _TABLE_3.items()
-    ]
-    return replace(result, comparisons=tuple(comparisons))
+    return replace(computed, numbers=[number(cells[name]) for name in (EON, "FMT22")])
 
 
-def run_figure_7(effort: Effort) -> Result:
+def run_figure_7(effort: Effort) -> ComputedFigure:
     """Computes Figure 7."""
     return _run(FIGURE_7, effort)
 
 
-def run_figure_8(effort: Effort) -> Result:
+def run_figure_8(effort: Effort) -> ComputedFigure:
     """Computes Figure 8, with the reductions that the conclusion mentions."""
-    result = _run(FIGURE_8, effort)
-    return replace(result, notes=(*result.notes, reduction_note(result)))
+    computed = _run(FIGURE_8, effort)
+    return replace(computed, notes=(*computed.notes, reduction_note(computed.table)))
 
 
-def _run(figure: BoundFigure, effort: Effort) -> Result:
-    result = figure.run(effort)
-    return replace(result, notes=(*result.notes, *order_notes(result)))
+def _run(figure: BoundFigure, effort: Effort) -> ComputedFigure:
+    computed = figure.run(effort)
+    notes = (*figure_notes("apes", "baselines"), *order_notes(computed.table))
+    return replace(computed, notes=(*computed.notes, *notes))
 
 
-def order_notes(result: Result) -> tuple[str, ...]:
+def order_notes(table: Table) -> tuple[str, ...]:
     """Returns notes on the order of a figure's curves, counted in its rows."""
-    rows = result.table.records()
+    rows = table.records()
 
     def times(name: str, other: str) -> str:
         both = [row for row in rows if row[name] is not None and row[other] is not None]
@@ -115,11 +124,10 @@ def order_notes(result: Result) -> tuple[str, ...]:
     )
 
 
-def reduction_note(result: Result) -> str:
+def reduction_note(table: Table) -> str:
     """Returns the note on the reduction of EoN against the best baseline, in percent."""
-    rows = result.table.records()
     gains: dict[int, float] = {}
-    for row in rows:
+    for row in table.records():
         # The largest reduction among the distributions of this size.
         size = int(number(row["people"]))
         best = min(number(row[name]) for name in BASELINES)
@@ -127,22 +135,3 @@ def reduction_note(result: Result) -> str:
     texts = [f"{gain:.1f} at {size:,}" for size, gain in gains.items()]
     (note,) = figure_notes("apes", "reductions", reductions=", ".join(texts))
     return note
-
-
-def _figure(number: int, rank: int, budgets: str) -> BoundFigure:
-    return BoundFigure(
-        title=f"APES (Liu et al. 2023), Figure {number}: budgets {budgets}",
-        populations=tuple(
-            f"apes/{kind}{rank}" for kind in ("uniform", "gauss", "mixgauss")
-        ),
-        sizes=SIZES,
-        bounds=_BOUNDS,
-        mechanism=ClipLaplace(),
-        notes=figure_notes("apes", "baselines"),
-        delta=DELTA,
-    )
-
-
-FIGURE_2 = _figure(2, 2, "from 0.05 to 1")
-FIGURE_7 = _figure(7, 1, "from 0.05 to 0.5")
-FIGURE_8 = _figure(8, 3, "from 0.05 to 3")

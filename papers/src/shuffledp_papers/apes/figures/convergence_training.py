@@ -27,9 +27,8 @@ from shuffledp_papers.apes.convergence import (
 )
 from shuffledp_papers.apes.figures.framework_training import load_images
 from shuffledp_papers.apes.noise_size import corrected_noise, noise_length
-from shuffledp_papers.figures.line_plot import Panel, column_curves, draw
-from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
@@ -38,7 +37,6 @@ ROUNDS = 8
 PEOPLE = 2_000
 CLIP = 0.1
 STEPS = 4
-_TITLE = "APES (Liu et al. 2023), Theorem 2: convergence, bound and measured"
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class Round:
     noise: float
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns losses and bounds, for three strengths of the pull towards the start."""
     images = load_images()
     features, labels = images.train_features, images.train_labels
@@ -79,22 +77,16 @@ def run(effort: Effort) -> Result:
             trained.append(measured(clients, mu, smoothness, rng=rng))
             effort.on_share((index * effort.repetitions + repetition + 1) / total)
         rows += _rows(mu, smoothness, trained)
-    setting: dict[str, Cell] = {
-        "data": images.name.upper(),
-        "people": PEOPLE,
-        "budgets": "U(0.05, 1)",
-        "C": CLIP,
-        "L": round(smoothness, 1),
-        "repetitions": effort.repetitions,
-    }
-    table = Table.from_records(rows)
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        table=table,
-        notes=figure_notes("apes", "apes-convergence"),
-        svg=_picture(setting, table),
-        keys=2,
+    return ComputedFigure(
+        setting={
+            "data": images.name.upper(),
+            "people": PEOPLE,
+            "budgets": "U(0.05, 1)",
+            "C": CLIP,
+            "L": round(smoothness, 1),
+            "repetitions": effort.repetitions,
+        },
+        table=Table.from_records(rows),
     )
 
 
@@ -260,26 +252,3 @@ def _bound(
     return training_bound(
         coefficients, rounds=rounds, gap=gap, noise=noise, noise_square=square
     )
-
-
-def _picture(setting: dict[str, Cell], table: Table) -> str:
-    lines = {
-        "measured loss": "loss",
-        "Theorem 2, measured noise": "Theorem 2",
-        "Theorem 2, noise by (29)": "Theorem 2, noise by (29)",
-        "Theorem 2 as printed, measured noise": "Theorem 2 printed",
-    }
-    panels = []
-    for mu in PULLS:
-        chosen = table.where("mu", mu)
-        curves = [
-            curve
-            for curve in column_curves(
-                chosen.column("round"), chosen, lines, ours=("measured loss",)
-            )
-            if any(value is not None for value in curve.values)
-        ]
-        name = f"mu = {mu:g}"
-        panels.append(Panel(name, curves, horizontal="round", vertical="loss (nats)"))
-    description = "Measured losses and bounds on them, for three strengths of the pull"
-    return draw(_TITLE, setting, panels, description=description)

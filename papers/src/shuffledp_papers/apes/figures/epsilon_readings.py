@@ -32,9 +32,9 @@ from shuffledp_papers.apes.tables_program import (
 )
 from shuffledp_papers.apes.user_level import composed_epsilon
 from shuffledp_papers.bounds.bound import Setting
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.line_plot import Curve, Panel
+from shuffledp_papers.figures.result import Comparison, Effort
 from shuffledp_papers.figures.table import Cell, Table
 
 FRAMEWORKS = {"apes": "APES", "s-apes": "S-APES", "unis": "UniS"}
@@ -135,7 +135,7 @@ CANDIDATES = (
 _FAR = ("Theorem 4 in closed form, delta' the rest", "program, epsilons added up")
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns the candidates' and the printed epsilons, for six distributions."""
     rng = np.random.default_rng(effort.seed)
     settings = [
@@ -163,31 +163,24 @@ def run(effort: Effort) -> Result:
     own = np.divide(
         epsilons_of["p_i1 in place of the mean, delta' the rest", "apes"], averaged
     )
-    agreeing = sum(each.agrees for each in comparisons)
-    title = "APES (Liu et al. 2023), Table 4: ways to a person's epsilon"
-    setting: dict[str, Cell] = {
-        "people": PEOPLE,
-        "coordinates": COORDINATES,
-        "delta_s": DELTA_SHUFFLE,
-        "delta": DELTA_USER,
-    }
-    return Result(
-        title=title,
-        setting=setting,
+    return ComputedFigure(
+        setting={
+            "people": PEOPLE,
+            "coordinates": COORDINATES,
+            "delta_s": DELTA_SHUFFLE,
+            "delta": DELTA_USER,
+        },
         table=Table.from_records(_rows(epsilons_of)),
-        notes=figure_notes(
-            "apes",
-            "apes-candidates",
-            agreeing=agreeing,
-            compared=len(comparisons),
-            least=min(constant_slack),
-            most=max(constant_slack),
-            least_gain=min(own) - 1,
-            most_gain=max(own) - 1,
-        ),
-        svg=_picture(title, setting, epsilons_of),
+        values={
+            "agreeing": sum(each.agrees for each in comparisons),
+            "compared": len(comparisons),
+            "least": min(constant_slack),
+            "most": max(constant_slack),
+            "least_gain": min(own) - 1,
+            "most_gain": max(own) - 1,
+        },
+        panels=_panels(epsilons_of),
         comparisons=comparisons,
-        keys=2,
     )
 
 
@@ -231,11 +224,7 @@ def _rows(epsilons_of: dict[tuple[str, str], list[float]]) -> list[dict[str, Cel
     return rows
 
 
-def _picture(
-    title: str,
-    setting: dict[str, Cell],
-    epsilons_of: dict[tuple[str, str], list[float]],
-) -> str:
+def _panels(epsilons_of: dict[tuple[str, str], list[float]]) -> list[Panel]:
     at = tuple(range(1, len(DISTRIBUTIONS) + 1))
     panels = []
     for framework, name in FRAMEWORKS.items():
@@ -260,5 +249,4 @@ def _picture(
                 ticks=DISTRIBUTIONS,
             )
         )
-    description = "Ways to a person's epsilon, relative to the printed ones"
-    return draw(title, setting, panels, description=description)
+    return panels

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shuffledp.federated.apes_settings import PAPER_SETTINGS
+from shuffledp.types import Floats
 from shuffledp_papers.apes.figures.framework_results import FrameworkResult
 from shuffledp_papers.apes.figures.framework_training import (
     Training,
@@ -21,7 +22,6 @@ from shuffledp_papers.apes.figures.training_cells import (
     accuracy_comparisons,
     level_curve,
     mean_curve,
-    repetitions_of,
     setting_cells,
     setting_notes,
 )
@@ -32,10 +32,11 @@ from shuffledp_papers.apes.printed import (
     TABLE_3_EPSILONS,
     USER_EPSILONS,
 )
-from shuffledp_papers.figures.line_plot import Panel, draw
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.line_plot import Panel
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Comparison, Effort, Result
-from shuffledp_papers.figures.table import Cell, Table
+from shuffledp_papers.figures.result import Comparison, Effort
+from shuffledp_papers.figures.table import Table
 
 PUBLISHED = ("non-private", "ldp-min", "pldp", "unis", "apes", "s-apes")
 # The paper rounds its two counts up, and draws other budgets.
@@ -43,39 +44,42 @@ _WITHIN = 0.025
 
 
 def table(
-    title: str,
     distributions: Sequence[str],
     *,
     names: Sequence[str],
     epsilons: Mapping[str, Sequence[str]],
-) -> Callable[[Effort], Result]:
+) -> Callable[[Effort], ComputedFigure]:
     """Returns a function that computes a table of frameworks under distributions.
 
     Args:
-        title: Of the table.
         distributions: Of budgets.
         names: Of frameworks.
         epsilons: Printed epsilons of a user in one round: {name: by distribution}.
     """
 
-    def run(effort: Effort) -> Result:
-        repetitions = repetitions_of(effort)
-        trained = _trained(distributions, names, repetitions, effort)
+    def run(effort: Effort) -> ComputedFigure:
+        # Each training with its printed epsilon.
+        trainings = {
+            training_under(name, distribution): epsilons[name][index]
+            if name in epsilons
+            else None
+            for index, distribution in enumerate(distributions)
+            for name in names
+        }
+        accuracy_of = accuracies(trainings, effort)
         rows = [
-            replace(row, printed_epsilon=_printed(epsilons, row, distributions))
-            for row in trained
+            _row(each, effort.seed, accuracy_of[each], printed)
+            for each, printed in trainings.items()
         ]
-        setting = setting_cells(PAPER_SETTINGS, repetitions)
+        setting = setting_cells(PAPER_SETTINGS, effort)
         if len(distributions) > 1:
             setting |= {"budgets": "vary"}
-        return Result(
-            title=title,
+        return ComputedFigure(
             setting=setting,
             table=Table.from_records(row.record() for row in rows),
             notes=_notes(names),
-            svg=_picture(title, setting, rows),
+            panels=_panels(rows),
             comparisons=_comparisons(rows),
-            keys=2,
         )
 
     return run
@@ -95,46 +99,21 @@ def _notes(names: Sequence[str]) -> tuple[str, ...]:
     return (*notes, *figure_notes("apes", "own-frameworks"))
 
 
-def _printed(
-    epsilons: Mapping[str, Sequence[str]],
-    row: FrameworkResult,
-    distributions: Sequence[str],
-) -> str | None:
-    name = row.training.framework
-    if name not in epsilons:
-        return None
-    return epsilons[name][distributions.index(row.distribution)]
-
-
-def _trained(
-    distributions: Sequence[str],
-    names: Sequence[str],
-    repetitions: int,
-    effort: Effort,
-) -> list[FrameworkResult]:
-    trainings = [
-        training_under(name, distribution)
-        for distribution in distributions
-        for name in names
-    ]
-    seed = effort.seed
-    trained = accuracies(
-        trainings, repetitions=repetitions, seed=seed, on_share=effort.on_share
+def _row(
+    training: Training, seed: int, accuracy: Floats, printed: str | None
+) -> FrameworkResult:
+    rounds = PAPER_SETTINGS.rounds
+    return FrameworkResult(
+        training,
+        # The paper's epsilons are of one round ("epoch"), in which no tested setting
+        # reached its accuracies.
+        round_promise=certificate(training, seed, 1),
+        promise=certificate(training, seed, rounds),
+        round_stated=statement(training, seed, 1),
+        stated=statement(training, seed, rounds),
+        accuracy=accuracy,
+        printed_epsilon=printed,
     )
-    return [
-        FrameworkResult(
-            each,
-            # The paper's epsilons are of one round ("epoch"), in which no tested setting
-            # reached its accuracies.
-            round_promise=certificate(each, seed, 1),
-            promise=certificate(each, seed, PAPER_SETTINGS.rounds),
-            round_stated=statement(each, seed, 1),
-            stated=statement(each, seed, PAPER_SETTINGS.rounds),
-            accuracy=trained[each],
-            printed_epsilon=None,
-        )
-        for each in trainings
-    ]
 
 
 def _comparisons(rows: Sequence[FrameworkResult]) -> tuple[Comparison, ...]:
@@ -164,9 +143,7 @@ def _comparisons(rows: Sequence[FrameworkResult]) -> tuple[Comparison, ...]:
     return (*comparisons, *accuracy_comparisons(accuracy, why=OTHER_RATES))
 
 
-def _picture(
-    title: str, setting: dict[str, Cell], rows: Sequence[FrameworkResult]
-) -> str:
+def _panels(rows: Sequence[FrameworkResult]) -> list[Panel]:
     panels = []
     for name in dict.fromkeys(row.distribution for row in rows):
         chosen = [row for row in rows if row.distribution == name]
@@ -187,22 +164,15 @@ def _picture(
                 log="x",
             )
         )
-    return draw(
-        title,
-        setting,
-        panels,
-        description=f"{title}: accuracy against certified epsilon of all rounds",
-    )
+    return panels
 
 
 TABLE_3 = table(
-    "APES (Liu et al. 2023), Table 3: frameworks under Uniform2",
     ("uniform2",),
     names=tuple(NAMES),
     epsilons=TABLE_3_EPSILONS,
 )
 TABLE_4 = table(
-    "APES (Liu et al. 2023), Table 4: frameworks under all budgets",
     DISTRIBUTIONS,
     names=PUBLISHED,
     epsilons=USER_EPSILONS,

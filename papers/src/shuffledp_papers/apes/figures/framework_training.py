@@ -26,7 +26,7 @@ from shuffledp.federated.training_promise import TrainingPromise, promise_of
 from shuffledp.population import Population
 from shuffledp.types import Floats
 from shuffledp_papers.apes.stated_training import PublishedEpsilons, stated_by_apes
-from shuffledp_papers.figures.result import OnShare
+from shuffledp_papers.figures.result import Effort
 
 
 def load_images() -> LabeledImages:
@@ -82,25 +82,28 @@ class Training:
 # d = 7850, of pictures with 784 pixels.
 MODEL = SoftmaxRegression(784)
 
+
+def repetitions_of(effort: Effort) -> int:
+    """Returns the number of repetitions of a training: one in a quick run."""
+    return 1 if effort.quick else effort.repetitions
+
+
 # A process that computes several tables trains once. Keys: (training, seed, repetition).
 _ACCURACIES: dict[tuple[Training, int, int], float] = {}
 
 
-def accuracies(
-    trainings: Iterable[Training], *, repetitions: int, seed: int, on_share: OnShare
-) -> dict[Training, Floats]:
+def accuracies(trainings: Iterable[Training], effort: Effort) -> dict[Training, Floats]:
     """Runs the trainings, and returns final accuracies on the test pictures.
 
     Args:
         trainings: The trainings to compare.
-        repetitions: Each with other noise and another assignment of pictures.
-        seed: Of levels, pictures and noise.
-        on_share: Called after every round with the share that is done.
+        effort: Repetitions, each with other noise and another assignment of pictures;
+            and the seed of levels, pictures and noise.
 
     Returns:
         In percent, shape (repetitions,), of each training.
     """
-    requested = list(trainings)
+    requested, seed, repetitions = list(trainings), effort.seed, repetitions_of(effort)
     runs = [
         (training, seed, repetition)
         for repetition in range(repetitions)
@@ -115,12 +118,12 @@ def accuracies(
         rounds = key[0].setting.rounds
 
         def on_round(done: int, _accuracy: float, before: int = before) -> None:
-            on_share((before + done) / total)
+            effort.on_share((before + done) / total)
 
         _ACCURACIES[key] = _trained(images, *key, on_round)
         before += rounds
     if not missing:
-        on_share(1.0)
+        effort.on_share(1.0)
     return {
         each: 100.0
         * np.array([_ACCURACIES[each.simulated, seed, r] for r in range(repetitions)])

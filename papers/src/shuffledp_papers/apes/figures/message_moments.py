@@ -4,153 +4,81 @@ Messages about the value C / 2, for several C and budgets. Laplace noise has no 
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 
 from shuffledp.randomizers.clip_laplace import ClipLaplace
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp.types import Floats
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.line_plot import Curve, Panel
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 
 CLIPS = (0.05, 0.1, 0.5, 1.0)
 BUDGETS = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 
-@dataclass(frozen=True)
-class MessageMoments:
-    """Bias and variance of messages about the value C / 2.
-
-    Attributes:
-        clip: C.
-        budget: The local budget.
-        bias: Exact, by formula.
-        variance: Exact, by formula.
-        drawn_bias: Of simulated messages.
-        drawn_variance: Of simulated messages.
-    """
-
-    clip: float
-    budget: float
-    bias: float
-    variance: float
-    drawn_bias: float
-    drawn_variance: float
-
-    @property
-    def laplace(self) -> float:
-        """Variance of Laplace noise."""
-        # Twice the square of its scale, 2 C / eps.
-        return 8.0 * self.clip**2 / self.budget**2
-
-
-def run_variance(effort: Effort) -> Result:
+def run_variance(effort: Effort) -> ComputedFigure:
     """Computes variances, by formula and simulated."""
-    moments = _compute_moments(effort)
-    title = "APES (Liu et al. 2023), Figure 9: variance of a message"
-    setting = _setting(effort)
-    curves = []
-    for clip in CLIPS:
-        own = [each for each in moments if each.clip == clip]
-        variances = [each.variance for each in own]
-        curves.append(Curve(f"Clip-Laplace, C = {clip:g}", BUDGETS, variances))
-        laplace = [each.laplace for each in own]
-        curves.append(Curve(f"Laplace, C = {clip:g}", BUDGETS, laplace))
-    return Result(
-        title=title,
-        setting=setting,
-        table=Table.from_records(
-            {
-                "C": each.clip,
-                "epsilon": each.budget,
-                "Clip-Laplace": each.variance,
-                "simulated": each.drawn_variance,
-                "Laplace": each.laplace,
-            }
-            for each in moments
-        ),
-        notes=figure_notes("apes", "apes-fig9"),
-        svg=draw(
-            title,
-            setting,
-            [_panel(curves, "variance of a message")],
-            description=f"{title}, for four clip bounds",
-        ),
-        keys=2,
+    table = Table.from_records(
+        {
+            "C": clip,
+            "epsilon": budget,
+            "Clip-Laplace": variance,
+            "simulated": float(drawn.var()),
+            # Twice the square of the scale of Laplace noise, 2 C / eps.
+            "Laplace": 8.0 * clip**2 / budget**2,
+        }
+        for clip, budget, _, variance, drawn in _messages(effort)
     )
+    curves = [
+        Curve(f"{name}, C = {clip:g}", BUDGETS, table.where("C", clip).column(name))
+        for clip in CLIPS
+        for name in ("Clip-Laplace", "Laplace")
+    ]
+    return _figure(effort, table, curves, "variance of a message")
 
 
-def run_bias(effort: Effort) -> Result:
+def run_bias(effort: Effort) -> ComputedFigure:
     """Computes biases, by formula and simulated."""
-    moments = _compute_moments(effort)
-    title = "APES (Liu et al. 2023), Figure 10: bias of a message"
-    setting = _setting(effort)
+    table = Table.from_records(
+        {
+            "C": clip,
+            "epsilon": budget,
+            "Clip-Laplace": bias,
+            "simulated": float(drawn.mean()) - clip / 2.0,
+            "standard error": math.sqrt(variance / effort.repetitions),
+        }
+        for clip, budget, bias, variance, drawn in _messages(effort)
+    )
     curves = [
         Curve(
             f"Clip-Laplace, C = {clip:g}",
             BUDGETS,
             # Towards 0, and so negative: a logarithmic axis needs its opposite.
-            [-each.bias for each in moments if each.clip == clip],
+            [-bias for bias in table.where("C", clip).numbers("Clip-Laplace")],
         )
         for clip in CLIPS
     ]
-    return Result(
-        title=title,
-        setting=setting,
-        table=Table.from_records(
-            {
-                "C": each.clip,
-                "epsilon": each.budget,
-                "Clip-Laplace": each.bias,
-                "simulated": each.drawn_bias,
-                "standard error": math.sqrt(each.variance / effort.repetitions),
-            }
-            for each in moments
-        ),
-        notes=figure_notes("apes", "apes-fig10"),
-        svg=draw(
-            title,
-            setting,
-            [_panel(curves, "minus the bias")],
-            description=f"{title}, for four clip bounds",
-        ),
-        keys=2,
-    )
+    return _figure(effort, table, curves, "minus the bias")
 
 
-def _setting(effort: Effort) -> dict[str, Cell]:
-    return {"value": "C / 2", "draws": effort.repetitions}
+def _figure(
+    effort: Effort, table: Table, curves: list[Curve], vertical: str
+) -> ComputedFigure:
+    panel = Panel("", curves, horizontal="local epsilon", vertical=vertical, log="xy")
+    setting: dict[str, Cell] = {"value": "C / 2", "draws": effort.repetitions}
+    return ComputedFigure(setting=setting, table=table, panels=[panel])
 
 
-def _panel(curves: list[Curve], vertical: str) -> Panel:
-    return Panel("", curves, horizontal="local epsilon", vertical=vertical, log="xy")
-
-
-def _compute_moments(effort: Effort) -> list[MessageMoments]:
+def _messages(effort: Effort) -> Iterator[tuple[float, float, float, float, Floats]]:
+    """Yields C, budget, exact bias, exact variance and draws of messages about C / 2."""
     rng = np.random.default_rng(effort.seed)
-    moments = []
-    for clip in CLIPS:
+    for clip, budget in effort.each([(c, e) for c in CLIPS for e in BUDGETS]):
         # The paper does not print its value; at 0 there would be no bias.
         randomizer, value = ClipLaplace(clip), clip / 2.0
-        for budget in BUDGETS:
-            mean, variance = randomizer.moments(np.array([budget]), np.array([value]))
-            drawn = randomizer.decode(
-                randomizer.randomize(
-                    np.full(effort.repetitions, value),
-                    np.full(effort.repetitions, budget),
-                    rng=rng,
-                )
-            )
-            moments.append(
-                MessageMoments(
-                    clip,
-                    budget,
-                    float(mean[0, 0]) - value,
-                    float(variance[0, 0]),
-                    float(drawn.mean()) - value,
-                    float(drawn.var()),
-                )
-            )
-            effort.on_share(len(moments) / (len(CLIPS) * len(BUDGETS)))
-    return moments
+        mean, variance = randomizer.moments(np.array([budget]), np.array([value]))
+        values, budgets = (np.full(effort.repetitions, x) for x in (value, budget))
+        drawn = randomizer.decode(randomizer.randomize(values, budgets, rng=rng))
+        yield clip, budget, float(mean[0, 0]) - value, float(variance[0, 0]), drawn

@@ -14,9 +14,9 @@ from shuffledp_papers.apes.wide_clip_laplace import (
     wide_epsilon,
 )
 from shuffledp_papers.bounds.bound import Setting
-from shuffledp_papers.figures.line_plot import Curve, Panel, column_curves, draw
-from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.line_plot import Curve, Panel, column_curves
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 
 REACHES = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0)
@@ -24,10 +24,9 @@ _DELTA = 1e-8
 _BUDGET = 0.5
 # Imitated and imitator: both ends of U(0.05, 1).
 _PAIR = (1.0, 0.05)
-_TITLE = "APES (Liu et al. 2023), Definition 4: messages wider than values"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Computes privacy, bias and deviation for several ranges of messages."""
     rng = np.random.default_rng(effort.seed)
     setting = Setting(
@@ -65,36 +64,27 @@ def run(effort: Effort) -> Result:
             "deviation": math.sqrt(8.0) / _BUDGET,
         }
     )
-    cells: dict[str, Cell] = {
-        "people": PEOPLE,
-        "budgets": "U(0.05, 1)",
-        "delta": _DELTA,
-        "value": "C / 2",
-        "its budget": _BUDGET,
-    }
-    return Result(
-        title=_TITLE,
-        setting=cells,
+    return ComputedFigure(
+        setting={
+            "people": PEOPLE,
+            "budgets": "U(0.05, 1)",
+            "delta": _DELTA,
+            "value": "C / 2",
+            "its budget": _BUDGET,
+        },
         table=Table.from_records(rows),
-        notes=figure_notes("apes", "apes-reach"),
         # Laplace noise, at an infinite A / C, has no point on the axis.
-        svg=_picture(cells, Table.from_records(rows[:-1])),
+        panels=_panels(Table.from_records(rows[:-1])),
     )
 
 
-def _picture(setting: dict[str, Cell], table: Table) -> str:
+def _panels(table: Table) -> list[Panel]:
+    names = ("EoN numerical", "p_ij, Lemma 4", "p_ij, exact")
     biases = [abs(bias) for bias in table.numbers("bias")]
-    panels = [
+    return [
         Panel(
             "privacy",
-            column_curves(
-                REACHES,
-                table,
-                {
-                    name: name
-                    for name in ("EoN numerical", "p_ij, Lemma 4", "p_ij, exact")
-                },
-            ),
+            column_curves(REACHES, table, {name: name for name in names}),
             horizontal="A / C",
             vertical="epsilon, chance",
             log="x",
@@ -110,4 +100,3 @@ def _picture(setting: dict[str, Cell], table: Table) -> str:
             log="xy",
         ),
     ]
-    return draw(_TITLE, setting, panels, description=_TITLE)

@@ -13,14 +13,14 @@ from shuffledp_papers.apes.figures.framework_training import (
 from shuffledp_papers.apes.figures.training_cells import (
     level_curve,
     mean_curve,
-    repetitions_of,
     setting_cells,
     setting_notes,
     standard_error,
 )
-from shuffledp_papers.figures.line_plot import Panel, draw
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.line_plot import Panel
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 
 CLIPS = (0.01, 0.03, 0.1, 0.3, 1.0)
@@ -33,30 +33,21 @@ _SELECTIONS = {
 }
 
 
-def run_figure_4(effort: Effort) -> Result:
+def run_figure_4(effort: Effort) -> ComputedFigure:
     """Computes accuracies with Clip-Laplace and Laplace messages, for several C."""
-    repetitions = repetitions_of(effort)
     trainings = {
         (clip, name): Training(name, replace(PAPER_SETTINGS, clip=clip))
         for clip in CLIPS
         for name in _NOISES
     }
-    accuracy_of = accuracies(
-        trainings.values(),
-        repetitions=repetitions,
-        seed=effort.seed,
-        on_share=effort.on_share,
-    )
+    accuracy_of = accuracies(trainings.values(), effort)
     means = {key: float(accuracy_of[each].mean()) for key, each in trainings.items()}
-    title = "APES (Liu et al. 2023), Figure 4: accuracy and clip bound"
-    setting = setting_cells(PAPER_SETTINGS, repetitions) | {"C": "varies"}
     curves = [
         mean_curve(noise, CLIPS, [accuracy_of[trainings[clip, name]] for clip in CLIPS])
         for name, noise in _NOISES.items()
     ]
-    return Result(
-        title=title,
-        setting=setting,
+    return ComputedFigure(
+        setting=setting_cells(PAPER_SETTINGS, effort) | {"C": "varies"},
         table=Table.from_records(
             {
                 "C": clip,
@@ -70,20 +61,8 @@ def run_figure_4(effort: Effort) -> Result:
             *setting_notes(PAPER_SETTINGS),
             *figure_notes("apes", "apes-fig4", ahead=_ahead(means)),
         ),
-        svg=draw(
-            title,
-            setting,
-            [Panel("", curves, horizontal="C", vertical="accuracy (%)", log="x")],
-            description="Accuracy against the clip bound, for two kinds of noise",
-        ),
-        comparisons=(
-            Comparison(
-                "the C at which Clip-Laplace does best",
-                "0.1",
-                max(CLIPS, key=lambda clip: means[clip, "apes"]),
-            ),
-        ),
-        keys=2,
+        panels=[Panel("", curves, horizontal="C", vertical="accuracy (%)", log="x")],
+        numbers=[max(CLIPS, key=lambda clip: means[clip, "apes"])],
     )
 
 
@@ -93,29 +72,21 @@ def _ahead(means: dict[tuple[float, str], float]) -> str:
     return ", ".join(f"{clip:g}" for clip in ahead) or "none of these"
 
 
-def run_figure_5(effort: Effort) -> Result:
+def run_figure_5(effort: Effort) -> ComputedFigure:
     """Computes accuracies of three selections of coordinates, for several b / d."""
-    repetitions = repetitions_of(effort)
     trainings = {
         (share, name): Training(name, replace(PAPER_SETTINGS, share=share))
         for share in SHARES
         for name in _SELECTIONS
     }
     whole = Training("apes", PAPER_SETTINGS)
-    accuracy_of = accuracies(
-        [*trainings.values(), whole],
-        repetitions=repetitions,
-        seed=effort.seed,
-        on_share=effort.on_share,
-    )
+    accuracy_of = accuracies([*trainings.values(), whole], effort)
     rows = [
         _row(share, _SELECTIONS[name], training, accuracy_of[training], effort.seed)
         for (share, name), training in trainings.items()
     ]
     # b = d: without a selection, S-APES is APES.
     rows.append(_row(1.0, "APES", whole, accuracy_of[whole], effort.seed))
-    title = "APES (Liu et al. 2023), Figure 5: accuracy and sparsification"
-    setting = setting_cells(PAPER_SETTINGS, repetitions) | {"b / d": "varies"}
     curves = [
         mean_curve(
             selection, SHARES, [accuracy_of[trainings[share, name]] for share in SHARES]
@@ -128,21 +99,14 @@ def run_figure_5(effort: Effort) -> Result:
         > accuracy_of[trainings[share, "random-sparsification"]].mean()
         for share in SHARES
     )
-    return Result(
-        title=title,
-        setting=setting,
+    return ComputedFigure(
+        setting=setting_cells(PAPER_SETTINGS, effort) | {"b / d": "varies"},
         table=Table.from_records(rows),
         notes=(
             *setting_notes(PAPER_SETTINGS),
             *figure_notes("apes", "apes-fig5", ahead=ahead, shares=len(SHARES)),
         ),
-        svg=draw(
-            title,
-            setting,
-            [Panel("", curves, horizontal="b / d", vertical="accuracy (%)")],
-            description="Accuracy against the share of coordinates that are kept",
-        ),
-        keys=2,
+        panels=[Panel("", curves, horizontal="b / d", vertical="accuracy (%)")],
     )
 
 

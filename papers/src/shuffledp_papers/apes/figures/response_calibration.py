@@ -15,18 +15,17 @@ from shuffledp.randomizers.grid import STEPS
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Floats
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.line_plot import Curve, Panel
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 
 NUM_USERS = 10_000
 CLIP = 0.1
 _BINS = 16
-_TITLE = "APES (Liu et al. 2023), Figure 6: calibration by eq. (1)"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Computes the errors for three kinds of gradients."""
     repetitions = effort.repetitions
     rng = np.random.default_rng(effort.seed)
@@ -65,19 +64,16 @@ def run(effort: Effort) -> Result:
                 "error of the estimate": float(np.std(errors)),
             }
         )
-    setting: dict[str, Cell] = {
-        "people": NUM_USERS,
-        "budgets": "U(0.05, 1)",
-        "C": CLIP,
-        "repetitions": repetitions,
-    }
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting={
+            "people": NUM_USERS,
+            "budgets": "U(0.05, 1)",
+            "C": CLIP,
+            "repetitions": repetitions,
+        },
         table=Table.from_records(rows),
-        notes=figure_notes("apes", "apes-fig6"),
-        svg=_picture(setting, histograms),
-    )  # fmt: skip
+        panels=[_histogram(histograms)],
+    )
 
 
 def _gradients(rng: np.random.Generator) -> dict[str, Floats]:
@@ -91,24 +87,17 @@ def _gradients(rng: np.random.Generator) -> dict[str, Floats]:
     }
 
 
-def _picture(setting: dict[str, Cell], gaps: dict[str, Floats]) -> str:
-    ends = np.linspace(*_range_of(gaps), _BINS + 1)
+def _histogram(gaps: dict[str, Floats]) -> Panel:
+    together = np.concatenate(list(gaps.values()))
+    ends = np.linspace(float(together.min()), float(together.max()), _BINS + 1)
     middles = (0.5 * (ends[1:] + ends[:-1])).tolist()
     curves = [
         Curve(name, middles, np.histogram(values, ends)[0].tolist())
         for name, values in gaps.items()
     ]
-    panel = Panel(
+    return Panel(
         "",
         curves,
         horizontal="average message minus what eq. (1) expects",
         vertical=f"repetitions, in {_BINS} bins",
     )
-    description = "Histogram of calibration gaps, for three kinds of gradients"
-    return draw(_TITLE, setting, [panel], description=description)
-
-
-def _range_of(gaps: dict[str, Floats]) -> tuple[float, float]:
-    """Returns the smallest and the largest gap."""
-    all_gaps = np.concatenate(list(gaps.values()))
-    return float(all_gaps.min()), float(all_gaps.max())

@@ -7,6 +7,7 @@ from dataclasses import replace
 from shuffledp.datasets.mnist import QMNIST_HOME, has_qmnist
 from shuffledp.federated.apes_settings import ApesSettings
 from shuffledp.types import Floats
+from shuffledp_papers.apes.figures.framework_training import repetitions_of
 from shuffledp_papers.apes.printed import ACCURACIES, DISTRIBUTIONS
 from shuffledp_papers.figures.line_plot import Curve
 from shuffledp_papers.figures.notes import figure_notes
@@ -101,12 +102,7 @@ def accuracy_comparisons(
     return tuple(comparisons)
 
 
-def repetitions_of(effort: Effort) -> int:
-    """Returns the number of repetitions of a training: one in a quick run."""
-    return 1 if effort.quick else effort.repetitions
-
-
-def setting_cells(setting: ApesSettings, repetitions: int) -> dict[str, Cell]:
+def setting_cells(setting: ApesSettings, effort: Effort) -> dict[str, Cell]:
     """Returns the setting of a table or figure, as in `Result`."""
     return {
         "data": "QMNIST" if has_qmnist() else "MNIST",
@@ -116,7 +112,7 @@ def setting_cells(setting: ApesSettings, repetitions: int) -> dict[str, Cell]:
         "C": setting.clip,
         "b / d": setting.share,
         "delta": setting.delta,
-        "repetitions": repetitions,
+        "repetitions": repetitions_of(effort),
     }
 
 

@@ -29,7 +29,7 @@ from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
 )
 from shuffledp_papers.segmented.privacy import SegmentedPrivacy
-from shuffledp_papers.toml_tables import read_table
+from shuffledp_papers.toml_tables import read_rows
 
 Numbers = Mapping[str, float]
 
@@ -73,11 +73,6 @@ class _CounterexampleRow:
     setting: str
     choices: Mapping[str, tuple[float, ...]]
     items_per_user: int = 0
-
-
-@dataclass(frozen=True)
-class _CounterexamplesTable:
-    rows: tuple[_CounterexampleRow, ...]
 
 
 def _case(small: _CounterexampleRow, large: CaseRow, given: Numbers) -> Case:
@@ -149,7 +144,7 @@ COUNTEREXAMPLES = tuple(
         partial(_case, row, _CLAIMS[row.case]),
         row.choices,
     )
-    for row in read_table(_CounterexamplesTable, "court/small", "small.toml").rows
+    for row in read_rows(_CounterexampleRow, "court/small", "small.toml")
 )
 
 

@@ -15,26 +15,21 @@ from shuffledp.randomizers.laplace import Laplace
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Floats
-from shuffledp_papers.eapes.figures.three_groups import (
-    DELTA,
-    NUM_USERS,
-    SETTINGS,
-    ThreeGroups,
-)
+from shuffledp_papers.eapes.figures.three_groups import DELTA, NUM_USERS, SETTINGS
 from shuffledp_papers.eapes.figures.two_panels import root_mean_square, two_panels
+from shuffledp_papers.figures.computed_figure import ComputedFigure
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 
 # The paper does not print sigma.
 LOW, HIGH, CENTER, SIGMA = 20.0, 80.0, 50.0, 10.0
-_TITLE = f"E-APES Figures 6 and 7: average of {NUM_USERS:,} values in [20, 80]"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns errors and guarantees at every setting."""
     rng = np.random.default_rng(effort.seed)
-    rows = []
+    rows: list[dict[str, Cell]] = []
     for point in effort.each(SETTINGS):
         people = point.people
         laplace = Mean(LOW, HIGH, randomizer=Laplace(LOW, HIGH))
@@ -54,34 +49,37 @@ def run(effort: Effort) -> Result:
                 for values in _values(effort.repetitions, rng)
             ]
         )
+        laplace_error, bit_error = (root_mean_square(column) for column in errors.T)
+        bit_predicted = one_bit.predicted_error(fitted, mean=CENTER, spread=SIGMA)
         rows.append(
-            _row(
-                point,
-                central,
-                errors,
-                laplace.predicted_error(people),
-                fitted,
-                one_bit,
-            )
+            {
+                **point.cells(central),
+                "Laplace": laplace_error[0],
+                "Laplace predicted": laplace.predicted_error(people),
+                "one bit": bit_error[0],
+                "one bit predicted": bit_predicted,
+                # Of mean squared errors.
+                "ratio": (bit_error[0] / laplace_error[0]) ** 2,
+                "Laplace low": laplace_error[1],
+                "Laplace high": laplace_error[2],
+                "one bit low": bit_error[1],
+                "one bit high": bit_error[2],
+            }
         )
-    setting: dict[str, Cell] = {
-        "people": NUM_USERS,
-        "delta": DELTA,
-        "sigma": SIGMA,
-        "repetitions": effort.repetitions,
-    }
     table = Table.from_records(rows)
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting={
+            "people": NUM_USERS,
+            "delta": DELTA,
+            "sigma": SIGMA,
+            "repetitions": effort.repetitions,
+        },
         table=table,
         notes=(
             *figure_notes("eapes", "guarantees", delta=DELTA),
             *figure_notes("eapes", "eapes-average", sigma=SIGMA),
         ),
-        svg=two_panels(
-            _TITLE,
-            setting,
+        panels=two_panels(
             table,
             error="error of the average",
             errors={
@@ -89,7 +87,6 @@ def run(effort: Effort) -> Result:
                 "one bit, same guarantee": "one bit",
             },
         ),
-        keys=2,
     )
 
 
@@ -112,27 +109,3 @@ def _one_bit(
     levels = rng.permutation(fitted.budgets())
     shuffled = shuffle(protocol.randomize(values, levels, rng=rng), rng=rng)
     return protocol.estimate(shuffled, fitted).value - float(values.mean())
-
-
-def _row(
-    setting: ThreeGroups,
-    central: list[float],
-    errors: Floats,
-    predicted: float,
-    fitted: Population,
-    one_bit: Mean,
-) -> dict[str, Cell]:
-    laplace, bit = (root_mean_square(column) for column in errors.T)
-    return {
-        **setting.cells(central),
-        "Laplace": laplace[0],
-        "Laplace predicted": predicted,
-        "one bit": bit[0],
-        "one bit predicted": one_bit.predicted_error(fitted, mean=CENTER, spread=SIGMA),
-        # Of mean squared errors.
-        "ratio": (bit[0] / laplace[0]) ** 2,
-        "Laplace low": laplace[1],
-        "Laplace high": laplace[2],
-        "one bit low": bit[1],
-        "one bit high": bit[2],
-    }

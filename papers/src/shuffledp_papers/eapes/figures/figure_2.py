@@ -12,14 +12,11 @@ from shuffledp_papers.eapes.figures.trade_off_curves import (
     trade_off_table,
 )
 from shuffledp_papers.eapes.trade_off import private_trade_off
-from shuffledp_papers.figures.line_plot import draw
-from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Effort, Result
-from shuffledp_papers.figures.table import Cell
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.result import Effort
 
 EPSILON, DELTA = 1.0, 0.1
 MUS = (0.0, 0.5, 1.0, 3.0, 6.0)
-_TITLE = "E-APES Figure 2: trade-off functions, (epsilon, delta) and Gaussian"
 
 
 def gaussian_curve(mu: float, alpha: Floats) -> Floats:
@@ -27,7 +24,7 @@ def gaussian_curve(mu: float, alpha: Floats) -> Floats:
     return np.array([gaussian_trade_off(mu, error) for error in alpha.tolist()])
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns the curves; nothing is drawn at random."""
     left = {
         f"({EPSILON:g}, {DELTA:g})-private": private_trade_off(
@@ -39,14 +36,11 @@ def run(effort: Effort) -> Result:
     }
     right = {f"{mu:g}-GDP": gaussian_curve(mu, ALPHA) for mu in MUS}
     effort.on_share(1.0)
-    setting: dict[str, Cell] = {"epsilon": EPSILON, "delta": DELTA}
     curves = {"f of Fact 1": left, "G of Fact 2": right}
-    # Where the two lines of f_{epsilon, delta} intersect, alpha equals beta.
-    crossing = (1.0 - DELTA) / (1.0 + math.exp(EPSILON))
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting={"epsilon": EPSILON, "delta": DELTA},
         table=trade_off_table(curves),
-        notes=figure_notes("eapes", "eapes-fig2", crossing=crossing),
-        svg=draw(_TITLE, setting, trade_off_panels(curves), description=_TITLE),
+        # Where the two lines of f_{epsilon, delta} intersect, alpha equals beta.
+        values={"crossing": (1.0 - DELTA) / (1.0 + math.exp(EPSILON))},
+        panels=trade_off_panels(curves),
     )

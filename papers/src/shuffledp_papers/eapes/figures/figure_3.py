@@ -23,14 +23,11 @@ from shuffledp_papers.eapes.trade_off import (
     private_trade_off,
     trade_off,
 )
-from shuffledp_papers.figures.line_plot import draw
-from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Comparison, Effort, Result
-from shuffledp_papers.figures.table import Cell
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.result import Effort
 
 TIMES, DELTA = 10, 1e-3
 _FAILS = 0.2
-_TITLE = "E-APES Figure 3: composition of trade-off functions"
 
 
 def ten_times() -> TradeOff:
@@ -50,7 +47,7 @@ def failing() -> tuple[TradeOff, TradeOff]:
     return trade_off(*plain), trade_off(*both)
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns the curves; nothing is drawn at random."""
     exact = ten_times()
     # The epsilon at which the exact curve has this delta; at the sum of the ten epsilons,
@@ -68,20 +65,16 @@ def run(effort: Effort) -> Result:
         "normal limit, 1-GDP": gaussian_curve(1.0, ALPHA),
         best: private_trade_off(ALPHA, epsilon=float(epsilon), delta=DELTA),
     }
-    setting: dict[str, Cell] = {
-        "mechanisms": TIMES,
-        "epsilon of each": "1 / sqrt(10)",
-        "delta": DELTA,
-    }
     curves = {"a chance to fail": left, "ten mechanisms": right}
     gap = float(np.max(np.abs(exact(ALPHA) - gaussian_curve(1.0, ALPHA))))
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting={
+            "mechanisms": TIMES,
+            "epsilon of each": "1 / sqrt(10)",
+            "delta": DELTA,
+        },
         table=trade_off_table(curves),
-        notes=figure_notes("eapes", "eapes-fig3", times=TIMES, gap=gap),
-        svg=draw(_TITLE, setting, trade_off_panels(curves), description=_TITLE),
-        comparisons=(
-            Comparison("epsilon of the ten at delta 0.001", "2.89", float(epsilon)),
-        ),
+        values={"times": TIMES, "gap": gap},
+        panels=trade_off_panels(curves),
+        numbers=(float(epsilon),),
     )

@@ -18,12 +18,13 @@ from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.types import Floats
 from shuffledp_papers.apes.amplification import ApesClosed, ApesNumerical
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
-from shuffledp_papers.bounds.equal_noise import ClaimComparison, band, stated
+from shuffledp_papers.bounds.equal_noise import band, check_equal, stated
 from shuffledp_papers.eapes.eapes_theorem import EapesCorollary
 from shuffledp_papers.figures.bound_figure import BAND_CURVES
-from shuffledp_papers.figures.line_plot import Panel, column_curves, draw
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.line_plot import Panel, column_curves
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 
 DISTRIBUTIONS = ("uniform1", "uniform2", "gauss1", "gauss2", "gauss3")
@@ -35,10 +36,9 @@ STATED: dict[str, PublishedBound] = {
     "APES, Theorem 4 as numbers": ApesNumerical(),
 }
 _OURS = ("attack", "certified", "attack, bit", "certified, bit")
-_TITLE = "E-APES Figure 4: central epsilon against the number of people"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns means over draws of the budgets, and the range of the main ones."""
     names = DISTRIBUTIONS[:2] if effort.quick else DISTRIBUTIONS
     rows: list[dict[str, Cell]] = []
@@ -61,24 +61,16 @@ def run(effort: Effort) -> Result:
                 }
             )
             effort.on_share(len(rows) / total)
-    setting: dict[str, Cell] = {
-        "randomizer": "clip-laplace, and response of a bit",
-        "delta": "1 / n",
-        "budgets": f"{DRAWN:,} drawn, repeated",
-    }
     table = Table.from_records(rows)
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting={
+            "randomizer": "clip-laplace, and response of a bit",
+            "delta": "1 / n",
+            "budgets": f"{DRAWN:,} drawn, repeated",
+        },
         table=table,
         notes=_notes(table, effort.repetitions),
-        svg=draw(
-            _TITLE,
-            setting,
-            [_panel(name, table) for name in names],
-            description=_TITLE,
-        ),
-        keys=2,
+        panels=[_panel(name, table) for name in names],
     )
 
 
@@ -93,7 +85,9 @@ def _numbers(budgets: Floats, size: int) -> tuple[list[float], list[float | None
     setting = Setting(people, ClipLaplace())
     claims = [stated(bound, setting, delta=1.0 / size) for bound in STATED.values()]
     # Each draw's claims are compared with attacks on the same noise.
-    numbers = [ClaimComparison(claim, noise).stated.number for claim in claims]
+    for claim in claims:
+        check_equal(claim.query, noise.query)
+    numbers = [claim.number for claim in claims]
     return [noise.attack, noise.certified, bit.attack, bit.certified], numbers
 
 

@@ -9,21 +9,17 @@ import numpy as np
 from shuffledp.accounting.account import account
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp_papers.eapes.figures.three_groups import (
-    DELTA,
-    NUM_USERS,
-    SETTINGS,
-)
+from shuffledp_papers.eapes.figures.three_groups import DELTA, NUM_USERS, SETTINGS
 from shuffledp_papers.eapes.figures.two_panels import root_mean_square, two_panels
+from shuffledp_papers.figures.computed_figure import ComputedFigure
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 
 DENSITY = 0.3
-_TITLE = f"E-APES Figure 8: share of a bit among {NUM_USERS:,} people"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns errors and guarantees at every setting."""
     rng = np.random.default_rng(effort.seed)
     protocol = Frequency(2)
@@ -60,27 +56,22 @@ def run(effort: Effort) -> Result:
                 ),
             }
         )
-    setting: dict[str, Cell] = {
-        "people": NUM_USERS,
-        "delta": DELTA,
-        "density": DENSITY,
-        "repetitions": effort.repetitions,
-    }
     table = Table.from_records(rows)
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting={
+            "people": NUM_USERS,
+            "delta": DELTA,
+            "density": DENSITY,
+            "repetitions": effort.repetitions,
+        },
         table=table,
         notes=(
             *figure_notes("eapes", "guarantees", delta=DELTA),
             *figure_notes("eapes", "eapes-frequency", density=DENSITY),
         ),
-        svg=two_panels(
-            _TITLE,
-            setting,
+        panels=two_panels(
             table,
             error="error of the share",
             errors={"Algorithm 3, simulated": "Algorithm 3", "predicted": "predicted"},
         ),
-        keys=2,
     )

@@ -17,13 +17,11 @@ from shuffledp_papers.eapes.figures.three_groups import (
     ThreeGroups,
     epsilon_of,
 )
-from shuffledp_papers.figures.line_plot import column_curves, draw_curves
-from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 
 SIZES = (1, 2, 5, 10, 20, 50)
-_TITLE = "E-APES Fact 2: groups that change their values together"
 # Probability that may be cut off, at either end, in each world.
 _CUT = 1e-20
 
@@ -49,7 +47,7 @@ def group_distributions(setting: ThreeGroups, size: int) -> tuple[Floats, Floats
     return both[0], both[1]
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns attacks and stated epsilons; nothing is drawn at random."""
     setting = ThreeGroups("f_c", 0.54, 0.1)
     rows: list[dict[str, Cell]] = []
@@ -75,32 +73,7 @@ def run(effort: Effort) -> Result:
                 "exceeded": stated < attack,
             }
         )
-    cells: dict[str, Cell] = {
-        "people": NUM_USERS,
-        "budgets": "0.1, 0.5, 1",
-        "delta": DELTA,
-    }
-    table = Table.from_records(rows)
-    return Result(
-        title=_TITLE,
-        setting=cells,
-        table=table,
-        notes=figure_notes("eapes", "eapes-groups"),
-        svg=draw_curves(
-            _TITLE,
-            cells,
-            column_curves(
-                SIZES,
-                table,
-                {
-                    "attack (shuffledp)": "attack",
-                    "E-APES, k mu with C = 0": "stated epsilon",
-                },
-                ours=("attack (shuffledp)",),
-            ),
-            horizontal="people who change together",
-            vertical="central epsilon",
-            log="xy",
-            description=_TITLE,
-        ),
+    return ComputedFigure(
+        setting={"people": NUM_USERS, "budgets": "0.1, 0.5, 1", "delta": DELTA},
+        table=Table.from_records(rows),
     )

@@ -7,17 +7,14 @@ constant (Theorem 3 as the paper uses it), and with the proven bound for every a
 process with the same budgets of places.
 """
 
-import math
-
 from shuffledp.population import Population
 from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.eapes.eapes_theorem import EapesCorollary
 from shuffledp_papers.eapes.process import counted_trade_off
 from shuffledp_papers.eapes.slots import response_divergence, slot_divergence
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Effort, Result
-from shuffledp_papers.figures.table import Cell, Table
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.result import Effort
+from shuffledp_papers.figures.table import Cell, Table, number
 
 PLACES: dict[str, dict[float, int]] = {
     "200 at 1": {1.0: 200},
@@ -28,12 +25,11 @@ PLACES: dict[str, dict[float, int]] = {
 EPSILONS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0)
 # Below, differences of sums of numbers near 1 are rounding.
 _SMALLEST = 1e-13
-_TITLE = "E-APES Theorems 1 and 3: an adaptive process, stated, exact and proven"
 _EXACT, _PROVEN = "exact, three-ary response", "proven, any adaptive process"
 _COUNTS, _LIMIT = "stated, Theorem 1: two counts", "stated, Theorem 3 with C = 0"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns divergences at every epsilon; nothing is drawn at random."""
     rows: list[dict[str, Cell]] = []
     for name, level_counts in effort.each(PLACES.items()):
@@ -62,43 +58,16 @@ def run(effort: Effort) -> Result:
                     "Theorem 3 with C = 0: exceeded": flags[1],
                 }
             )
-    setting: dict[str, Cell] = {"randomizer": "three-ary response at every place"}
-    table = Table.from_records(rows)
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        table=table,
-        notes=figure_notes("eapes", "eapes-theorem3"),
-        svg=draw(
-            _TITLE,
-            setting,
-            [_panel(name, table) for name in PLACES],
-            description=_TITLE,
-        ),
-        keys=2,
+    return ComputedFigure(
+        setting={"randomizer": "three-ary response at every place"},
+        table=Table.from_records(rows),
+        pictured=Table.from_records(map(_above_zero, rows)),
     )
 
 
-def _panel(name: str, table: Table) -> Panel:
-    chosen = table.where("budgets of places", name)
-    at = chosen.column("epsilon")
-
-    def values(column: str) -> list[float]:
-        # A logarithmic axis has no zeros.
-        return [
-            number if number > _SMALLEST else math.nan
-            for number in chosen.numbers(column)
-        ]
-
-    return Panel(
-        name,
-        [
-            Curve(_EXACT, at, values(_EXACT), ours=True),
-            Curve(_PROVEN, at, values(_PROVEN), ours=True),
-            Curve(_COUNTS, at, values(_COUNTS)),
-            Curve(_LIMIT, at, values(_LIMIT)),
-        ],
-        horizontal="epsilon",
-        vertical="delta",
-        log="y",
-    )
+def _above_zero(row: dict[str, Cell]) -> dict[str, Cell]:
+    # A logarithmic axis has no zeros.
+    columns = (_EXACT, _PROVEN, _COUNTS, _LIMIT)
+    return row | {
+        name: row[name] if number(row[name]) > _SMALLEST else None for name in columns
+    }

@@ -20,16 +20,15 @@ from shuffledp.federated.principal_components import PrincipalComponents
 from shuffledp.federated.sgd_guarantee import smallest_epsilons
 from shuffledp.federated.shuffled_sgd import Images, components_of, train
 from shuffledp.types import Floats
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.line_plot import Curve, Panel
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table, number
-from shuffledp_papers.toml_tables import read_table
+from shuffledp_papers.toml_tables import read_rows
 
 EPOCHS, QUICK_EPOCHS = 50, 5
 CLIENTS, DELTA = 100, 1e-5
 PRINTED = "96.78"
-_TITLE = "E-APES Algorithm 1: accuracy of every reading"
 
 
 @dataclass(frozen=True)
@@ -60,12 +59,7 @@ class TrainingReading:
     drawn: bool = False
 
 
-@dataclass(frozen=True)
-class _ReadingsTable:
-    readings: tuple[TrainingReading, ...]
-
-
-READINGS = read_table(_ReadingsTable, "eapes", "training_readings.toml").readings
+READINGS = read_rows(TrainingReading, "eapes", "training_readings.toml")
 
 
 def levels_of(reading: TrainingReading, *, rng: np.random.Generator) -> Floats:
@@ -83,7 +77,7 @@ def levels_of(reading: TrainingReading, *, rng: np.random.Generator) -> Floats:
     return smallest_epsilons(mu, DELTA)
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Computes accuracies of one training per reading."""
     chosen = [each for each in READINGS if each.drawn or not effort.quick]
     epochs = QUICK_EPOCHS if effort.quick else EPOCHS
@@ -115,14 +109,6 @@ def run(effort: Effort) -> Result:
                     [100.0 * share for share in test_accuracy],
                 )
             )
-    setting: dict[str, Cell] = {
-        "clients": CLIENTS,
-        "epochs": epochs,
-        "C": 2,
-        "eta": 0.05,
-        "delta": DELTA,
-        "hidden units": 100,
-    }
     curves.append(Curve(f"the paper's {PRINTED}%", [1, epochs], 2 * [float(PRINTED)]))
     panel = Panel("", curves, horizontal="epochs", vertical="test accuracy (%)")
     table = Table.from_records(rows)
@@ -132,32 +118,27 @@ def run(effort: Effort) -> Result:
     printed_noise = [
         number(row["test %"]) for row in rows if number(row["sigma / printed"]) >= 1.0
     ]
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting={
+            "clients": CLIENTS,
+            "epochs": epochs,
+            "C": 2,
+            "eta": 0.05,
+            "delta": DELTA,
+            "hidden units": 100,
+        },
         table=table,
-        notes=figure_notes(
-            "eapes",
-            "eapes-candidates",
-            epochs=epochs,
-            printed=PRINTED,
-            most_full=max(printed_noise),
-            most_noisy=max(with_noise),
-            least_plain=min(without_noise),
-            most_plain=max(without_noise),
-        ),
-        svg=draw(_TITLE, setting, [panel], description=_TITLE),
-        comparisons=(
-            Comparison(
-                "test accuracy (%) as printed, Uniform 1",
-                PRINTED,
-                # The first reading is the algorithm as printed.
-                number(rows[0]["test %"]),
-                why=f"readings with noise reach {max(with_noise):.1f} at most, readings "
-                f"without noise {max(without_noise):.1f}",
-            ),
-        ),
-        keys=2,
+        values={
+            "epochs": epochs,
+            "printed": PRINTED,
+            "most_full": max(printed_noise),
+            "most_noisy": max(with_noise),
+            "least_plain": min(without_noise),
+            "most_plain": max(without_noise),
+        },
+        panels=[panel],
+        # The first reading is the algorithm as printed.
+        numbers=table.numbers("test %")[:1],
     )
 
 

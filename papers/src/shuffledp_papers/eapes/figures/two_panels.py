@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from shuffledp.types import Floats
-from shuffledp_papers.figures.line_plot import Curve, Panel, column_curves, draw
-from shuffledp_papers.figures.table import Cell, Table
+from shuffledp_papers.figures.line_plot import Curve, Panel, column_curves
+from shuffledp_papers.figures.table import Table
 
 _CLAIM = "E-APES, epsilon of its mu (not proven)"
 _CERTIFIED = "certified, {} people (shuffledp)"
@@ -27,19 +27,10 @@ def root_mean_square(errors: Floats) -> tuple[float, float, float]:
     return mean**0.5, low**0.5, high**0.5
 
 
-def two_panels(
-    title: str,
-    setting: Mapping[str, Cell],
-    table: Table,
-    *,
-    error: str,
-    errors: Mapping[str, str],
-) -> str:
-    """Returns, as SVG, errors above and guarantees below, for both varied parameters.
+def two_panels(table: Table, *, error: str, errors: Mapping[str, str]) -> list[Panel]:
+    """Returns errors above and guarantees below, for both varied parameters.
 
     Args:
-        title: Of the experiment.
-        setting: Of the experiment.
         table: With columns "varied" for the parameter and "at" for its value; "eps(mu)",
             "cert. C", "cert. M", "cert. L"; and for each simulated error "NAME low" and
             "NAME high".
@@ -59,8 +50,7 @@ def two_panels(
                     log="y",
                 )
             )
-    description = f"The {error} and central epsilons, against f_c and epsilon_c"
-    return draw(title, setting, panels, description=description)
+    return panels
 
 
 def _errors(table: Table, errors: Mapping[str, str]) -> list[Curve]:

@@ -21,8 +21,10 @@ from shuffledp_papers.bounds.feldman2023 import Feldman2023Numerical
 from shuffledp_papers.bounds.feldman_approximate import FeldmanApproximate
 from shuffledp_papers.eapes.eapes_theorem import EapesTheorem
 from shuffledp_papers.figures.bound_figure import BoundFigure
-from shuffledp_papers.figures.result import Comparison, Effort, Result
-from shuffledp_papers.figures.table import number
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.notes import figure_notes
+from shuffledp_papers.figures.result import Effort
+from shuffledp_papers.figures.table import Table, number
 from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
 )
@@ -41,81 +43,53 @@ _APPROXIMATE: dict[str, PublishedBound] = {
     "FV: Feldman et al. 2023": FeldmanApproximate(),
     "CCC: E-APES": EapesTheorem(),
 }
-_NOTES = (
-    "BBGN and FV take everybody's budget for the largest, as in the paper; where budgets "
-    "differ their theorems do not cover that. CCC is their paper of 2024, in whose place "
-    "the formula of E-APES is drawn, without its error term.",
-    "Theorem 2 is evaluated where it claims least, the most liberal person being the "
-    "victim, as printed. A careful person's messages lie where nobody else's do: the "
-    "certified number is the worst-off person's, whoever that is.",
-    "With sums from 0, and failures that reveal the victim, Theorem 2 states the same "
-    "here, to three digits.",
-)
-_WHY = (
-    "as in its Table 2, the paper's own numbers are those of less noise than keeps its "
-    "local budgets: 4.65 / epsilon^2 in place of 6.82 / epsilon"
-)
 _POPULATIONS = ("f-dp/uniform1", "f-dp/gauss1", "f-dp/uniform2", "f-dp/gauss2")
 _SIZES = (1_000, 3_000, 10_000)
 
 PURE = BoundFigure(
-    title="Liu et al. (2024), Figure 4 (a) and (c): pure budgets, Laplace noise",
     populations=_POPULATIONS,
     sizes=_SIZES,
     bounds=_PURE,
     mechanism=Laplace(),
-    notes=(
-        *_NOTES,
-        "APES is a theorem about Clip-Laplace noise: it is drawn, as in the paper, and not "
-        "compared with attacks on Laplace noise.",
-    ),
     elsewhere=_CLIPPED,
     delta=1e-5,
 )
 APPROXIMATE = BoundFigure(
-    title="Liu et al. (2024), Figure 4 (b) and (d): approximate budgets, Gaussian noise",
     populations=_POPULATIONS,
     sizes=_SIZES,
     bounds=_APPROXIMATE,
     mechanism=Gaussian(delta_local=1e-10, calibration="classical"),
-    notes=(
-        *_NOTES,
-        "The paper prints no formula of its noise. Claims, attacks and certificates are "
-        "all at the classical one, 6.82 / epsilon. At noise that is calibrated exactly, "
-        "5.87 / epsilon, attacks reach farther, claims are larger, too, and none is "
-        "refuted either.",
-    ),
     delta=1e-5,
 )
 
 
-def run_pure(effort: Effort) -> Result:
+def run_pure(effort: Effort) -> ComputedFigure:
     """Returns Figure 4 (a) and (c); budgets are drawn once."""
-    result = PURE.run(effort)
-    gain = best_gain(result, (*PURE.bounds, *PURE.elsewhere))
-    note = (
-        f"The paper's bound is up to {gain:.2f} times below the best of its baselines."
+    return _run("testing-fig4-pure", PURE, effort)
+
+
+def run_approximate(effort: Effort) -> ComputedFigure:
+    """Returns Figure 4 (b) and (d), with the paper's concluding gain."""
+    computed = _run("testing-fig4-approximate", APPROXIMATE, effort)
+    gain = best_gain(computed.table, tuple(APPROXIMATE.bounds))
+    return replace(computed, numbers=(gain,))
+
+
+def _run(name: str, figure: BoundFigure, effort: Effort) -> ComputedFigure:
+    computed = figure.run(effort)
+    gain = best_gain(computed.table, (*figure.bounds, *figure.elsewhere))
+    notes = (
+        note
+        for each in ("figure-4", name)
+        for note in figure_notes("hypothesis_testing", each, gain=gain)
     )
-    return replace(result, notes=(*result.notes, note))
+    return replace(computed, notes=(*computed.notes, *notes))
 
 
-def run_approximate(effort: Effort) -> Result:
-    """Returns Figure 4 (b) and (d), and compares the paper's concluding gain."""
-    result = APPROXIMATE.run(effort)
-    gain = best_gain(result, tuple(APPROXIMATE.bounds))
-    compared = Comparison(
-        "best baseline against Theorem 2, largest ratio of epsilons",
-        "5",
-        gain,
-        why=_WHY,
-    )
-    return replace(result, comparisons=(compared,))
-
-
-def best_gain(result: Result, labels: tuple[str, ...]) -> float:
+def best_gain(table: Table, labels: tuple[str, ...]) -> float:
     """Returns the largest ratio of the best baseline's epsilon to Theorem 2's."""
     own, *others = labels
     return max(
         min(number(row[label]) for label in others) / number(row[own])
-        for row in result.table.records()
+        for row in table.records()
     )

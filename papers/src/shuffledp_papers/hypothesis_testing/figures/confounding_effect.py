@@ -16,8 +16,9 @@ from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.types import Floats
 from shuffledp_papers.bounds.bound import Setting
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.line_plot import Curve, Panel
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.hypothesis_testing.any_density import (
     MessageDensity,
@@ -44,10 +45,9 @@ _FIRST, _SECOND, _WEIGHT = (
     "p_i^1 (a); p_i, Gaussian (b)",
     "largest weight, Laplace",
 )
-_TITLE = "Liu et al. (2024), Figure 3: the confounding effect p"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns both panels; nothing is random."""
     rows: list[tuple[Cell, ...]] = [
         ("a", *pair, value, *_errors(pair, value), None)
@@ -63,32 +63,12 @@ def run(effort: Effort) -> Result:
         weight = float(weights[index])
         rows.append(("b", level, TARGET_USER, 0.0, laplace, gaussian, weight))
     peak = float(BUDGETS[np.argmax(by_budget["Laplace"])])
-    setting: dict[str, Cell] = {"values": "0 to 1", "delta_local, Gaussian": 1e-10}
     table = Table(("panel", "eps_i", "eps_1", "x_i", _FIRST, _SECOND, _WEIGHT), rows)
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting={"values": "0 to 1", "delta_local, Gaussian": 1e-10},
         table=table,
-        notes=(
-            "(a) The paper states no budgets; these are 1 and 1, and 1 and 3. Where "
-            "budgets and values are equal, p_i jumps: messages that are equally likely "
-            "count.",
-            "(b) With Gaussian noise p falls from 0.413 to 0.158 where the other person "
-            "becomes more liberal than the victim, whose far messages count no longer.",
-            "p_i is a type-I error, and no weight of a mixture. The largest weight, with "
-            "which others do imitate the victim, is the lower line, and 0 where they are "
-            "more liberal than the victim is.",
-        ),
-        svg=draw(
-            _TITLE,
-            setting,
-            [_panel_a(table), _panel_b(table)],
-            description="Type-I errors against another person's value and budget",
-        ),
-        comparisons=(
-            Comparison("eps_i of the largest p_i, eps_1 = 3", "1", peak, within=0.1),
-        ),
-        keys=4,
+        numbers=(peak,),
+        panels=[_panel_a(table), _panel_b(table)],
     )
 
 

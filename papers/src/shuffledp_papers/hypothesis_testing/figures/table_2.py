@@ -21,19 +21,17 @@ from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.types import Floats
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
 from shuffledp_papers.bounds.equal_clones import equal_clones
-from shuffledp_papers.bounds.equal_noise import (
-    BoundValue,
-    ClaimComparison,
-    band,
-    stated,
-)
+from shuffledp_papers.bounds.equal_noise import BoundValue, band, stated
 from shuffledp_papers.bounds.feldman_approximate import FeldmanApproximate, failures
 from shuffledp_papers.bounds.gaussian_profile import gaussian_delta
 from shuffledp_papers.bounds.target_user import others
 from shuffledp_papers.bounds.two_counts import CloneCount, divergence
 from shuffledp_papers.eapes.eapes_theorem import EapesTheorem, gdp_parameter
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.bound_figure import claim_cells
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.line_plot import Curve, Panel
+from shuffledp_papers.figures.notes import figure_notes
+from shuffledp_papers.figures.result import Comparison, Effort
 from shuffledp_papers.figures.table import Cell, Table, number
 from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
@@ -68,7 +66,6 @@ _CHANGED = {
     f"{FELDMAN}, in steps of {_STEP}": FELDMAN,
     f"{OWN}, at the program's noise": OWN,
 }
-_TITLE = "Liu et al. (2024), Table 2: delta at fixed central epsilons"
 _WHY = {
     OWN: "the printed row is that of Theorem 2 at deviations of 4.65 / epsilon^2, as in "
     "the first author's program; local budgets are kept at 6.82 / epsilon or, calibrated "
@@ -80,11 +77,11 @@ _WHY = {
 }
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns the table; budgets are drawn once."""
     rng = np.random.default_rng(effort.seed)
     people = Population.from_budgets(draw_budgets("f-dp/uniform2", NUM_USERS, rng=rng))
-    setting = Setting(people, _NOISE, None, _NOISE.delta_local)
+    setting = Setting(people, _NOISE)
     rows: list[dict[str, Cell]] = []
     comparisons: list[Comparison] = []
     for index, epsilon in enumerate(EPSILONS):
@@ -99,8 +96,7 @@ def run(effort: Effort) -> Result:
             printed = PRINTED[name][index]
             at_printed = BoundValue(claim.query, float(printed))
             for label, each in ((name, claim), (_printed(name), at_printed)):
-                cells[label] = each.number
-                cells[f"{label}: exceeded"] = ClaimComparison(each, interval).refuted
+                cells |= claim_cells(label, each, interval)
             if claim.number is not None:
                 label = f"{_formula(name)} at epsilon {epsilon:g}"
                 compared = Comparison(label, printed, claim.number)
@@ -113,32 +109,19 @@ def run(effort: Effort) -> Result:
         effort.on_share(len(rows) / len(EPSILONS))
     table = Table.from_records(rows)
     comparisons += _explained(table)
-    setting_cells: dict[str, Cell] = {
-        "people": NUM_USERS,
-        "local budgets": "U(0.5, 2)",
-        "randomizer": "Gaussian, classical calibration",
-        "delta_local": _NOISE.delta_local,
-    }
-    return Result(
-        title=_TITLE,
-        setting=setting_cells,
+    notes = figure_notes("hypothesis_testing", "testing-table2")
+    return ComputedFigure(
+        setting={
+            "people": NUM_USERS,
+            "local budgets": "U(0.5, 2)",
+            "randomizer": "Gaussian, classical calibration",
+            "delta_local": _NOISE.delta_local,
+        },
         table=table,
-        notes=(*_NOTES, *outside_notes(table)),
-        svg=_picture(setting_cells, table),
+        notes=(*notes, *outside_notes(table)),
+        panels=[_panel(table)],
         comparisons=tuple(comparisons),
     )
-
-
-_NOTES = (
-    "attack and certified: the band of the true delta of the worst-off person, at the "
-    "noise that the claims are about. A careful person's messages lie where others' are "
-    "not, so that the certificate is far from what the most liberal person has.",
-    "The printed row of Liu et al. is above the certificate up to epsilon 0.05, and true "
-    "there, though not by its theorem. No attack refutes the theorem or a printed number.",
-    "The second printed row is that of Chen, Cao, Ge (2024, AAAI); the formula beside it "
-    "is E-APES (2023). All rows are found again with the changes of the last columns: "
-    "they are in the first author's program, github.com/yixuanLL/HPS.",
-)
 
 
 def narrower(setting: Setting, epsilon: float) -> float:
@@ -162,7 +145,7 @@ class _ProgramNoise(Gaussian):
 def at_the_programs_noise(setting: Setting, epsilon: float) -> float:
     """Returns the delta of Theorem 2 at the noise of the first author's program."""
     noise = _ProgramNoise(delta_local=_NOISE.delta_local)
-    narrow = Setting(setting.people, noise, None, noise.delta_local)
+    narrow = Setting(setting.people, noise)
     return HypothesisTesting().stated_delta(narrow, epsilon)
 
 
@@ -227,7 +210,7 @@ def _explained(table: Table) -> list[Comparison]:
     ]
 
 
-def _picture(setting: Mapping[str, Cell], table: Table) -> str:
+def _panel(table: Table) -> Panel:
     def values(name: str) -> list[Cell]:
         # Smaller deltas would compress all other curves.
         return [None if _is_outside(cell) else cell for cell in table.column(name)]
@@ -240,10 +223,4 @@ def _picture(setting: Mapping[str, Cell], table: Table) -> str:
         printed = _printed(name)
         curves.append(Curve(f"{name}, formula", EPSILONS, values(name)))
         curves.append(Curve(printed, EPSILONS, values(printed), joined=False))
-    panel = Panel("", curves, horizontal="central epsilon", vertical="delta", log="y")
-    return draw(
-        _TITLE,
-        setting,
-        [panel],
-        description="Delta against central epsilon: attack, certificate, three papers",
-    )
+    return Panel("", curves, horizontal="central epsilon", vertical="delta", log="y")

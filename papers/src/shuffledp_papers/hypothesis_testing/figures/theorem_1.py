@@ -7,8 +7,6 @@ of the accountant's certificate: a mechanism that is (epsilon, delta)-private ha
     f(alpha) >= max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)).
 """
 
-import math
-
 import numpy as np
 
 from shuffledp.accounting.account import account
@@ -17,9 +15,10 @@ from shuffledp.randomizers.laplace import Laplace
 from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 from shuffledp_papers.bounds.bound import Setting
-from shuffledp_papers.figures.line_plot import Panel, column_curves, draw
-from shuffledp_papers.figures.result import Effort, Result
-from shuffledp_papers.figures.table import Cell, Table
+from shuffledp_papers.eapes.trade_off import private_trade_off
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.result import Effort
+from shuffledp_papers.figures.table import Table
 from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
 )
@@ -31,10 +30,9 @@ _LEVELS = 50
 TARGET_USER = 1.0
 _EPSILONS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 _SLOPES = np.concatenate([[0.0], np.geomspace(0.3, 3.3, 41), [1e6]])
-_TITLE = "Liu et al. (2024), Theorem 1: the trade-off function of the shuffle"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns the function, printed and corrected; nothing is drawn at random."""
     people = population()
     setting = Setting(people, Laplace(), TARGET_USER)
@@ -51,35 +49,15 @@ def run(effort: Effort) -> Result:
         ("slope t", "alpha", "printed", "mended", "certified"),
         np.column_stack(columns).tolist(),
     )
-    width = 1.0 - 2.0 * laplace_target_error(TARGET_USER)
-    cells: dict[str, Cell] = {
-        "people": NUM_USERS,
-        "local budgets": "U(0.05, 1)",
-        "victim": TARGET_USER,
-        "randomizer": "Laplace",
-    }
-    curves = column_curves(
-        table.column("alpha"),
-        table,
-        {
-            "certified (shuffledp)": "certified",
-            "Theorem 1, printed": "printed",
-            "Theorem 1, mended": "mended",
+    return ComputedFigure(
+        setting={
+            "people": NUM_USERS,
+            "local budgets": "U(0.05, 1)",
+            "victim": TARGET_USER,
+            "randomizer": "Laplace",
         },
-        ours=("certified (shuffledp)",),
-    )
-    panel = Panel("", curves, horizontal="type-I error", vertical="type-II error")
-    return Result(
-        title=_TITLE,
-        setting=cells,
         table=table,
-        notes=(
-            f"As printed, f_s(1) is 1 - 2 w = {width:.3f}, where every trade-off function "
-            "is 0: the second sum stands for one minus that sum.",
-            "Mended, it is a trade-off function, and claims more than is certified: it "
-            "rests on type-I errors as weights of a mixture, which they are not.",
-        ),
-        svg=draw(_TITLE, cells, [panel], description=_TITLE),
+        values={"width": 1.0 - 2.0 * laplace_target_error(TARGET_USER)},
     )
 
 
@@ -98,10 +76,6 @@ def certified_trade_off(people: Population, alphas: Floats) -> Floats:
         (level,) = account(
             SingleMessage(Laplace()), people, epsilon=epsilon, levels=[TARGET_USER]
         ).levels
-        left = 1.0 - level.delta_central
-        lines = (
-            left - math.exp(epsilon) * alphas,
-            math.exp(-epsilon) * (left - alphas),
-        )
-        bound = np.maximum(bound, np.maximum(*lines))
+        proven = private_trade_off(alphas, epsilon=epsilon, delta=level.delta_central)
+        bound = np.maximum(bound, proven)
     return bound

@@ -10,8 +10,8 @@ from shuffledp.population import Population
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp_papers.bounds.bound import PublishedBound, Setting
 from shuffledp_papers.bounds.feldman2021 import Feldman2021Closed, Feldman2021Numerical
-from shuffledp_papers.figures.line_plot import Panel, column_curves, draw
-from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.lower_bound import adaptive_tables
@@ -27,10 +27,9 @@ BUDGETS = (0.5, 1.0, 2.0, 4.0)
 DELTA = 1e-6
 # Few enough users for all lists of sequential answers to be enumerated.
 _ASKED, _ASKED_BUDGET, _ASKED_EPSILON = 4, 1.0, 0.4
-_TITLE = "Lecture notes, Theorem 9.4: amplification by shuffling"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns central epsilons for every local one and every number of users."""
     rows: list[dict[str, Cell]] = []
     for budget in BUDGETS:
@@ -52,43 +51,22 @@ def run(effort: Effort) -> Result:
                 }
             )
             effort.on_share(len(rows) / (len(BUDGETS) * len(PEOPLE)))
-    setting: dict[str, Cell] = {"delta": DELTA, "certified for": "randomized response"}
     exact, claimed = _adaptive(effort)
     table = Table.from_records(rows)
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting={"delta": DELTA, "certified for": "randomized response"},
         table=table,
-        keys=2,
-        notes=(
-            "Rate: the constant of (9.3) taken for 1. Outside the condition, local epsilon "
-            "<= ln(n / (16 ln(2 / delta))), the theorem states nothing.",
-            f"{_ASKED} people asked one after the other, every question depending on all "
-            f"answers before, local epsilon {_ASKED_BUDGET:g}: at epsilon "
-            f"{_ASKED_EPSILON:g} the numerical version claims delta = {claimed:.4g}; the "
-            f"largest exact one of {effort.repetitions} drawn protocols is {exact:.4g}.",
-        ),
-        svg=draw(
-            _TITLE,
-            setting,
-            [_panel(budget, table) for budget in BUDGETS],
-            description="Central epsilon against the number of people, log-log",
-        ),
-        comparisons=(
-            Comparison(
-                "power of n in the certified epsilon (local epsilon 0.5)",
-                "-0.5",
-                exponent(
-                    PEOPLE, table.where("local epsilon", 0.5).numbers("certified")
-                ),
-                within=0.05,
-            ),
-            Comparison(
-                "power of e^eps_0 in the closed form at 100,000 people (2 against 4)",
-                "0.5",
-                _growth(table),
-                within=0.2,
-            ),
+        values={
+            "asked": _ASKED,
+            "budget": _ASKED_BUDGET,
+            "epsilon": _ASKED_EPSILON,
+            "claimed": claimed,
+            "exact": exact,
+            "repetitions": effort.repetitions,
+        },
+        numbers=(
+            exponent(PEOPLE, table.where("local epsilon", 0.5).numbers("certified")),
+            _growth(table),
         ),
     )
 
@@ -127,23 +105,3 @@ def _growth(table: Table) -> float:
         for budget in (2.0, 4.0)
     )
     return float(np.log(np.divide(large, small)).item() / 2.0)
-
-
-def _panel(budget: float, table: Table) -> Panel:
-    return Panel(
-        f"local epsilon {budget:g}",
-        column_curves(
-            PEOPLE,
-            table.where("local epsilon", budget),
-            {
-                "rate (9.3), constant 1": "rate (9.3)",
-                "closed form": "closed form",
-                "numerical clones": "numerical",
-                "certified": "certified",
-            },
-            ours=("certified",),
-        ),
-        horizontal="people",
-        vertical="central epsilon",
-        log="xy",
-    )

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.optimize import NonlinearConstraint, minimize
 
 from shuffledp.types import Floats
-from shuffledp_papers.figures.line_plot import Panel, column_curves, draw
-from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.risk import (
@@ -29,12 +29,11 @@ VARIED: tuple[tuple[str, tuple[float, ...]], ...] = (
     ("epsilon", (0.08, 0.16, 0.32, 0.64, 1.28)),
 )
 LOSSES = ("squared", "linear", "logistic")
-_TITLE = "Lecture notes, section 9.2: excess empirical risk of local protocols"
 _ROUNDS = 400
 _DELTA = 1e-6
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns the risks of three losses, as users, dimensions and epsilon vary."""
     rng = np.random.default_rng(effort.seed)
     rows: list[dict[str, Cell]] = []
@@ -61,31 +60,21 @@ def run(effort: Effort) -> Result:
                 }
             )
             effort.on_share(len(rows) / total)
-    setting: dict[str, Cell] = {
-        "people": PEOPLE,
-        "dimensions": DIMENSIONS,
-        "epsilon": EPSILON,
-    }
     table = Table.from_records(rows)
-    return Result(
-        title=_TITLE,
-        setting=setting,
+
+    def power(varied: str, loss: str) -> float:
+        chosen = table.where("varied", varied)
+        return exponent(chosen.numbers("at"), chosen.numbers(loss))
+
+    return ComputedFigure(
+        setting={"people": PEOPLE, "dimensions": DIMENSIONS, "epsilon": EPSILON},
         table=table,
-        keys=2,
-        notes=(
-            "Means over runs, each with data of its own. Squared: strongly convex. "
-            "Linear, logistic: convex; logistic is solved by local SGD, "
-            f"{_ROUNDS} rounds, everybody asked once; its data are not the hardest.",
-            f"Central rates are those printed, at delta {_DELTA:g}, constants taken for "
-            "1.",
-        ),
-        svg=draw(
-            _TITLE,
-            setting,
-            [_panel(varied, table) for varied, _ in VARIED],
-            description="Excess risk against people, dimensions and epsilon, log-log",
-        ),
-        comparisons=_compared(table),
+        values={"rounds": _ROUNDS, "delta": _DELTA},
+        numbers=[
+            power(varied, loss)
+            for loss in ("squared", "linear")
+            for varied, _ in VARIED
+        ],
     )
 
 
@@ -140,64 +129,3 @@ def _logistic(n: int, d: int, budget: float, *, rng: np.random.Generator) -> flo
         gradients, num_users=n, num_dimensions=d, epsilon=budget, rng=rng
     )
     return loss(point) - float(best.fun)
-
-
-def _panel(varied: str, table: Table) -> Panel:
-    chosen = table.where("varied", varied)
-    return Panel(
-        "",
-        column_curves(
-            chosen.column("at"),
-            chosen,
-            {
-                "squared": "squared",
-                "linear": "linear",
-                "squared, at most": "squared, at most",
-                "sqrt(d) / (sqrt(n) eps)": "sqrt(d) / (sqrt(n) eps)",
-                "printed: sqrt(d) / sqrt(n eps)": "sqrt(d) / sqrt(n eps), printed",
-            },
-            ours=("squared, at most",),
-        ),
-        horizontal=varied,
-        vertical="excess risk",
-        log="xy",
-    )
-
-
-def _compared(table: Table) -> tuple[Comparison, ...]:
-    def power(varied: str, loss: str) -> float:
-        chosen = table.where("varied", varied)
-        return exponent(chosen.numbers("at"), chosen.numbers(loss))
-
-    outside = (
-        "The budget belongs outside of the root: sqrt(d) / (sqrt(n) eps), as the rate of "
-        "strongly convex losses, d / (n eps^2), and its root suggest."
-    )
-    return (
-        Comparison(
-            "power of n, strongly convex", "-1", power("people", "squared"), within=0.1
-        ),
-        Comparison(
-            "power of d, strongly convex",
-            "1",
-            power("dimensions", "squared"),
-            within=0.1,
-        ),
-        Comparison(
-            "power of eps, strongly convex",
-            "-2",
-            power("epsilon", "squared"),
-            within=0.1,
-        ),
-        Comparison("power of n, convex", "-0.5", power("people", "linear"), within=0.2),
-        Comparison(
-            "power of d, convex", "0.5", power("dimensions", "linear"), within=0.2
-        ),
-        Comparison(
-            "power of eps, convex",
-            "-0.5",
-            power("epsilon", "linear"),
-            within=0.2,
-            why=outside,
-        ),
-    )

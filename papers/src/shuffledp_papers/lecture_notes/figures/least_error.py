@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from shuffledp_papers.figures.line_plot import column_curves, draw_curves
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.lower_bound import (
     Transcripts,
@@ -18,10 +18,9 @@ from shuffledp_papers.lecture_notes.mean_errors import response_error
 EPSILON = 1.0
 # 2^n transcripts times 2^n data sets are enumerated.
 PEOPLE = (1, 2, 3, 4, 5, 6, 7, 8)
-_TITLE = "Lecture notes, Theorem 9.2: no local protocol errs less"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns errors of the best analyst, for every number of users."""
     rng = np.random.default_rng(effort.seed)
     rows: list[dict[str, Cell]] = []
@@ -44,43 +43,14 @@ def run(effort: Effort) -> Result:
                 "dependence": max(each.dependence() for each in (response, *drawn)),
             }
         )
-    setting: dict[str, Cell] = {"epsilon": EPSILON, "bits": "drawn evenly"}
-    table = Table.from_records(rows)
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        table=table,
-        notes=(
-            "Root mean squared errors about the mean of evenly drawn bits, exact: all "
-            "transcripts are listed. The least one of an analyst is that of the "
-            "posterior mean; some data set has at least that error.",
-            f"Posteriors lie in [{1 / (1 + math.e):.3f}, {math.e / (1 + math.e):.3f}], "
-            "within the printed [1/4, 3/4], and bits stay independent given what was "
-            "answered (dependence is rounding), also where later randomizers depend on "
-            "earlier answers.",
-            f"Adaptive: the best of {effort.repetitions} drawn protocols in which every "
-            "randomizer depends on all answers before it.",
-        ),
-        svg=draw_curves(
-            _TITLE,
-            setting,
-            column_curves(
-                PEOPLE,
-                table,
-                {
-                    "least possible": "least possible",
-                    "responses, best analyst": "responses, best analyst",
-                    "adaptive protocols, best analyst": "adaptive, best analyst",
-                    "responses, unbiased": "responses, unbiased",
-                },
-                ours=("least possible",),
-                points=("responses, best analyst",),
-            ),
-            horizontal="people",
-            vertical="root mean squared error",
-            log="y",
-            description="Errors of local protocols against the number of people",
-        ),
+    return ComputedFigure(
+        setting={"epsilon": EPSILON, "bits": "drawn evenly"},
+        table=Table.from_records(rows),
+        values={
+            "least": 1 / (1 + math.e),
+            "most": math.e / (1 + math.e),
+            "repetitions": effort.repetitions,
+        },
     )
 
 

@@ -9,8 +9,8 @@ from shuffledp.accounting.calibration import largest_budgets
 from shuffledp.accounting.promise import Promise
 from shuffledp.population import Population
 from shuffledp.randomizers.one_bit import OneBit
-from shuffledp_papers.figures.line_plot import column_curves, draw_curves
-from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.noisy_sum import (
     local_budget,
@@ -21,10 +21,9 @@ from shuffledp_papers.lecture_notes.noisy_sum import (
 
 PEOPLE = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
 EPSILON, DELTA, SHARE = 0.5, 1e-6, 0.4
-_TITLE = "Lecture notes, Theorem 9.6: the sum of bits in the shuffle model"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns noise, guarantees and errors for every number of users."""
     rng = np.random.default_rng(effort.seed)
     rows: list[dict[str, Cell]] = []
@@ -54,58 +53,16 @@ def run(effort: Effort) -> Result:
                 "constant": ours / unit,
             }
         )
-    setting: dict[str, Cell] = {
-        "epsilon": EPSILON,
-        "delta": DELTA,
-        "share of ones": SHARE,
-    }
-    table = Table.from_records(rows)
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        table=table,
-        notes=(
-            "Mean absolute errors about the participants. p printed is ln(1 / delta) / "
-            f"(n eps^2) with the constant taken for 1; certified is the smallest p that "
-            f"is worth {EPSILON:g} after the shuffle.",
-        ),
-        svg=draw_curves(
-            _TITLE,
-            setting,
-            column_curves(
-                PEOPLE,
-                table,
-                {
-                    "(9.5) as printed": "error of (9.5), printed",
-                    "(9.5) with n p / 2": "error, n p / 2",
-                    "sqrt(ln(1/delta)) / (n eps)": "sqrt(ln(1 / delta)) / (n eps)",
-                    "n p / 2, certified p": "error, certified p",
-                },
-                ours=("n p / 2, certified p",),
-            ),
-            horizontal="people",
-            vertical="mean absolute error",
-            log="xy",
-            description="Errors of the noisy sum against the number of people, log-log",
-        ),
-        comparisons=(
-            Comparison(
-                # At the expected sum of messages, n ((1 - p) mean + p / 2).
-                "expectation of (9.5) for n = 1,000, p = 0.3, truth 0.4",
-                "0.4",
-                printed_estimate(
-                    1_000 * (0.7 * 0.4 + 0.15), num_users=1_000, share=0.3
-                ),
-                why="n people send n p / 2 ones of noise in the mean, not p / 2.",
-            ),
-            Comparison(
-                "the same with n p / 2",
-                "0.4",
-                unbiased_estimate(
-                    1_000 * (0.7 * 0.4 + 0.15), num_users=1_000, share=0.3
-                ),
-            ),
-        ),
+    # The expected sum of messages, n ((1 - p) mean + p / 2).
+    total = 1_000 * (0.7 * 0.4 + 0.15)
+    return ComputedFigure(
+        setting={"epsilon": EPSILON, "delta": DELTA, "share of ones": SHARE},
+        table=Table.from_records(rows),
+        values={"epsilon": EPSILON},
+        numbers=[
+            estimate(total, num_users=1_000, share=0.3)
+            for estimate in (printed_estimate, unbiased_estimate)
+        ],
     )
 
 

@@ -1,14 +1,12 @@
 """Errors and bits of a mean of numbers: Laplace noise and one bit."""
 
-import math
-
 import numpy as np
 
 from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.statistics.mean.protocol import Mean
-from shuffledp_papers.figures.line_plot import column_curves, draw_curves
-from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.mean_errors import (
@@ -22,10 +20,9 @@ NUM_USERS = 10_000
 WIDTH = 16.0
 VALUES = (4.0, 8.0, 12.0)
 BUDGETS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-_TITLE = "Lecture notes, Theorem 9.3: the mean of numbers"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns errors at every budget."""
     rng = np.random.default_rng(effort.seed)
     # A quarter of the users at either end of VALUES, half of them in the middle.
@@ -62,61 +59,18 @@ def run(effort: Effort) -> Result:
                 ),
             }
         )
-    setting: dict[str, Cell] = {"people": NUM_USERS, "m": WIDTH}
     table = Table.from_records(rows)
     laplace, one_bit = (
         table.numbers(f"{name}, simulated") for name in ("Laplace", "one bit")
     )
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting={"people": NUM_USERS, "m": WIDTH},
         table=table,
-        notes=(
-            "Root mean squared errors about the participants, whose values are 4, 8 and "
-            "12. Bits of Laplace noise are those of the cells of the public grid that "
-            "all messages but one in 10^9 fall into.",
-        ),
-        svg=draw_curves(
-            _TITLE,
-            setting,
-            column_curves(
-                BUDGETS,
-                table,
-                {
-                    name: name
-                    for name in (
-                        "Laplace, simulated",
-                        "one bit, simulated",
-                        "m / (sqrt(n) eps)",
-                        "m / sqrt(n eps), printed",
-                    )
-                },
-            ),
-            horizontal="epsilon",
-            vertical="root mean squared error",
-            log="xy",
-            description="Errors of a mean of numbers against the budget, log-log",
-        ),
-        comparisons=(
-            Comparison(
-                "power of epsilon in the error of Laplace noise",
-                "-0.5",
-                exponent(BUDGETS, laplace),
-                why="Each value has noise of variance 2 m^2 / eps^2: the mean of n has "
-                "the error sqrt(2 / n) m / eps.",
-            ),
-            Comparison(
-                # Above 0.4, tanh(eps / 2) is no longer close to eps / 2.
-                "power of epsilon in the variance of one bit (epsilon up to 0.4)",
-                "-2",
-                2.0 * exponent(BUDGETS[:4], one_bit[:4]),
-            ),
-            Comparison(
-                "error of one bit over that of Laplace noise, at epsilon 0.1",
-                "1",
-                # The second budget is 0.1.
-                one_bit[1] / laplace[1],
-                within=math.sqrt(2.0),
-            ),
+        numbers=(
+            exponent(BUDGETS, laplace),
+            # Above 0.4, tanh(eps / 2) is no longer close to eps / 2.
+            2.0 * exponent(BUDGETS[:4], one_bit[:4]),
+            # The second budget is 0.1.
+            one_bit[1] / laplace[1],
         ),
     )

@@ -5,17 +5,16 @@ import math
 import numpy as np
 
 from shuffledp.types import Floats, Ints
-from shuffledp_papers.figures.line_plot import Curve, column_curves, draw_curves
-from shuffledp_papers.figures.result import Effort, Result
-from shuffledp_papers.figures.table import Cell, Table
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.result import Effort
+from shuffledp_papers.figures.table import Cell, Table, number
 from shuffledp_papers.lecture_notes.one_bit_reduction import OneBitReduction
 
 NUM_USERS, NUM_CATEGORIES = 20_000, 16
 BUDGETS = (0.25, 0.5, 1.0, 2.0, 3.0)
-_TITLE = "Lecture notes, section 9.1: k-ary response with one bit per person"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns errors of both at every budget."""
     rng = np.random.default_rng(effort.seed)
     k = NUM_CATEGORIES
@@ -55,34 +54,12 @@ def run(effort: Effort) -> Result:
                 "off from c Q": float((off / (one_bit.kept_share * response)).max()),
             }
         )
-    setting: dict[str, Cell] = {"people": NUM_USERS, "categories": k}
-    table = Table.from_records(rows)
-    factors = table.numbers("sqrt(e^eps + 1)")
-    longer = np.multiply(table.numbers(direct), factors).tolist()
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        table=table,
-        notes=(
-            "Root of the sum over categories of mean squared errors. A message that is "
-            "kept has the law of the original randomizer: off from c Q is the largest "
-            "relative difference over all values and messages, rounding only.",
-            "The level of a bit is the largest log ratio over all values, messages and "
-            "both bits: never above epsilon.",
-        ),
-        svg=draw_curves(
-            _TITLE,
-            setting,
-            [
-                *column_curves(
-                    BUDGETS, table, {name: name for name in (direct, "one bit each")}
-                ),
-                Curve("the former times sqrt(e^eps + 1)", BUDGETS, longer),
-            ],
-            horizontal="epsilon",
-            vertical="root of the summed squared errors",
-            log="xy",
-            description="Errors of k-ary response and of its one-bit form",
+    return ComputedFigure(
+        setting={"people": NUM_USERS, "categories": k},
+        table=Table.from_records(rows),
+        pictured=Table.from_records(
+            row | {"longer": number(row[direct]) * number(row["sqrt(e^eps + 1)"])}
+            for row in rows
         ),
     )
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from shuffledp_papers.figures.line_plot import column_curves, draw_curves
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.lecture_notes.selection import (
     curators_choice,
@@ -19,10 +19,9 @@ SHARES = (0.3, 0.7)
 # The largest d for which all 2^d approvals are enumerated.
 _LISTED = 8
 _MECHANISMS = ("curator", "local exponential mechanism", "local bit of one candidate")
-_TITLE = "Lecture notes, section 9.2: private selection"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns the approval that each mechanism loses to the best candidate."""
     rng = np.random.default_rng(effort.seed)
     rows: list[dict[str, Cell]] = []
@@ -38,33 +37,10 @@ def run(effort: Effort) -> Result:
                 ),
             }
         )
-    setting: dict[str, Cell] = {"people": NUM_USERS, "epsilon": EPSILON}
-    table = Table.from_records(rows)
-    return Result(
-        title=_TITLE,
-        setting=setting,
-        table=table,
-        notes=(
-            "Largest share of approval less that of the chosen candidate, in the mean; "
-            f"shares are spread evenly from {SHARES[0]} to {SHARES[1]}, in an order "
-            "drawn anew for every run.",
-            "The curator's error grows with the logarithm of the number of candidates, "
-            "both local ones with a power of it.",
-            "Listed: the largest log ratio of naming chances over all pairs of approvals.",
-        ),
-        svg=draw_curves(
-            _TITLE,
-            setting,
-            column_curves(
-                CANDIDATES,
-                table,
-                {name: name for name in _MECHANISMS},
-            ),
-            horizontal="candidates",
-            vertical="missed share of approval",
-            log="x",
-            description="What selection misses against the number of candidates",
-        ),
+    return ComputedFigure(
+        setting={"people": NUM_USERS, "epsilon": EPSILON},
+        table=Table.from_records(rows),
+        values={"least": SHARES[0], "most": SHARES[1]},
     )
 
 

@@ -10,8 +10,8 @@ import math
 from shuffledp.accounting.account import account
 from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
-from shuffledp_papers.figures.line_plot import column_curves, draw_curves
-from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table, number
 from shuffledp_papers.lecture_notes.figures.exponent import exponent
 from shuffledp_papers.lecture_notes.mean_errors import central_error, laplace_error
@@ -20,10 +20,9 @@ PEOPLE = (1_000, 3_000, 10_000, 30_000, 100_000)
 DELTAS = (1e-4, 1e-6, 1e-8, 1e-10)
 # The local budget is the example's share.
 BUDGET, DELTA = 0.5, 1e-6
-_TITLE = "Lecture notes, after Theorem 9.4: shuffled Laplace noise on bits"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Returns levels and errors for every number of users, and for every delta."""
     pairs = [(n, DELTA) for n in PEOPLE]
     pairs += [(10_000, delta) for delta in DELTAS if delta != DELTA]
@@ -47,59 +46,22 @@ def run(effort: Effort) -> Result:
                 "sqrt(ln(1 / delta))": math.sqrt(math.log(1.0 / delta)),
             }
         )
-    setting: dict[str, Cell] = {"local epsilon": BUDGET}
     table = Table.from_records(rows)
     populations = table.where("delta", DELTA)
     by_delta = sorted(
         table.where("people", 10_000).records(), key=lambda row: -number(row["delta"])
     )
     deltas = Table.from_records(by_delta)
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting={"local epsilon": BUDGET},
         table=table,
-        keys=2,
-        notes=(
-            "Wanted: local epsilon times sqrt(ln(1 / delta) / n), the theorem's order "
-            "with the constant 1. Standard errors; a curator's is that of Laplace noise "
-            "at the wanted epsilon.",
-            "The ratio is sqrt(ln(1 / delta)), whatever n is: the error is of the order "
-            "sqrt(ln(1 / delta)) / (n eps).",
-        ),
-        svg=draw_curves(
-            _TITLE,
-            setting | {"delta": DELTA},
-            column_curves(
-                PEOPLE,
-                populations,
-                {
-                    "epsilon, certified": "epsilon certified",
-                    "epsilon, wanted": "epsilon wanted",
-                    "error": "error",
-                    "error of a curator": "error of a curator",
-                },
-                ours=("epsilon, certified",),
-            ),
-            horizontal="people",
-            vertical="central epsilon, standard error",
-            log="xy",
-            description="Levels and errors of shuffled Laplace noise against people",
-        ),
-        comparisons=(
-            Comparison(
-                "power of n in the error over that of a curator",
-                "0.0",
-                exponent(PEOPLE, populations.numbers("ratio")),
-            ),
-            Comparison(
-                "power of ln(1 / delta) in the same, at 10,000 people",
-                "0.0",
-                exponent(
-                    [math.log(1.0 / delta) for delta in deltas.numbers("delta")],
-                    deltas.numbers("ratio"),
-                ),
-                why="Printed is O(1 / (n eps)); the noise itself has the root of the "
-                "logarithm.",
+        numbers=(
+            exponent(PEOPLE, populations.numbers("ratio")),
+            exponent(
+                [math.log(1.0 / delta) for delta in deltas.numbers("delta")],
+                deltas.numbers("ratio"),
             ),
         ),
+        pictured=populations,
+        picture_setting={"local epsilon": BUDGET, "delta": DELTA},
     )

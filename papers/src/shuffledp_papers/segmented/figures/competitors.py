@@ -11,10 +11,7 @@
                             plain average of the levels' estimates
     Weighted SepMM, shuffle the same, averaged with weights              each level its own
 
-The paper leaves some of it open; our choices stand beside the lines that make them. The
-paper's weights are
-
-    w_k ~ 1 / sqrt(d s^2 ln(1/delta) / (n_k eps_k)^2 + s / n_k).
+The paper leaves some of it open; our choices stand beside the lines that make them.
 
 Errors are sums over items of squared errors about the participants; those about a
 population that the participants are drawn from are larger by the sum of f (1 - f) / n.
@@ -25,11 +22,12 @@ mechanisms with messages that are evidence for neither value, such as subsets.
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.items import ItemsRandomizer
 from shuffledp.randomizers.items_counts import draw_counts, holders_by_target
@@ -181,15 +179,11 @@ def subexp_local(
 def subexp_shuffle(
     people: Population, *, num_items: int, set_size: int, delta: float
 ) -> SubsetCollection:
-    """Returns the mechanism whose shuffled messages are stated to keep the smallest level.
-
-    Raises:
-        CertificationError: If none is.
-    """
+    """Returns the mechanism that is stated to keep the smallest level, once shuffled."""
     d, s, n = num_items, set_size, people.num_users
     target = float(people.epsilons[0])
 
-    def stated(size: int) -> SubsetExponential | None:
+    def stated(size: int) -> SubsetExponential:
         def keeps(epsilon: float) -> bool:
             mechanism = SubsetExponential(d, s, size, epsilon)
             ratio = math.exp(epsilon)
@@ -205,21 +199,16 @@ def subexp_shuffle(
             low, high = (middle, high) if keeps(middle) else (low, middle)
         return SubsetExponential(d, s, size, low)
 
-    best: SubsetExponential | None = None
-    worse = 0
+    best, worse = stated(1), 0
     # The paper leaves the message size open: here it is that of the least error.
-    for size in range(1, d - s + 1):
+    for size in range(2, d - s + 1):
         mechanism = stated(size)
-        if mechanism is not None and (
-            best is None or mechanism.error(n) < best.error(n)
-        ):
+        if mechanism.error(n) < best.error(n):
             best, worse = mechanism, 0
         else:
             worse += 1
         if worse > _PATIENCE:
             break
-    if best is None:
-        raise CertificationError("No budget of the subset exponential mechanism found.")
     return SubsetCollection("Subexp, shuffle", best, n)
 
 
@@ -227,16 +216,10 @@ def balls_into_bins(
     people: Population, *, num_items: int, set_size: int, delta: float
 ) -> BallsIntoBins:
     """Returns the collection of all users together, at the smallest level."""
-    n = people.num_users
-    epsilon = float(people.epsilons[0])
-    blanket = _blanket(n, num_items, set_size, epsilon, delta)
+    counts = np.array([people.num_users])
+    blankets = _blankets(counts, people.epsilons[:1], num_items, set_size, delta)
     return BallsIntoBins(
-        "MM, shuffle",
-        num_items,
-        set_size,
-        np.array([n]),
-        np.array([blanket]),
-        np.ones(1),
+        "MM, shuffle", num_items, set_size, counts, blankets, np.ones(1)
     )
 
 
@@ -259,15 +242,13 @@ def separate_balls_into_bins(
             the optimal weights, which the paper does not use.
     """
     d, s, n = num_items, set_size, people.counts.astype(np.float64)
-    pairs = zip(people.counts.tolist(), people.epsilons.tolist(), strict=True)
     # A level alone has n_k users: its blanket hides these only.
-    blankets = np.array([_blanket(k, d, s, level, delta) for k, level in pairs])
+    blankets = _blankets(people.counts, people.epsilons, d, s, delta)
     if weights == "equal":
         raw = np.ones(n.size)
     elif weights == "published":
-        # n_k is also the n of the weights of the paper.
+        # w_k ~ 1 / sqrt(d s^2 ln(1/delta) / (n_k eps_k)^2 + s / n_k), as printed.
         bound = d * s**2 * math.log(1.0 / delta) / (n * people.epsilons) ** 2 + s / n
-        # w_k as printed, one over the root of a bound of the squared error.
         raw = 1.0 / np.sqrt(bound)
     elif weights == "inverse variance":
         raw = n / (blankets + s)
@@ -276,22 +257,37 @@ def separate_balls_into_bins(
             "Expected weights 'equal', 'published' or 'inverse variance', got "
             f"{weights!r}."
         )
-    return BallsIntoBins(
-        "SepMM, shuffle" if weights == "equal" else "Weighted SepMM, shuffle",
-        d,
-        s,
-        people.counts,
-        blankets,
-        raw / raw.sum(),
+    name = "SepMM, shuffle" if weights == "equal" else "Weighted SepMM, shuffle"
+    return BallsIntoBins(name, d, s, people.counts, blankets, raw / raw.sum())
+
+
+def all_balls_into_bins(
+    people: Population, *, num_items: int, set_size: int, delta: float
+) -> list[BallsIntoBins]:
+    """Returns the collections MM, SepMM and Weighted SepMM."""
+    separate = partial(
+        separate_balls_into_bins,
+        people,
+        num_items=num_items,
+        set_size=set_size,
+        delta=delta,
     )
+    together = balls_into_bins(
+        people, num_items=num_items, set_size=set_size, delta=delta
+    )
+    return [together, separate(), separate(weights="published")]
 
 
-def _blanket(n: int, d: int, s: int, epsilon: float, delta: float) -> float:
+def _blankets(counts: Ints, levels: Floats, d: int, s: int, delta: float) -> Floats:
+    """Returns m of each group, shape (groups,)."""
     # As Algorithm 2 where lambda = 1: p = infinity, beta = 1, q = d, and group privacy
     # for s items, as the error bound of the paper grows with s^2.
-    return smallest_blanket(
-        n, num_items=d, epsilon=epsilon, delta=delta, items_per_user=s
-    )
+    pairs = zip(counts.tolist(), levels.tolist(), strict=True)
+    blankets = [
+        smallest_blanket(n, num_items=d, epsilon=level, delta=delta, items_per_user=s)
+        for n, level in pairs
+    ]
+    return np.array(blankets)
 
 
 def _check_people(sets: Ints, level_indices: Ints, num_users: int) -> None:

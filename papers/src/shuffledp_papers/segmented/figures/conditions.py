@@ -16,13 +16,11 @@ class PrintedFigure:
     """One figure of the paper.
 
     Attributes:
-        title: Of the figure.
         data: "msnbc" or "synthetic".
         set_sizes: Numbers s of items of every user.
         shares: Names of the shares of the targets.
     """
 
-    title: str
     data: str
     set_sizes: tuple[int, ...]
     shares: tuple[str, ...]

@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from shuffledp_papers.figures.line_plot import draw
+from shuffledp_papers.figures.computed_figure import ComputedFigure
 from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Effort, Result
-from shuffledp_papers.figures.table import Cell, Table
+from shuffledp_papers.figures.result import Effort
+from shuffledp_papers.figures.table import Table
 from shuffledp_papers.segmented.figures.conditions import (
     FIGURES,
     Condition,
@@ -34,31 +34,23 @@ from shuffledp_papers.segmented.figures.error_points import (
 from shuffledp_papers.segmented.figures.simulated_errors import simulate_points
 
 
-def figure(title: str, conditions: Sequence[Condition]) -> Callable[[Effort], Result]:
+def figure(conditions: Sequence[Condition]) -> Callable[[Effort], ComputedFigure]:
     """Returns a function that computes a figure of these settings."""
 
-    def run(effort: Effort) -> Result:
+    def run(effort: Effort) -> ComputedFigure:
         rng = np.random.default_rng(effort.seed)
         settings: list[list[ErrorPoint]] = []
         for condition in effort.each(conditions):
             settings.append(simulate_points(condition, effort.repetitions, rng))
-        cells: dict[str, Cell] = {"targets": "0.5, 1, 2", "delta": "0.01 / n"}
-        return Result(
-            title=title,
-            setting=cells,
+        return ComputedFigure(
+            setting={"targets": "0.5, 1, 2", "delta": "0.01 / n"},
             table=Table.from_records(
                 point.record(least_of(points, PUBLISHED).predicted)
                 for points in settings
                 for point in points
             ),
-            keys=3,
             notes=(*figure_notes("segmented", "errors"), gain_note(settings)),
-            svg=draw(
-                title,
-                cells,
-                [panel_of(points) for points in settings],
-                description=f"{title}: errors against blanket messages per person",
-            ),
+            panels=[panel_of(points) for points in settings],
             comparisons=(
                 *(
                     comparison
@@ -73,6 +65,5 @@ def figure(title: str, conditions: Sequence[Condition]) -> Callable[[Effort], Re
 
 
 FIGURE_2, FIGURE_3, FIGURE_4, FIGURE_5, FIGURE_6 = (
-    figure(printed.title, conditions_of(printed))
-    for printed in (FIGURES[number] for number in "23456")
+    figure(conditions_of(FIGURES[number])) for number in "23456"
 )

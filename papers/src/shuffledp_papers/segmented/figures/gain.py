@@ -17,15 +17,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shuffledp.types import Floats
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Comparison, Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.line_plot import Curve, Panel
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.segmented.figures.competitors import (
     BallsIntoBins,
     Competitor,
-    balls_into_bins,
-    separate_balls_into_bins,
+    all_balls_into_bins,
     subexp_shuffle,
 )
 from shuffledp_papers.segmented.figures.conditions import (
@@ -42,7 +41,6 @@ CONDITIONS = tuple(
 )
 READINGS = ("together", "runs of its own", "population", "dummies")
 _RIVALS = ("MM", "SepMM", "Weighted SepMM", "Subexp, shuffle")
-_TITLE = "Wang et al. (2025), sections 6.1 and 6.4: how much less the error is"
 
 
 @dataclass(frozen=True)
@@ -75,13 +73,7 @@ def errors_of(condition: Condition, reading: str, *, seed: int) -> PredictedErro
     sets, num_items = condition.sets(np.random.default_rng(seed))
     people, s, delta = condition.people, condition.set_size, condition.delta
     truth: Floats = np.bincount(sets.ravel(), minlength=num_items) / condition.num_users
-    rivals = [
-        balls_into_bins(people, num_items=num_items, set_size=s, delta=delta),
-        separate_balls_into_bins(people, num_items=num_items, set_size=s, delta=delta),
-        separate_balls_into_bins(
-            people, num_items=num_items, set_size=s, delta=delta, weights="published"
-        ),
-    ]
+    rivals = all_balls_into_bins(people, num_items=num_items, set_size=s, delta=delta)
     if reading == "runs of its own":
         rivals = [_in_runs(rival, condition, num_items) for rival in rivals]
     # Variance of the shares if users are drawn from a population.
@@ -96,7 +88,7 @@ def errors_of(condition: Condition, reading: str, *, seed: int) -> PredictedErro
     return PredictedErrors(published + sampling, tuple(errors))
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Computes errors and gains of every setting under every reading."""
     rows: list[dict[str, Cell]] = []
     for condition in effort.each(CONDITIONS):
@@ -115,29 +107,12 @@ def run(effort: Effort) -> Result:
                     "gain over MM": errors.gain_over_mm,
                 }
             )
-    setting: dict[str, Cell] = {"targets": "0.5, 1, 2", "delta": "0.01 / n"}
     table = Table.from_records(rows)
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting={"targets": "0.5, 1, 2", "delta": "0.01 / n"},
         table=table,
-        keys=2,
-        notes=figure_notes("segmented", "segmented-gain"),
-        comparisons=(
-            Comparison(
-                "mean of the gains, all items of a person together",
-                "0.5",
-                float(np.mean(table.where("reading", "together").numbers("gain"))),
-                within=0.15,
-                why="The paper does not say how competitors were calibrated.",
-            ),
-        ),
-        svg=draw(
-            _TITLE,
-            setting,
-            [_panel(data, table) for data in ("msnbc", "synthetic")],
-            description="Gains of the published protocol by setting and reading",
-        ),
+        numbers=[float(np.mean(table.where("reading", "together").numbers("gain")))],
+        panels=[_panel(data, table) for data in ("msnbc", "synthetic")],
     )
 
 

@@ -5,9 +5,9 @@ import numpy as np
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 from shuffledp.types import Floats
-from shuffledp_papers.figures.line_plot import Curve, Panel, draw
-from shuffledp_papers.figures.notes import figure_notes
-from shuffledp_papers.figures.result import Effort, Result
+from shuffledp_papers.figures.computed_figure import ComputedFigure
+from shuffledp_papers.figures.line_plot import Curve, Panel
+from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table
 from shuffledp_papers.segmented.budget_search import (
     Privacy,
@@ -32,10 +32,9 @@ _COLUMNS = (
     "predicted",
     "simulated",
 )
-_TITLE = "Wang et al. (2025), Algorithm 1 with other randomizers"
 
 
-def run(effort: Effort) -> Result:
+def run(effort: Effort) -> ComputedFigure:
     """Computes budgets and errors of both families at every m."""
     rng = np.random.default_rng(effort.seed)
     counts = {t: int(s * NUM_USERS) for t, s in zip(TARGETS, SHARES, strict=True)}
@@ -58,24 +57,15 @@ def run(effort: Effort) -> Result:
                     **dict(zip(_COLUMNS, cells, strict=True)),
                 }
             )
-    setting: dict[str, Cell] = {
-        "people": NUM_USERS,
-        "targets": "0.5, 1, 2 at 25/50/25%",
-        "delta": DELTA,
-    }
     table = Table.from_records(rows)
-    return Result(
-        title=_TITLE,
-        setting=setting,
+    return ComputedFigure(
+        setting={
+            "people": NUM_USERS,
+            "targets": "0.5, 1, 2 at 25/50/25%",
+            "delta": DELTA,
+        },
         table=table,
-        keys=3,
-        notes=figure_notes("segmented", "segmented-any"),
-        svg=draw(
-            _TITLE,
-            setting,
-            [_panel(family.name, table) for family in families],
-            description="Errors of Algorithm 1 against blanket messages per person",
-        ),
+        panels=[_panel(family.name, table) for family in families],
     )
 
 

@@ -13,15 +13,13 @@ from shuffledp.types import Floats, Ints
 from shuffledp_papers.segmented.best_blanket import best_blanket
 from shuffledp_papers.segmented.figures.competitors import (
     Competitor,
-    balls_into_bins,
-    separate_balls_into_bins,
+    all_balls_into_bins,
     subexp_local,
     subexp_shuffle,
 )
 from shuffledp_papers.segmented.figures.conditions import TARGETS, Condition
 from shuffledp_papers.segmented.figures.error_points import OURS, PUBLISHED, ErrorPoint
-from shuffledp_papers.segmented.privacy import smallest_blanket
-from shuffledp_papers.segmented.protocol import published_rates
+from shuffledp_papers.segmented.protocol import error_kinks, published_items
 
 BLANKETS = (0.1, 0.2, 0.35, 0.6, 1.0, 1.7, 3.0, 5.5, 10.0)
 # The search for the best m begins at this part of the smallest kink of the error.
@@ -45,9 +43,11 @@ def simulate_points(
     truth = (
         np.bincount(sets.ravel(), minlength=num_items)[:num_items] / condition.num_users
     )
+    published = [published_at(condition, num_items, blanket) for blanket in BLANKETS]
+    published.append(published_at_best(condition, num_items, truth))
     points: list[ErrorPoint] = []
     for name, protocols in (
-        (PUBLISHED, _published_protocols(condition, num_items, truth)),
+        (PUBLISHED, published),
         (OURS, _certified_protocols(condition, num_items)),
     ):
         # The last protocol is the one at its best m.
@@ -90,16 +90,12 @@ def published_at_best(condition: Condition, num_items: int, truth: Floats) -> It
         protocol = published_at(condition, num_items, blanket)
         return protocol.predicted_mse(condition.people, truth)
 
-    kinks = [
-        smallest_blanket(
-            condition.num_users,
-            num_items=num_items,
-            epsilon=target,
-            delta=condition.delta,
-            items_per_user=condition.set_size,
-        )
-        for target in TARGETS
-    ]
+    kinks = error_kinks(
+        condition.people,
+        num_items=num_items,
+        set_size=condition.set_size,
+        delta=condition.delta,
+    )
     # For these very data, which favors the published protocol.
     best = best_blanket(error, kinks, below=_BELOW)
     return published_at(condition, num_items, best)
@@ -107,23 +103,13 @@ def published_at_best(condition: Condition, num_items: int, truth: Floats) -> It
 
 def published_at(condition: Condition, num_items: int, blanket: float) -> Items:
     """Returns the published protocol with m = `blanket`."""
-    rates = published_rates(
+    return published_items(
         condition.people,
         num_items=num_items,
         set_size=condition.set_size,
-        blanket=blanket,
         delta=condition.delta,
+        blanket=blanket,
     )
-    size = condition.set_size
-    return Items(num_items, size, TARGETS, rates, blanket, noise="bernoulli")
-
-
-def _published_protocols(
-    condition: Condition, num_items: int, truth: Floats
-) -> list[Items]:
-    """Returns the published protocol at every m; the last is the best."""
-    protocols = [published_at(condition, num_items, blanket) for blanket in BLANKETS]
-    return [*protocols, published_at_best(condition, num_items, truth)]
 
 
 def _certified_protocols(condition: Condition, num_items: int) -> list[Items]:
@@ -158,13 +144,7 @@ def _competitors(condition: Condition, num_items: int) -> list[Competitor]:
     return [
         subexp_local(people, num_items=num_items, set_size=s),
         subexp_shuffle(people, num_items=num_items, set_size=s, delta=delta),
-        balls_into_bins(people, num_items=num_items, set_size=s, delta=delta),
-        separate_balls_into_bins(
-            people, num_items=num_items, set_size=s, delta=delta, weights="equal"
-        ),
-        separate_balls_into_bins(
-            people, num_items=num_items, set_size=s, delta=delta, weights="published"
-        ),
+        *all_balls_into_bins(people, num_items=num_items, set_size=s, delta=delta),
     ]
 
 
