@@ -10,11 +10,19 @@ import shuffledp as sdp
 from shuffledp.population import Population
 from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.bounds.gaussian_profile import gaussian_delta
+from shuffledp_papers.bounds.two_counts import clone_count
 from shuffledp_papers.court.case import NoiseAttack
 from shuffledp_papers.court.case_registry import all_cases
+from shuffledp_papers.court.small.programs import program_of
+from shuffledp_papers.court.small.shrink import printed
 from shuffledp_papers.eapes.normal_limit import normal_distances
 from shuffledp_papers.hypothesis_testing.hypothesis_testing_bound import (
     HypothesisTesting,
+    _Tests,
+)
+from shuffledp_papers.hypothesis_testing.type_one_errors import (
+    laplace_clone_probabilities,
+    laplace_target_error,
 )
 
 CASES = {case.name: case for case in all_cases()}
@@ -63,6 +71,45 @@ def test_theorem_2_fails_where_no_budgets_are_equal_as_well() -> None:
     mended = HypothesisTesting(as_printed=False)
 
     assert case.attack(epsilon) > 30 * mended.stated_delta(case.attack.ran, epsilon)
+
+
+@pytest.mark.parametrize("as_printed", [True, False])
+def test_five_lines_refute_theorem_2_whatever_the_sums_and_sets_are(
+    as_printed: bool,
+) -> None:
+    claimed, reached = printed(program_of("V8c").text)
+    # Alone at the largest budget: < and <= agree.
+    people = Population.from_counts({3.0: 1, 4.9: 73, 5.0: 1})
+
+    stated = HypothesisTesting(as_printed=as_printed).stated_delta(
+        Setting(people, sdp.Laplace(), 5.0), math.log(1.1)
+    )
+
+    # The lines leave out that the careful person may hide the target user, too.
+    assert stated <= claimed < reached
+    assert claimed <= 1.03 * stated
+
+
+@pytest.mark.parametrize(
+    ("name", "budgets", "counts", "stated"),
+    [("V8", [0.5, 2.0], [1, 9998], 0.488), ("V7b-2", [3.0], [999], 0.777)],
+)
+def test_with_the_printed_sign_equal_budgets_leave_a_claim_that_stands(
+    name: str, budgets: list[float], counts: list[int], stated: float
+) -> None:
+    case = CASES[name]
+    epsilon = case.claim().epsilon
+    assert epsilon is not None
+    clones = clone_count(
+        2.0 * laplace_clone_probabilities(np.array(budgets), budgets[-1], strict=True),
+        np.array(counts),
+    )
+
+    tests = _Tests(clones, laplace_target_error(budgets[-1]), 0.0, as_printed=False)
+
+    # What the record names.
+    assert tests.delta(epsilon) == pytest.approx(stated, abs=5e-4)
+    assert tests.delta(epsilon) > case.attack(epsilon)
 
 
 def test_eq_5_is_not_largest_at_the_largest_budget() -> None:

@@ -43,7 +43,9 @@ These programs print what is claimed and what is reached, without this library;
 `shuffledp claims --case V8 --python | python` runs one. n is the number of people, v the
 victim's budget, b everybody else's, e the epsilon of both numbers; d is a delta, a
 dimension, or a number of items, k a number of categories or coordinates, l a sampling rate;
-t is where messages are counted. Programs about statements have the letters of their papers.
+t is where messages are counted. In that of V8b and V8c one person has the largest budget,
+b, all but two have c, and E is e^epsilon - 1. Programs about statements have the letters of
+their papers.
 
 <!-- fmt: off -->
 """
@@ -122,7 +124,7 @@ def _table(rulings: Sequence[Ruling]) -> list[str]:
 
 def _programs(fallen: Sequence[Ruling]) -> list[str]:
     """Returns every program once, below the names of its cases."""
-    # Cases of one claim share a program, such as V8, V8b and V8c.
+    # Cases of one claim share a program, such as V8b and V8c.
     cases: dict[str, list[str]] = {}
     for ruling in fallen:
         cases.setdefault(program_of(ruling.case).text, []).append(ruling.case)
