@@ -88,7 +88,7 @@ def _add_single(table: Table, plan: CountsPlan, single: CollectionDesign) -> Non
         "1",
         f"{single.bits / 8.0:.3g}",
         "constant",
-        "",
+        _lines(["1"] * len(levels)),
         _lines([plain(level.epsilon_central) for level in levels]),
         _lines([plain(level.epsilon_central_lower) for level in levels]),
         _lines([local_text(level.chosen, f"{level.chosen:.3g}") for level in levels]),
