@@ -26,7 +26,7 @@ from shuffledp.accounting.account import account
 from shuffledp.accounting.counts.slot_noise import SlotNoise
 from shuffledp.errors import CertificationError
 from shuffledp.matplotlib_picture import new_figure
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_plan import CountsPlan, plan_counts
 from shuffledp.statistics.counts.counts_search import CountsDesign, CountsSearch

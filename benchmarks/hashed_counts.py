@@ -17,7 +17,7 @@ import numpy as np
 from machine import describe
 
 from shuffledp.errors import CertificationError
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_search import CountsDesign, CountsSearch
 from shuffledp.statistics.counts.hashed_counts import NAME, hashed_counts

@@ -15,7 +15,7 @@ import numpy as np
 from machine import describe
 
 from shuffledp.errors import CertificationError
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_plan import plan_counts
 from shuffledp.statistics.counts.counts_search import CountsSearch

@@ -1,9 +1,7 @@
 """Noise of the shuffler and in slots, against enumerations by definition."""
 
-import ast
 import itertools
 import math
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb, fmpq
+from imported_packages import imported_packages
 
 import shuffledp_check_noise as noise
 
@@ -120,12 +119,6 @@ def test_too_few_slots_are_not_told(changes: dict[str, Any]) -> None:
 
 def test_the_file_is_short_and_imports_neither_the_library_nor_numpy() -> None:
     text = Path(noise.__file__).read_text("utf-8")
-    modules: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            modules |= {alias.name.partition(".")[0] for alias in node.names}
-        if isinstance(node, ast.ImportFrom):
-            modules.add((node.module or "").partition(".")[0])
 
     assert len(text.splitlines()) <= 500
-    assert modules - set(sys.stdlib_module_names) == {"flint", "shuffledp_check"}
+    assert imported_packages(text) == {"flint", "shuffledp_check"}

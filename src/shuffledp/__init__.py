@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         UnknownLevelError,
     )
     from shuffledp.identity import Identity
-    from shuffledp.planning.protocol_plan import Wish
+    from shuffledp.planning.wish import Wish
     from shuffledp.population import Population
     from shuffledp.randomizers.clip_laplace import ClipLaplace
     from shuffledp.randomizers.declared_ratios import DeclaredRatios

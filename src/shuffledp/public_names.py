@@ -80,7 +80,7 @@ MODULES = {
     "UnlistedStringsEstimate": "statistics.questionnaire.texts.unlisted_strings_estimate",
     "UnlistedStringsQuestion": "statistics.questionnaire.texts.unlisted_strings_question",
     "Verification": "accounting.verification",
-    "Wish": "planning.protocol_plan",
+    "Wish": "planning.wish",
     "account": "accounting.account",
     "draw_budgets": "budget_distributions",
     "largest_budget": "accounting.calibration",

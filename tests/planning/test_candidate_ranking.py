@@ -10,7 +10,7 @@ from shuffledp.planning.candidate_ranking import (
     left_out_reasons,
     people_estimate,
 )
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.mean.mean_plan import plan_mean
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from shuffledp.accounting.account import account
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_plan import CountsPlan, plan_counts
 from shuffledp.statistics.counts.counts_plan_table import counts_plan_tables

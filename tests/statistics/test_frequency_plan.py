@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from shuffledp import CertificationError, Frequency, InvalidInputError, Population
-from shuffledp.planning.protocol_plan import ProtocolPlan, Wish
+from shuffledp.planning.protocol_plan import ProtocolPlan
+from shuffledp.planning.wish import Wish
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.statistics.items.plan import PLAN
 
 

@@ -9,7 +9,8 @@ from oracles.means import mean_by
 from shuffledp import CertificationError, InvalidInputError, Mean, Population, account
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.planning.collection_design import CollectionDesign
-from shuffledp.planning.protocol_plan import ProtocolPlan, Wish
+from shuffledp.planning.protocol_plan import ProtocolPlan
+from shuffledp.planning.wish import Wish
 from shuffledp.statistics.frequency.frequency_plan import plan_frequency
 from shuffledp.statistics.mean import mean_plan as planning
 from shuffledp.statistics.mean.mean_plan import plan_mean

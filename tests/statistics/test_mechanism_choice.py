@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shuffledp as sdp
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.statistics.mean.mechanism_choice import (
     fit_size,
     plan_name,

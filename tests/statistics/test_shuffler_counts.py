@@ -9,7 +9,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import InvalidInputError
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.reports import ShuffledReports
 from shuffledp.statistics.counts.counts_plan import plan_counts
 from shuffledp.statistics.counts.counts_search import CountsSearch

@@ -13,7 +13,7 @@ from shuffledp.cli.shared_options import absent_option, json_option
 from shuffledp.cli.waiting import naming
 from shuffledp.errors import InvalidInputError
 from shuffledp.planning.plan_declaration import PlanDeclaration
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.statistics.statistic_catalog import PLANS, plan_named
 
 _LEVELS = click.option(

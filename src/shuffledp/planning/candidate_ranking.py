@@ -16,7 +16,7 @@ from typing import Any
 from shuffledp.accounting.fitted_budgets import estimated_people
 from shuffledp.accounting.promise import Promise
 from shuffledp.errors import CertificationError
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.types import Mode
 
@@ -53,9 +53,9 @@ class Candidate:
         return self.least == self.most
 
     @classmethod
-    def certain(cls, name: str, error: float, *, unbiased: bool = True) -> "Candidate":
-        """Returns a candidate whose levels are given or certified."""
-        return cls(name, error, error, error, unbiased)
+    def certain(cls, name: str, error: float) -> "Candidate":
+        """Returns an unbiased candidate whose levels are given or certified."""
+        return cls(name, error, error, error)
 
     @classmethod
     def for_targets(

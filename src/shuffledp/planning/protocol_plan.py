@@ -1,16 +1,9 @@
-"""Query and result of a planner."""
+"""Result of a planner."""
 
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.accounting.account import account
-from shuffledp.accounting.accounting_query import check_delta, check_whole
-from shuffledp.accounting.calibration import largest_budgets
-from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.promise import Promise
-from shuffledp.errors import InvalidInputError
 from shuffledp.format_number import finite_or_none, plain
 from shuffledp.matplotlib_picture import MatplotlibPicture
 from shuffledp.planning.collection_design import (
@@ -20,104 +13,11 @@ from shuffledp.planning.collection_design import (
     recommended,
 )
 from shuffledp.planning.error_picture import errors_picture
-from shuffledp.population import Population
+from shuffledp.planning.wish import Wish
 from shuffledp.text_tables import TextTable, as_html, as_text
 
 if TYPE_CHECKING:
     import polars as pl
-
-NO_INFORMATION = "messages of people at level 0 carry no information."
-
-
-@dataclass(frozen=True)
-class Wish:
-    """Requirements of a collection: levels on devices, or targets after the shuffle.
-
-    >>> wish = Wish(targets={0.05: 3_000, 0.1: 1_000}, delta=1e-6)
-    >>> wish.num_users
-    4000
-
-    Attributes:
-        levels: {privacy level: people}, or None.
-        targets: {central epsilon: people}, or None; each protocol then gets the largest
-            levels that keep them.
-        delta: Of central guarantees, in (0, 1).
-        absent: Number of other people who may be absent or collude.
-    """
-
-    levels: Mapping[float, int] | None = None
-    targets: Mapping[float, int] | None = None
-    delta: float = 1e-6
-    absent: int = 0
-
-    def __post_init__(self) -> None:
-        for given in (self.levels, self.targets):
-            if given is not None and not isinstance(given, Mapping):
-                raise InvalidInputError(
-                    f"Expected {{epsilon: people}}, got {type(given).__name__}."
-                )
-        if (self.levels is None) == (self.targets is None):
-            raise InvalidInputError(
-                "Expected either privacy levels or central targets, one of the two."
-            )
-        # Raises unless epsilons are valid and there is at least one person at each.
-        Population.from_counts(dict(self.asked))
-        check_delta(self.delta)
-        check_whole(self.absent, "absent people", least=0)
-
-    @property
-    def asked(self) -> Mapping[float, int]:
-        """People at each level or, if targets were given, at each target."""
-        given = self.targets if self.levels is None else self.levels
-        return given or {}
-
-    @property
-    def num_users(self) -> int:
-        """The number of people."""
-        return sum(self.asked.values())
-
-    @property
-    def strictest(self) -> "Wish":
-        """The same wish with the smallest level or target for all people."""
-        return self._for_all(min(self.asked))
-
-    @property
-    def loosest(self) -> "Wish":
-        """The same wish with the largest level or target for all people."""
-        return self._for_all(max(self.asked))
-
-    def _for_all(self, epsilon: float) -> "Wish":
-        uniform = {epsilon: self.num_users}
-        if self.levels is None:
-            return replace(self, targets=uniform)
-        return replace(self, levels=uniform)
-
-    def fit(self, protocol: Any) -> tuple[Population, Guarantee]:
-        """Returns the levels for a protocol, and their guarantee.
-
-        Raises:
-            CertificationError: If no levels meet the targets.
-        """
-        if self.targets is not None:
-            promise = Promise(protocol, self.delta, self.absent)
-            # Each protocol gets its own levels: the largest that meet the targets.
-            answer = largest_budgets(promise, self.targets)
-            return answer.people, answer.guarantee
-        people = Population.from_counts(dict(self.asked))
-        # No quantiles: yardsticks need the central epsilon of every level.
-        guarantee = account(
-            protocol, people, delta=self.delta, absent=self.absent, quantiles=False
-        )
-        return people, guarantee
-
-
-def predictable(error_of: Callable[[Population], float], people: Population) -> float:
-    """Returns a predicted error, infinite where messages carry no information."""
-    # At level 0, analyzers raise InvalidInputError: "nothing but noise".
-    try:
-        return error_of(people)
-    except InvalidInputError:
-        return math.inf
 
 
 @dataclass(frozen=True, eq=False, repr=False)

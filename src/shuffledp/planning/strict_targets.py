@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shuffledp.format_number import plain
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 
 # Smaller targets of a larger share of people are no exception.
 _FEW = 0.05

@@ -14,7 +14,7 @@ import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.planning.collection_design import CollectionDesign, Yardstick
-from shuffledp.planning.protocol_plan import Wish, predictable
+from shuffledp.planning.wish import Wish, predictable
 from shuffledp.population import Population
 from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
 from shuffledp.types import Floats

@@ -6,7 +6,8 @@ from typing import Any, Protocol
 
 from shuffledp.labels import StatisticLabels
 from shuffledp.parameter import Parameter
-from shuffledp.planning.protocol_plan import ProtocolPlan, Wish
+from shuffledp.planning.protocol_plan import ProtocolPlan
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.types import Mode
 

@@ -9,7 +9,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.accounting.counts.bucket_pair import BucketChange, BucketPair
 from shuffledp.accounting.counts.count_noise import PoissonNoise
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.statistics.questionnaire.approximate_delta import approximate_delta
 from shuffledp.statistics.questionnaire.questionnaire_plan import plan_questionnaire
 

@@ -13,7 +13,7 @@ from shuffledp.errors import (
     PopulationError,
     UnknownLevelError,
 )
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion

@@ -10,7 +10,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.privacy_profile import privacy_profile
 from shuffledp.errors import InvalidInputError
 from shuffledp.format_number import plain
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp_services.explore.explore_query import ExploreQuery
 from shuffledp_services.explore.exports import command_of, python_of
 from shuffledp_services.explore.task_export import task_of

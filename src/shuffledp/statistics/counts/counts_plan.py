@@ -11,7 +11,7 @@ from shuffledp.accounting.counts.rate_statement import check_delta
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.planning.collection_design import CollectionDesign, recommended
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_search import CountsDesign, CountsSearch
 from shuffledp.statistics.counts.hashed_counts import hashed_counts

@@ -10,7 +10,7 @@ from dataclasses import replace
 from shuffledp.accounting.account import account
 from shuffledp.accounting.items.report_sizing import keeps_targets
 from shuffledp.errors import CertificationError
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_search import CountsDesign
 from shuffledp.statistics.questionnaire.hashed.hashed_choice_question import (

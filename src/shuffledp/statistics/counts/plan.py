@@ -5,7 +5,7 @@ from typing import Any
 
 from shuffledp.parameter import Parameter
 from shuffledp.planning.plan_declaration import PlanDeclaration, PlanOutput
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.statistics.counts.counts_plan import plan_counts
 from shuffledp.statistics.counts.counts_plan_table import counts_plan_tables
 from shuffledp.statistics.counts.noise_families import USUAL_MESSAGES

@@ -6,7 +6,7 @@ import numpy as np
 
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.planning.collection_design import Yardstick
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_search import CountsSearch
 from shuffledp.statistics.counts.hashed_counts import hashed_counts

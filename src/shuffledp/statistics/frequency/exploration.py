@@ -1,7 +1,8 @@
 """Frequencies as a page explores them."""
 
 from shuffledp.parameter import Parameter
-from shuffledp.planning.protocol_plan import ProtocolPlan, Wish
+from shuffledp.planning.protocol_plan import ProtocolPlan
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import build, mechanisms_for
 from shuffledp.statistics.exploration import AssumedValue, Terms

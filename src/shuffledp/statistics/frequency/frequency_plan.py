@@ -17,12 +17,8 @@ from shuffledp.planning.collection_design import (
     ValueAssumption,
     recommended,
 )
-from shuffledp.planning.protocol_plan import (
-    NO_INFORMATION,
-    ProtocolPlan,
-    Wish,
-    predictable,
-)
+from shuffledp.planning.protocol_plan import ProtocolPlan
+from shuffledp.planning.wish import NO_INFORMATION, Wish, predictable
 from shuffledp.planning.yardsticks import yardsticks
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import mechanism_class, mechanisms_for
@@ -221,17 +217,14 @@ def _passed_over(
     """
     usual = Frequency(oracles[0][1].num_categories, mode)
 
-    def error_of(protocol: Frequency, people: Population) -> float:
-        return predictable(partial(protocol.predicted_error, share=share), people)
-
     def estimate(targets: Wish, *, protocol: Frequency) -> float:
-        return error_of(protocol, people_estimate(targets, protocol))
+        return _error(protocol, people_estimate(targets, protocol), share)
 
     candidates = []
     for name, oracle in oracles:
         protocol = Frequency(oracle.num_categories, mode, oracle)
         if wish.targets is None or protocol == usual:
-            candidates.append(Candidate.certain(name, error_of(protocol, fitted)))
+            candidates.append(Candidate.certain(name, _error(protocol, fitted, share)))
         else:
             of_targets = partial(estimate, protocol=protocol)
             candidates.append(Candidate.for_targets(name, wish, of_targets))
@@ -266,7 +259,7 @@ def _design(
     share: float,
 ) -> CollectionDesign | None:
     people, guarantee = fitted
-    error = predictable(partial(protocol.predicted_error, share=share), people)
+    error = _error(protocol, people, share)
     # Infinite: messages carry no information.
     if math.isinf(error):
         return None
@@ -282,6 +275,10 @@ def _design(
     )
 
 
+def _error(protocol: Frequency, people: Population, share: float) -> float:
+    return predictable(partial(protocol.predicted_error, share=share), people)
+
+
 def _oracles(
     kinds: Sequence[type[PlannedOracle]],
     k: int,
@@ -292,8 +289,7 @@ def _oracles(
     """Yields the candidate randomizers, with the best sizes at these levels."""
 
     def error(oracle: FrequencyOracle) -> float:
-        protocol = Frequency(k, mode, oracle)
-        return predictable(partial(protocol.predicted_error, share=share), people)
+        return _error(Frequency(k, mode, oracle), people, share)
 
     for kind in kinds:
         for family in kind.families(k):

@@ -10,7 +10,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require_feature
 from shuffledp.parameter import Parameter
 from shuffledp.planning.plan_declaration import PlanDeclaration, PlanOutput
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.statistics.items.items_table import items_plan_table, items_plan_to_dict
 

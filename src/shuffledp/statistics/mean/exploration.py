@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from shuffledp.planning.protocol_plan import ProtocolPlan, Wish
+from shuffledp.planning.protocol_plan import ProtocolPlan
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import NUMBER_MECHANISMS, number_randomizer
 from shuffledp.statistics.exploration import AssumedValue, Terms

@@ -14,11 +14,8 @@ from shuffledp.planning.collection_design import (
     ValueAssumption,
     recommended,
 )
-from shuffledp.planning.protocol_plan import (
-    NO_INFORMATION,
-    ProtocolPlan,
-    Wish,
-)
+from shuffledp.planning.protocol_plan import ProtocolPlan
+from shuffledp.planning.wish import NO_INFORMATION, Wish
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import CATALOG, NUMBER_MECHANISMS

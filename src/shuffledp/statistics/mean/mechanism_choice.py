@@ -10,7 +10,7 @@ import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.planning.candidate_ranking import people_estimate
-from shuffledp.planning.protocol_plan import Wish, predictable
+from shuffledp.planning.wish import Wish, predictable
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import (
     CATALOG,

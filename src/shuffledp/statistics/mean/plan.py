@@ -6,7 +6,7 @@ from typing import Any
 from shuffledp.parameter import Parameter
 from shuffledp.planning.plan_declaration import PlanDeclaration, PlanOutput
 from shuffledp.planning.plan_table import plan_tables
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.statistics.mean.mean_plan import plan_mean
 from shuffledp.statistics.mean.protocol import HIGH, LOW
 

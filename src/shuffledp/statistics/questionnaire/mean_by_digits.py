@@ -3,7 +3,7 @@
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.planning.collection_design import Yardstick
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.statistics.questionnaire.number_question import NumberQuestion
 from shuffledp.statistics.questionnaire.questionnaire_plan import plan_questionnaire
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from shuffledp.parameter import Parameter
 from shuffledp.planning.plan_declaration import PlanDeclaration, PlanOutput
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.statistics.questionnaire.parameters import MAX_MESSAGES
 from shuffledp.statistics.questionnaire.question_file import read_questions
 from shuffledp.statistics.questionnaire.questionnaire_plan import plan_questionnaire

@@ -18,12 +18,12 @@ from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.format_number import plain
 from shuffledp.planning.collection_design import ValueAssumption
-from shuffledp.planning.protocol_plan import Wish
 from shuffledp.planning.strict_targets import (
     StrictTargets,
     strict_targets,
     without_strict_targets,
 )
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
 from shuffledp.statistics.questionnaire.expected_answers import (

@@ -12,7 +12,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInputError
 from shuffledp.format_number import plain
 from shuffledp.labels import StatisticLabels
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.manipulation import Manipulation, manipulation_of

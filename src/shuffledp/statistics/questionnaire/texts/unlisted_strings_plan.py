@@ -6,7 +6,7 @@ from typing import Any
 from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import CertificationError
-from shuffledp.planning.protocol_plan import Wish
+from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.statistics.questionnaire.protocol import Questionnaire
 from shuffledp.statistics.questionnaire.questionnaire_plan import (
