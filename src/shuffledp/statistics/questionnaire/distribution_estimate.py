@@ -1,6 +1,5 @@
 """Estimated distribution of a number: bins, distribution function, ranges, quantiles."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +9,12 @@ from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.projection import project_monotone
 from shuffledp.arguments import expect_instance
-from shuffledp.arrays import as_number, float_array
-from shuffledp.errors import InvalidInputError
+from shuffledp.statistics.questionnaire.distribution_ranges import (
+    bins_between,
+    checked_shares,
+    monotone_quantiles,
+    quantile_intervals,
+)
 from shuffledp.statistics.questionnaire.interval_tree import consistent_bins
 from shuffledp.statistics.questionnaire.question import (
     QuestionCounts,
@@ -22,9 +25,6 @@ from shuffledp.statistics.questionnaire.share_estimate import (
     ShareEstimate,
 )
 from shuffledp.types import Floats
-
-# Standard errors from 0 at which a number of people may be divided by.
-_FAR = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +112,7 @@ class DistributionEstimate(QuestionEstimate):
         shares = self.counts.combine(labels, below, constant)
         if not self.with_skips:
             return shares
-        answered, error = self.answered.value[0], self.answered.standard_error[0]
-        part = max(answered, LEAST_ANSWERS) / n
+        part = max(self.answered.value[0], LEAST_ANSWERS) / n
         ratios = shares.value / part
         # The linear part of below / answered, at the estimated ratios: with -skips for the
         # number of those who answered, but for a constant.
@@ -124,19 +123,7 @@ class DistributionEstimate(QuestionEstimate):
                 for low, matrix in zip(below, self.matrices, strict=True)
             ),
         )
-        # Far from 0, ratios are about normal.
-        known = answered > _FAR * error
-        return ShareEstimate(
-            labels,
-            ratios,
-            np.where(known, linear.standard_error, math.inf),
-            np.where(known, linear.excess_kurtosis, 0.0),
-            n,
-            shares,
-            self.answered,
-            # Dishonest people may skip, too: no multiple of one message bounds a ratio.
-            message_shift=np.full(len(labels), math.inf),
-        )
+        return ShareEstimate.of(shares, self.answered, linear)
 
     @property
     def with_skips(self) -> bool:
@@ -160,7 +147,7 @@ class DistributionEstimate(QuestionEstimate):
         Raises:
             InvalidInputError: If they are not edges in this order.
         """
-        inside = _bins_between(self.edges, low, high)
+        inside = bins_between(self.edges, low, high)
         rows = tuple(m[inside].sum(axis=0, keepdims=True) for m in self.matrices)
         constant = self.num_users * float(self.shares[inside].sum())
         return self.counts.combine((f"{low:g} to {high:g}",), rows, constant)
@@ -187,7 +174,9 @@ class DistributionEstimate(QuestionEstimate):
         Raises:
             InvalidInputError: If a share is out of range.
         """
-        return self._quantiles(_shares_of(shares), self.distribution().value)
+        return monotone_quantiles(
+            self.edges, self.distribution().value, checked_shares(shares)
+        )
 
     def quantile_ends(
         self, shares: ArrayLike, report_size: float, num_liars: int = 1
@@ -205,23 +194,19 @@ class DistributionEstimate(QuestionEstimate):
         Raises:
             InvalidInputError: If a share is out of range, or there are not as many people.
         """
-        wanted, below = _shares_of(shares), self.distribution()
+        wanted, below = checked_shares(shares), self.distribution()
         # Infinite where all who answered may be dishonest: any number is possible then.
         shift = below.manipulation(report_size, num_liars)
         # Where the function is level, either end of a level may be the quantile.
         ends = (
-            self._quantiles(np.nextafter(wanted, 0.0), below.value + shift),
-            self._quantiles(np.nextafter(wanted, 1.0), below.value - shift),
+            monotone_quantiles(
+                self.edges, below.value + shift, np.nextafter(wanted, 0.0)
+            ),
+            monotone_quantiles(
+                self.edges, below.value - shift, np.nextafter(wanted, 1.0)
+            ),
         )
         return np.stack(ends, axis=1)
-
-    def _quantiles(self, wanted: Floats, below: Floats) -> Floats:
-        raw = np.concatenate([[0.0], np.clip(below, 0.0, 1.0), [1.0]])
-        # Halfway between the smallest monotone function above and the largest below.
-        above = np.maximum.accumulate(raw)
-        under = np.minimum.accumulate(raw[::-1])[::-1]
-        numbers: Floats = np.interp(wanted, 0.5 * (above + under), self.edges)
-        return numbers
 
     def quantile_intervals(self, shares: ArrayLike, confidence: float = 0.95) -> Floats:
         """Returns confidence intervals of quantiles, shape (q, 2).
@@ -236,18 +221,10 @@ class DistributionEstimate(QuestionEstimate):
         Raises:
             InvalidInputError: If a share or the confidence is out of range.
         """
-        wanted = _shares_of(shares)
+        wanted = checked_shares(shares)
         reach(confidence)  # Checks it.
         ends = self.distribution().interval(confidence)
-        low = np.concatenate([[0.0], ends[:, 0], [1.0]])
-        high = np.concatenate([[0.0], ends[:, 1], [1.0]])
-        intervals = np.empty((wanted.size, 2))
-        for index, share in enumerate(wanted.tolist()):
-            reached = int(np.argmax(high >= share))
-            last = low.size - 1 - int(np.argmax((low <= share)[::-1]))
-            first_edge, last_edge = max(reached - 1, 0), min(last + 1, low.size - 1)
-            intervals[index] = self.edges[first_edge], self.edges[last_edge]
-        return intervals
+        return quantile_intervals(self.edges, ends, wanted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +271,7 @@ class ConsistentDistribution(ConsistentEstimate):
     def between(self, low: float, high: float) -> ConsistentEstimate:
         """Returns the number of people between two edges: see `DistributionEstimate`."""
         unbiased = self.raw.between(low, high)
-        bins = self.value[_bins_between(self.raw.edges, low, high)]
+        bins = self.value[bins_between(self.raw.edges, low, high)]
         total = np.array([bins.sum()])
         return ConsistentEstimate(
             unbiased, total, self.lowest, self.highest, unbiased.labels
@@ -310,26 +287,9 @@ class ConsistentDistribution(ConsistentEstimate):
             InvalidInputError: If a share is out of range.
         """
         function = np.concatenate([[0.0], self.below, [1.0]])
-        numbers: Floats = np.interp(_shares_of(shares), function, self.raw.edges)
+        numbers: Floats = np.interp(checked_shares(shares), function, self.raw.edges)
         return numbers
 
     def quantile_intervals(self, shares: ArrayLike, confidence: float = 0.95) -> Floats:
         """Returns the intervals of the unbiased estimate: see `DistributionEstimate`."""
         return self.raw.quantile_intervals(shares, confidence)
-
-
-def _bins_between(edges: Floats, low: float, high: float) -> slice:
-    low, high = as_number(low, "low"), as_number(high, "high")
-    first, last = (np.flatnonzero(edges == edge) for edge in (low, high))
-    if first.size != 1 or last.size != 1 or first[0] >= last[0]:
-        raise InvalidInputError(
-            f"Expected two edges in ascending order, got {low:g} and {high:g}."
-        )
-    return slice(int(first[0]), int(last[0]))
-
-
-def _shares_of(shares: ArrayLike) -> Floats:
-    wanted = float_array(shares, "shares")
-    if not np.all((wanted > 0.0) & (wanted < 1.0)):
-        raise InvalidInputError("Expected shares between 0 and 1.")
-    return wanted
