@@ -11,7 +11,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.display_text import rounded
 from shuffledp.errors import InvalidInputError
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.randomizers.catalog import number_randomizer
 from shuffledp.report.files import write_report
 
@@ -23,7 +23,7 @@ from shuffledp.report.files import write_report
 def test_half_of_a_range_is_exact_up_to_rounding(low: float, high: float) -> None:
     exact = (Fraction(high) - Fraction(low)) / 2
 
-    assert abs(Fraction(value_range(low, high)) - exact) <= exact * Fraction(1, 2**50)
+    assert abs(Fraction(half_range(low, high)) - exact) <= exact * Fraction(1, 2**50)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_other_ranges_are_refused_with_the_reason(
     low: float, high: float, words: str
 ) -> None:
     calls: list[Any] = [
-        value_range,
+        half_range,
         sdp.Mean,
         sdp.Laplace,
         lambda low, high: sdp.NumberQuestion("x", low, high),

@@ -20,7 +20,7 @@ from typing import Any
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_label
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 
 MOST_BINS = 1024
 MOST_DIGITS = 24
@@ -72,7 +72,7 @@ class AskedNumber:
             raise InvalidInputError(f"Expected a unit as text, got {self.unit!r:.40}.")
         for name in ("low", "high"):
             object.__setattr__(self, name, _number(getattr(self, name)))
-        value_range(self.low, self.high)
+        half_range(self.low, self.high)
         if type(self.skippable) is not bool:
             raise InvalidInputError("Expected skippable as true or false.")
         if (self.edges is None) is (self.steps is None):

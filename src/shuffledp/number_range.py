@@ -12,10 +12,10 @@ _LEAST_PART = 1e-10
 _LEAST_WIDTH = 1e-300
 
 
-def value_range(low: float, high: float) -> float:
+def half_range(low: float, high: float) -> float:
     """Returns half the length of the interval of possible values.
 
-    >>> value_range(-1, 3)
+    >>> half_range(-1, 3)
     2.0
 
     Raises:

@@ -72,7 +72,7 @@ class Tally:
             raise InvalidInputError("Expected people by cohorts and levels.")
         if self.counts.ndim != 3 or self.counts.shape[:2] != (cohorts, piles):
             raise InvalidInputError("Expected counts by cohorts and piles.")
-        if self.people.dtype != np.int64 or not _are_whole(self.counts):
+        if self.people.dtype != np.int64 or not _are_integers(self.counts):
             raise InvalidInputError("Expected whole numbers in a tally.")
         # In floats: a sum of 64-bit integers could overflow and pass.
         if np.any(self.people < 0) or self.people.sum(dtype=np.float64) > MAX_USERS:
@@ -186,8 +186,8 @@ class Tally:
             return cls(
                 Identity.from_record(record["protocol"]),
                 _levels(record["levels"]),
-                _whole(record["people"]).astype(np.int64),
-                _whole(record["counts"]),
+                _integer_array(record["people"]).astype(np.int64),
+                _integer_array(record["counts"]),
             )
         except (InvalidInputError, TypeError, ValueError, OverflowError) as error:
             raise DataError(f"Expected a tally that makes sense: {error}") from error
@@ -237,11 +237,11 @@ def _sum(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
     return total
 
 
-def _whole(values: object) -> NDArray[Any]:
+def _integer_array(values: object) -> NDArray[Any]:
     """Returns nested lists of whole numbers as an array, of 64 bits if they fit."""
     # As objects: NumPy would read true as 1, and round some numbers beyond 64 bits.
     array = np.array(values, dtype=object)
-    if not _are_whole(array):
+    if not _are_integers(array):
         raise TypeError("whole numbers")
     try:
         return array.astype(np.int64)
@@ -249,7 +249,7 @@ def _whole(values: object) -> NDArray[Any]:
         return array
 
 
-def _are_whole(numbers: NDArray[Any]) -> bool:
+def _are_integers(numbers: NDArray[Any]) -> bool:
     if numbers.dtype != object:
         return numbers.dtype.kind == "i"
     # Truth values are instances of int, too.

@@ -92,15 +92,15 @@ def _narrow_headings(
     ]
     max_lines = max(map(len, wrapped))
     # Aligned at the bottom, so that the last lines stand right above the cells.
-    filled = [[""] * (max_lines - len(lines)) + lines for lines in wrapped]
-    return list(zip(*filled, strict=True))
+    padded = [[""] * (max_lines - len(lines)) + lines for lines in wrapped]
+    return list(zip(*padded, strict=True))
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    first, *others = zip(row, widths, strict=True)
-    # Not `ljust`, which counts letters.
+    (label, label_width), *others = zip(row, widths, strict=True)
+    # Not `ljust`, which counts letters: some are two columns wide, or none.
     cells = [
-        first[0] + " " * (first[1] - _columns(first[0])),
+        label + " " * (label_width - _columns(label)),
         *(" " * (width - _columns(text)) + text for text, width in others),
     ]
     gap = " " * _GAP

@@ -139,16 +139,16 @@ def _around(
     # A step is one digit at least.
     for step in itertools.count():
         if rises:
-            least = math.nextafter(high, math.inf)
-            low, high = high, _rounded(max(high * factor, least), ROUND_CEILING, digits)
+            above = math.nextafter(high, math.inf)
+            low, high = high, _rounded(max(high * factor, above), ROUND_CEILING, digits)
             if high >= ceiling:
                 high = ceiling
                 break
             if not exceeds(high):
                 break
         else:
-            most = math.nextafter(low, 0.0)
-            high, low = low, _rounded(min(low / factor, most), ROUND_FLOOR, digits)
+            below = math.nextafter(low, 0.0)
+            high, low = low, _rounded(min(low / factor, below), ROUND_FLOOR, digits)
             if low < _TINY:
                 return (0.0, high) if exceeds(0.0) else (0.0, 0.0)
             if exceeds(low):
@@ -157,9 +157,9 @@ def _around(
                 return 0.0, 0.0
         end = high if rises else low
         root = _line_root(excesses, fallback=end)
-        line = 2.0**step * math.log(root / end) * (1.0 if rises else -1.0)
-        if step < _LINES and line > 0.0:
-            factor = _stride(line)
+        log_distance = 2.0**step * math.log(root / end) * (1.0 if rises else -1.0)
+        if step < _LINES and log_distance > 0.0:
+            factor = _stride(log_distance)
         else:
             factor = max(factor**2, _FIRST_FACTOR)
     return _narrowed(exceeds, excesses, low, high, digits)

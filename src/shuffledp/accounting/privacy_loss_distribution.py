@@ -85,10 +85,10 @@ def to_pld(
         CertificationError: If no bound can be proven.
         MissingExtraError: If dp_accounting is not installed.
     """
-    what = "to_pld"
-    pmf = require("dp_accounting.pld.pld_pmf", extra="dp-accounting", what=what)
+    feature, extra = "to_pld", "dp-accounting"
+    pmf = require("dp_accounting.pld.pld_pmf", extra=extra, what=feature)
     library = require(
-        "dp_accounting.pld.privacy_loss_distribution", extra="dp-accounting", what=what
+        "dp_accounting.pld.privacy_loss_distribution", extra=extra, what=feature
     )
     width = as_number(value_discretization_interval, "interval of losses")
     if not _FINEST <= width <= _COARSEST:
@@ -96,22 +96,22 @@ def to_pld(
             f"Expected an interval of losses from {_FINEST:g} to {_COARSEST:g}, got "
             f"{width:g}."
         )
-    smallest = as_number(delta, "delta")
-    check_either(smallest, None)
+    delta = as_number(delta, "delta")
+    check_either(delta, None)
     check_people(people, absent)
     check_rounds(rounds, coordinates)
     (index,) = people.level_indices([level]).tolist()
     query = AccountingQuery(
         {index: index},
         people.counts,
-        smallest,
+        delta,
         None,
         int(absent),
         int(rounds),
         int(coordinates),
     )
-    bounds = _joint_exposure(protocol, people).bounds(query, smallest)[index]
-    grid = loss_grid(_losses(bounds, smallest), width)
+    bounds = _joint_exposure(protocol, people).bounds(query, delta)[index]
+    grid = loss_grid(_losses(bounds, delta), width)
     return library.PrivacyLossDistribution(
         pmf.DensePLDPmf(width, grid.lowest, grid.masses, grid.infinite, True)
     )

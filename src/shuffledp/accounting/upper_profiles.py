@@ -240,31 +240,39 @@ def upper_profiles(
             messages[id(gammas)] = float(gammas @ counts)
         spread = _spread(pairs[0], max(messages[id(gammas)], 1.0))
         by_theorem: dict[RestsOn, UpperBound] = {}
-        two = None
+        two_messages = None
         if not quick:
-            two = two_message_bound(
+            two_messages = two_message_bound(
                 pairs,
                 population.counts,
                 target,
                 absent=absent,
                 is_composed=randomizer.changes > 1,
             )
-        if two is not None:
-            by_theorem["two messages"] = two
+        if two_messages is not None:
+            by_theorem["two messages"] = two_messages
         by_theorem["blanket"] = bound
         evaluations = EVALUATIONS
-        if two is not None and two.is_slow:
-            evaluations = _slow_evaluations(two.num_bands)
-        directions: list[UpperProfile] = []
+        if two_messages is not None and two_messages.is_slow:
+            evaluations = _slow_evaluations(two_messages.num_bands)
+        profiles_by_pair: list[UpperProfile] = []
         if _show_apart(pairs, randomizer) and isinstance(bound, WorstBound):
-            for pair, alone in enumerate(bound.bounds):
-                parts: dict[RestsOn, UpperBound] = {**by_theorem, "blanket": alone}
-                if two is not None:
-                    parts["two messages"] = two.of_pair(pair)
-                directions.append(UpperProfile(parts, randomizer, level, spread))
+            for pair, blanket_bound in enumerate(bound.bounds):
+                parts: dict[RestsOn, UpperBound] = {
+                    **by_theorem,
+                    "blanket": blanket_bound,
+                }
+                if two_messages is not None:
+                    parts["two messages"] = two_messages.of_pair(pair)
+                profiles_by_pair.append(UpperProfile(parts, randomizer, level, spread))
         profiles.append(
             UpperProfile(
-                by_theorem, randomizer, level, spread, tuple(directions), evaluations
+                by_theorem,
+                randomizer,
+                level,
+                spread,
+                tuple(profiles_by_pair),
+                evaluations,
             )
         )
     return profiles

@@ -107,19 +107,19 @@ def _by_column(messages: Messages, other_messages: Messages) -> ColumnScore:
     edges = np.full((width, _ENTRIES - 1), math.inf)
     ratios = np.zeros((width, _ENTRIES))
     for index in range(width):
-        column, other = parts[0][:, index], parts[1][:, index]
-        both = np.concatenate([column, other])
-        distinct = np.unique(both)
+        column_values, other_values = parts[0][:, index], parts[1][:, index]
+        pooled = np.concatenate([column_values, other_values])
+        distinct = np.unique(pooled)
         if distinct.size == 1:
             continue
         if distinct.size <= _ENTRIES:
             cuts = (distinct[1:] + distinct[:-1]) / 2.0
         else:
-            cuts = np.unique(np.quantile(both, np.arange(1, _ENTRIES) / _ENTRIES))
+            cuts = np.unique(np.quantile(pooled, np.arange(1, _ENTRIES) / _ENTRIES))
         edges[index, : cuts.size] = cuts
         counts = [
-            np.bincount(np.searchsorted(cuts, part, side="right"), minlength=_ENTRIES)
-            for part in (column, other)
+            np.bincount(np.searchsorted(cuts, sample, side="right"), minlength=_ENTRIES)
+            for sample in (column_values, other_values)
         ]
         ratios[index] = _certain(_ratios(counts[0], counts[1]), counts)
     if messages.kind == "vectors":

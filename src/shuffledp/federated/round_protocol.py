@@ -103,7 +103,7 @@ class TrainingRound:
     @property
     def identity(self) -> Identity:
         """The identity of the framework, its device and the coordinates."""
-        own: dict[str, Any] = {
+        parameters: dict[str, Any] = {
             "device": self.device.mechanism,
             "device_parameters": described(self.device),
             "coordinates": int(self.num_coordinates),
@@ -111,11 +111,18 @@ class TrainingRound:
             "coupled": self.coupled,
         }
         if not is_ours(type(self.framework)):
-            own["framework"] = described(self.framework)
-        terms = self.framework.parameters
-        if taken := ", ".join(own.keys() & terms.keys()):
-            raise InvalidInputError(f"Expected other names of parameters than {taken}.")
-        return Identity.of("training", self.framework.name, own | terms, "agnostic")
+            parameters["framework"] = described(self.framework)
+        framework_parameters = self.framework.parameters
+        if clashing := ", ".join(parameters.keys() & framework_parameters.keys()):
+            raise InvalidInputError(
+                f"Expected other names of parameters than {clashing}."
+            )
+        return Identity.of(
+            "training",
+            self.framework.name,
+            parameters | framework_parameters,
+            "agnostic",
+        )
 
     @property
     def message_type(self) -> np.dtype[Any]:

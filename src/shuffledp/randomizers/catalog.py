@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 
 
@@ -157,7 +157,7 @@ def number_randomizer(
         ranged: NumberRandomizer = kind(low=low, high=high, **given)
         return ranged
     # One that takes a clip has a range around 0, and as wide.
-    centered: NumberRandomizer = kind(clip=value_range(low, high), **given)
+    centered: NumberRandomizer = kind(clip=half_range(low, high), **given)
     return centered
 
 

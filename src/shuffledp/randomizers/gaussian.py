@@ -31,7 +31,7 @@ from scipy.special import ndtr, ndtri
 from shuffledp.arrays import as_number
 from shuffledp.cover import Cover
 from shuffledp.errors import InvalidInputError
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.randomizers.grid import (
@@ -131,7 +131,7 @@ class Gaussian(AddedNoise):
     cells: int = STEPS
 
     def __post_init__(self) -> None:
-        value_range(self.low, self.high)
+        half_range(self.low, self.high)
         check_num_cells(self.cells)
         delta = as_number(self.delta_local, "delta_local")
         if not 1e-100 <= delta < 1.0:
@@ -251,7 +251,7 @@ class Gaussian(AddedNoise):
         Returns:
             Both of shape (levels, values).
         """
-        half = value_range(self.low, self.high)
+        half = half_range(self.low, self.high)
         grid_positions = positions(values, self.low, self.high, self.cells)
         lengths = self._sensitivities(epsilons) / self.cells
         # Exact: the variance of the cells' middles, plus that of moving to a grid point.

@@ -31,7 +31,7 @@ import numpy as np
 
 from shuffledp.arrays import int_array
 from shuffledp.errors import InvalidInputError
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.exponential_draws import exponential_draws, logistic_draws
 from shuffledp.randomness import Rng, bernoulli_draws, stream_of
@@ -67,7 +67,7 @@ def on_grid(edges: Floats, num_cells: int) -> Floats:
 def positions(values: Floats, low: float, high: float, num_cells: int) -> Floats:
     """Returns where values lie on the grid, in [0, N], shape as `values`."""
     # Halves, as high - low may be more than the largest double.
-    share: Floats = (values / 2.0 - low / 2.0) / value_range(low, high)
+    share: Floats = (values / 2.0 - low / 2.0) / half_range(low, high)
     return np.clip(share, 0.0, 1.0) * num_cells
 
 
@@ -83,14 +83,14 @@ def grid_points(grid_positions: Floats, *, rng: Rng) -> Ints:
 def grid_values(messages: Ints, low: float, high: float, num_values: int) -> Floats:
     """Returns messages as values; the first is `low` and the last is `high`."""
     # Half the length is divided first: the length itself may overflow.
-    step = value_range(low, high) / (num_values - 1) * 2.0
+    step = half_range(low, high) / (num_values - 1) * 2.0
     values: Floats = low + np.asarray(messages, dtype=np.float64) * step
     return values
 
 
 def midpoints(messages: Ints, low: float, high: float, num_cells: int) -> Floats:
     """Returns the middle of each cell, in the units of the values."""
-    step = value_range(low, high) / (num_cells / 2)
+    step = half_range(low, high) / (num_cells / 2)
     # Far cells of a huge range may be beyond the largest double.
     with np.errstate(over="ignore"):
         middle: Floats = low + (messages.astype(np.float64) + 0.5) * step

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.arrays import float_array, one_number_each
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.parameter import Parameter
 from shuffledp.population import check_budgets
 from shuffledp.randomizers.checks import check_values, whole_number
@@ -102,7 +102,7 @@ class GridResponse(SetResponse):
     )
 
     def __post_init__(self) -> None:
-        value_range(self.low, self.high)
+        half_range(self.low, self.high)
         whole_number(self.num_values, "values of a grid", least=2, most=_MOST_VALUES)
 
     @property
@@ -283,7 +283,7 @@ class GridResponse(SetResponse):
         variance = gamma * (uniform + (1.0 - gamma) * away**2)
         variance = variance + (1.0 - gamma) * rounding
         half, middle = (
-            value_range(self.low, self.high),
+            half_range(self.low, self.high),
             self.low / 2.0 + self.high / 2.0,
         )
         mean = middle + half * ((1.0 - gamma) * (away / (steps / 2.0)))

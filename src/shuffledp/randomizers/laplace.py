@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from shuffledp.cover import Cover
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.population import Population
 from shuffledp.randomizers.exponential_cover import exponential_cover
 from shuffledp.randomizers.grid import (
@@ -75,7 +75,7 @@ class Laplace(AddedNoise):
     cells: int = STEPS
 
     def __post_init__(self) -> None:
-        value_range(self.low, self.high)
+        half_range(self.low, self.high)
         check_num_cells(self.cells)
 
     @property
@@ -187,7 +187,7 @@ class Laplace(AddedNoise):
         Returns:
             Both of shape (levels, values).
         """
-        half = value_range(self.low, self.high)
+        half = half_range(self.low, self.high)
         grid_positions = positions(values, self.low, self.high, self.cells)
         with np.errstate(divide="ignore", over="ignore"):
             # Exact for the cells' middles: a geometric number of cells and half a cell; in

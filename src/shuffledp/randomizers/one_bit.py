@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.arrays import check_integers_below, float_array, one_number_each
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.population import check_budgets
 from shuffledp.randomizers.checks import check_values
 from shuffledp.randomizers.drawn_counts import check_population
@@ -55,7 +55,7 @@ class OneBit(SetResponse):
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        value_range(self.low, self.high)
+        half_range(self.low, self.high)
 
     @property
     def mechanism(self) -> str:
@@ -185,7 +185,7 @@ class OneBit(SetResponse):
 
     def _shares(self, values: Floats) -> Floats:
         """Returns t of each value, shape as `values`."""
-        half = value_range(self.low, self.high)
+        half = half_range(self.low, self.high)
         # Halves, as high - low may be more than the largest double. Whatever the
         # rounding, every t in [0, 1] keeps the local budget.
         return np.clip((values / 2.0 - self.low / 2.0) / half, 0.0, 1.0)

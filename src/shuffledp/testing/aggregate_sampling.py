@@ -128,8 +128,8 @@ def check_unit(distributions: DistributionTable) -> ConformanceFinding:
             # Index -1, a message that is absent, adds to the extra last entry.
             row = np.zeros(len(distributions.messages) + 1)
             np.add.at(row, indices, probabilities)
-            off = np.abs(row[:-1] - distributions.probabilities[level, index]).max()
-            largest = max(largest, float(off), float(row[-1]))
+            differences = np.abs(row[:-1] - distributions.probabilities[level, index])
+            largest = max(largest, float(differences.max()), float(row[-1]))
     return ConformanceFinding(
         ABOUT,
         f"probabilities of its unit's messages differ from its own by {largest:.2g}.",

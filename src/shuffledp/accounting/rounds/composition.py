@@ -33,6 +33,8 @@ from shuffledp.types import Complexes, Floats
 _SMOOTHING = 5e-6
 # Discretization and truncation together: about this part of the result each.
 _TOLERANCE = 1e-9
+# Lines on which the integrand is higher by e to this are too far away.
+_LARGEST_LOG_HEIGHT = 300.0
 # Covers all rounding that is not multiplied by the number of collections.
 _ARITHMETIC = 1e-12
 _ULP = 2.3e-16
@@ -192,15 +194,15 @@ class LossIntegrand:
 
     def _strip(self, distance: float) -> tuple[float, float, float]:
         """Returns the step allowed by two lines, their distance, the integrals there."""
-        mass = 0.0
+        integral = 0.0
         for x in (self.saddle - distance, self.saddle + distance):
-            log_size = self._log_size(x) - self.level
-            if not log_size < 300.0:
+            log_height = self._log_size(x) - self.level
+            if not log_height < _LARGEST_LOG_HEIGHT:
                 return 0.0, 0.0, 0.0
             # The integral of 1 / ((x - 1)^2 + w^2) is pi / (x - 1); 1.01 is for rounding.
-            mass += 1.01 * math.exp(log_size) / (2.0 * (x - 1.0))
-        decay = math.log1p(mass / (self.size * _TOLERANCE))
-        return 2.0 * math.pi * distance / decay, distance, mass
+            integral += 1.01 * math.exp(log_height) / (2.0 * (x - 1.0))
+        decay = math.log1p(integral / (self.size * _TOLERANCE))
+        return 2.0 * math.pi * distance / decay, distance, integral
 
     def _log_size(self, x: float) -> float:
         """Returns log M(x) + epsilon (1 - x) on the real axis."""

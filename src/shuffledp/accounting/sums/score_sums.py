@@ -41,10 +41,10 @@ def sum_steps(times: int) -> int:
 
 def clipped(distribution: Floats, limit: int) -> Floats:
     """Returns a distribution on [-size, size] with what is beyond `limit` at the ends."""
-    cut = (distribution.size - 1) // 2 - limit
-    if cut <= 0:
+    num_cut = (distribution.size - 1) // 2 - limit
+    if num_cut <= 0:
         return distribution
-    inside = distribution[cut:-cut].copy()
-    inside[0] += distribution[:cut].sum()
-    inside[-1] += distribution[-cut:].sum()
-    return inside
+    kept = distribution[num_cut:-num_cut].copy()
+    kept[0] += distribution[:num_cut].sum()
+    kept[-1] += distribution[-num_cut:].sum()
+    return kept

@@ -284,13 +284,13 @@ class ContourIntegrand:
 
 def _expm1(steps: Complexes, losses: Floats) -> Complexes:
     """Returns e^{z L} - 1 of steps z of one real part, shape (steps, losses)."""
-    # As NumPy's, which computes the part that all steps share for each of them, too:
+    # np.expm1 would compute the real part, which all steps share, for each of them:
     # e^{x + iy} - 1 = e^x - 1 - 2 e^x sin(y / 2)^2 + 2 i e^x sin(y / 2) cos(y / 2).
     real = np.expm1(steps.real[0] * losses)
     half = np.multiply.outer(0.5 * steps.imag, losses)
     sine, cosine = np.sin(half), np.cos(half)
     result = np.empty(half.shape, dtype=np.complex128)
-    less = 2.0 * sine * sine
-    result.real = real - (1.0 + real) * less
+    one_minus_cosine = 2.0 * sine * sine
+    result.real = real - (1.0 + real) * one_minus_cosine
     result.imag = (1.0 + real) * (2.0 * sine * cosine)
     return result

@@ -68,13 +68,14 @@ def cover_count(
         _binomial(int(n), float(p), tail)
         for p, n in zip(probabilities, counts, strict=True)
     ]
-    # Adding the two shortest first keeps the convolutions cheap.
-    serial = itertools.count()
-    queue = [(part.weights.size, next(serial), part) for part in parts]
+    # Adding the two shortest first keeps the convolutions cheap; equally long ones in the
+    # order in which they came, so that parts themselves are never compared.
+    tie_breaker = itertools.count()
+    queue = [(part.weights.size, next(tie_breaker), part) for part in parts]
     heapq.heapify(queue)
     while len(queue) > 1:
         total = heapq.heappop(queue)[2].plus(heapq.heappop(queue)[2], tail=tail)
-        heapq.heappush(queue, (total.weights.size, next(serial), total))
+        heapq.heappush(queue, (total.weights.size, next(tie_breaker), total))
     return queue[0][2] if queue else CountDistribution(0, np.ones(1), 0.0)
 
 

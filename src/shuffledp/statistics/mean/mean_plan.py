@@ -7,7 +7,7 @@ from functools import partial
 from shuffledp.arguments import expect_callable, expect_instance
 from shuffledp.errors import CertificationError
 from shuffledp.format_number import plain
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.planning.candidate_ranking import Candidate, left_out_reasons
 from shuffledp.planning.collection_design import (
     CollectionDesign,
@@ -113,7 +113,7 @@ num_values=3))
         )
 
     # In units of half the range, which may be longer than the largest number.
-    half = value_range(low, high)
+    half = half_range(low, high)
     several = mean_by_digits(best.guarantee, low=low, high=high)
     beside = yardsticks(
         best,
@@ -142,7 +142,7 @@ num_values=3))
 def _assumption(
     low: float, high: float, mean: float | None, spread: float
 ) -> ValueAssumption:
-    middle = low + value_range(low, high)
+    middle = low + half_range(low, high)
     center = middle if mean is None else mean
     alike = " (all alike)" if spread == 0.0 else ""
     usual = ", the middle of the range," if mean is None else ""
@@ -240,7 +240,7 @@ def _design(
 
 def _largest_error(protocol: Mean, people: Population) -> float:
     """Returns the largest predicted error of values at several means and spreads."""
-    half, errors = value_range(protocol.low, protocol.high), []
+    half, errors = half_range(protocol.low, protocol.high), []
     for part in _PARTS:
         mean = protocol.low + half + part * half
         mean = min(max(mean, protocol.low), protocol.high)

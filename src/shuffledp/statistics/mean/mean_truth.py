@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shuffledp.analyzer.dependence import Dependence, dependence
 from shuffledp.datasets.column_values import numbers_of
 from shuffledp.errors import InvalidInputError
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.option_text import Argument, option_text
 from shuffledp.population import Population
 from shuffledp.statistics.level_dependence import LevelGroups
@@ -75,7 +75,7 @@ class MeanTruth:
     @property
     def _scale(self) -> tuple[float, float]:
         low, high = self.protocol.low, self.protocol.high
-        return low / 2.0 + high / 2.0, value_range(low, high)
+        return low / 2.0 + high / 2.0, half_range(low, high)
 
 
 def bounded(values: Floats, low: float, high: float, *, clip: bool) -> Floats:

@@ -5,7 +5,7 @@ import numpy as np
 from shuffledp.analyzer.channel import Channel
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.types import Mode
 
 
@@ -55,9 +55,9 @@ def check_spread(spread: float | None, low: float, high: float) -> float | None:
     if spread is None:
         return None
     number = as_number(spread, "spread")
-    if not 0.0 <= number <= value_range(low, high):
+    if not 0.0 <= number <= half_range(low, high):
         raise InvalidInputError(
-            f"Expected a spread from 0 to {value_range(low, high):g}, half the range of "
+            f"Expected a spread from 0 to {half_range(low, high):g}, half the range of "
             f"the values; got {number:g}."
         )
     return number

@@ -14,7 +14,7 @@ from shuffledp.arguments import expect_instance, expect_mapping
 from shuffledp.arrays import float_array, one_number_each
 from shuffledp.identity import Identity, check_mode, described, parameters_of
 from shuffledp.labels import Display, StatisticLabels
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.randomizers.foreign_mechanism import rebuild
@@ -100,7 +100,7 @@ class Mean:
         mode: Mode = "agnostic",
         randomizer: NumberRandomizer | None = None,
     ) -> None:
-        value_range(low, high)
+        half_range(low, high)
         check_mode(mode)
         if randomizer is None:
             # The smallest error at small levels; others gain where levels are large.

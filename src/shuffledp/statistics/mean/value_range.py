@@ -7,7 +7,7 @@ import numpy as np
 
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.randomizers.checks import check_values
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.types import Floats
@@ -32,7 +32,7 @@ class ValueRange:
     @property
     def half(self) -> float:
         """Half of the width."""
-        return value_range(self.low, self.high)
+        return half_range(self.low, self.high)
 
     @property
     def middle(self) -> float:
@@ -81,7 +81,7 @@ def check_randomizer(randomizer: Any, low: float, high: float) -> None:
             f"{getattr(randomizer, '__name__', repr(randomizer))}."
         )
     # Of another range of this width, values are moved to it, and the estimate back.
-    if not value_range(randomizer.low, randomizer.high) == value_range(low, high):
+    if not half_range(randomizer.low, randomizer.high) == half_range(low, high):
         raise InvalidInputError(
             f"Expected a randomizer of numbers in a range as wide as [{low:g}, "
             f"{high:g}], got one of [{randomizer.low:g}, {randomizer.high:g}]."

@@ -9,7 +9,7 @@ from shuffledp.arguments import expect_flag
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_label
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomness import Rng
 from shuffledp.statistics.questionnaire.distribution_estimate import (
@@ -173,5 +173,5 @@ def equal_bins(low: float, high: float, bins: int) -> tuple[float, ...]:
     (0.0, 2.5, 5.0, 7.5, 10.0)
     """
     whole_number(bins, "bins", least=2, most=MOST_BINS)
-    value_range(low, high)
+    half_range(low, high)
     return tuple(np.linspace(low, high, bins + 1).tolist())

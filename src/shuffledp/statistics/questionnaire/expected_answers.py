@@ -9,7 +9,7 @@ from shuffledp.arguments import expect_mapping
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.format_number import plain
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.planning.collection_design import ValueAssumption
 from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
 from shuffledp.statistics.questionnaire.number_question import NumberQuestion
@@ -32,7 +32,7 @@ def expected_counts(
     for question in asked.questions:
         lean = 0.0
         if _has_mean(question) and question.name in means:
-            half = value_range(question.low, question.high)
+            half = half_range(question.low, question.high)
             lean = (means[question.name] - question.low - half) / half
         for group in question.groups:
             even = np.full(group.buckets, num_users * group.most / group.buckets)
@@ -74,7 +74,7 @@ def assumed_means(
             )
     # Without skips, the error of a mean of all people is that of any numbers.
     values = {
-        name: float(stated.get(name, each.low + value_range(each.low, each.high)))
+        name: float(stated.get(name, each.low + half_range(each.low, each.high)))
         for name, each in numbers.items()
         if isinstance(each, GroupMeanQuestion) or each.skippable
     }

@@ -13,7 +13,7 @@ from scipy import sparse
 from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.projection import project_within
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.statistics.questionnaire.dishonest_shifts import (
     furthest_ratio,
     liars_messages,
@@ -92,7 +92,7 @@ class GroupMeanEstimate(QuestionEstimate):
             high: Largest possible number.
             with_skips: Whether the last bucket of a digit counts people who skipped.
         """
-        half = value_range(low, high)
+        half = half_range(low, high)
         precision = np.array([1.0 / group.noise_variance for group in counts.groups])
         shares = precision / np.sum(precision)
         each = sparse.eye_array(len(labels), format="csr")
@@ -150,7 +150,7 @@ class GroupMeanEstimate(QuestionEstimate):
         errors are those of `QuestionEstimate.manipulation`.
         """
         messages = liars_messages(report_size, num_liars, self.num_users)
-        half = value_range(self.low, self.high)
+        half = half_range(self.low, self.high)
         return half * furthest_ratio(
             self.scaled_sum,
             self.people.value,
@@ -171,22 +171,22 @@ class GroupMeanEstimate(QuestionEstimate):
         z = reach(confidence)
         longer = max(z**3 - 3.0 * z, 0.0) / 24.0 * self.excess_kurtosis
         square = (z + longer) ** 2
-        number, total = self.people.value, self.scaled_sum
+        people, total = self.people.value, self.scaled_sum
         # theta with (T - theta N)^2 <= square (sum_variance + theta^2 count_variance).
-        leading = number**2 - square * self.count_variance
-        bounded = (leading > 0.0) & (number > 0.0)
-        safe = np.where(bounded, leading, 1.0)
+        leading = people**2 - square * self.count_variance
+        bounded = (leading > 0.0) & (people > 0.0)
+        divisor = np.where(bounded, leading, 1.0)
         root = np.sqrt(
             np.maximum(
-                square * (self.sum_variance * safe + total**2 * self.count_variance),
+                square * (self.sum_variance * divisor + total**2 * self.count_variance),
                 0.0,
             )
         )
-        ends = np.stack([total * number - root, total * number + root], axis=1)
-        half = value_range(self.low, self.high)
+        ends = np.stack([total * people - root, total * people + root], axis=1)
+        half = half_range(self.low, self.high)
         interval: Floats = np.where(
             bounded[:, None],
-            self.low + half + half * ends / safe[:, None],
+            self.low + half + half * ends / divisor[:, None],
             np.array([-math.inf, math.inf]),
         )
         return interval

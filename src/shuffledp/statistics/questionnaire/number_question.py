@@ -22,7 +22,7 @@ from shuffledp.arguments import expect_flag, expect_instance
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.label_checks import check_label
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomness import Rng, bernoulli_draws, check_rng
 from shuffledp.statistics.questionnaire.group_mean_estimate import GroupMeanEstimate
@@ -98,7 +98,7 @@ class NumberQuestion:
 
     def __post_init__(self) -> None:
         check_label(self.name, "a question's name")
-        value_range(self.low, self.high)
+        half_range(self.low, self.high)
         if self.digits is not None:
             whole_number(self.digits, "binary digits", least=1, most=MOST_DIGITS)
         expect_flag(self.skippable, "skippable")
@@ -161,7 +161,7 @@ class NumberQuestion:
             )
         check_rng(rng)
         # Halves, as high - low may be more than the largest double.
-        half = value_range(self.low, self.high)
+        half = half_range(self.low, self.high)
         scaled = (numbers / 2.0 - self.low / 2.0) / half * self._steps
         below = np.clip(np.floor(scaled), 0.0, self._steps)
         above = bernoulli_draws(np.clip(scaled - below, 0.0, 1.0), rng=rng)
@@ -181,7 +181,7 @@ class NumberQuestion:
                 self.high,
                 with_skips=True,
             )
-        n, half = counts.num_users, value_range(self.low, self.high)
+        n, half = counts.num_users, half_range(self.low, self.high)
         coefficients = tuple(
             weight / n * np.array([[-1.0, 1.0]]) for weight in self._weights.tolist()
         )

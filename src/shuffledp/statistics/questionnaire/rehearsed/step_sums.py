@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.number_range import value_range
+from shuffledp.number_range import half_range
 from shuffledp.types import Floats, Ints
 
 # 2^40 from the middle of a range to either end: sums of floats would depend on how people
@@ -27,7 +27,7 @@ def step_sums(
         low: The smallest possible number.
         high: The largest.
     """
-    half = value_range(low, high)
+    half = half_range(low, high)
     middle = low / 2.0 + high / 2.0
     # Rounded by at most 2^-41 of half the range: means are right to 1e-12 of it.
     steps = np.rint((numbers / half - middle / half) * _STEPS).astype(np.int64)
@@ -42,4 +42,4 @@ def mean_of_steps(total: int, count: int, *, low: float, high: float) -> float:
     """Returns the mean of `count` numbers from the sum of their steps; NaN of none."""
     if not count:
         return float("nan")
-    return low / 2.0 + high / 2.0 + value_range(low, high) * (total / (count * _STEPS))
+    return low / 2.0 + high / 2.0 + half_range(low, high) * (total / (count * _STEPS))
