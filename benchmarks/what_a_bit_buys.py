@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 import shuffledp as sdp
-from shuffledp.accounting.calibration_search import excess_of, largest
+from shuffledp.accounting.calibration.calibration_search import excess_of, largest
 from shuffledp.accounting.rounds.composed_profile import composed_profile
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import LocalRandomizer

@@ -12,13 +12,14 @@ from shuffledp.version import __version__
 # Type checkers run no `__getattr__`: for them, names are imported here.
 if TYPE_CHECKING:
     from shuffledp.accounting.account import account
-    from shuffledp.accounting.calibration import (
+    from shuffledp.accounting.calibration.calibration import (
         largest_budget,
         largest_budgets,
         largest_scale,
         most_rounds,
         smallest_crowd,
     )
+    from shuffledp.accounting.calibration.promise import Calibration, Promise
     from shuffledp.accounting.counts.count_noise import PoissonNoise
     from shuffledp.accounting.counts.counts_parameters import CountGroup
     from shuffledp.accounting.counts.geometric_noise import GeometricNoise
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from shuffledp.accounting.joint.protocol_composition import ProtocolComposition
     from shuffledp.accounting.privacy_loss_distribution import to_pld
     from shuffledp.accounting.privacy_profile import PrivacyProfile, privacy_profile
-    from shuffledp.accounting.promise import Calibration, Promise
     from shuffledp.accounting.statement import LevelGuarantee, Statement
     from shuffledp.accounting.verification import Verification
     from shuffledp.analyzer.consistent_estimate import ConsistentEstimate

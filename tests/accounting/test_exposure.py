@@ -8,17 +8,17 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp import Identity, InvalidInputError, Population
-from shuffledp.accounting.calibration import (
+from shuffledp.accounting.calibration.calibration import (
     largest_budget,
     largest_budgets,
     largest_scale,
     most_rounds,
     smallest_crowd,
 )
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.privacy_profile import privacy_profile
-from shuffledp.accounting.promise import Promise
 from shuffledp.types import Mode
 
 PEOPLE = Population.from_counts({0.5: 100, 1.0: 200, 2.0: 100})

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import shuffledp
 from shuffledp.accounting.bounds_at import TargetUsers
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.lower.score_attack import ScoreIntegrand
-from shuffledp.accounting.promise import Promise
 from shuffledp.accounting.rounds.composition import LossIntegrand
 from shuffledp.accounting.upper.blanket import BlanketPopulation
 from shuffledp.accounting.upper.contour_integrand import ContourIntegrand

@@ -14,7 +14,7 @@ from shuffledp import (
     account,
     shuffle,
 )
-from shuffledp.accounting.promise import Promise
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.analyzer.strings import StringEstimate
 from shuffledp.statistics.strings.cohorts import cohorts_of, smallest_cohort
 from shuffledp.statistics.strings.protocol import Strings

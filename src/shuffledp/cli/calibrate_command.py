@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from shuffledp.accounting.calibration import (
+from shuffledp.accounting.calibration.calibration import (
     composable_rounds,
     largest_budget,
     largest_budgets,
@@ -14,7 +14,7 @@ from shuffledp.accounting.calibration import (
     most_rounds,
     smallest_crowd,
 )
-from shuffledp.accounting.promise import Calibration, Promise
+from shuffledp.accounting.calibration.promise import Calibration, Promise
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.mechanism import (

@@ -13,8 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from shuffledp.accounting.fitted_budgets import estimated_people
-from shuffledp.accounting.promise import Promise
+from shuffledp.accounting.calibration.fitted_budgets import estimated_people
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.errors import CertificationError
 from shuffledp.planning.wish import Wish
 from shuffledp.population import Population

@@ -7,9 +7,9 @@ from typing import Any
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.accounting_query import check_delta, check_whole
-from shuffledp.accounting.calibration import largest_budgets
+from shuffledp.accounting.calibration.calibration import largest_budgets
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.promise import Promise
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 

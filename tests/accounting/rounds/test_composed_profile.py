@@ -7,13 +7,13 @@ import mpmath as mp  # type: ignore[import-untyped]
 import pytest
 
 from shuffledp import InvalidInputError, Laplace, Population, UnaryEncoding, account
-from shuffledp.accounting.calibration import (
+from shuffledp.accounting.calibration.calibration import (
     largest_budget,
     most_rounds,
     smallest_crowd,
 )
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.privacy_profile import privacy_profile
-from shuffledp.accounting.promise import Promise
 from shuffledp.accounting.rounds.composed_profile import (
     composed_ceiling,
     divergence_of_budget,

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp.accounting.calibration import largest_budgets
+from shuffledp.accounting.calibration.calibration import largest_budgets
+from shuffledp.accounting.calibration.promise import Calibration, Promise
 from shuffledp.accounting.exposure import Exposure, SingleMessages
-from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.analyzer.interval import reach
 from shuffledp.arguments import expect_instance
 from shuffledp.arrays import level_array, one_each, unmasked

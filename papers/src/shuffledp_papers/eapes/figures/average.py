@@ -8,8 +8,8 @@ certified guarantees.
 import numpy as np
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.calibration import largest_budgets
-from shuffledp.accounting.promise import Promise
+from shuffledp.accounting.calibration.calibration import largest_budgets
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.shuffler.shuffle import shuffle

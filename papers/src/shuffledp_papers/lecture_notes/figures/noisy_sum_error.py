@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.calibration import largest_budgets
-from shuffledp.accounting.promise import Promise
+from shuffledp.accounting.calibration.calibration import largest_budgets
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.population import Population
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp_papers.figures.computed_figure import ComputedFigure

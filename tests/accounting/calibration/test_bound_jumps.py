@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shuffledp.accounting.bound_jumps import BoundJumps
+from shuffledp.accounting.calibration.bound_jumps import BoundJumps
 from shuffledp.types import Floats
 
 SLOPES = np.array([[1.0, 0.1], [3.0, 0.5]])

@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shuffledp.accounting.calibration_search import excess_of, largest, normal_spread
+from shuffledp.accounting.calibration.calibration_search import (
+    excess_of,
+    largest,
+    normal_spread,
+)
 from shuffledp.errors import CertificationError
 
 # Straight, flat nearly everywhere, steep nearly everywhere, and a mere yes or no.

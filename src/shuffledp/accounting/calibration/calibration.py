@@ -21,16 +21,19 @@ from fractions import Fraction
 import numpy as np
 
 from shuffledp.accounting.accounting_query import MAX_TIMES
-from shuffledp.accounting.calibration_search import (
+from shuffledp.accounting.calibration.calibration_search import (
     largest,
     largest_excess,
     largest_one,
     positive_targets,
     with_budget,
 )
+from shuffledp.accounting.calibration.fitted_budgets import (
+    fitted_budgets,
+    rounded_population,
+)
+from shuffledp.accounting.calibration.promise import Calibration, Promise
 from shuffledp.accounting.epsilon_solver import round_down
-from shuffledp.accounting.fitted_budgets import fitted_budgets, rounded_population
-from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.accounting.rounds.composed_profile import after_times
 from shuffledp.arguments import expect_instance, expect_mapping
 from shuffledp.arrays import as_number

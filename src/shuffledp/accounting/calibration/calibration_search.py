@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.special import log_ndtr
 
-from shuffledp.accounting.promise import Promise
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.arguments import expect_list
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError

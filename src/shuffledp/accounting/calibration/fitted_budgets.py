@@ -10,13 +10,13 @@ from functools import partial
 
 import numpy as np
 
-from shuffledp.accounting.calibration_search import largest, largest_excess
-from shuffledp.accounting.epsilon_solver import round_down
-from shuffledp.accounting.joint_budgets import (
+from shuffledp.accounting.calibration.calibration_search import largest, largest_excess
+from shuffledp.accounting.calibration.joint_budgets import (
     estimated_budgets,
     joint_budgets,
 )
-from shuffledp.accounting.promise import Promise
+from shuffledp.accounting.calibration.promise import Promise
+from shuffledp.accounting.epsilon_solver import round_down
 from shuffledp.errors import CertificationError
 from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.types import Floats, Ints

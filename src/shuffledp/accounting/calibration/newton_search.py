@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.bound_jumps import BoundJumps
-from shuffledp.accounting.budget_range import BudgetRange
+from shuffledp.accounting.calibration.bound_jumps import BoundJumps
+from shuffledp.accounting.calibration.budget_range import BudgetRange
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.accounting.calibration import largest_budgets
-from shuffledp.accounting.calibration_search import with_budget
-from shuffledp.accounting.joint_budgets import joint_budgets
-from shuffledp.accounting.promise import Calibration, Promise
+from shuffledp.accounting.calibration.calibration import largest_budgets
+from shuffledp.accounting.calibration.calibration_search import with_budget
+from shuffledp.accounting.calibration.joint_budgets import joint_budgets
+from shuffledp.accounting.calibration.promise import Calibration, Promise
 from shuffledp.accounting.upper_profiles import UpperProfile
 from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.randomizers.hadamard_response import HadamardResponse
@@ -153,8 +153,10 @@ def test_sweeps_find_the_same_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
     targets = [0.2, 0.4]
     jointly = joint_budgets(promise, counts, targets, np.array(targets))
 
-    monkeypatch.setattr("shuffledp.accounting.newton_search._MAX_STEPS", 0)
-    monkeypatch.setattr("shuffledp.accounting.newton_search._JUMP_ACCURACY", 0.0)
+    monkeypatch.setattr("shuffledp.accounting.calibration.newton_search._MAX_STEPS", 0)
+    monkeypatch.setattr(
+        "shuffledp.accounting.calibration.newton_search._JUMP_ACCURACY", 0.0
+    )
     swept = joint_budgets(promise, counts, targets, np.array(targets))
 
     assert swept == pytest.approx(jointly, rel=1e-6)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.calibration_search import WIDTH, largest_one
-from shuffledp.accounting.promise import Promise
+from shuffledp.accounting.calibration.calibration_search import WIDTH, largest_one
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.population import Population
 from shuffledp.types import Floats
 

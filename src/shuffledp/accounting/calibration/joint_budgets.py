@@ -17,12 +17,15 @@ from functools import partial
 
 import numpy as np
 
-from shuffledp.accounting.budget_range import BudgetRange
-from shuffledp.accounting.newton_search import NewtonSearch
-from shuffledp.accounting.promise import Promise
-from shuffledp.accounting.saturated_budgets import free_levels, saturated_budgets
-from shuffledp.accounting.swept_budgets import swept_budgets
-from shuffledp.accounting.target_excess import TargetExcess
+from shuffledp.accounting.calibration.budget_range import BudgetRange
+from shuffledp.accounting.calibration.newton_search import NewtonSearch
+from shuffledp.accounting.calibration.promise import Promise
+from shuffledp.accounting.calibration.saturated_budgets import (
+    free_levels,
+    saturated_budgets,
+)
+from shuffledp.accounting.calibration.swept_budgets import swept_budgets
+from shuffledp.accounting.calibration.target_excess import TargetExcess
 from shuffledp.errors import CertificationError
 from shuffledp.population import MAX_BUDGET
 from shuffledp.types import Floats, Ints

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.accounting.calibration import (
+from shuffledp.accounting.calibration.calibration import (
     largest_budget,
     largest_budgets,
     largest_scale,
     most_rounds,
     smallest_crowd,
 )
-from shuffledp.accounting.promise import Promise
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 
 PROMISE = Promise(sdp.Frequency(17), 1e-6)

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.budget_range import BudgetRange
-from shuffledp.accounting.calibration_search import (
+from shuffledp.accounting.calibration.budget_range import BudgetRange
+from shuffledp.accounting.calibration.calibration_search import (
     excess_of,
     normal_delta,
     normal_spread,
 )
-from shuffledp.accounting.promise import Promise
+from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.types import Floats
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shuffledp.accounting.budget_range import BudgetRange
-from shuffledp.accounting.calibration_search import largest
-from shuffledp.accounting.newton_search import NewtonSearch
+from shuffledp.accounting.calibration.budget_range import BudgetRange
+from shuffledp.accounting.calibration.calibration_search import largest
+from shuffledp.accounting.calibration.newton_search import NewtonSearch
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats
 

@@ -1,0 +1,1 @@
+"""Inverse problems: budgets, people and rounds for wanted central epsilons."""
