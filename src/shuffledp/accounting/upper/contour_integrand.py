@@ -16,8 +16,8 @@ import math
 
 import numpy as np
 
-from shuffledp.accounting.sums.complex_log1p import log1p
 from shuffledp.accounting.upper.atoms import Atoms
+from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.types import Complexes, Floats, Ints
 
 # Variance of the smoothing noise as a part of var L: 2e-7 of epsilon. Where a large
@@ -61,6 +61,8 @@ class ContourIntegrand:
     ) -> None:
         self.losses, self.masses = loss.losses, loss.masses
         self.probabilities, self.counts = probabilities, counts
+        # log G(1 + x).
+        self._log_g = LogProduct(probabilities, counts)
         variance = float(self.masses @ (self.losses - self.masses @ self.losses) ** 2)
         self.smoothing = max(_SMOOTHING * loss.telling, _LEAST_SMOOTHING * variance)
         # Powers of the probabilities, for the cheap bound of |G|.
@@ -135,7 +137,7 @@ class ContourIntegrand:
         rounding = (2e-15 + 1.2e-16 * self.losses.size) * size
         rounding += 1.2e-16 * float(self.masses @ bent)
         # log G is off by the rounding of phi, times the number of messages.
-        return _ARITHMETIC + rounding * self.messages
+        return _ARITHMETIC + self._log_g.remainder + rounding * self.messages
 
     def _phi_less_1(self, outer: Complexes, inner: Complexes) -> Complexes:
         """Returns phi(z) - 1 and phi'(z) of the smoothed loss, accurate near 0.
@@ -165,12 +167,6 @@ class ContourIntegrand:
         slope = slope + self.smoothing * z * (1.0 + plain)
         noise = np.expm1(0.5 * self.smoothing * z * z)
         return np.stack([plain + noise + plain * noise, slope * (1.0 + noise)])
-
-    def _log_g(self, x: Complexes) -> Complexes:
-        """Returns log G(1 + x)."""
-        logs = log1p(np.multiply.outer(x, self.probabilities))
-        result: Complexes = np.einsum("zg,g->z", logs, self.counts)
-        return result
 
     def _log_g_of(self, x: Floats) -> Floats:
         """Returns log G(1 + x) of real numbers x > -1."""

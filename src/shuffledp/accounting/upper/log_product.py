@@ -1,0 +1,80 @@
+"""The logarithm of a product over many people, of factors 1 + gamma x.
+
+Gammas that are near each other share one logarithm: with c their middle,
+
+    log(1 + gamma x) = log(1 + c x) + log(1 + (gamma - c) w),  w = x / (1 + c x),
+
+and the sum of the last logarithms over all people is a power series in w, whose
+coefficients are sums of powers of gamma - c. Where |gamma - c| |w| <= r < 1 for all of
+them, n people's remainder after K terms is at most n r^{K + 1} / ((K + 1) (1 - r)).
+"""
+
+import numpy as np
+
+from shuffledp.accounting.sums.complex_log1p import log1p
+from shuffledp.types import Complexes, Floats
+
+# Powers of the series, which cost about as much as two logarithms.
+_TERMS = 12
+# More groups than this are worth a series.
+_FEW_GROUPS = 4
+# The remainder of the series, of all people together.
+_REMAINDER = 1e-12
+
+
+class LogProduct:
+    """The sum of count log(1 + gamma x) over groups of people, of complex x.
+
+    Args:
+        probabilities: Gamma of each group, in [0, 1], shape (groups,).
+        counts: People in each group, shape (groups,).
+
+    Attributes:
+        remainder: By how much a sum may be off, apart from rounding.
+    """
+
+    def __init__(self, probabilities: Floats, counts: Floats) -> None:
+        self._probabilities, self._counts = probabilities, counts
+        self.remainder = 0.0
+        self._has_series = probabilities.size > _FEW_GROUPS
+        if self._has_series:
+            self._set_series()
+
+    def _set_series(self) -> None:
+        low, high = self._probabilities.min(), self._probabilities.max()
+        self._middle, self._people = 0.5 * (low + high), float(self._counts.sum())
+        steps = self._probabilities - self._middle
+        # A little more than the farthest step, for rounding.
+        farthest = 1.0000001 * float(np.abs(steps).max())
+        allowed = 0.9 * _REMAINDER * (_TERMS + 1) / max(self._people, 1.0)
+        ratio = allowed ** (1.0 / (_TERMS + 1))
+        # Up to 0.09, 1 - r is above the factor 0.9.
+        self._largest = min(ratio, 0.09) / max(farthest, 1e-300)
+        powers = steps ** np.arange(1, _TERMS + 1)[:, None]
+        signs = -((-1.0) ** np.arange(1, _TERMS + 1))
+        self._coefficients = signs / np.arange(1, _TERMS + 1) * (powers @ self._counts)
+        self.remainder = _REMAINDER
+
+    def __call__(self, x: Complexes) -> Complexes:
+        """Returns the sums at points x, shape as x, which has one axis."""
+        if not self._has_series:
+            return self._direct(x)
+        w = x / (1.0 + self._middle * x)
+        # Not `>`: where 1 + c x is 0, w is no number.
+        far = ~(np.abs(w) <= self._largest)
+        series: Complexes = np.full(
+            x.shape, self._coefficients[-1], dtype=np.complex128
+        )
+        for coefficient in self._coefficients[-2::-1]:
+            series *= w
+            series += coefficient
+        series *= w
+        series += self._people * log1p(self._middle * x)
+        if far.any():
+            series[far] = self._direct(x[far])
+        return series
+
+    def _direct(self, x: Complexes) -> Complexes:
+        logs = log1p(np.multiply.outer(x, self._probabilities))
+        result: Complexes = np.einsum("zg,g->z", logs, self._counts)
+        return result
