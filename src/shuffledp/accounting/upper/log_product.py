@@ -14,10 +14,10 @@ import numpy as np
 from shuffledp.accounting.sums.complex_log1p import log1p
 from shuffledp.types import Complexes, Floats
 
-# Powers of the series, which cost about as much as two logarithms.
-_TERMS = 12
+# Powers of the series, which cost about as much as four logarithms.
+_TERMS = 24
 # More groups than this are worth a series.
-_FEW_GROUPS = 4
+_FEW_GROUPS = 6
 # The remainder of the series, of all people together.
 _REMAINDER = 1e-12
 
@@ -46,10 +46,10 @@ class LogProduct:
         steps = self._probabilities - self._middle
         # A little more than the farthest step, for rounding.
         farthest = 1.0000001 * float(np.abs(steps).max())
-        allowed = 0.9 * _REMAINDER * (_TERMS + 1) / max(self._people, 1.0)
+        allowed = 0.5 * _REMAINDER * (_TERMS + 1) / max(self._people, 1.0)
         ratio = allowed ** (1.0 / (_TERMS + 1))
-        # Up to 0.09, 1 - r is above the factor 0.9.
-        self._largest = min(ratio, 0.09) / max(farthest, 1e-300)
+        # Up to a half, 1 - r is at least the factor 0.5.
+        self._largest = min(ratio, 0.5) / max(farthest, 1e-300)
         powers = steps ** np.arange(1, _TERMS + 1)[:, None]
         signs = -((-1.0) ** np.arange(1, _TERMS + 1))
         self._coefficients = signs / np.arange(1, _TERMS + 1) * (powers @ self._counts)
