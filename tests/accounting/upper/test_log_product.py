@@ -45,7 +45,22 @@ def test_sums_are_those_of_fifty_digits(name: str, size: float) -> None:
     for x, value in zip(points.tolist(), product(points).tolist(), strict=True):
         # A few 1e-16 of |x| per person are rounding.
         allowed = product.remainder + 4e-15 * abs(x) * counts.sum()
-        assert abs(value - exact(probabilities, counts, x)) <= allowed
+        assert abs(np.expm1(value - exact(probabilities, counts, x))) <= allowed
+
+
+@pytest.mark.parametrize("people", [1.0, 7.0, 12.0])
+def test_factors_of_few_people_are_multiplied(
+    people: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LogProduct, "_direct", None)
+    probabilities = np.linspace(0.1, 1.0, 64)
+    counts = np.floor(np.linspace(1.0, people + 0.5, 64))
+    product = LogProduct(probabilities, counts)
+    points = 0.9 * np.exp(1j * np.linspace(-2.5, 2.5, 40))
+
+    for x, value in zip(points.tolist(), product(points).tolist(), strict=True):
+        ratio = np.exp(value - exact(probabilities, counts, x))
+        assert abs(ratio - 1.0) <= 1e-10
 
 
 def test_only_points_far_out_are_added_up_group_by_group(

@@ -7,9 +7,13 @@ Gammas that are near each other share one logarithm: with c their middle,
 and the sum of the last logarithms over all people is a power series in w, whose
 coefficients are sums of powers of gamma - c. Where |gamma - c| |w| <= r < 1 for all of
 them, n people's remainder after K terms is at most n r^{K + 1} / ((K + 1) (1 - r)).
+Farther out, factors of few people are multiplied before the logarithm is taken.
 """
 
+import math
+
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.sums.complex_log1p import log1p
 from shuffledp.types import Complexes, Floats
@@ -20,6 +24,10 @@ _TERMS = 24
 _FEW_GROUPS = 6
 # The remainder of the series, of all people together.
 _REMAINDER = 1e-12
+# Factors of this many people are multiplied, whose logarithms add up to this at most.
+_FEW_PEOPLE, _LARGEST_LOG = 1_000.0, 600.0
+# Rounding of a product, to which a factor of size d adds 4e-16 / d.
+_ROUNDING, _ROUNDING_OF_FACTOR = 1e-10, 4e-16
 
 
 class LogProduct:
@@ -56,7 +64,7 @@ class LogProduct:
         self.remainder = _REMAINDER
 
     def __call__(self, x: Complexes) -> Complexes:
-        """Returns the sums at points x, shape as x, which has one axis."""
+        """Returns the sums up to multiples of 2 pi i, shape as x, which has one axis."""
         if not self._has_series:
             return self._direct(x)
         w = x / (1.0 + self._middle * x)
@@ -71,8 +79,42 @@ class LogProduct:
         series *= w
         series += self._people * log1p(self._middle * x)
         if far.any():
-            series[far] = self._direct(x[far])
+            series[far] = self._far(x[far])
         return series
+
+    def _far(self, x: Complexes) -> Complexes:
+        """Returns the sums where the series does not reach."""
+        if self._people > _FEW_PEOPLE:
+            return self._direct(x)
+        safe = self._has_safe_product(x)
+        result: Complexes = np.empty(x.shape, dtype=np.complex128)
+        result[safe] = np.log(self._product(x[safe]))
+        if not safe.all():
+            result[~safe] = self._direct(x[~safe])
+        return result
+
+    def _has_safe_product(self, x: Complexes) -> NDArray[np.bool_]:
+        """Returns where factors are neither so small nor so large that digits are lost."""
+        low, high = self._probabilities.min(), self._probabilities.max()
+        # Factors lie between 1 + low x and 1 + high x, on a line; the nearest to 0 there.
+        nearest = np.clip(-x.real / (x.real**2 + x.imag**2), low, high)
+        least = np.abs(1.0 + nearest * x)
+        largest = np.maximum(np.abs(1.0 + low * x), np.abs(1.0 + high * x))
+        most = math.exp(_LARGEST_LOG / self._people)
+        enough = max(1.0 / most, self._people * _ROUNDING_OF_FACTOR / _ROUNDING)
+        safe: NDArray[np.bool_] = (least >= enough) & (largest <= most)
+        return safe
+
+    def _product(self, x: Complexes) -> Complexes:
+        """Returns the product of all people's factors."""
+        counts = self._counts.astype(np.int64)
+        product: Complexes = np.ones(x.shape, dtype=np.complex128)
+        # From the highest binary digit of the counts to the lowest.
+        for bit in reversed(range(int(counts.max()).bit_length())):
+            product *= product
+            for probability in self._probabilities[(counts >> bit) & 1 == 1].tolist():
+                product *= 1.0 + probability * x
+        return product
 
     def _direct(self, x: Complexes) -> Complexes:
         logs = log1p(np.multiply.outer(x, self._probabilities))
