@@ -162,7 +162,7 @@ def sentences(board: Leaderboard) -> tuple[str, ...]:
     """Returns a summary of the entries, in sentences."""
     stated = [entry for _, entry in board.rows if entry.epsilon is not None]
     below = [entry for entry in stated if entry.comparison is Standing.BELOW]
-    refuted = sum(entry.is_refuted for entry in below)
+    refuted = [entry.bound for entry in below if entry.is_refuted]
     others = Counter(entry.status for entry in below if not entry.is_refuted)
     statuses = ", ".join(f"{count} {status}" for status, count in others.items())
     ratios = [each.certified / each.attack for each in board.points if each.attack > 0]
@@ -172,9 +172,11 @@ def sentences(board: Leaderboard) -> tuple[str, ...]:
     return (
         f"{len(board.points)} collections and {len(board.sources)} bounds: {len(stated)} "
         f"numbers are stated, {len(board.rows) - len(stated)} are not.",
-        f"{refuted} are refuted: they are below the attack beside them, and their "
-        f"statement is {EntryStatus.FALSE}.",
-        f"{len(below) - refuted} more are below the attack, which refutes no statement"
+        f"{len(refuted)} are refuted"
+        + (f" ({', '.join(dict.fromkeys(refuted))})" if refuted else "")
+        + ": they are below the attack beside them, and the statement is "
+        f"{EntryStatus.FALSE}.",
+        f"{len(below) - len(refuted)} more are below the attack, which refutes no statement"
         + (f": {statuses}." if statuses else "."),
         f"{len(tighter)} are between attack and certificate"
         + (f" ({names}); " if tighter else "; ")
