@@ -32,9 +32,9 @@ READING = (
     "Status: proven; erratum: unproven since its authors corrected the paper; false under "
     "every reading, though its number may be right here; slip: false as printed, and not "
     "contradicted as meant; our reading: what is evaluated is a reading of ours, and "
-    "false; asymptotic: with a constant that is not named and taken as 0; heuristic: unproven, or "
-    "used where its theorem does not speak, as all bounds for one common level are for "
-    "several (at the largest).",
+    "false; asymptotic: with a constant that is not named and taken as 0; heuristic: "
+    "unproven, or used where its theorem does not speak, as all bounds for one common "
+    "level are for several (at the largest).",
     "Several rounds: Renyi divergences add up as their paper has it; of other bounds, the "
     "profile of one round is composed exactly, as for the certificate.",
     "Epsilons are rounded up to six digits, attacks down. Seconds are processor time "
