@@ -44,7 +44,7 @@ class Correction:
 
     Attributes:
         version: The later version, and what of it was read.
-        numbers: Numbers of the statements that it names, as in the version read here.
+        numbers: Numbers of the statements that it is about, as in the version read here.
         text: Its content; the words are ours.
     """
 
