@@ -59,15 +59,17 @@ def test_what_is_said_of_the_leaderboard_is_what_is_stored() -> None:
     stored = DOCS / "papers" / "leaderboard" / "leaderboard.json"
     board = Leaderboard.from_dict(json.loads(stored.read_text(encoding="utf-8")))
     stated = [entry for _, entry in board.rows if entry.epsilon is not None]
-    refuted = [entry for entry in stated if entry.comparison is Standing.REFUTED]
+    below = [entry for entry in stated if entry.comparison is Standing.BELOW]
+    refuted = [entry for entry in below if entry.is_refuted]
     tighter = [entry for entry in stated if entry.comparison is Standing.TIGHTER]
 
     words = " ".join(TEXT.split())
     assert (
-        f"On {len(board.points)} collections, {len(refuted)} of {len(stated):,} numbers "
+        f"On {len(board.points)} collections, {len(below)} of {len(stated):,} numbers "
         f"from {len(board.sources)} published bounds"
     ) in words
-    assert f"{len(tighter)} numbers are tighter and not refuted" in words
-    assert all(entry.status is not EntryStatus.PROVEN for entry in refuted + tighter)
+    assert f"{len(refuted)} of these refute a statement" in words
+    assert f"{len(tighter)} numbers are between attack and certificate" in words
+    assert all(entry.status is not EntryStatus.PROVEN for entry in below + tighter)
     largest = max(each.certified / each.attack for each in board.points)
     assert f"{largest:.3f} times it at most" in words

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from shuffledp_papers.bounds.gaussian_profile import (
     gaussian_delta,
+    gaussian_epsilon,
     gaussian_trade_off,
     largest_distance,
 )
@@ -52,3 +53,8 @@ def test_the_largest_distance_spends_delta() -> None:
         assert gaussian_delta(float(mu), float(epsilon)) == pytest.approx(
             1e-7, rel=1e-6
         )
+
+
+def test_the_epsilon_is_known_for_mu_one() -> None:
+    # Dong, Roth, Su (2022): 1-GDP is (1, 0.1269)-private, as 0.126936737507 by mpmath.
+    assert gaussian_epsilon(1.0, 0.126936737507) == pytest.approx(1.0, rel=1e-6)

@@ -13,7 +13,12 @@ import pytest
 import shuffledp
 from shuffledp.cli.main import app
 from shuffledp.errors import InvalidInputError, ShuffledpError
-from shuffledp_papers.contents.paper_item import PaperItem, State
+from shuffledp_papers.contents.paper_item import (
+    SETTLED,
+    Missing,
+    PaperItem,
+    State,
+)
 from shuffledp_papers.contents.papers import PAPERS, Paper
 from shuffledp_papers.contents.reproduction_page import document, state_of
 from shuffledp_papers.figures.experiments import EXPERIMENTS
@@ -50,6 +55,9 @@ def test_numbers_decide_where_the_state_is_open(
         {"state": State.TRIED},
         {"state": State.IMPOSSIBLE},
         {"state": State.REFUTED},
+        {"state": State.TRIED, "why": "no"},
+        {"state": State.TRIED, "missing": Missing.DIGITS},
+        {"state": State.HOLDS, "missing": Missing.DIGITS},
     ],
 )
 def test_a_state_without_its_reason_is_refused(given: dict[str, Any]) -> None:
@@ -116,6 +124,20 @@ def find_spec_of(name: str) -> bool:
         return find_spec(name) is not None
     except ModuleNotFoundError:
         return False
+
+
+@pytest.mark.skipif(not DOCS.is_dir(), reason="docs/ is not here")
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.place)
+def test_an_item_that_is_not_settled_says_what_is_missing(entry: PaperItem) -> None:
+    results = {}
+    if entry.result:
+        path = RESULTS / f"{entry.result}.json"
+        results = {entry.result: json.loads(path.read_text("utf-8"))}
+
+    settled = state_of(entry, results) in SETTLED
+
+    assert settled is (entry.missing is None)
+    assert settled or entry.why
 
 
 @pytest.mark.skipif(not DOCS.is_dir(), reason="docs/ is not here")

@@ -13,6 +13,7 @@ from shuffledp_papers.court.stated_claim import (
     ClaimVerdict,
     claims_of,
     counts_of_verdicts,
+    dependents,
     earlier_names,
 )
 
@@ -55,7 +56,8 @@ def test_every_statement_has_its_reading_adversary_and_verdict_on_the_page() -> 
     page = PAGE.read_text(encoding="utf-8")
     false = counts_of_verdicts()["false under every reading"]
 
-    assert f"| false under every reading | {false} |" in page
+    fallen = [claim.verdict for claim in dependents()].count(ClaimVerdict.FALSE)
+    assert f"| false under every reading | {false} | {fallen} |" in page
     for claim in CLAIMS:
         start = page.index(f"### {claim.source}\n\n**{claim.verdict}**; `{claim.name}`")
         record = page[start:].split("\n### ")[0].split("\n## ")[0]

@@ -12,8 +12,10 @@ from shuffledp_papers.court.stated_claim import (
     CLAIMS,
     ClaimVerdict,
     StatedClaim,
+    claim_named,
     claims_of,
     counts_of_verdicts,
+    dependents,
     earlier_names,
 )
 
@@ -82,7 +84,8 @@ def test_records_are_complete_and_in_one_line(claim: StatedClaim) -> None:
         (ClaimVerdict.FALSE, {"constants": "C > 0, not given"}),
         (ClaimVerdict.FALSE, {"cases": ()}),
         (ClaimVerdict.ASYMPTOTIC, {"constants": "none"}),
-        (ClaimVerdict.WITHDRAWN, {"errata": "none known"}),
+        (ClaimVerdict.HOLDS, {"falls_with": ("apes-lemma-7",)}),
+        (ClaimVerdict.WITHDRAWN, {"errata": ()}),
     ],
 )
 def test_a_verdict_that_the_record_does_not_bear_is_refused(
@@ -99,7 +102,35 @@ def test_a_constant_that_is_not_named_is_never_counted_as_refuted() -> None:
 
     assert len(open_constants) >= 4
     assert ClaimVerdict.FALSE not in {claim.verdict for claim in open_constants}
-    assert sum(counts_of_verdicts().values()) == len(CLAIMS)
+    assert sum(counts_of_verdicts().values()) == len(CLAIMS) - len(dependents())
+
+
+def test_what_falls_with_another_statement_is_not_counted_beside_it() -> None:
+    counted = counts_of_verdicts()[str(ClaimVerdict.FALSE)]
+    false = [claim for claim in CLAIMS if claim.verdict is ClaimVerdict.FALSE]
+
+    assert counted == len(false) - len([claim for claim in false if claim.falls_with])
+    assert {"testing-theorem-2", "segmented-theorem-3", "apes-lemma-8"} <= {
+        claim.name for claim in dependents()
+    }
+    for claim in dependents():
+        for name in claim.falls_with:
+            assert claim_named(name).verdict is not ClaimVerdict.HOLDS
+            # Each chain ends at a statement that is counted.
+            assert claim.name not in claim_named(name).falls_with
+        assert ", ".join(claim.falls_with) in dict(claim.record)["falls with"]
+    with pytest.raises(InvalidInputError, match="got 'V10'"):
+        claim_named("V10")
+
+
+def test_corrections_name_the_version_and_the_statements_of_it() -> None:
+    (correction,) = claim_named("feldman2023-any").errata
+
+    assert "Lemma 3.5" in correction.numbers
+    assert dict(claim_named("feldman2023-any").record)["authors' errata"] == (
+        f"{correction.version}, of {', '.join(correction.numbers)}: {correction.text}"
+    )
+    assert dict(claim_named("apes-lemma-7").record)["authors' errata"] == "none known"
 
 
 def test_cases_are_found_by_name_and_others_are_refused() -> None:

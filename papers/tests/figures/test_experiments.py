@@ -16,7 +16,6 @@ from shuffledp_papers.eapes.figures.three_groups import (
     NUM_USERS,
     SETTINGS,
     ThreeGroups,
-    epsilon_of,
 )
 from shuffledp_papers.figures.experiments import EXPERIMENTS
 from shuffledp_papers.figures.result import Effort
@@ -137,8 +136,3 @@ def test_settings_are_the_populations_of_the_paper() -> None:
         0.3,
         0.1,
     )
-
-
-def test_epsilon_of_mu_is_known_for_mu_one() -> None:
-    # Dong, Roth, Su (2022): 1-GDP is (1, 0.1269)-private, as 0.126936737507 by mpmath.
-    assert epsilon_of(1.0, 0.126936737507) == pytest.approx(1.0, rel=1e-6)

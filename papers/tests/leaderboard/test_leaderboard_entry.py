@@ -30,7 +30,7 @@ MIXED = Setting(sdp.Population.from_counts({0.5: 500, 1.0: 500}), sdp.Laplace())
 @pytest.mark.parametrize(
     ("number", "comparison"),
     [
-        (0.0999999, Standing.REFUTED),
+        (0.0999999, Standing.BELOW),
         # As large as the attack is not below it.
         (0.1, Standing.TIGHTER),
         (0.1999989, Standing.TIGHTER),
@@ -63,7 +63,10 @@ def test_epsilons_are_rounded_up_by_less_than_a_unit_of_the_sixth_digit(
         ("feldman2021-numerical", EntryStatus.PROVEN, EntryStatus.HEURISTIC),
         ("feldman2023-numerical", EntryStatus.PROVEN, EntryStatus.HEURISTIC),
         ("feldman2023-closed", EntryStatus.ERRATUM, EntryStatus.HEURISTIC),
-        ("feldman2023-kary", EntryStatus.FALSE, EntryStatus.FALSE),
+        ("feldman2023-kary", EntryStatus.ERRATUM, EntryStatus.HEURISTIC),
+        ("wang2024-variation-ratio", EntryStatus.FALSE, EntryStatus.HEURISTIC),
+        ("hypothesis-testing", EntryStatus.EVALUATED, EntryStatus.EVALUATED),
+        ("apes", EntryStatus.SLIP, EntryStatus.SLIP),
         ("eapes-pure", EntryStatus.ASYMPTOTIC, EntryStatus.ASYMPTOTIC),
     ],
 )
@@ -78,7 +81,7 @@ def test_a_status_depends_on_the_setting(
 
 def board() -> Leaderboard:
     entries = (
-        Entry("one", EntryStatus.FALSE, 0.05, Standing.REFUTED, "", Cost(0.1, 2.0)),
+        Entry("one", EntryStatus.FALSE, 0.05, Standing.BELOW, "", Cost(0.1, 2.0)),
         Entry(
             "two", EntryStatus.PROVEN, None, Standing.NONE, "too few", Cost(0.0, None)
         ),

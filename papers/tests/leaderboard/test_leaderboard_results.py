@@ -9,6 +9,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp_papers.bounds.published_bounds import PUBLISHED
+from shuffledp_papers.court.stated_claim import ClaimVerdict, claim_named
 from shuffledp_papers.leaderboard.computation import compared_point
 from shuffledp_papers.leaderboard.entry import (
     ComparedPoint,
@@ -22,7 +23,11 @@ from shuffledp_papers.leaderboard.leaderboard_page import (
     document,
     html_page,
 )
-from shuffledp_papers.leaderboard.leaderboard_tables import as_csv, tighter_rows
+from shuffledp_papers.leaderboard.leaderboard_tables import (
+    as_csv,
+    sentences,
+    tighter_rows,
+)
 from shuffledp_papers.leaderboard.measured_work import Cost
 
 PAPERS = Path(sdp.__file__).parents[2] / "docs" / "papers"
@@ -76,15 +81,32 @@ def test_the_stored_results_are_of_this_grid_and_all_bounds(board: Leaderboard) 
     )
 
 
-def test_no_proven_bound_is_refuted_and_every_certificate_is_above_its_attack(
+def test_no_proven_bound_is_below_an_attack_and_every_certificate_is_above(
     board: Leaderboard,
 ) -> None:
     assert all(each.attack <= each.certified for each in board.points)
-    refuted = {
-        entry.status for _, entry in board.rows if entry.comparison == Standing.REFUTED
+    below = {
+        entry.status for _, entry in board.rows if entry.comparison == Standing.BELOW
     }
-    assert refuted
-    assert EntryStatus.PROVEN not in refuted
+    assert below
+    assert EntryStatus.PROVEN not in below
+
+
+def test_refuted_is_only_what_the_register_calls_false_under_every_reading(
+    board: Leaderboard,
+) -> None:
+    claims = {bound.name: bound.claim for bound in PUBLISHED}
+    refuted = [entry for _, entry in board.rows if entry.is_refuted]
+    below = [entry for _, entry in board.rows if entry.comparison is Standing.BELOW]
+
+    assert 0 < len(refuted) < len(below)
+    for entry in refuted:
+        assert claim_named(claims[entry.bound]).verdict is ClaimVerdict.FALSE
+    others = {entry.status for entry in below if not entry.is_refuted}
+    assert {EntryStatus.ASYMPTOTIC, EntryStatus.HEURISTIC} <= others
+    words = " ".join(sentences(board))
+    assert f"{len(refuted)} are refuted" in words
+    assert f"{len(below) - len(refuted)} more are below the attack" in words
 
 
 def test_the_pages_are_those_of_the_record(board: Leaderboard) -> None:

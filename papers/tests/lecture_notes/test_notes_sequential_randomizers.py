@@ -12,7 +12,6 @@ from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.bounds.feldman2021 import Feldman2021Numerical
 from shuffledp_papers.lecture_notes.lower_bound import adaptive_tables
 from shuffledp_papers.lecture_notes.sequential_randomizers import (
-    answer_distribution,
     condition_holds,
     exact_delta,
     printed_epsilon,
@@ -43,16 +42,20 @@ def test_one_person_shows_her_budget() -> None:
     assert found == pytest.approx(keep - math.exp(0.3) * (1.0 - keep), rel=1e-12)
 
 
-def test_laws_of_answers_by_hand() -> None:
+def test_divergences_of_two_users_by_hand() -> None:
     tables = adaptive_tables(2, 1.0, rng=np.random.default_rng(3))
 
-    law = answer_distribution(tables, (0, 1))
+    found = exact_delta(tables, (0, 1), (0, 0), epsilon=0.2)
 
+    one_way, other_way = 0.0, 0.0
     for answers in itertools.product([0, 1], repeat=2):
         first = [tables[0][0, x, answers[0]] for x in (0, 1)]
         second = [tables[1][answers[0], x, answers[1]] for x in (0, 1)]
-        expected = 0.5 * (first[0] * second[1] + first[1] * second[0])
-        assert law[2 * answers[0] + answers[1]] == pytest.approx(expected, rel=1e-12)
+        differ = 0.5 * (first[0] * second[1] + first[1] * second[0])
+        equal = first[0] * second[0]
+        one_way += max(differ - math.exp(0.2) * equal, 0.0)
+        other_way += max(equal - math.exp(0.2) * differ, 0.0)
+    assert found == pytest.approx(max(one_way, other_way), rel=1e-12)
 
 
 def test_the_rate_and_its_condition() -> None:
@@ -68,9 +71,9 @@ def test_the_rate_and_its_condition() -> None:
 def test_what_makes_no_sense_is_refused() -> None:
     tables = adaptive_tables(2, 1.0, rng=np.random.default_rng(3))
 
-    with pytest.raises(InvalidInputError, match="one randomizer for each"):
-        answer_distribution(tables, (0, 1, 1))
+    with pytest.raises(InvalidInputError, match="Expected 2 values, got 3"):
+        exact_delta(tables, (0, 1, 1), (0, 1, 0), epsilon=0.1)
     with pytest.raises(InvalidInputError, match="earlier answers"):
-        answer_distribution(tables[::-1], (0, 1))
+        exact_delta(tables[::-1], (0, 1), (0, 0), epsilon=0.1)
     with pytest.raises(InvalidInputError, match="differ in one person"):
         exact_delta(tables, (0, 1), (1, 0), epsilon=0.1)

@@ -94,6 +94,7 @@ class BoundRow:
     applies_to: str
     proven: Status
     note: str
+    claim: str = ""
     mixed: bool = False
     within_budget: bool = True
 
@@ -111,6 +112,7 @@ class PublishedBound:
         applies_to: Randomizers for which it is stated, in plain words.
         proven: Its proof status.
         note: In plain words, which parts hold and which do not.
+        claim: Name of the record that judges it in the register of claims; "" if none does.
         mixed: Whether it is stated for users with different budgets.
         within_budget: Whether the search for epsilon ends at the largest local budget.
     """
@@ -121,6 +123,7 @@ class PublishedBound:
     applies_to: ClassVar[str]
     proven: ClassVar[Status]
     note: ClassVar[str]
+    claim: ClassVar[str] = ""
     mixed: ClassVar[bool] = False
     within_budget: ClassVar[bool] = True
 

@@ -8,11 +8,13 @@ Source: Dong, Roth, Su (2022), "Gaussian differential privacy", Corollary 2.13.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 
 from shuffledp.types import Floats
+from shuffledp_papers.bounds.invert import epsilon_at
 
 _ROOT = math.sqrt(2.0)
 
@@ -34,6 +36,11 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
     # e^epsilon phi(far) = phi(near): only the two Mills ratios are subtracted.
     ratios = float(erfcx(near / _ROOT) - erfcx(far / _ROOT))
     return 0.5 * math.exp(-0.5 * near**2) * ratios
+
+
+def gaussian_epsilon(mu: float, delta: float) -> float:
+    """Returns the epsilon at which mu-GDP means (epsilon, delta)."""
+    return epsilon_at(partial(gaussian_delta, mu), delta)
 
 
 def gaussian_trade_off(mu: float, alpha: float) -> float:

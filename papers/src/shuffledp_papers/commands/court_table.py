@@ -14,6 +14,7 @@ from shuffledp_papers.court.stated_claim import (
     ClaimVerdict,
     StatedClaim,
     counts_of_verdicts,
+    dependents,
 )
 
 _NUMBERS = ("epsilon", "claimed delta", "exact >=", "accountant's >=", "certified <=")
@@ -37,7 +38,7 @@ def headline() -> str:
     others = ", ".join(f"{verdict} {count}" for verdict, count in counts.items())
     return (
         f"{false} of {len(CLAIMS)} statements are {ClaimVerdict.FALSE}. "
-        f"Not counted as refuted: {others}."
+        f"Not counted as refuted: {others}; {len(dependents())} fall with another one."
     )
 
 

@@ -63,7 +63,8 @@ def leaderboard_command(
 ) -> None:
     """Compare all published bounds with certificate and attack on a fixed grid.
 
-    A few minutes. Bounds below the attack are refuted; where one is tighter than the
+    A few minutes. Numbers below the attack are counted by status: only a statement that
+    is false under every reading is refuted. Where a bound is tighter than the
     certificate, that is said.
 
     \b

@@ -25,9 +25,14 @@ from docs/papers/results, each of which is written by `shuffledp reproduce NAME`
 * **refuted**: false under every reading that was found; the readings and the adversary
   are shown by `shuffledp claims --case NAME`, and every verdict stands in
   [court.md](court.md).
-* **holds**: right, with the errata named, and tested.
+* **holds**: a statement, and no number: right, with the errata named, and tested.
 * **tried**: runs here; there is nothing of the paper to compare with.
 * **impossible**: cannot be had, and why.
+
+Where an item is not settled, the last column begins with what is missing in the paper:
+printed digits, printed settings (rates, rounds, budgets, calibration), a constant, a
+statement that could be checked, or a proof. *Missing: nothing* says that all is printed,
+and that something else is found.
 
 The documents were read from machine-made texts: where a single symbol is called an
 erratum, the text may be at fault. Our number is the paper's if it rounds to what is
@@ -133,7 +138,8 @@ def _row(entry: PaperItem, results: Mapping[str, Mapping[str, Any]]) -> str:
     cases = cases.replace("`", "`shuffledp claims --case ", 1)
     command = f"`shuffledp reproduce {entry.result}`" if entry.result else ""
     where = "; ".join(text for text in (command, _code(entry.where), cases) if text)
-    cells = (entry.place, entry.what, f"**{state}**", where, entry.why)
+    missing = f"*Missing: {entry.missing}.* " if entry.missing else ""
+    cells = (entry.place, entry.what, f"**{state}**", where, missing + entry.why)
     return "| " + " | ".join(_escaped(cell) for cell in cells) + " |"
 
 

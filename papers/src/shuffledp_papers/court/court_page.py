@@ -9,6 +9,7 @@ from shuffledp_papers.court.stated_claim import (
     ClaimVerdict,
     claims_of,
     counts_of_verdicts,
+    dependents,
 )
 
 _HEAD = """# Published claims, checked
@@ -17,6 +18,8 @@ Written by `shuffledp claims --document docs/papers/court.md --force`. A stateme
 paper is kept with its formulas as printed (the words are ours), its conditions, what an
 attacker sees, how data sets differ, our reading, and the reading that is best for its
 authors. What the cases show is one verdict of six; **only the first counts as refuted**.
+An error that several statements share is counted once: a statement that rests on another
+one, or repeats its formula, falls with it.
 
 {counts}
 
@@ -79,9 +82,19 @@ def document(rulings: Sequence[Ruling]) -> str:
 
 
 def _counts() -> list[str]:
-    lines = [f"| verdict | statements of {len(CLAIMS)} |", "|---|---|"]
+    lines = [
+        f"| verdict | statements of {len(CLAIMS)} | fall with another one |",
+        "|---|---|---|",
+    ]
     counts = counts_of_verdicts()
-    return [*lines, *(f"| {verdict} | {counts[verdict]} |" for verdict in ClaimVerdict)]
+    fallen = [claim.verdict for claim in dependents()]
+    return [
+        *lines,
+        *(
+            f"| {verdict} | {counts[verdict]} | {fallen.count(verdict) or ''} |"
+            for verdict in ClaimVerdict
+        ),
+    ]
 
 
 def _statements() -> list[str]:

@@ -2,7 +2,9 @@
 
 Each paper's claims are a table beside its code. A verdict is about one reading; only
 statements that are false under every reading are counted as refuted. A statement with an
-unnamed constant is refuted by a family of populations that no constant covers, or not.
+unnamed constant is refuted by a family of populations that no constant covers, or not. An
+error that several statements share is counted once: the others name the statement that has
+it.
 """
 
 from collections.abc import Sequence
@@ -37,6 +39,25 @@ class ClaimVerdict(StrEnum):
 
 
 @dataclass(frozen=True)
+class Correction:
+    """What the authors have published about a statement later.
+
+    Attributes:
+        version: The later version, and what of it was read.
+        numbers: Numbers of the statements that it is about, as in the version read here.
+        text: Its content; the words are ours.
+    """
+
+    version: str
+    numbers: tuple[str, ...]
+    text: str
+
+    def __str__(self) -> str:
+        named = f", of {', '.join(self.numbers)}" if self.numbers else ""
+        return f"{self.version}{named}: {self.text}"
+
+
+@dataclass(frozen=True)
 class StatedClaim:
     """One statement of a paper.
 
@@ -55,6 +76,8 @@ class StatedClaim:
         why: The reason for the verdict.
         constants: Constants that are not named; "none" if there are none.
         errata: The authors' own corrections.
+        falls_with: Names of the statements whose error is this one's, too: it rests on
+            them, or repeats them. It is not counted beside them.
         cases: Names of the cases that try it.
         earlier: Names of cases that were tried once and are no longer run.
     """
@@ -72,7 +95,8 @@ class StatedClaim:
     verdict: ClaimVerdict
     why: str
     constants: str = _NONE
-    errata: str = _NO_ERRATA
+    errata: tuple[Correction, ...] = ()
+    falls_with: tuple[str, ...] = ()
     cases: tuple[str, ...] = ()
     earlier: tuple[str, ...] = ()
 
@@ -89,8 +113,12 @@ class StatedClaim:
             raise InvalidInputError(
                 f"Expected the constant of {self.name} and a family that no value covers."
             )
-        if self.verdict is ClaimVerdict.WITHDRAWN and self.errata == _NO_ERRATA:
+        if self.verdict is ClaimVerdict.WITHDRAWN and not any(
+            each.numbers for each in self.errata
+        ):
             raise InvalidInputError(f"Expected the errata that withdraw {self.name}.")
+        if self.verdict is ClaimVerdict.HOLDS and self.falls_with:
+            raise InvalidInputError(f"Expected that {self.name} falls, as others do.")
 
     @property
     def source(self) -> str:
@@ -109,7 +137,8 @@ class StatedClaim:
             ("adversary", self.adversary),
             ("neighbors", self.neighbors),
             ("most charitable reading", self.charitable),
-            ("authors' errata", self.errata),
+            ("authors' errata", "; ".join(map(str, self.errata)) or _NO_ERRATA),
+            ("falls with", ", ".join(self.falls_with) or _NONE),
             ("verdict", str(self.verdict)),
             ("why", self.why),
         )
@@ -147,10 +176,30 @@ def claims_of(case: str) -> tuple[StatedClaim, ...]:
     return claims
 
 
+def claim_named(name: str) -> StatedClaim:
+    """Returns the claim of this name.
+
+    Raises:
+        InvalidInputError: If there is none.
+    """
+    for claim in CLAIMS:
+        if claim.name == name:
+            return claim
+    raise InvalidInputError(f"Expected a claim of the register, got {name!r}.")
+
+
 def counts_of_verdicts(claims: Sequence[StatedClaim] = CLAIMS) -> dict[str, int]:
-    """Returns the number of claims with each verdict, zeros included."""
-    verdicts = [claim.verdict for claim in claims]
+    """Returns the number of claims with each verdict, zeros included.
+
+    Claims that fall with another one are left out: their error is counted there.
+    """
+    verdicts = [claim.verdict for claim in claims if not claim.falls_with]
     return {str(verdict): verdicts.count(verdict) for verdict in ClaimVerdict}
+
+
+def dependents(claims: Sequence[StatedClaim] = CLAIMS) -> list[StatedClaim]:
+    """Returns the claims that fall with another one."""
+    return [claim for claim in claims if claim.falls_with]
 
 
 def earlier_names() -> list[str]:

@@ -27,15 +27,6 @@ from shuffledp_papers.bounds.bound import PublishedBound, Setting, check_pure, r
 from shuffledp_papers.bounds.gaussian_profile import gaussian_delta, gaussian_trade_off
 from shuffledp_papers.bounds.target_user import others
 
-_NOTE = (
-    "A limit, not a bound: the paper says that there is a constant C, and does not name "
-    "it; it is 0 here, as in the paper's figures, and the omitted C / sqrt(n) is as large "
-    "as delta. So evaluated, it is exceeded: by randomized response at 5 among 2000, and "
-    "by all messages of one person at 0.5 among 9999 at 2 with Laplace noise, delta >= "
-    "4.6e-4 at epsilon 0.45, where 1e-30 results. Some C > 0 covers both. For budgets that "
-    "differ, Theorem 1, by which it speaks of messages, is false."
-)
-
 
 def gdp_parameter(setting: Setting, *, delta_local: float = 0.0) -> float:
     """Returns mu = sqrt(2 / sum over the others of (1 - delta_i) / (1 + e^eps_i)).

@@ -15,8 +15,7 @@ from typing import Any
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp_papers.bounds.bound import Setting, Status
-from shuffledp_papers.bounds.gaussian_profile import gaussian_delta
-from shuffledp_papers.bounds.invert import epsilon_at
+from shuffledp_papers.bounds.gaussian_profile import gaussian_epsilon
 from shuffledp_papers.eapes.eapes_theorem import EapesTheorem, gdp_parameter
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
@@ -71,7 +70,7 @@ def stated_by_eapes(people: Population, *, epochs: int, delta: float) -> StatedD
     # Composition of Gaussian differential privacy: squares of mu add up.
     total = math.sqrt(epochs) * mu
     try:
-        epsilon = epsilon_at(lambda epsilon: gaussian_delta(total, epsilon), delta)
+        epsilon = gaussian_epsilon(total, delta)
     except OutsidePreconditions:
         # The search for epsilon ends at 1,000.
         epsilon = math.inf

@@ -7,8 +7,7 @@ from typing import Any
 
 from shuffledp.errors import InvalidInputError
 from shuffledp_papers.bounds.bound import PublishedBound, Setting, Status, status_in
-from shuffledp_papers.court.case_table import CASE_ROWS
-from shuffledp_papers.court.stated_claim import claims_of
+from shuffledp_papers.court.stated_claim import ClaimVerdict, claim_named
 from shuffledp_papers.leaderboard.grid import GridPoint
 from shuffledp_papers.leaderboard.measured_work import Cost
 
@@ -23,14 +22,18 @@ class EntryStatus(StrEnum):
     Attributes:
         PROVEN: By the paper, or by this library.
         ERRATUM: Unproven since its authors have published errata.
-        FALSE: False as stated, though it may hold here.
+        FALSE: Its statement is false under every reading, though it may hold here.
+        SLIP: Its statement is false as printed, and not contradicted as meant.
+        EVALUATED: What is evaluated is a reading of ours, and false.
         ASYMPTOTIC: With a constant that is not named, and is taken as 0.
         HEURISTIC: Unproven, or used where its theorem does not speak.
     """
 
     PROVEN = "proven"
     ERRATUM = "erratum"
-    FALSE = "false"
+    FALSE = "false under every reading"
+    SLIP = "slip"
+    EVALUATED = "our reading"
     ASYMPTOTIC = "asymptotic"
     HEURISTIC = "heuristic"
 
@@ -39,14 +42,15 @@ class Standing(StrEnum):
     """Comparison of a stated epsilon with attack and certificate.
 
     Attributes:
-        REFUTED: Below the attack: false here, whatever its status is.
+        BELOW: Below the attack: too small here. It is refuted if its statement is false
+            under every reading.
         TIGHTER: Between attack and certificate: smaller than the certificate.
         EQUAL: The certificate, to six digits.
         LOOSER: Above the certificate.
         NONE: Nothing is stated.
     """
 
-    REFUTED = "refuted"
+    BELOW = "below the attack"
     TIGHTER = "tighter than the certificate"
     EQUAL = "equal to the certificate"
     LOOSER = "above the certificate"
@@ -72,6 +76,11 @@ class Entry:
     comparison: Standing
     why: str
     cost: Cost
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether an attack exceeds a statement that no reading saves."""
+        return self.comparison is Standing.BELOW and self.status is EntryStatus.FALSE
 
 
 @dataclass(frozen=True)
@@ -183,7 +192,7 @@ def compare(number: float, *, attack: float, certified: float) -> Standing:
         certified: A proven upper bound, of six digits.
     """
     if number < attack:
-        return Standing.REFUTED
+        return Standing.BELOW
     # Certificates are rounded up: a bound that is below in the seventh digit is equal.
     rounded = rounded_up(number)
     if rounded == certified:
@@ -191,24 +200,25 @@ def compare(number: float, *, attack: float, certified: float) -> Standing:
     return Standing.TIGHTER if rounded < certified else Standing.LOOSER
 
 
-_WITH_ERRATA = {
-    row.bound
-    for row in CASE_ROWS
-    for claim in claims_of(row.name)
-    if claim.errata != "none known"
-}
-_PLAIN = {
-    Status.PROVEN: EntryStatus.PROVEN,
-    Status.ASYMPTOTIC: EntryStatus.ASYMPTOTIC,
-    Status.FALSE: EntryStatus.FALSE,
+_BY_VERDICT = {
+    ClaimVerdict.FALSE: EntryStatus.FALSE,
+    ClaimVerdict.SLIP: EntryStatus.SLIP,
+    ClaimVerdict.EVALUATED: EntryStatus.EVALUATED,
+    ClaimVerdict.WITHDRAWN: EntryStatus.ERRATUM,
 }
 
 
 def entry_status(bound: PublishedBound, setting: Setting) -> EntryStatus:
-    """Returns the status of a bound in a setting."""
-    unproven = EntryStatus.HEURISTIC
-    # A theorem for one level that is used for several is no matter of its errata.
+    """Returns the status of a bound in a setting.
+
+    Of a bound that is not proven the register of claims decides, as for `shuffledp claims`.
+    """
+    if status_in(bound, setting) is Status.PROVEN:
+        return EntryStatus.PROVEN
+    # A theorem for one level says nothing of several: neither do its errata.
     covered = bound.mixed or setting.people.num_levels == 1
-    if covered and bound.proven is Status.UNPROVEN and bound.name in _WITH_ERRATA:
-        unproven = EntryStatus.ERRATUM
-    return _PLAIN.get(status_in(bound, setting), unproven)
+    if not covered or not bound.claim:
+        return EntryStatus.HEURISTIC
+    if bound.proven is Status.ASYMPTOTIC:
+        return EntryStatus.ASYMPTOTIC
+    return _BY_VERDICT[claim_named(bound.claim).verdict]

@@ -5,7 +5,7 @@ from shuffledp_papers.figures.table import Cell
 from shuffledp_papers.leaderboard.entry import ComparedPoint, Leaderboard, Standing
 
 _MARKS = {
-    "refuted": (Standing.REFUTED,),
+    "below the attack": (Standing.BELOW,),
     "between attack and certificate": (Standing.TIGHTER,),
     "certificate or above": (Standing.EQUAL, Standing.LOOSER),
 }
@@ -36,7 +36,7 @@ def ratio_picture(board: Leaderboard) -> str:
         ticks=["certified here", *names],
     )
     return draw(
-        "Stated epsilons over what an attack reaches; below 1 is refuted",
+        "Stated epsilons over what an attack reaches; below 1 is too small",
         {"grid": board.grid_version},
         [panel],
         description=(

@@ -34,7 +34,7 @@ class LeaderboardTable:
 
 
 def table_of_bounds(board: Leaderboard) -> LeaderboardTable:
-    """Returns one row per bound: how often it is refuted, tighter, or above."""
+    """Returns one row per bound: how often it is below the attack, tighter, or above."""
     rows = []
     for name, source in board.sources.items():
         chosen = [(each, entry) for each, entry in board.rows if entry.bound == name]
@@ -43,13 +43,14 @@ def table_of_bounds(board: Leaderboard) -> LeaderboardTable:
         ratios = [
             entry.epsilon / each.certified
             for each, entry in chosen
-            if entry.epsilon is not None and entry.comparison is not Standing.REFUTED
+            if entry.epsilon is not None and entry.comparison is not Standing.BELOW
         ]
         rows.append(
             (
                 name,
                 source,
                 ", ".join(statuses),
+                str(sum(entry.is_refuted for _, entry in chosen)),
                 *(str(counts[comparison]) for comparison in Standing),
                 f"{median(ratios):.3g}" if ratios else "",
             )
@@ -61,6 +62,7 @@ def table_of_bounds(board: Leaderboard) -> LeaderboardTable:
             "source",
             "status",
             "refuted",
+            "below the attack",
             "tighter",
             "equal",
             "above",
@@ -90,7 +92,7 @@ def table_of_points(board: Leaderboard) -> LeaderboardTable:
                 f"{each.certified / each.attack:.3f}" if each.attack > 0.0 else "",
                 "" if least is None else plain(least.epsilon or 0.0),
                 "" if least is None else least.bound,
-                str(counts[Standing.REFUTED]),
+                str(counts[Standing.BELOW]),
                 *_cost_texts(each),
             )
         )
@@ -103,7 +105,7 @@ def table_of_points(board: Leaderboard) -> LeaderboardTable:
             "certified / attack",
             "least proven bound",
             "its name",
-            "refuted bounds",
+            "bounds below the attack",
             "seconds",
             "MB",
         ),
@@ -159,11 +161,10 @@ def tighter_rows(board: Leaderboard) -> list[tuple[ComparedPoint, Entry]]:
 def sentences(board: Leaderboard) -> tuple[str, ...]:
     """Returns a summary of the entries, in sentences."""
     stated = [entry for _, entry in board.rows if entry.epsilon is not None]
-    counts = Counter(entry.comparison for entry in stated)
-    refuted = Counter(
-        entry.status for entry in stated if entry.comparison is Standing.REFUTED
-    )
-    statuses = ", ".join(f"{count} {status}" for status, count in refuted.items())
+    below = [entry for entry in stated if entry.comparison is Standing.BELOW]
+    refuted = [entry.bound for entry in below if entry.is_refuted]
+    others = Counter(entry.status for entry in below if not entry.is_refuted)
+    statuses = ", ".join(f"{count} {status}" for status, count in others.items())
     ratios = [each.certified / each.attack for each in board.points if each.attack > 0]
     tighter = tighter_rows(board)
     names = ", ".join(dict.fromkeys(entry.bound for _, entry in tighter))
@@ -171,9 +172,13 @@ def sentences(board: Leaderboard) -> tuple[str, ...]:
     return (
         f"{len(board.points)} collections and {len(board.sources)} bounds: {len(stated)} "
         f"numbers are stated, {len(board.rows) - len(stated)} are not.",
-        f"{counts[Standing.REFUTED]} are refuted by the attack beside them"
+        f"{len(refuted)} are refuted"
+        + (f" ({', '.join(dict.fromkeys(refuted))})" if refuted else "")
+        + ": they are below the attack beside them, and the statement is "
+        f"{EntryStatus.FALSE}.",
+        f"{len(below) - len(refuted)} more are below the attack, which refutes no statement"
         + (f": {statuses}." if statuses else "."),
-        f"{len(tighter)} are smaller than our certificate and not refuted"
+        f"{len(tighter)} are between attack and certificate"
         + (f" ({names}); " if tighter else "; ")
         + (
             f"{proven} of them are proven: there our certificate is not the best bound."

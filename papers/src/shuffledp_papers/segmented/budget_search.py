@@ -14,6 +14,7 @@ Model", Algorithm 1, line 6, and section 5.2.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -22,6 +23,7 @@ from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.types import Floats
+from shuffledp_papers.response_table import response_table
 from shuffledp_papers.segmented.best_blanket import best_blanket
 from shuffledp_papers.segmented.segmented_messages import (
     MessageScores,
@@ -57,18 +59,14 @@ class RandomizerFamily:
 def kary_family(num_categories: int) -> RandomizerFamily:
     """Returns k-ary response, for shares of categories."""
     k = whole_number(num_categories, "categories", least=2, most=256)
-
-    def table(budget: float) -> Floats:
-        # In e^-budget, which does not overflow.
-        weights = np.full((k, k), math.exp(-budget))
-        np.fill_diagonal(weights, 1.0)
-        response: Floats = weights / weights.sum(axis=1, keepdims=True)
-        return response
-
     # A message scores 1 in its own category: means of scores are shares.
     scores = MessageScores(np.eye(k), np.eye(k))
     return RandomizerFamily(
-        f"{k}-ary response", table, np.full(k, 1.0 / k), scores, 1e-3
+        f"{k}-ary response",
+        partial(response_table, k),
+        np.full(k, 1.0 / k),
+        scores,
+        1e-3,
     )
 
 

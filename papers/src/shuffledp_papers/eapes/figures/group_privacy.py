@@ -8,6 +8,7 @@ distribution is computed exactly in both worlds.
 import numpy as np
 
 from shuffledp.types import Floats
+from shuffledp_papers.bounds.gaussian_profile import gaussian_epsilon
 from shuffledp_papers.bounds.invert import epsilon_at
 from shuffledp_papers.court.count_attack import number_inside
 from shuffledp_papers.court.worlds import hockey_stick
@@ -15,7 +16,6 @@ from shuffledp_papers.eapes.figures.three_groups import (
     DELTA,
     NUM_USERS,
     ThreeGroups,
-    epsilon_of,
 )
 from shuffledp_papers.figures.computed_figure import ComputedFigure
 from shuffledp_papers.figures.result import Effort
@@ -63,7 +63,7 @@ def run(effort: Effort) -> ComputedFigure:
 
         mu = size * setting.mu
         attack = epsilon_at(divergence, DELTA)
-        stated = epsilon_of(mu, DELTA)
+        stated = gaussian_epsilon(mu, DELTA)
         rows.append(
             {
                 "group": size,

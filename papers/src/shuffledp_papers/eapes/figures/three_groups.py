@@ -16,10 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 
 from shuffledp.population import Population
-from shuffledp.randomizers.normal_divergence import normal_divergence
+from shuffledp_papers.bounds.gaussian_profile import gaussian_epsilon
 from shuffledp_papers.figures.table import Cell
 
 NUM_USERS = 10_000
@@ -82,7 +81,7 @@ class ThreeGroups:
             "varied": self.varied,
             "at": self.at,
             "mu": self.mu,
-            "eps(mu)": epsilon_of(self.mu, DELTA),
+            "eps(mu)": gaussian_epsilon(self.mu, DELTA),
             **dict(zip(names, certified, strict=True)),
         }
 
@@ -91,13 +90,3 @@ SETTINGS = (
     *(ThreeGroups("f_c", share, _USUAL_BUDGET) for share in _SHARES),
     *(ThreeGroups("epsilon_c", _USUAL_SHARE, budget) for budget in _BUDGETS),
 )
-
-
-def epsilon_of(mu: float, delta: float) -> float:
-    """Returns the epsilon at which mu-GDP means (epsilon, delta)."""
-
-    def excess(epsilon: float) -> float:
-        divergence = normal_divergence(np.array([mu]), np.array([epsilon]))
-        return float(np.log(divergence[0]) - np.log(delta))
-
-    return float(brentq(excess, 0.0, 50.0 * mu + 1.0))

@@ -9,6 +9,7 @@ from shuffledp_papers.figures.computed_figure import ComputedFigure
 from shuffledp_papers.figures.result import Effort
 from shuffledp_papers.figures.table import Cell, Table, number
 from shuffledp_papers.lecture_notes.one_bit_reduction import OneBitReduction
+from shuffledp_papers.response_table import response_table
 
 NUM_USERS, NUM_CATEGORIES = 20_000, 16
 BUDGETS = (0.25, 0.5, 1.0, 2.0, 3.0)
@@ -62,15 +63,6 @@ def run(effort: Effort) -> ComputedFigure:
             for row in rows
         ),
     )
-
-
-def response_table(num_categories: int, epsilon: float) -> Floats:
-    """Returns the probabilities of k-ary response, shape (values, messages)."""
-    # e^-eps and 1 in place of 1 and e^eps: no overflow.
-    weights = np.full((num_categories, num_categories), math.exp(-epsilon))
-    np.fill_diagonal(weights, 1.0)
-    table: Floats = weights / weights.sum(axis=1, keepdims=True)
-    return table
 
 
 def _drawn(table: Floats, values: Ints, *, rng: np.random.Generator) -> Ints:
