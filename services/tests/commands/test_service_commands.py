@@ -905,6 +905,7 @@ def test_status_says_exactly_how_many_people_answered(
         "people": [1412, 499],
         "refused": {"message-repeated": 3, "malformed": 0},
         "challenge": "A" * 22,
+        "enrolment": {"tokens": 2_000},
     }
 
     async def ask(_client: object, method: str, url: str, **_named: object) -> Reply:
@@ -917,6 +918,9 @@ def test_status_says_exactly_how_many_people_answered(
     url = ("--shuffler", "http://127.0.0.1:9")
 
     outcome = command("task", "status", "folder", *url)
+    said["enrolment"] = None
+    unknown = command("task", "status", "folder", *url)
+    begun = command("task", "next", "folder", *url)
     said["people"] = "<b>"
     nonsense = command("task", "status", "folder", *url)
 
@@ -927,6 +931,10 @@ def test_status_says_exactly_how_many_people_answered(
         "level 2: 499 of 500 people",
         "refused since the task began: 3 (The same sealed message was sent before)",
     ]
+    missing = "roster-2.bin is not in the shuffler's folder"
+    assert missing not in outcome.out
+    assert missing in unknown.out
+    assert "it takes answers once roster-2.bin is" in begun.out
     assert asked[1] == ("POST", "commands")
     assert nonsense.code == 2
     assert "<b>" not in nonsense.out + nonsense.err

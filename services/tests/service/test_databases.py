@@ -173,7 +173,7 @@ def test_a_second_shuffler_on_a_database_does_not_start(
 ) -> None:
     monkeypatch.setattr(f"{SESSIONS}._LOCK_SECONDS", 0.1)
     one, other = parties(), parties()
-    words = "a database that no other service uses: another shuffler has it"
+    words = "a database that no other service uses: another process has it open"
 
     with Client(one.app(make_store(), Analyst(one))) as client:
         with (
@@ -194,7 +194,7 @@ def test_a_second_analyst_on_a_database_does_not_start(tmp_path: Path) -> None:
     first, second = (SqliteAnalystStore(tmp_path / "analyst.db") for _ in range(2))
     first.open([who.task])
 
-    with pytest.raises(DataError, match="another analyst has it"):
+    with pytest.raises(DataError, match="another process has it open"):
         second.open([who.task])
 
     first.close()
@@ -221,7 +221,7 @@ def test_a_removed_lock_file_lets_no_second_process_start(
     first.close()
     ExclusiveDatabase(path, layout).close()
 
-    assert f"another {party} has it" in found.stderr
+    assert "another process has it open" in found.stderr
 
 
 @pytest.mark.slow
@@ -251,7 +251,7 @@ def test_a_shuffler_that_lost_its_lock_stores_nothing_until_it_has_it_again(
 
     assert (meanwhile.status_code, reason(meanwhile)) == (507, "storage-full")
     said = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
-    assert said[0].endswith("no other service uses: another shuffler has it.")
+    assert said[0].endswith("no other service uses: another process has it open.")
     assert taken.json()["accepted"] == after.json()["accepted"] == 3
     assert status["people"] == [2, 2, 2]
 

@@ -15,7 +15,7 @@ from dummy_oracles import seed_of
 from noisy_collections import NUM_USERS, answering, collected, made, opened, values
 from service_parties import Parties, allowed_plan, noisy_parties
 
-from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.errors import DataError
 from shuffledp_services.audit.dummy_audit import audit_dummies, open_seed
 from shuffledp_services.operator.task_signatures import check_alone, sign
 from shuffledp_services.shuffler.batch_dummies import BatchDummies
@@ -51,6 +51,13 @@ def published(
     return signed(RESULT, result | changes, who.analyst.signing_key), listed
 
 
+def signed_result(who: Parties, epoch: int) -> dict[str, Any]:
+    """What of a result says that an epoch was published."""
+    batch = {"messages": to_text(bytes(32))}
+    record = {"digest": who.task.fingerprint, "epoch": epoch, "batch": batch}
+    return signed(RESULT, record, who.analyst.signing_key)
+
+
 @pytest.fixture(scope="module")
 def batch(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, Any, Any]:
     folder = tmp_path_factory.mktemp("batch")
@@ -61,7 +68,7 @@ def batch(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, Any, Any]:
 def seed(epoch: int = 1) -> dict[str, Any]:
     who = made()
     assert who.dummies is not None
-    return open_seed(who.task, who.dummies, epoch)
+    return open_seed(who.task, who.dummies, signed_result(who, epoch))
 
 
 def test_dummies_that_were_added_as_they_should_be_are_found(
@@ -189,7 +196,7 @@ def test_another_list_and_another_suite_are_refused(
 
     with pytest.raises(DataError, match="list of messages"):
         audit_dummies(seed(), result, listed[32:], made().task)
-    opened_wing = open_seed(wing.task, wing.dummies, 1)
+    opened_wing = open_seed(wing.task, wing.dummies, signed_result(wing, 1))
     with pytest.raises(DataError, match="x25519"):
         audit_dummies(opened_wing, forged, listed, wing.task)
 
@@ -201,8 +208,23 @@ def test_an_opened_seed_tells_earlier_ones_and_no_later_one() -> None:
 
     assert seed(3)["seed"] == to_text(third)
     assert seed(2)["seed"] == to_text(hashlib.sha256(third).digest())
-    with pytest.raises(InvalidInputError):
-        open_seed(who.task, who.dummies, 65_537)
+
+
+@pytest.mark.parametrize("epoch", [0, 65_537, True, "1", None])
+def test_no_seed_is_opened_of_what_is_no_epoch(epoch: Any) -> None:
+    who = made()
+    assert who.dummies is not None
+    with pytest.raises(DataError, match="number of its epoch"):
+        open_seed(who.task, who.dummies, signed_result(who, 1) | {"epoch": epoch})
+
+
+def test_no_seed_is_opened_before_the_analyst_published_the_epoch() -> None:
+    who, other = made(), noisy_parties(minimum=(NUM_USERS,) * 3, absent=0)
+    assert who.dummies is not None
+    later = signed_result(who, 1) | {"epoch": 2}
+    for result in (later, signed_result(other, 1)):
+        with pytest.raises(DataError, match="published result of this task"):
+            open_seed(who.task, who.dummies, result)
 
 
 def test_the_commands_open_a_seed_and_check_it(
@@ -231,9 +253,9 @@ def test_the_commands_open_a_seed_and_check_it(
         (tmp_path / f"{name}.json").write_text(json.dumps(result))
         (tmp_path / f"{name}.bin").write_bytes(listed)
 
-    written = command("task", "open-dummies", str(folder), "--epoch", "1")
-    file = folder / "dummies-1.json"
-    again = command("task", "open-dummies", str(folder), "--epoch", "1")
+    opening = ("task", "open-dummies", str(folder), "--result", "good.json")
+    written, file = command(*opening), folder / "dummies-1.json"
+    again = command(*opening)
     words = ("audit", "dummies", str(file), "--task", str(folder / TASK_FILE))
     good, bad = (
         command(*words, "--result", f"{name}.json", "--messages", f"{name}.bin")

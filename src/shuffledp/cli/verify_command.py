@@ -85,7 +85,7 @@ def verify_command(
 
     With --task, a result that an analyst's service published is checked as a whole: who
     signed it, whether its estimate follows from its tally, its people and the spent
-    epsilons from its certificate. Exits with 2 if anything of that is not so, too. That the
+    epsilons from its certificate; exits with 1 if anything of that is not so. That the
     tally counts the messages of people is the analyst's word: only the analyst can open
     messages.
 

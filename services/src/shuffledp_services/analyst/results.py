@@ -14,6 +14,7 @@ from shuffledp.statistics.manipulation import Manipulation, manipulation_of
 from shuffledp.statistics.stage_runs import AnswerRun, Estimate, NumbersEstimate
 from shuffledp.statistics.summary_parts import TWO_ERRORS
 from shuffledp.tally import Tally
+from shuffledp.types import Floats
 from shuffledp_services.collection.analyst_state import AnalystState
 from shuffledp_services.wire.canonical import to_text
 from shuffledp_services.wire.roster import Enrolment
@@ -154,16 +155,12 @@ def published_manipulation(
 
 def _rows(labels: tuple[str, ...], estimate: Estimate) -> list[dict[str, Any]]:
     # Scalars of a mean or a sum become one row.
-    value = np.atleast_1d(estimate.value)
-    population = np.atleast_1d(estimate.population_error)
-    # A normal interval, like that of the estimate.
-    margin = reach(CONFIDENCE) * population
     columns = (
-        value,
+        np.atleast_1d(estimate.value),
         np.atleast_1d(estimate.standard_error),
         np.reshape(estimate.interval(CONFIDENCE), (-1, 2)),
-        population,
-        np.stack([value - margin, value + margin], axis=1),
+        np.atleast_1d(estimate.population_error),
+        _population_intervals(estimate),
     )
     return [
         {
@@ -176,6 +173,23 @@ def _rows(labels: tuple[str, ...], estimate: Estimate) -> list[dict[str, Any]]:
         }
         for name, *row in zip(labels, *(c.tolist() for c in columns), strict=True)
     ]
+
+
+def _population_intervals(estimate: Estimate) -> Floats:
+    """Returns intervals of numbers in the population, shape (rows, 2)."""
+    value = np.atleast_1d(estimate.value)
+    error = np.atleast_1d(estimate.standard_error)
+    population = np.atleast_1d(estimate.population_error)
+    margin = reach(CONFIDENCE) * population
+    normal = np.stack([value - margin, value + margin], axis=1)
+    # Where the noise is large and rare, the estimate's own interval is wider than a normal
+    # one: this is then as much wider as its error is larger.
+    own = np.reshape(estimate.interval(CONFIDENCE), (-1, 2)) - value[:, None]
+    part = np.divide(population, error, out=np.ones_like(error), where=error > 0.0)
+    is_wider = np.abs(own).max(axis=1) > (1.0 + 1e-9) * reach(CONFIDENCE) * error
+    wider = value[:, None] + own * part[:, None]
+    intervals: Floats = np.where(is_wider[:, None], wider, normal)
+    return intervals
 
 
 def _numbers(estimate: Estimate) -> dict[str, Any]:

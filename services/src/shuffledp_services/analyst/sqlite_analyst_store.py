@@ -72,12 +72,13 @@ class SqliteAnalystStore:
                 one that cannot be replaced in its current state.
         """
         tasks, before = list(tasks), {former.digest: former for former in formers}
-        try:
-            self._folder.make()
-        except OSError as error:
-            raise DataError(f"Could not open the database {self.path}.") from error
+        # First: beside another service's database no folder is made.
         self._file = ExclusiveDatabase(self.path, _LAYOUT)
         try:
+            try:
+                self._folder.make()
+            except OSError as error:
+                raise DataError(f"Could not open the database {self.path}.") from error
             begun = [t for t in tasks if self._begins(t, before.get(t.succeeds or b""))]
             self._delete_unnamed(tasks)
         except BaseException:

@@ -58,17 +58,28 @@ class DummyAudit:
     problems: tuple[str, ...]
 
 
-def open_seed(task: Task, secrets: DummySecrets, epoch: int) -> dict[str, Any]:
+def open_seed(
+    task: Task, secrets: DummySecrets, result: Mapping[str, Any]
+) -> dict[str, Any]:
     """Returns what a shuffler gives an auditor: the seed of an epoch.
 
     Args:
         task: Of the collection.
         secrets: Of the shuffler.
-        epoch: Whose batch is delivered: an opened seed hides nothing any more.
+        result: As the analyst published and signed it: the batch of its epoch is delivered,
+            and its noise need hide nothing from an auditor. A seed of a later epoch would
+            hide nothing of answers that are still to come.
 
     Raises:
-        InvalidInputError: If there is no such epoch.
+        DataError: If it is no result of this task.
     """
+    epoch = result.get("epoch")
+    if type(epoch) is not int or not 1 <= epoch <= MAX_DUMMY_EPOCHS:
+        raise DataError("Expected a published result, with the number of its epoch.")
+    try:
+        check_result(dict(result), task, epoch)
+    except Refusal as error:
+        raise DataError(f"Expected a published result of this task: {error}") from error
     seed = secrets.seed(epoch)
     names = {"format": FORMAT, "task": task.fingerprint, "epoch": epoch}
     return names | {"seed": to_text(seed.secret)}

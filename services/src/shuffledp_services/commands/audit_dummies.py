@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from shuffledp.cli.number_types import WholeRange
 from shuffledp.errors import DataError
 from shuffledp.strict_json import read_json_file
 from shuffledp_services.commands.service_options import task_option
@@ -18,12 +17,14 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command("open-dummies")
 @FOLDER
 @click.option(
-    "--epoch",
-    type=WholeRange(min=1),
+    "--result",
     required=True,
-    help="Whose batch was delivered. Seeds of the epochs before follow from this one.",
+    type=_FILE,
+    metavar="FILE",
+    help="As the analyst published it: of the epoch whose seed is written. Seeds of the "
+    "epochs before follow from this one.",
 )
-def open_command(folder: Path, epoch: int) -> None:
+def open_command(folder: Path, result: Path) -> None:
     """Write the seed of an epoch's dummies into the shuffler's FOLDER, for an auditor.
 
     Never give it to the analyst: who has the seed can subtract the noise of this epoch and
@@ -39,8 +40,8 @@ def open_command(folder: Path, epoch: int) -> None:
     secrets = load_dummies(folder, task)
     if secrets is None:
         raise DataError("Expected a task whose shuffler adds the noise.")
-    path = folder / f"dummies-{epoch}.json"
-    opened = open_seed(task, secrets, epoch)
+    opened = open_seed(task, secrets, read_json_file(result))
+    path = folder / f"dummies-{opened['epoch']}.json"
     write_new(path, json.dumps(opened, indent=2) + "\n", mode=0o600)
     click.echo(
         f"{path} is for an auditor, and for nobody else: with it the analyst could "

@@ -72,8 +72,13 @@ def status_command(folder: Path, shuffler: str, ca: Path | None) -> None:
     from shuffledp_services.storage.key_files import load_task
 
     task = load_task(folder)
-    now = read_progress(_operate(folder, shuffler, ca, "status"), task)
+    answer = _operate(folder, shuffler, ca, "status")
+    now = read_progress(answer, task)
     click.echo(f"Epoch {now.epoch}, step {now.stage}: {now.phase}.")
+    if now.phase == "open" and answer.get("enrolment") is None:
+        click.echo(
+            f"  nobody is enrolled: roster-{now.epoch}.bin is not in the shuffler's folder"
+        )
     # `counted` is shorter than `minimum` where all choices are counted together.
     for choice, people, minimum in zip(
         task.counted, now.people, task.minimum, strict=False
@@ -140,7 +145,13 @@ def resume_command(folder: Path, shuffler: str, ca: Path | None) -> None:
     new tokens for it. If epoch 1 is expected: shuffledp task skip.
     """
     now = _operate(folder, shuffler, ca, "resume")
-    click.echo(f"Epoch {_epoch(now)} is open.")
+    epoch = _epoch(now)
+    click.echo(
+        f"Epoch {epoch} is open; it takes answers once roster-{epoch}.bin is in the "
+        "shuffler's folder: shuffledp enrol."
+        if now.get("enrolment") is None
+        else f"Epoch {epoch} is open."
+    )
 
 
 @task_group.command("next")
@@ -150,7 +161,13 @@ def resume_command(folder: Path, shuffler: str, ca: Path | None) -> None:
 def next_command(folder: Path, shuffler: str, ca: Path | None) -> None:
     """Begin the next epoch, once this one is over; people need new tokens for it."""
     now = _operate(folder, shuffler, ca, "next")
-    click.echo(f"Epoch {_epoch(now)} is open.")
+    epoch = _epoch(now)
+    click.echo(
+        f"Epoch {epoch} is open; it takes answers once roster-{epoch}.bin is in the "
+        "shuffler's folder: shuffledp enrol."
+        if now.get("enrolment") is None
+        else f"Epoch {epoch} is open."
+    )
 
 
 _WAITING = (

@@ -30,20 +30,19 @@ def verify_result(result: Path, path: Path, *, as_json: bool) -> NoReturn:
         except ShuffledpError as error:
             problems += (f"its certificate: {error}",)
     unproven = () if verification is None else verification.problems
-    # 2: not a result of this task, whatever its bounds; 1: a bound is not confirmed.
-    code = 2 if problems else 1 if unproven else 0
+    is_false = bool(problems or unproven)
     if as_json:
         answer = {"file": str(result), "parts": [WHOLE]}
         if verification is not None:
             answer |= verification.to_dict()
-        show_json(answer | {"holds": not code, "problems": [*problems, *unproven]})
-        sys.exit(code)
-    if code:
+        show_json(answer | {"holds": not is_false, "problems": [*problems, *unproven]})
+        sys.exit(1 if is_false else 0)
+    if is_false:
         click.echo("The result does NOT hold:")
         # Not `show`, which would wrap them: scripts count and search lines.
         for problem in (*problems, *unproven):
             click.echo(f"  - {problem}")
-        sys.exit(code)
+        sys.exit(1)
     assert verification is not None  # A failed verification is one of `problems`.
     show(
         "The result holds: the task's analyst signed it, its estimate follows from its "

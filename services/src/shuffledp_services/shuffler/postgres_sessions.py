@@ -126,7 +126,7 @@ class SharedDatabase:
                 "SELECT pg_advisory_unlock_shared($1, $2)", MEMBERSHIP, self._key
             )
             if clock() > end:
-                raise LAYOUT.taken
+                raise DatabaseTakenError
             await asyncio.sleep(_POLL_SECONDS)
 
     @asynccontextmanager

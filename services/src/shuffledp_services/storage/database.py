@@ -22,6 +22,11 @@ from shuffledp_services.wire.task import Task
 class DatabaseTakenError(DataError):
     """Another service uses the database."""
 
+    def __init__(self) -> None:
+        super().__init__(
+            "Expected a database that no other service uses: another process has it open."
+        )
+
 
 LEAST_FREE = 2**20
 """Free disk space that readiness requires, in bytes: room for some more reports."""
@@ -69,13 +74,6 @@ class Layout:
             "with a new database."
         )
 
-    @property
-    def taken(self) -> "DatabaseTakenError":
-        """Error to raise if another service uses the database."""
-        return DatabaseTakenError(
-            f"Expected a database that no other service uses: another {self.owner} has it."
-        )
-
 
 class ExclusiveDatabase:
     """SQLite database locked by this process until it is closed, or the process ends."""
@@ -93,7 +91,7 @@ class ExclusiveDatabase:
         """
         self.path = path
         try:
-            self._locks = _locked(path, layout)
+            self._locks = _locked(path)
         except OSError as error:
             raise DataError(f"Could not open the database {path}.") from error
         try:
@@ -193,7 +191,7 @@ def stored_task(digest: bytes, tasks: tuple[Task, ...]) -> Task:
     )
 
 
-def _locked(path: Path, layout: Layout) -> ExitStack:
+def _locked(path: Path) -> ExitStack:
     """Locks a database until the result is closed, or the process ends in any way."""
     # Closing any descriptor of a file drops all POSIX locks of the process on it, SQLite's
     # included: so the first lock is on another file. That file may be removed, though, and
@@ -209,5 +207,5 @@ def _locked(path: Path, layout: Layout) -> ExitStack:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise layout.taken from None
+                raise DatabaseTakenError from None
         return locks.pop_all()
