@@ -31,7 +31,7 @@ def option_positions(
 ) -> Ints:
     """Returns the positions of people's answers among some options, shape (n, most).
 
-    Rows are filled up with the number of options, which stands for no answer.
+    Rows are filled up with -1, which stands for no answer.
 
     Args:
         column: Cleaned texts, numbers, truths or dates, in a cell of which several answers
@@ -63,7 +63,7 @@ def option_positions(
             f"Expected at most {most} answers of a person in column {column.name!r}, got "
             f"{up_to}{highest + 1} in {_rows(too_many, first_row)}."
         )
-    positions = np.full((column.len(), most), len(options), dtype=np.int64)
+    positions = np.full((column.len(), most), -1, dtype=np.int64)
     positions[picked["person"].to_numpy(), order.to_numpy()] = codes.to_numpy()
     return positions
 

@@ -265,8 +265,11 @@ def test_titles_say_whose_shares_they_are_where_numbers_may_be_left_out() -> Non
 
 
 ADDED_UP: list[tuple[Any, Any]] = [
-    (sdp.ChoiceQuestion("way", ("a", "b")), np.array([[0], [1], [2], [1]])),
-    (sdp.ChoiceQuestion("way", ("a", "b"), most=2), np.array([[0, 1], [2, 2], [1, 2]])),
+    (sdp.ChoiceQuestion("way", ("a", "b")), np.array([[0], [1], [-1], [1]])),
+    (
+        sdp.ChoiceQuestion("way", ("a", "b"), most=2),
+        np.array([[0, 1], [-1, -1], [1, -1]]),
+    ),
     (
         sdp.NumberQuestion("age", -5, 100, digits=2, skippable=True),
         np.array([np.nan, -5.0, 99.9, 12.3456]),
@@ -277,7 +280,7 @@ ADDED_UP: list[tuple[Any, Any]] = [
     ),
     (
         sdp.GroupMeanQuestion("pay", ("f", "m", "x"), 1, 5, digits=2),
-        np.array([[0.0, 1.5], [1.0, 5.0], [3.0, 77.0], [0.0, 2.25]]),
+        np.array([[0.0, 1.5], [1.0, 5.0], [-1.0, 77.0], [0.0, 2.25]]),
     ),
 ]
 

@@ -38,7 +38,7 @@ class UnlistedStringsQuestion:
     >>> question = question.adapted(1_000_000, noise=4.2)
     >>> rng = np.random.default_rng(1)
     >>> question.encode(["tea", "tea", None], rng=rng)[:, 0].tolist()
-    [7449, 7449, 16384]
+    [7449, 7449, -1]
 
     Attributes:
         name: Of the question.
@@ -153,7 +153,7 @@ class UnlistedStringsQuestion:
         if texts.ndim != 1:
             raise InvalidInputError("Expected texts as a list, one for each person.")
         codes, fits = self.codes.encode(texts.tolist())
-        return np.where(fits[:, None], layout.buckets(codes), np.array(layout.sizes))
+        return np.where(fits[:, None], layout.buckets(codes), -1)
 
     def estimate(self, counts: QuestionCounts) -> UnlistedStringsEstimate:
         """Returns the texts that are found, and how many people hold each."""
