@@ -74,9 +74,9 @@ def _picked(column: pl.Series, options: tuple[str, ...], most: int) -> pl.DataFr
         answers = column.cast(pl.List(pl.String))
     elif most > 1:
         check_no_separator(options, most)
-        answers = _texts(column).str.split(ANSWER_SEPARATOR)
+        answers = cell_texts(column).str.split(ANSWER_SEPARATOR)
     else:
-        answers = _texts(column)
+        answers = cell_texts(column)
     cells = pl.DataFrame({"text": answers}).with_row_index("person")
     if answers.dtype.is_nested():
         cells = cells.explode("text")
@@ -84,7 +84,12 @@ def _picked(column: pl.Series, options: tuple[str, ...], most: int) -> pl.DataFr
     return cells.filter(pl.col("text") != "").unique(maintain_order=True)
 
 
-def _texts(column: pl.Series) -> pl.Series:
+def cell_texts(column: pl.Series) -> pl.Series:
+    """Returns the text of each cell, null where it is empty.
+
+    Args:
+        column: Cleaned texts, numbers, truths or dates.
+    """
     # Whole numbers that a missing one made decimal: 1.0 is the option "1".
     if column.dtype.is_float() and bool((column.drop_nulls() % 1.0 == 0.0).all()):
         column = column.cast(pl.Int64)

@@ -1,7 +1,7 @@
 """A question for an unlisted text: which texts do many people share?"""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,12 +13,17 @@ from shuffledp.label_checks import check_label
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomness import Rng
 from shuffledp.statistics.questionnaire.question import (
+    PLANNED,
     AnswerGroup,
     QuestionCounts,
+)
+from shuffledp.statistics.questionnaire.texts.discovery_design import (
+    DiscoveryPrediction,
 )
 from shuffledp.statistics.questionnaire.texts.discovery_search import (
     DiscoveryDesign,
     best_design,
+    fitted,
 )
 from shuffledp.statistics.questionnaire.texts.text_codes import TextCodes
 from shuffledp.statistics.questionnaire.texts.unlisted_strings_estimate import (
@@ -60,7 +65,7 @@ class UnlistedStringsQuestion:
     messages: float = 112.0
     false_texts: float = 0.05
     key: int = 0
-    design: DiscoveryDesign | None = None
+    design: DiscoveryDesign | None = field(default=None, metadata={PLANNED: True})
 
     def __post_init__(self) -> None:
         check_label(self.name, "a question's name")
@@ -157,7 +162,15 @@ class UnlistedStringsQuestion:
 
     def estimate(self, counts: QuestionCounts) -> UnlistedStringsEstimate:
         """Returns the texts that are found, and how many people hold each."""
+        expect_instance(counts, QuestionCounts)
         design = self.chosen
-        return UnlistedStringsEstimate.of(
-            counts, self.codes, design.layout, design.least, self.false_texts
+        prediction = DiscoveryPrediction(
+            design.layout,
+            counts.groups[0].noise_variance,
+            counts.groups[-1].noise_variance,
+            counts.num_users,
+            self.expected,
+            design.least,
+            self.false_texts,
         )
+        return UnlistedStringsEstimate.of(counts, self.codes, fitted(prediction))
