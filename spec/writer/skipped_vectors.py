@@ -118,6 +118,7 @@ def _report(step: Step, number: int) -> dict[str, Any]:
     # A choice that was left out has the position after its options.
     row = np.array([[*(answer["picked"] or [2]), *numbers]])
     buckets = FormEncoding(_QUESTIONS).encode(row, rng=KeyedRandom(_DEVICE, people))
+    sizes = np.array([group.buckets for group in FormEncoding(_QUESTIONS).groups])
     entries = step.run.randomize(
         row, np.array([_TARGETS[_TARGET]]), rng=KeyedRandom(_DEVICE, people)
     )
@@ -134,7 +135,7 @@ def _report(step: Step, number: int) -> dict[str, Any]:
     return {
         **answer,
         "context": to_text(context),
-        "buckets": buckets[0].tolist(),
+        "buckets": np.where(buckets[0] < 0, sizes, buckets[0]).tolist(),
         "entries": entries[0].tolist(),
         "plain": [to_text(each) for each in plain],
         "sealed": [to_text(each) for each in sealed],

@@ -56,6 +56,26 @@ def test_infinite_errors_are_null_for_machines_and_infinite_for_people(
 
 
 @pytest.mark.slow
+def test_terminals_alone_show_which_step_is_computed(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wish = ("plan", "counts", "--buckets", "4", "--targets", "1:2000")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    # Other stages of a log begin a line after two seconds: none does here.
+    monkeypatch.setattr("shuffledp.cli.waiting.SECONDS_UNTIL_SAID", 600.0)
+    written = command(*wish, "--json")
+
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    seen = command(*wish, "--json")
+
+    assert written.err == ""
+    # A bar is drawn once more at its end, with the last step.
+    assert "yardsticks" in seen.err
+    assert seen.json() == written.json()
+
+
+@pytest.mark.slow
 def test_absent_people_may_be_given_as_a_share(command: Command) -> None:
     number = command(*FREQUENCY, *LEVELS, "--absent", "15", "--json").json()
     share = command(*FREQUENCY, *LEVELS, "--absent", "10%", "--json").json()

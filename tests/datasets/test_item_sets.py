@@ -76,7 +76,7 @@ def test_too_many_items_are_sampled_and_too_few_are_padded() -> None:
     assert found.num_real == 5
     assert found.num_cut == 1
     assert found.shares.tolist() == pytest.approx(found.shares.tolist())
-    assert np.sort(found.without_dummies()[0]).tolist() == [4, 5, 5]
+    assert np.sort(found.without_dummies()[0]).tolist() == [-1, -1, 4]
     # Five standard errors of five shares of 0.6: a false alarm in 300,000 seeds.
     assert np.all(np.abs(seen / runs - 0.6) < 5.0 * np.sqrt(0.24 / runs))
 

@@ -81,7 +81,7 @@ def test_every_slot_is_a_jump_with_its_probability(probability: float) -> None:
 
 def test_jumps_land_in_every_bucket_alike() -> None:
     messages = device((6, 1, table(2.0)))
-    nothing = np.full((30_000, 1), 6)
+    nothing = np.full((30_000, 1), -1)
 
     reports = messages.randomize(nothing, np.ones(30_000), rng=np.random.default_rng(6))
 
@@ -97,7 +97,7 @@ def test_answers_are_sent_at_their_rates(system: bool) -> None:
     rng = SystemRandom() if system else np.random.default_rng(7)
     messages = device((5, 2, table(1e-9)), (3, 1, table(1e-9)))
     n = 20_000
-    answers = np.tile([[4, 0, 2], [5, 1, 3]], (n // 2, 1))
+    answers = np.tile([[4, 0, 2], [-1, 1, -1]], (n // 2, 1))
     rates = np.repeat([0.3, 1.0], n // 2)
 
     reports = messages.randomize(answers, rates, rng=rng)
@@ -114,8 +114,8 @@ def test_answers_are_sent_at_their_rates(system: bool) -> None:
 def test_reports_of_slots_have_one_size() -> None:
     messages = device((6, 2, table(0.4, 3)), (2, 1, table(0.2, 1)))
     rng = np.random.default_rng(8)
-    several = np.argsort(rng.random((500, 7)), axis=1)[:, :2]
-    answers = np.column_stack([several, rng.integers(0, 3, 500)])
+    several = np.argsort(rng.random((500, 7)), axis=1)[:, :2] - 1
+    answers = np.column_stack([several, rng.integers(-1, 2, 500)])
 
     reports = messages.randomize(answers, np.full(500, 0.5), rng=rng)
 
@@ -169,7 +169,7 @@ def test_several_jumps_of_a_person_are_drawn_apart(slots: int) -> None:
     n = 300
 
     reports = messages.randomize(
-        np.full((n, 1), 50), np.ones(n), rng=KeyedRandom(SECRET, digests(n))
+        np.full((n, 1), -1), np.ones(n), rng=KeyedRandom(SECRET, digests(n))
     )
 
     pairs = same = 0
@@ -186,7 +186,7 @@ def test_kinds_of_several_jumps_are_drawn_apart() -> None:
     messages, n = device((1, 1, half)), 4000
 
     reports = messages.randomize(
-        np.ones((n, 1), dtype=np.int64),
+        np.full((n, 1), -1),
         np.ones(n),
         rng=KeyedRandom(SECRET, digests(n)),
     )
@@ -199,8 +199,8 @@ def test_kinds_of_several_jumps_are_drawn_apart() -> None:
     "answers",
     [
         [[0, 1], [2, 2]],
-        [[0, 1], [7, 1]],
-        [[0, 1], [-1, 1]],
+        [[0, 1], [6, 1]],
+        [[0, 1], [-2, 1]],
         [[0], [1]],
         [0, 1],
         [[0.0, 1.0], [1.0, 2.0]],
@@ -227,7 +227,7 @@ def test_wrong_rates_are_refused(rates: Floats) -> None:
 
     with pytest.raises(InvalidInputError, match="2 sampling rates"):
         messages.randomize(
-            np.array([[0, 1], [2, 6]]), rates, rng=np.random.default_rng(1)
+            np.array([[0, 1], [2, -1]]), rates, rng=np.random.default_rng(1)
         )
 
 

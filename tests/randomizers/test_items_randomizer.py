@@ -116,7 +116,7 @@ def test_reports_say_nothing_but_their_messages() -> None:
 
     full = randomizer.randomize(SETS, np.ones(3), rng=np.random.default_rng(1))
     none = randomizer.randomize(
-        np.full((3, 2), 6), np.ones(3), rng=np.random.default_rng(1)
+        np.full((3, 2), -1), np.ones(3), rng=np.random.default_rng(1)
     )
 
     assert np.array_equal(full[:, :2], SETS)
@@ -173,7 +173,8 @@ def test_counts_drawn_at_once_have_the_law_of_the_messages(noise: Noise) -> None
         [[0.0, 1.0]],
         [[0, 0]],
         [[1, 1]],
-        [[-1, 0]],
+        [[-2, 0]],
+        [[0, 6]],
         [[0, 7]],
         np.zeros((0, 2), dtype=np.int64),
         [[float("nan"), 1.0]],
@@ -197,7 +198,7 @@ def test_other_nonsense_is_refused() -> None:
         with pytest.raises(InvalidInputError):
             poisson.randomize(SETS, np.array(rates), rng=rng)
     with pytest.raises(InvalidInputError):
-        published.randomize(np.array([[6, 1]]), np.ones(1), rng=rng)
+        published.randomize(np.array([[-1, 1]]), np.ones(1), rng=rng)
     for arguments in (
         (1, 1, 0.5, 20),
         (6, 7, 0.5, 20),

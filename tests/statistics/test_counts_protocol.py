@@ -42,8 +42,8 @@ def answers_and_targets(seed: int = 1) -> tuple[Ints, Ints]:
     """Buckets of everybody, or none, independent of targets."""
     rng, n = np.random.default_rng(seed), PEOPLE.num_users
     several = np.argsort(rng.random((n, 6)) ** [1, 2, 3, 1, 4, 1], axis=1)[:, :2]
-    single = rng.integers(0, 2, n)
-    return np.column_stack([several, single]), rng.permutation(PEOPLE.budgets())
+    single = rng.integers(-1, 1, n)
+    return np.column_stack([several - 1, single]), rng.permutation(PEOPLE.budgets())
 
 
 def holders_of(answers: Ints, targets: Any) -> tuple[Ints, Ints]:
@@ -93,7 +93,7 @@ def test_estimates_are_unbiased_and_intervals_cover(noise: Noise, honest: int) -
         noise = replace(noise, slots=2 * honest)
     counts, runs, rng = counts_of(noise, honest=honest), 2000, np.random.default_rng(6)
     answers, _ = answers_and_targets()
-    truth = [np.bincount(answers[:, :2].ravel(), minlength=6)[:5]]
+    truth = [np.bincount(answers[:, :2].ravel() + 1, minlength=6)[1:]]
     truth.append(np.array([int((answers[:, 2] == 0).sum())]))
 
     errors, standard, covered = np.empty((runs, 6)), np.empty((runs, 6)), np.zeros(6)
@@ -137,7 +137,7 @@ def test_messages_give_the_same_estimates_as_their_tally(
     again = counts.estimate(Tally.from_bytes(tally.to_bytes()), PEOPLE)
     for one, other in zip(estimate.value, again.value, strict=True):
         np.testing.assert_array_equal(one, other)
-    truth = np.bincount(answers[:, :2].ravel(), minlength=6)[:5]
+    truth = np.bincount(answers[:, :2].ravel() + 1, minlength=6)[1:]
     # Six standard errors, of noise with long tails: a false alarm in 10,000.
     assert np.all(np.abs(estimate.value[0] - truth) < 6.0 * estimate.standard_error[0])
     assert estimate.identity == counts.identity

@@ -103,8 +103,8 @@ def test_answers_are_divided_among_questions(plan: Identity) -> None:
         [[0, 2, 4], [1, 3, 5], [5, 5, 5]], rng=SystemRandom()
     ).tolist() == [
         [0, 2, 1],
-        [1, 3, 0],
-        [3, 3, 2],
+        [1, -1, 0],
+        [-1, -1, -1],
     ]
     for wrong in ([[3, 4, 5]], [[0, 1, 2]], [[0, 1, 6]], [[-1, 5, 5]], [0, 1], [[0.5]]):
         with pytest.raises(InvalidInputError):

@@ -59,6 +59,7 @@ def plan(chosen: Tally) -> Identity:
 def test_the_encoding_is_that_of_a_questionnaire() -> None:
     given = values(np.random.default_rng(1), 500)
     way, smokes = given[:, 0].astype(int), given[:, 1].astype(int) - 3
+    smokes[smokes == 2] = -1
     age, minutes = given[:, 2], given[:, 3]
     # The same draws: only numbers that are rounded use any.
     rng, again = np.random.default_rng(2), np.random.default_rng(2)

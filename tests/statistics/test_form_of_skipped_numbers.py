@@ -84,7 +84,7 @@ def test_who_skips_lies_in_no_cell_of_a_combination() -> None:
     own = NumberQuestion("m", 0, 120, 4, skippable=True).encode(minutes, rng=again)
     missing = np.isnan(minutes)
     rounded = np.where(missing, 0.0, own @ np.array([8, 4, 2, 1]) * 8.0)
-    group = np.where(missing, 3, way)
+    group = np.where(missing | (way == 3), -1, way)
     by_way = GroupMeanQuestion("m", WAY.options, 0, 120, digits=4).encode(
         np.column_stack([group, rounded]), rng=again
     )

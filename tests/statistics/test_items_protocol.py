@@ -156,7 +156,7 @@ def test_messages_give_the_same_estimates_as_their_tally(system: bool) -> None:
 def test_sets_may_hold_fewer_items_where_noise_is_poisson() -> None:
     rng, d, n = np.random.default_rng(4), 5, 2000
     protocol = Items(d, 2, (1.0,), (0.8,), 0.4)
-    sets = np.tile([[2, d]], (n, 1))
+    sets = np.tile([[2, -1]], (n, 1))
 
     shuffled = shuffle(protocol.randomize(sets, np.ones(n), rng=rng), rng=rng)
     estimate = protocol.estimate(shuffled, Population.from_counts({1.0: n}))

@@ -36,6 +36,16 @@ def test_devices_send_whole_reports_of_codes() -> None:
     assert tally.counts.ravel().tolist() == expected.tolist()
 
 
+def test_dummy_items_of_devices_are_no_items() -> None:
+    sets = np.array([[1, ITEMS], [ITEMS, ITEMS + 1]])
+
+    answers = RUN.answers(sets, rng=np.random.default_rng(1))
+    with pytest.raises(InvalidInputError, match="from 0 to 3, or -1 for no item"):
+        RUN.randomize(sets + 2, np.ones(2), rng=np.random.default_rng(1))
+
+    assert answers.tolist() == [[1, -1], [-1, -1]]
+
+
 def test_an_estimate_needs_the_targets_of_the_stage_before() -> None:
     with pytest.raises(InvalidInputError, match="targets that people chose before"):
         RUN.estimate(RUN.tally(np.zeros(10, dtype=np.int64), None), None)

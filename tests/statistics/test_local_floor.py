@@ -239,7 +239,7 @@ def test_estimates_are_unbiased_and_their_errors_honest() -> None:
 def test_devices_randomize_by_the_law_of_the_tally() -> None:
     rng, runs = np.random.default_rng(12), 40
     counts = counts_at(2.0, (0.4, 0.9))
-    answers = np.tile([[0, 1], [3, 0]], (500, 1))
+    answers = np.tile([[0, -1], [-1, 0]], (500, 1))
     targets = np.repeat(TARGETS, PEOPLE.counts)
     holders = [
         np.array([[150, 0, 0], [350, 0, 0]]),

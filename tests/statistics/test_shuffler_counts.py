@@ -27,7 +27,7 @@ def counts_of(noise: Any = NOISE, **more: Any) -> sdp.Counts:
 
 
 def answers_of(seed: int) -> Any:
-    return np.random.default_rng(seed).integers(0, 6, (PEOPLE.num_users, 1))
+    return np.random.default_rng(seed).integers(-1, 5, (PEOPLE.num_users, 1))
 
 
 def test_every_person_sends_one_message_per_answer() -> None:
@@ -36,7 +36,7 @@ def test_every_person_sends_one_message_per_answer() -> None:
     reports = counts.randomize(answers, PEOPLE.budgets(), rng=sdp.SystemRandom())
 
     # Message 2 b is a + of bucket b; no answer is no message.
-    expected = np.where(answers < 5, 2 * answers, -1)
+    expected = np.where(answers >= 0, 2 * answers, -1)
     np.testing.assert_array_equal(reports.messages, expected)
     assert counts.parameters.mean_messages == 1.0
 
@@ -49,7 +49,7 @@ def test_simulated_errors_are_the_predicted_ones(
 ) -> None:
     counts, rng = counts_of(rates=rates), np.random.default_rng(11)
     answers = answers_of(2)
-    held = np.bincount(answers[:, 0], minlength=6)[:5]
+    held = np.bincount(answers[:, 0] + 1, minlength=6)[1:]
     runs = 100 if drawn == "messages" else 400
     errors, covered = np.empty((runs, 5)), np.empty((runs, 5))
     for run in range(runs):
@@ -60,7 +60,7 @@ def test_simulated_errors_are_the_predicted_ones(
             seen: Any = sdp.shuffle(reports, rng=rng, dummies=dummies)
         else:
             inside = [
-                np.bincount(answers[targets == target, 0], minlength=6)[:5]
+                np.bincount(answers[targets == target, 0] + 1, minlength=6)[1:]
                 for target in (0.5, 1.0)
             ]
             seen = counts.draw_tally([np.array(inside)], PEOPLE, rng=rng)
@@ -177,7 +177,7 @@ def test_a_liar_moves_one_count_by_one_answer() -> None:
 def test_one_person_is_counted_among_dummies() -> None:
     counts, people = counts_of(), sdp.Population.from_counts({1.0: 1})
     rng = np.random.default_rng(1)
-    reports = counts.randomize(np.array([[5]]), [1.0], rng=rng)
+    reports = counts.randomize(np.array([[-1]]), [1.0], rng=rng)
 
     shuffled = sdp.shuffle(reports, rng=rng, dummies=counts.draw_dummies(rng=rng))
     estimate = counts.estimate(shuffled, people)

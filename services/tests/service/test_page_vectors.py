@@ -200,7 +200,7 @@ def test_answers_of_forms_lie_in_the_buckets_of_the_page(entry: dict[str, Any]) 
         for group in encoding.groups:
             first, last = last, last + group.most
             own = buckets[first:last]
-            by_group.append([each for each in own if each < group.buckets])
+            by_group.append([each for each in own if each >= 0])
         assert by_group == answer["buckets"]
 
 
@@ -243,8 +243,7 @@ def test_devices_draw_noise_by_the_law_of_the_page(entry: dict[str, Any]) -> Non
     )
     most = sum(group.most for group in groups)
     devices = BucketMessages(groups, entry["report_size"] - most)
-    nothing = [group.buckets for group in groups for _ in range(group.most)]
-    answers = np.tile(nothing, (entry["draws"], 1))
+    answers = np.full((entry["draws"], most), -1)
 
     reports = devices.randomize(
         answers, np.ones(entry["draws"]), rng=np.random.default_rng(3)

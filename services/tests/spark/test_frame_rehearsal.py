@@ -99,13 +99,13 @@ def asked_of(questions: tuple[Any, ...], count: int) -> sdp.Questionnaire:
 
 def answers(count: int) -> pl.DataFrame:
     rng = np.random.default_rng(6)
-    pets = np.array([[0, 1], [2, 3], [3, 3], [1, 2]])[rng.integers(0, 4, count)]
-    pay = [rng.integers(0, 3, count), rng.uniform(0.0, 10.0, count)]
+    pets = np.array([[0, 1], [2, -1], [-1, -1], [1, 2]])[rng.integers(0, 4, count)]
+    pay = [rng.integers(-1, 2, count), rng.uniform(0.0, 10.0, count)]
     age = rng.uniform(0.0, 100.0, count)
     return pl.DataFrame(
         {
             "id": np.arange(count),
-            "way": rng.integers(0, 4, count),
+            "way": rng.integers(-1, 3, count),
             "pets": pets.tolist(),
             "age": [None if a < 20.0 else a for a in age.tolist()],
             "hours": rng.uniform(0.0, 20.0, count),

@@ -26,7 +26,11 @@ def test_counts_are_randomized_in_parts_and_tallied() -> None:
     counts = sdp.Counts(GROUPS, (0.5, 1.0), (1.0, 1.0), NUM_USERS, report_size=12)
     rng = np.random.default_rng(2)
     answers = np.column_stack(
-        [np.zeros(NUM_USERS, int), np.full(NUM_USERS, 4), rng.integers(0, 2, NUM_USERS)]
+        [
+            np.zeros(NUM_USERS, int),
+            np.full(NUM_USERS, -1),
+            rng.integers(0, 2, NUM_USERS),
+        ]
     )
     people, levels = pa.array(np.arange(NUM_USERS)), np.full(NUM_USERS, 0.5)
     randomizer = FrameRandomizer.of(counts, bytes(range(32)))
@@ -82,9 +86,9 @@ ASKED = sdp.Questionnaire(
 def known_answers(rng: np.random.Generator) -> dict[str, np.ndarray[Any, Any]]:
     age = rng.uniform(0.0, 100.0, NUM_USERS)
     age[::4] = np.nan
-    papers = np.sort(np.argsort(rng.random((NUM_USERS, 4)), axis=1)[:, :2], axis=1)
-    home = rng.integers(0, 4, NUM_USERS)
-    who = np.column_stack([rng.integers(0, 3, NUM_USERS), home])
+    papers = np.argsort(rng.random((NUM_USERS, 4)), axis=1)[:, :2] - 1
+    home = rng.integers(-1, 3, NUM_USERS)
+    who = np.column_stack([rng.integers(-1, 2, NUM_USERS), home])
     return {"papers": papers, "age": age, "who": who}
 
 
@@ -118,10 +122,11 @@ def test_questionnaires_are_randomized_in_parts_and_tallied() -> None:
     tally = ASKED.tally(ShuffledReports(ASKED.identity, read, None, "pool"))
     crowd = sdp.Population.from_counts({0.5: NUM_USERS // 2, 1.0: NUM_USERS // 2})
     estimate = ASKED.estimate(tally, crowd)
+    cells = np.bincount((answers["who"] + 1) @ [4, 1], minlength=12)
     truths: dict[str, Any] = {
-        "papers": np.bincount(answers["papers"].ravel(), minlength=4)[:3],
+        "papers": np.bincount(answers["papers"].ravel() + 1, minlength=4)[1:],
         "age": [np.nanmean(answers["age"])],
-        "who": np.bincount(answers["who"] @ [4, 1], minlength=12)[[0, 1, 2, 4, 5, 6]],
+        "who": cells.reshape(3, 4)[1:, 1:].ravel(),
     }
     for name, truth in truths.items():
         found = estimate[name]

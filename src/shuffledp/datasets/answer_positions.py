@@ -31,7 +31,7 @@ def option_positions(
 ) -> Ints:
     """Returns the positions of people's answers among some options, shape (n, most).
 
-    Rows are filled up with the number of options, which stands for no answer.
+    Rows are filled up with -1, which stands for no answer.
 
     Args:
         column: Cleaned texts, numbers, truths or dates, in a cell of which several answers
@@ -63,7 +63,7 @@ def option_positions(
             f"Expected at most {most} answers of a person in column {column.name!r}, got "
             f"{up_to}{highest + 1} in {_rows(too_many, first_row)}."
         )
-    positions = np.full((column.len(), most), len(options), dtype=np.int64)
+    positions = np.full((column.len(), most), -1, dtype=np.int64)
     positions[picked["person"].to_numpy(), order.to_numpy()] = codes.to_numpy()
     return positions
 
@@ -74,9 +74,9 @@ def _picked(column: pl.Series, options: tuple[str, ...], most: int) -> pl.DataFr
         answers = column.cast(pl.List(pl.String))
     elif most > 1:
         check_no_separator(options, most)
-        answers = _texts(column).str.split(ANSWER_SEPARATOR)
+        answers = cell_texts(column).str.split(ANSWER_SEPARATOR)
     else:
-        answers = _texts(column)
+        answers = cell_texts(column)
     cells = pl.DataFrame({"text": answers}).with_row_index("person")
     if answers.dtype.is_nested():
         cells = cells.explode("text")
@@ -84,7 +84,12 @@ def _picked(column: pl.Series, options: tuple[str, ...], most: int) -> pl.DataFr
     return cells.filter(pl.col("text") != "").unique(maintain_order=True)
 
 
-def _texts(column: pl.Series) -> pl.Series:
+def cell_texts(column: pl.Series) -> pl.Series:
+    """Returns the text of each cell, null where it is empty.
+
+    Args:
+        column: Cleaned texts, numbers, truths or dates.
+    """
     # Whole numbers that a missing one made decimal: 1.0 is the option "1".
     if column.dtype.is_float() and bool((column.drop_nulls() % 1.0 == 0.0).all()):
         column = column.cast(pl.Int64)

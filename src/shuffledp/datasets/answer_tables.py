@@ -66,7 +66,7 @@ def read_answers(
         positions = option_positions(
             rows.frame[column], options, most=most, first_row=rows.first
         )
-        parts.append(np.where(positions < len(options), first + positions, total))
+        parts.append(np.where(positions >= 0, first + positions, total))
         first += len(options)
     empty = np.empty((levels.size, 0), dtype=np.int64)
     answers = np.sort(np.concatenate([empty, *parts], axis=1), axis=1)

@@ -61,12 +61,12 @@ class ItemSets:
         return shares
 
     def without_dummies(self) -> NDArray[np.int32]:
-        """Returns the sets with `num_real`, "no item", instead of every dummy item.
+        """Returns the sets with -1, "no item", instead of every dummy item.
 
         For protocols with Poisson noise, which send nothing for "no item".
         """
         # Dummy items have the largest numbers, from `num_real` on.
-        return np.minimum(self.sets, np.int32(self.num_real))
+        return np.where(self.sets < self.num_real, self.sets, np.int32(-1))
 
 
 def load_msnbc_sets(

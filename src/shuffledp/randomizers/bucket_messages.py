@@ -99,7 +99,7 @@ class BucketMessages:
 
         Args:
             answers: Buckets of each group in turn, counted from 0 within the group and
-                different in a row, or the group's d for no answer, shape (n, most).
+                different in a row, or -1 for no answer, shape (n, most).
         """
         array = unmasked(answers, "answers")
         if (
@@ -116,12 +116,12 @@ class BucketMessages:
         for group in self.groups:
             rows = np.sort(array[:, first : first + group.most], axis=1)
             first += group.most
-            if rows[:, 0].min() < 0 or rows[:, -1].max() > group.buckets:
+            if rows[:, 0].min() < -1 or rows[:, -1].max() >= group.buckets:
                 raise InvalidInputError(
-                    f"Expected buckets in [0, {group.buckets}), or {group.buckets} for no "
-                    "answer."
+                    f"Expected buckets from 0 to {group.buckets - 1}, or -1 for no answer; "
+                    f"{group.buckets}, their number, is not one of them."
                 )
-            if np.any((rows[:, 1:] == rows[:, :-1]) & (rows[:, 1:] < group.buckets)):
+            if np.any((rows[:, 1:] == rows[:, :-1]) & (rows[:, 1:] >= 0)):
                 raise InvalidInputError("Expected different buckets in a group.")
         return array
 
@@ -174,7 +174,7 @@ class BucketMessages:
             own = array[:, first : first + group.most].astype(np.int64)
             first += group.most
             sending = np.broadcast_to(rates[:, None], own.shape)
-            sends = bernoulli_draws(sending, rng=rng) & (own < group.buckets)
+            sends = bernoulli_draws(sending, rng=rng) & (own >= 0)
             sent.append(np.where(sends, 2 * (offset + own), self.filler))
             # Each person has at most one jump of a round: streams are not repeated.
             for people in group.jumps.jumpers(n, most=most_jumps, rng=rng):

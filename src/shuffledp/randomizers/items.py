@@ -12,7 +12,7 @@ A user holds s of d items. Their report consists of
                  independent Poisson(n m / d), and their total says nothing
     "bernoulli"  Binomial(ceil(m), m / ceil(m)), as published
 
-Where N is Poisson, an entry d of a set means "no item": less is sent, nothing else. As
+Where N is Poisson, an entry -1 of a set means "no item": less is sent, nothing else. As
 published, every user must hold exactly s items.
 
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
@@ -114,7 +114,7 @@ class ItemsRandomizer:
 
         Args:
             sets: Distinct items in [0, d) in every row, and with Poisson noise any number
-                of d for "no item", shape (n, s).
+                of -1 for "no item", shape (n, s).
             rates: lambda of each person's target, in [0, 1], shape (n,).
             rng: The only source of randomness.
 
@@ -168,16 +168,16 @@ class ItemsRandomizer:
     def check_sets(self, sets: Ints) -> Ints:
         """Returns the sets as an array; raises InvalidInputError unless these are sets."""
         d, s = self.num_items, self.set_size
-        maximum = d if self.noise == "poisson" else d - 1
-        none = f", or {d} for no item" if maximum == d else ""
+        minimum = -1 if self.noise == "poisson" else 0
+        none = ", or -1 for no item" if minimum < 0 else ""
         refusal = InvalidInputError(
-            f"Expected sets as rows of {s} different items in [0, {d}){none}."
+            f"Expected sets as rows of {s} different items from 0 to {d - 1}{none}."
         )
         try:
             array = self.messages.check_answers(sets)
         except InvalidInputError as error:
             raise refusal from error
-        if array.max() > maximum:
+        if array.min() < minimum:
             raise refusal
         return array
 

@@ -27,7 +27,7 @@ def holders_by_target(
     """Counts the people of each target who hold each item, shape (targets, d).
 
     Args:
-        sets: Items, d for none, shape (n, s).
+        sets: Items, -1 for none, shape (n, s).
         target_indices: Each person's target, in [0, num_targets), shape (n,).
         num_targets: How many targets there are.
         num_items: d.
@@ -43,10 +43,10 @@ def holders_by_target(
     counts = np.zeros((num_targets, num_items + 1), dtype=np.int64)
     rows = indices.astype(np.int64) * (num_items + 1)
     for column in range(sets.shape[1]):
-        cells = np.bincount(rows + sets[:, column], minlength=counts.size)
+        cells = np.bincount(rows + sets[:, column] + 1, minlength=counts.size)
         counts += cells.reshape(counts.shape)
-    # The last column counts "no item".
-    return counts[:, :num_items]
+    # The first column counts "no item".
+    return counts[:, 1:]
 
 
 def draw_counts(

@@ -25,7 +25,7 @@ def _counts(question: Any, answers: Any, variances: Any) -> QuestionCounts:
     for group, variance in zip(question.groups, variances, strict=True):
         here = encoded[:, first : first + group.most].ravel()
         first += group.most
-        held = np.bincount(here, minlength=group.buckets + 1)[: group.buckets]
+        held = np.bincount(here + 1, minlength=group.buckets + 1)[1:]
         groups.append(GroupCounts(held.astype(float), variance, 0.0, group.most))
     return QuestionCounts(tuple(groups), len(encoded), 0.0, 0.0)
 
@@ -80,10 +80,10 @@ def test_all_pairs_count_people() -> None:
 
 
 def test_people_without_an_answer_lie_in_no_cell() -> None:
-    rows = [[1, 3, 0]]
-    assert TableQuestion("t", ATTRIBUTES).encode(rows, rng=RNG).tolist() == [[24]]
+    rows = [[1, -1, 0]]
+    assert TableQuestion("t", ATTRIBUTES).encode(rows, rng=RNG).tolist() == [[-1]]
     assert PairsQuestion("t", ATTRIBUTES).encode(rows, rng=RNG).tolist() == [
-        [26, 10, 26]
+        [-1, 10, -1]
     ]
 
 
@@ -93,9 +93,10 @@ def test_people_without_an_answer_lie_in_no_cell() -> None:
     [
         [[0, 0]],
         [0, 0, 0],
-        [[0, 0, 5]],
+        [[0, 0, 4]],
         [[3, 0, 0]],
-        [[-1, 0, 0]],
+        [[2, 0, 0]],
+        [[-2, 0, 0]],
         [[0.0, 0.0, 0.0]],
         [[np.nan, 0, 0]],
         [["x", "x", "p"]],
@@ -129,7 +130,7 @@ def test_other_attributes_are_refused(kind: Any, attributes: Any) -> None:
 def test_means_by_group_are_ratios_of_rounded_sums() -> None:
     question = GroupMeanQuestion("m", ("a", "b"), -1.0, 6.0, digits=3)
     rng = np.random.default_rng(4)
-    group, number = rng.integers(0, 3, 300), rng.integers(-1, 7, 300)
+    group, number = rng.integers(-1, 2, 300), rng.integers(-1, 7, 300)
     variances = np.array([2.0, 5.0, 3.0])
     rows = np.stack([group, number], axis=1)
     estimate = question.estimate(_counts(question, rows, variances))
@@ -182,12 +183,12 @@ def test_tiny_groups_have_unbounded_intervals() -> None:
     [
         [0.5],
         [[0, 0.5, 1.0]],
-        [[3, 0.5]],
-        [[-1, 0.5]],
+        [[2, 0.5]],
+        [[-2, 0.5]],
         [[0.5, 0.5]],
         [[np.nan, 0.5]],
         [[0, np.nan]],
-        [[2, np.nan]],
+        [[-1, np.nan]],
         [[0, 1.1]],
         [["a", 0.5]],
     ],

@@ -20,6 +20,9 @@ from shuffledp.statistics.questionnaire.question_file import (
     read_questions,
 )
 from shuffledp.statistics.questionnaire.table_question import TableQuestion
+from shuffledp.statistics.questionnaire.texts.unlisted_strings_question import (
+    UnlistedStringsQuestion,
+)
 
 _CITY = """
 [questions.transport]
@@ -59,6 +62,11 @@ kind = "hashed-choice"
 num_categories = 100000
 messages = 40
 key = 7
+
+[questions.word]
+kind = "unlisted-strings"
+longest = 6
+alphabet = "abcdefghijklmnopqrstuvwxyz"
 """
 
 
@@ -81,6 +89,7 @@ def test_questions_are_read_in_their_order(tmp_path: Path) -> None:
         ),
         GroupMeanQuestion("pay", ("east", "west"), 0, 100, digits=3),
         HashedChoiceQuestion("page", 100_000, messages=40, key=7),
+        UnlistedStringsQuestion("word", 6, "abcdefghijklmnopqrstuvwxyz"),
     )
     assert described.interest == {"age": 2.0}
 
@@ -99,6 +108,11 @@ def test_questions_are_read_in_their_order(tmp_path: Path) -> None:
             "[questions.a]\nkind = 'hashed-choice'\nrows = 3",
             "num_categories, and perhaps false_categories, key, messages, got rows",
         ),
+        (
+            "[questions.a]\nkind = 'unlisted-strings'\ndesign = 3",
+            "longest, and perhaps alphabet, .* key, messages, got design",
+        ),
+        ("[questions.a]\nkind = 'unlisted-strings'\nlongest = 1", "at least 10 bits"),
         ("[questions.a]\nkind = 'hashed-choice'\nnum_categories = 64", "65 to 4194304"),
         ("[questions.a]\nkind = 'choice'\noptions = 'xy'", "list of texts"),
         ("[questions.a]\nkind = 'choice'\noptions = 7", "list of texts"),

@@ -43,7 +43,7 @@ def questionnaire(**changes: Any) -> Questionnaire:
 
 def answers_of(n: int = 600) -> dict[str, Any]:
     rng = np.random.default_rng(2)
-    colors = np.column_stack([rng.integers(0, 2, n), rng.choice([2, 3], n)])
+    colors = np.column_stack([rng.integers(0, 2, n), rng.choice([2, -1], n)])
     return {"color": colors, "age": rng.uniform(0.0, 100.0, n)}
 
 
@@ -63,7 +63,7 @@ def test_estimates_are_unbiased_and_their_errors_are_stated(is_drawn: bool) -> N
     runs = 150
     errors: dict[str, list[Any]] = {"color": [], "age": []}
     stated: dict[str, list[Any]] = {"color": [], "age": []}
-    colors = np.bincount(answers["color"].ravel(), minlength=4)[:3]
+    colors = np.bincount(answers["color"].ravel() + 1, minlength=4)[1:]
     truth = {"color": colors, "age": np.array([answers["age"].mean()])}
     for _ in range(runs):
         dealt = rng.permutation(targets)

@@ -8,8 +8,10 @@ from scipy import sparse
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.statistics.questionnaire.choice_question import ChoiceQuestion
+from shuffledp.statistics.questionnaire.group_mean_question import GroupMeanQuestion
 from shuffledp.statistics.questionnaire.number_question import NumberQuestion
 from shuffledp.statistics.questionnaire.question import GroupCounts, QuestionCounts
+from shuffledp.statistics.questionnaire.table_question import TableQuestion
 
 RNG = np.random.default_rng(3)
 
@@ -130,7 +132,7 @@ def test_chosen_digits_hardly_add_to_the_error(num_users: int, noise: float) -> 
 
 @pytest.mark.parametrize(
     "answers",
-    [[[0, 0]], [[0, 4]], [[-1, 0]], [[0]], [0, 1], [[0.0, 1.0]], [[np.nan, 1]], ["ab"]],
+    [[[0, 0]], [[0, 3]], [[-2, 0]], [[0]], [0, 1], [[0.0, 1.0]], [[np.nan, 1]], ["ab"]],
 )
 def test_other_choices_are_refused(answers: Any) -> None:
     question = ChoiceQuestion("q", ("a", "b", "c"), most=2)
@@ -140,8 +142,36 @@ def test_other_choices_are_refused(answers: Any) -> None:
 
 def test_choices_are_buckets() -> None:
     question = ChoiceQuestion("q", ("a", "b", "c"), most=2)
-    encoded = question.encode([[0, 2], [1, 3], [3, 3]], rng=RNG)
-    assert encoded.tolist() == [[0, 2], [1, 3], [3, 3]]
+    encoded = question.encode([[0, 2], [1, -1], [-1, -1]], rng=RNG)
+    assert encoded.tolist() == [[0, 2], [1, -1], [-1, -1]]
+
+
+def refusal_of(question: Any, answers: Any) -> str:
+    with pytest.raises(InvalidInputError) as raised:
+        question.encode(answers, rng=RNG)
+    return str(raised.value)
+
+
+def test_minus_one_alone_is_no_answer() -> None:
+    choice = ChoiceQuestion("q", ("a", "b", "c"))
+    groups = GroupMeanQuestion("q", ("a", "b", "c"), 0.0, 1.0, digits=2)
+    table = TableQuestion("q", {"a": ("x", "y"), "b": ("x", "y", "z")})
+
+    assert refusal_of(choice, [3]) == (
+        "Expected positions of options from 0 to 2, or -1 for no answer; 3, the number of "
+        "options, is not one of them."
+    )
+    assert refusal_of(groups, [[3, 0.5]]) == (
+        "Expected positions of groups from 0 to 2, or -1 for no answer; 3, the number of "
+        "groups, is not one of them."
+    )
+    assert refusal_of(table, [[0, 3]]) == (
+        "Expected positions of categories, from 0, or -1 for no answer; the number of "
+        "categories is not one of them."
+    )
+    assert choice.encode([-1], rng=RNG).tolist() == [[-1]]
+    assert groups.encode([[-1, 0.5]], rng=RNG).tolist() == [[-1, -1]]
+    assert table.encode([[0, -1]], rng=RNG).tolist() == [[-1]]
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,21 @@ from shuffledp.datasets.missing import cleaned_rows
 from shuffledp.errors import InvalidInputError
 from shuffledp.statistics.charts import BarChart, CurveChart, HeatChart
 from shuffledp.statistics.questionnaire.hashed.hashed_rows import HashedRows
-from shuffledp.statistics.questionnaire.question import Question
+from shuffledp.statistics.questionnaire.question import (
+    GroupCounts,
+    Question,
+    QuestionCounts,
+)
 from shuffledp.statistics.questionnaire.rehearsed.answer_columns import (
     AnswerCells,
     AnswerColumns,
     CountedColumns,
 )
 from shuffledp.statistics.questionnaire.rehearsed.column_kinds import columns_of
+from shuffledp.statistics.questionnaire.texts.discovery_search import (
+    DiscoveryDesign,
+)
+from shuffledp.statistics.questionnaire.texts.prefix_layout import PrefixLayout
 from shuffledp.statistics.summary_section import SummarySection
 
 PEOPLE = {
@@ -31,6 +39,7 @@ PEOPLE = {
     "home": ["city", "land", "city", "city", "city", None],
     "pay": [1.0, 2.0, None, 3.0, 5.0, 4.0],
     "page": [7, 99_999, 7, None, 7, 0],
+    "word": ["tea", "rum", "tea", None, "coffee", "tea"],
 }
 ATTRIBUTES = {"sex": ("f", "m"), "home": ("city", "land")}
 
@@ -85,6 +94,14 @@ QUESTIONS: dict[str, tuple[Question, tuple[str, ...]]] = {
     ),
     "hashed": (
         sdp.HashedChoiceQuestion("page", 100_000, rows=HashedRows(100_000, 4, 10)),
+        (),
+    ),
+    "strings": (
+        sdp.UnlistedStringsQuestion(
+            "word",
+            3,
+            design=DiscoveryDesign(PrefixLayout(24, 10, 4, 10, 3), 0.5, 100.0),
+        ),
         (),
     ),
 }
@@ -233,8 +250,8 @@ def test_too_many_picks_are_refused_with_their_row() -> None:
 
 
 def test_other_questions_and_other_numbers_of_columns_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match="UnlistedStringsQuestion"):
-        columns_of([sdp.UnlistedStringsQuestion("word", 6)], {})
+    with pytest.raises(InvalidInputError, match=r"to rehearse as .*, got int"):
+        columns_of([3], {})  # type: ignore[list-item]
     with pytest.raises(InvalidInputError, match="2 columns of question pay"):
         columns(QUESTIONS["group"][0], "pay")
     assert columns(QUESTIONS["group"][0]).columns == ("pay group", "pay")
@@ -265,8 +282,11 @@ def test_titles_say_whose_shares_they_are_where_numbers_may_be_left_out() -> Non
 
 
 ADDED_UP: list[tuple[Any, Any]] = [
-    (sdp.ChoiceQuestion("way", ("a", "b")), np.array([[0], [1], [2], [1]])),
-    (sdp.ChoiceQuestion("way", ("a", "b"), most=2), np.array([[0, 1], [2, 2], [1, 2]])),
+    (sdp.ChoiceQuestion("way", ("a", "b")), np.array([[0], [1], [-1], [1]])),
+    (
+        sdp.ChoiceQuestion("way", ("a", "b"), most=2),
+        np.array([[0, 1], [-1, -1], [1, -1]]),
+    ),
     (
         sdp.NumberQuestion("age", -5, 100, digits=2, skippable=True),
         np.array([np.nan, -5.0, 99.9, 12.3456]),
@@ -277,7 +297,7 @@ ADDED_UP: list[tuple[Any, Any]] = [
     ),
     (
         sdp.GroupMeanQuestion("pay", ("f", "m", "x"), 1, 5, digits=2),
-        np.array([[0.0, 1.5], [1.0, 5.0], [3.0, 77.0], [0.0, 2.25]]),
+        np.array([[0.0, 1.5], [1.0, 5.0], [-1.0, 77.0], [0.0, 2.25]]),
     ),
 ]
 
@@ -342,3 +362,42 @@ def test_without_a_frequent_category_the_largest_estimates_are_listed() -> None:
     held = {row.name for row in pages.rows if row.truth}
     assert held == {"0", "1", "2", "3", "4"}
     assert len({row.name for row in pages.rows}) == len(pages.rows)
+
+
+def test_unlisted_strings_that_are_found_are_listed() -> None:
+    (words,) = sections(QUESTIONS["strings"][0])
+
+    assert words.words.title == "word: 2 found"
+    # "coffee" is too long, which is no answer; the most frequent text comes first.
+    assert list(truths(words).items()) == [("tea", 3 / 6), ("rum", 1 / 6)]
+
+
+def test_strings_that_were_missed_have_no_estimate() -> None:
+    question = QUESTIONS["strings"][0]
+    answered = columns(question)
+    texts = np.array(["tea"] * 300 + ["rum"] * 200 + ["gin"] * 10 + [None], object)
+    # A collection in which no person holds a text: none is found.
+    nothing = question.estimate(
+        QuestionCounts(
+            tuple(
+                GroupCounts(np.zeros(g.buckets), 9.0, 0.0, 1) for g in question.groups
+            ),
+            texts.size,
+            0.0,
+            0.0,
+        )
+    )
+
+    (words,) = answered.sections(nothing, answered.truth(texts), 0.95)
+    (least,) = answered.sections(nothing, answered.truth(texts[500:]), 0.95)
+
+    # Those of 100 people or more, for which the search was made.
+    assert truths(words) == {"tea": 300 / 511, "rum": 200 / 511}
+    assert all(math.isnan(row.estimate) for row in words.rows)
+    assert truths(least) == {"gin": 10 / 11}
+    assert answered.sections(nothing, answered.truth(texts[510:]), 0.95) == ()
+
+
+def test_columns_of_lists_are_no_strings() -> None:
+    with pytest.raises(InvalidInputError, match="Expected texts in column 'papers'"):
+        columns(QUESTIONS["strings"][0], "papers").read(cells())

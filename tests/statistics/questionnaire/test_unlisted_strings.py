@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -247,3 +248,38 @@ def test_bad_terms_are_refused(plan: UnlistedStringsPlan) -> None:
                 longest=3,
                 max_messages=wrong,  # type: ignore[arg-type]
             )
+
+
+@pytest.mark.slow
+def test_texts_are_found_beside_other_questions_as_predicted() -> None:
+    n, rng = 20_000, np.random.default_rng(5)
+    people = sdp.Population.from_counts({1.0: n})
+    word = sdp.UnlistedStringsQuestion("word", 3, expected=20, messages=50)
+    way = sdp.ChoiceQuestion("way", ("bus", "car"))
+    plan = sdp.plan_questionnaire((word, way), sdp.Wish(targets={1.0: n}))
+    letters = "abcdefgh"
+    common = ["tea"] * 3_000 + ["rum"] * 1_500 + ["gin"] * 300
+    # Some 30 people each hold one of 512 others: many candidates that a search rejects.
+    others = ["".join(rng.choice(list(letters), 3)) for _ in range(n - len(common))]
+    words = common + others
+    answers: dict[str, Any] = {"word": words, "way": np.zeros(n, np.int64)}
+
+    errors, seen = [], 0
+    for _ in range(5):
+        tally = plan.questionnaire.draw_tally(answers, np.ones(n), rng=rng)
+        found = plan.questionnaire.estimate(tally, people)["word"]
+        assert isinstance(found, UnlistedStringsEstimate)
+        possible = found.consistent()
+        seen += {"tea", "rum", "gin"} <= {*found.labels}
+        truth = [words.count(text) for text in found.labels]
+        errors += ((found.value - truth) / found.standard_error).tolist()
+        assert 0.0 <= possible.value.min() <= possible.value.sum() <= n + 1e-6
+
+    (label, error), *others_left = plan.expected["word"].predicted_errors.items()
+    assert not others_left
+    assert label.startswith("each string (found from 1")
+    # Of other people's texts, counts have errors beside that of noise.
+    assert error <= float(found.standard_error.min())
+    assert seen == 5
+    # Five standard errors of some 15 estimates.
+    assert np.all(np.abs(errors) < 5.0)

@@ -171,7 +171,5 @@ class DummiesRun(FormShares):
             own = answers[:, first : first + group.most]
             first += group.most
             # Answers stand before the places without one: buckets differ in a row.
-            own[:] = np.where(
-                own == group.buckets, group.buckets + np.arange(group.most), own
-            )
+            own[:] = np.where(own < 0, group.buckets + np.arange(group.most), own)
         return answers

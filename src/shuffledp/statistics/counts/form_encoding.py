@@ -97,11 +97,12 @@ class FormEncoding:
         Args:
             values: A row for each person: positions of the picked options, counted over
                 all choices, filled up with the number of these options; then the number
-                that answers each question for one, in their order; NaN for a skip.
+                that answers each question for one, in their order; NaN for a skip. Devices
+                remember these rows, which is why they do not end in -1.
             rng: For numbers that are rounded at random.
 
         Returns:
-            Buckets, or a group's number of them for no answer, shape (n, sum of `most`).
+            Buckets, or -1 for no answer, shape (n, sum of `most`).
 
         Raises:
             InvalidInputError: If a person picked more options than a question allows, or a
@@ -206,5 +207,5 @@ def _buckets(group: FormGroup, positions: dict[int, Ints]) -> Ints:
         answered = given if answered is None else answered & given
     assert buckets is not None
     assert answered is not None
-    none = group.buckets if group.skipped is None else group.skipped
+    none = -1 if group.skipped is None else group.skipped
     return np.where(answered, buckets, none)

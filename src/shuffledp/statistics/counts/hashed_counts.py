@@ -13,12 +13,14 @@ from shuffledp.errors import CertificationError
 from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.statistics.counts.counts_search import CountsDesign
+from shuffledp.statistics.questionnaire.certified_questionnaire import (
+    certified_questionnaire,
+)
 from shuffledp.statistics.questionnaire.hashed.hashed_choice_question import (
     HashedChoiceQuestion,
 )
 from shuffledp.statistics.questionnaire.hashed.hashed_rows import can_be_hashed
 from shuffledp.statistics.questionnaire.protocol import Questionnaire
-from shuffledp.statistics.questionnaire.questionnaire_plan import plan_questionnaire
 
 NAME = "category"
 # Certified noise may take a few messages more than rows were chosen for.
@@ -49,11 +51,13 @@ def hashed_counts(wish: Wish, *, buckets: int, max_messages: int) -> CountsDesig
     for _ in range(_TRIES):
         asked = HashedChoiceQuestion(NAME, buckets, messages)
         # The search for noise begins above its result.
-        plan = plan_questionnaire((asked,), wish, max_messages=2 * max_messages)
-        if plan.messages <= max_messages:
-            # Sizes vary, as those of Poisson noise in buckets that are not hashed.
-            varying = replace(plan.questionnaire, report_size=None)
-            return _design(plan.name, varying, wish, people)
+        name, planned, _ = certified_questionnaire(
+            (asked,), wish, max_messages=2 * max_messages
+        )
+        # Sizes vary, as those of Poisson noise in buckets that are not hashed.
+        varying = replace(planned, report_size=None)
+        if varying.counts.parameters.mean_messages <= max_messages:
+            return _design(name, varying, wish, people)
         messages *= _LESS
     raise CertificationError(f"More than {max_messages:,} messages per report.")
 

@@ -30,15 +30,19 @@ def randomized_answers(
 
     Args:
         parameters: Of the collection, with a local epsilon.
-        answers: A bucket of each group, or its d for no answer, shape (n, groups).
+        answers: A bucket of each group, or -1 for no answer, shape (n, groups).
         rng: The only source of randomness.
     """
     epsilons = np.full(answers.shape[0], _part(parameters))
-    columns = [
-        KRandomizedResponse(group.buckets + 1).randomize(column, epsilons, rng=rng)
-        for group, column in zip(parameters.groups, answers.T, strict=True)
-    ]
-    return np.stack(columns, axis=1).astype(np.int64)
+    columns = []
+    for group, column in zip(parameters.groups, answers.T, strict=True):
+        # "No answer" is the last value of the response.
+        values = np.where(column < 0, group.buckets, column)
+        response = KRandomizedResponse(group.buckets + 1)
+        # Of a signed type, which holds -1.
+        drawn = response.randomize(values, epsilons, rng=rng).astype(np.int64)
+        columns.append(np.where(drawn < group.buckets, drawn, -1))
+    return np.stack(columns, axis=1)
 
 
 def randomized_holders(

@@ -130,7 +130,7 @@ class Counts:
 
         Args:
             answers: Buckets of each group in turn, counted from 0 within the group and
-                different in a row, or the group's d for no answer, shape (n, most).
+                different in a row, or -1 for no answer, shape (n, most).
             targets: Each person's target, shape (n,).
             rng: `SystemRandom()` on real devices, a seeded generator in simulations.
 

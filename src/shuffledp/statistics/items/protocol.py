@@ -72,7 +72,7 @@ class Items:
         rates: Probability to send an item, of each target, in [0, 1].
         blanket: m >= 0, blanket messages per person in the mean.
         report_size: Messages per person with dummies; by default at most 1 in 10^12 is cut.
-        noise: "poisson", where a set may hold fewer than s items (entries d are no
+        noise: "poisson", where a set may hold fewer than s items (entries -1 are no
             items), or "bernoulli", as published, which nothing certifies.
     """
 

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.label_checks import check_labels
 from shuffledp.labels import StatisticLabels
 from shuffledp.parameter import Parameter
+from shuffledp.randomness import Rng
 from shuffledp.statistics.items.items_framework import ItemsFramework
 from shuffledp.statistics.items.items_plan_rule import ItemsPlanRule
 from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
@@ -19,7 +20,7 @@ from shuffledp.statistics.shared_parameters import ANSWERS
 from shuffledp.statistics.survey import Form, Offer
 from shuffledp.statistics.targets_run import TargetsRun
 from shuffledp.tally import Tally
-from shuffledp.types import Floats, Mode
+from shuffledp.types import Floats, Ints, Mode
 
 SET_SIZE = Parameter(
     "set_size", "whole number", "How many of them people may hold", least=1, most=256
@@ -125,6 +126,14 @@ class ItemsRun(PlannedRun):
     def messages_per_report(self) -> int:
         """The report size of the plan."""
         return self.protocol.randomizer.report_size
+
+    def answers(self, values: ArrayLike, *, rng: Rng) -> Ints:
+        """Returns sets with -1, "no item", in place of the dummy items of `ItemSets`."""
+        del rng
+        sets, d = np.asarray(values), self.protocol.num_items
+        # Devices remember sets with dummy items: their permanent randomness hangs on them.
+        is_dummy = (sets >= d) & (sets < d + self.protocol.set_size)
+        return np.where(is_dummy, np.int64(-1), sets)
 
     def noisy_counts(self, tally: Tally) -> tuple[NDArray[np.int64], Floats]:
         """Returns counts of items, and the blanket messages of a person for each."""

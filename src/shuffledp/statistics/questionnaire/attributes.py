@@ -1,6 +1,5 @@
 """Attributes of people, each with some categories: what tables are made of."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -47,8 +46,8 @@ def checked_positions(answers: ArrayLike, sizes: Sequence[int]) -> Ints:
     """Returns positions of categories, shape (n, attributes).
 
     Args:
-        answers: Of n people, a whole number for each attribute: from 0 to its number of
-            categories, which stands for no answer.
+        answers: Of n people, a category's position for each attribute, from 0, or -1 for
+            no answer.
         sizes: Numbers of categories.
 
     Raises:
@@ -59,22 +58,22 @@ def checked_positions(answers: ArrayLike, sizes: Sequence[int]) -> Ints:
         raise InvalidInputError(
             f"Expected positions of categories as rows of {len(sizes)} whole numbers."
         )
-    if not np.all((rows >= 0) & (rows <= np.array(sizes))):
+    if not np.all((rows >= -1) & (rows < np.array(sizes))):
         raise InvalidInputError(
-            "Expected positions of categories from 0 to their number, which stands for no "
-            "answer."
+            "Expected positions of categories, from 0, or -1 for no answer; the number of "
+            "categories is not one of them."
         )
     return rows.astype(np.int64)
 
 
 def cells_of(rows: Ints, sizes: Sequence[int]) -> Ints:
-    """Returns the cell of a table of each row, or the number of cells for no answer.
+    """Returns the cell of a table of each row, or -1 for no answer.
 
     Args:
         rows: Positions of categories, shape (n, attributes).
         sizes: Numbers of categories: the last attribute varies fastest over cells.
     """
-    answered = np.all(rows < np.array(sizes), axis=1)
-    cells = np.full(rows.shape[0], math.prod(sizes), dtype=np.int64)
+    answered = np.all(rows >= 0, axis=1)
+    cells = np.full(rows.shape[0], -1, dtype=np.int64)
     cells[answered] = np.ravel_multi_index(tuple(rows[answered].T), tuple(sizes))
     return cells

@@ -72,13 +72,13 @@ class ChoiceQuestion:
 
     >>> import numpy as np, shuffledp as sdp
     >>> question = sdp.ChoiceQuestion("color", ("red", "green", "blue"))
-    >>> question.encode([2, 0, 3], rng=np.random.default_rng(1)).tolist()
-    [[2], [0], [3]]
+    >>> question.encode([2, 0, -1], rng=np.random.default_rng(1)).tolist()
+    [[2], [0], [-1]]
 
     Attributes:
         name: Of the question.
-        options: Different texts, at least 2. Answers are their positions, from 0; the
-            number of options stands for no answer.
+        options: Different texts, at least 2. Answers are their positions, from 0, or -1
+            for no answer.
         most: s, how many options a person may pick, from 1 to all.
     """
 
@@ -109,7 +109,7 @@ class ChoiceQuestion:
 
         Args:
             answers: Positions of options, shape (n,) if `most` is 1, otherwise (n, most),
-                filled up with the number of options.
+                filled up with -1.
             rng: Not used: nothing is rounded.
 
         Raises:
@@ -119,7 +119,7 @@ class ChoiceQuestion:
         buckets = unmasked(answers, "answers")
         if self.most == 1 and buckets.ndim == 1:
             buckets = buckets[:, None]
-        none = len(self.options)
+        last = len(self.options) - 1
         if (
             buckets.ndim != 2
             or buckets.shape[1] != self.most
@@ -128,13 +128,13 @@ class ChoiceQuestion:
             raise InvalidInputError(
                 f"Expected positions of options as rows of {self.most} whole numbers."
             )
-        if buckets.size and not 0 <= buckets.min() <= buckets.max() <= none:
+        if buckets.size and not -1 <= buckets.min() <= buckets.max() <= last:
             raise InvalidInputError(
-                f"Expected positions of options from 0 to {none - 1}, or {none} for no "
-                "answer."
+                f"Expected positions of options from 0 to {last}, or -1 for no answer; "
+                f"{last + 1}, the number of options, is not one of them."
             )
         rows = np.sort(buckets, axis=1)
-        if np.any((rows[:, 1:] == rows[:, :-1]) & (rows[:, 1:] < none)):
+        if np.any((rows[:, 1:] == rows[:, :-1]) & (rows[:, 1:] >= 0)):
             raise InvalidInputError("Expected different options in a row.")
         return buckets.astype(np.int64)
 

@@ -97,11 +97,18 @@ def least_ratio(
 ) -> float:
     """Returns the smallest ratio of two plans' errors, over all that are finite."""
     errors, others = (
-        np.concatenate([each.standard_error for each in estimates.values()])
+        np.concatenate([_errors(each) for each in estimates.values()])
         for estimates in (expected, other)
     )
     known = np.isfinite(errors) & np.isfinite(others)
     return float(np.min(errors[known] / others[known], initial=np.inf))
+
+
+def _errors(estimate: QuestionEstimate) -> Floats:
+    # Of unlisted strings a plan knows none.
+    if estimate.labels:
+        return estimate.standard_error
+    return np.array(list(estimate.predicted_errors.values()))
 
 
 def _has_mean(question: Question) -> TypeGuard[NumberQuestion | GroupMeanQuestion]:

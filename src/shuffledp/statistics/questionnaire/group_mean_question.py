@@ -90,7 +90,7 @@ class GroupMeanQuestion:
 
         Args:
             answers: The position of each person's group, from 0, and their number, shape
-                (n, 2). The number of groups stands for no answer; the number beside it has
+                (n, 2). The position -1 stands for no answer; the number beside it has
                 to be in range, too, and counts nowhere.
             rng: See `Question.encode`.
 
@@ -100,18 +100,18 @@ class GroupMeanQuestion:
         rows = unmasked(answers, "answers")
         if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iuf":
             raise InvalidInputError("Expected rows of a group's position and a number.")
-        none = len(self.people)
+        last = len(self.people) - 1
         position = float_array(rows[:, 0], "positions of groups")
         if not np.all(
-            (position >= 0) & (position <= none) & (position == np.floor(position))
+            (position >= -1) & (position <= last) & (position == np.floor(position))
         ):
             raise InvalidInputError(
-                f"Expected positions of groups from 0 to {none - 1}, or {none} for no "
-                "answer."
+                f"Expected positions of groups from 0 to {last}, or -1 for no answer; "
+                f"{last + 1}, the number of groups, is not one of them."
             )
         digits = self._number.encode(rows[:, 1], rng=rng)
         group = position.astype(np.int64)[:, None]
-        return np.where(group < none, 2 * group + digits, 2 * none)
+        return np.where(group >= 0, 2 * group + digits, -1)
 
     def estimate(self, counts: QuestionCounts) -> GroupMeanEstimate:
         """Returns the mean of each group's numbers."""

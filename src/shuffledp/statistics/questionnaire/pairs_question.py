@@ -102,7 +102,7 @@ class PairsQuestion:
     Attributes:
         name: Of the question.
         attributes: Categories, at least 2, of each of two to 16 attributes. Answers are
-            their positions, from 0; the number of categories stands for no answer.
+            their positions, from 0, or -1 for no answer.
     """
 
     name: str
@@ -142,11 +142,11 @@ class PairsQuestion:
         del rng
         sizes = self._sizes
         rows = checked_positions(answers, sizes)
-        none, columns, first = self.groups[0].buckets, [], 0
+        columns, first = [], 0
         for left, right in itertools.combinations(range(len(sizes)), 2):
             pair = (sizes[left], sizes[right])
             cells = cells_of(rows[:, (left, right)], pair)
-            columns.append(np.where(cells < math.prod(pair), first + cells, none))
+            columns.append(np.where(cells >= 0, first + cells, -1))
             first += math.prod(pair)
         return np.stack(columns, axis=1)
 

@@ -39,6 +39,8 @@ Kinds of questions, and their terms; those in brackets may be left out:
   table, pairs  attributes, such as {sex = ["f", "m"], home = ["city", "village"]}
   group-mean    people: the names of groups, or of a choice; low, high [digits]
   hashed-choice num_categories [messages, false_categories, key]: one of very many
+  unlisted-strings
+                longest [alphabet, expected, messages, false_texts, key]: a text
   means         [expected_mean: for predicted errors; unit]
   all           [interest, columns: of a table with answers, for estimate]
 

@@ -266,8 +266,8 @@ def _holders(
     buckets: Ints, levels: Ints, num_levels: int, num_buckets: int
 ) -> NDArray[np.int64]:
     """Counts people of each level in each bucket, (num_levels, num_buckets)."""
-    # The last column is for no answer.
+    # The first column is for no answer.
     width = num_buckets + 1
-    cells = levels[:, None] * width + buckets
+    cells = levels[:, None] * width + buckets + 1
     counts = np.bincount(cells.ravel(), minlength=num_levels * width)
-    return counts.reshape(num_levels, width)[:, :-1]
+    return counts.reshape(num_levels, width)[:, 1:]

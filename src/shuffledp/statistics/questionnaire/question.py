@@ -240,7 +240,7 @@ class Question(Protocol):
 
         Returns:
             Buckets of each group in turn, counted from 0 within the group and different in
-            a row, or the group's `buckets` for no answer, shape (n, sum of `most`).
+            a row, or -1 for no answer, shape (n, sum of `most`).
 
         Raises:
             InvalidInputError: If an answer is out of range.

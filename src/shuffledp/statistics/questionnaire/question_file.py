@@ -36,6 +36,9 @@ from shuffledp.statistics.questionnaire.number_question import NumberQuestion
 from shuffledp.statistics.questionnaire.pairs_question import PairsQuestion
 from shuffledp.statistics.questionnaire.question import PLANNED, Question
 from shuffledp.statistics.questionnaire.table_question import TableQuestion
+from shuffledp.statistics.questionnaire.texts.unlisted_strings_question import (
+    UnlistedStringsQuestion,
+)
 
 KINDS: dict[str, type[Any]] = {
     "choice": ChoiceQuestion,
@@ -45,6 +48,7 @@ KINDS: dict[str, type[Any]] = {
     "pairs": PairsQuestion,
     "group-mean": GroupMeanQuestion,
     "hashed-choice": HashedChoiceQuestion,
+    "unlisted-strings": UnlistedStringsQuestion,
 }
 
 # Of terms whose name alone does not say it.

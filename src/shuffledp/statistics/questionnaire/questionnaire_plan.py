@@ -4,19 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from shuffledp.accounting.account import account
-from shuffledp.accounting.accounting_query import check_whole
-from shuffledp.accounting.counts.counts_parameters import Noise
-from shuffledp.accounting.counts.rate_statement import check_delta
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items.report_sizing import keeps_targets
 from shuffledp.analyzer.counts import CountsEstimate
-from shuffledp.arguments import expect_callable, expect_instance, expect_mapping
-from shuffledp.arrays import as_number
-from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
-from shuffledp.format_number import plain
+from shuffledp.arguments import expect_callable, expect_instance
+from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.planning.collection_design import ValueAssumption
 from shuffledp.planning.strict_targets import (
     StrictTargets,
@@ -25,31 +16,20 @@ from shuffledp.planning.strict_targets import (
 )
 from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
-from shuffledp.randomizers.normal_divergence import sensitivity_per_deviation
+from shuffledp.statistics.questionnaire.certified_questionnaire import (
+    certified_questionnaire,
+)
 from shuffledp.statistics.questionnaire.expected_answers import (
     assumed_means,
     expected_counts,
     least_ratio,
 )
-from shuffledp.statistics.questionnaire.noise_division import (
-    NoiseDivision,
-    noise_divisions,
-)
-from shuffledp.statistics.questionnaire.noise_search import NoiseSearch
 from shuffledp.statistics.questionnaire.protocol import Questionnaire
 from shuffledp.statistics.questionnaire.question import (
     Question,
     QuestionEstimate,
     check_different_names,
 )
-
-USUAL_MESSAGES = 16
-# By how much the usual number of messages grows, where it is too small.
-_MOST_USUAL = 8
-# More, and its inverse, leave next to no privacy, or next to no data, for others.
-_MOST_INTEREST = 1e3
-# Larger targets are kept with noise for this one, which is next to none.
-_ENOUGH = 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,77 +119,16 @@ def plan_questionnaire(
         PopulationError: If more people may be absent than there are others.
         CertificationError: If nothing is found that can be proven.
     """
-    if not isinstance(questions, Sequence) or not questions:
-        raise InvalidInputError("Expected a list of at least one question.")
-    for question in questions:
-        if not hasattr(question, "adapted"):
-            raise InvalidInputError(
-                f"Expected questions, got {type(question).__name__}."
-            )
-    check_different_names(question.name for question in questions)
+    _check_questions(questions)
     expect_instance(wish, Wish)
     expect_callable(on_step, "on_step")
     assumption = assumed_means(questions, expected_means)
-    if wish.targets is None:
-        raise InvalidInputError("Expected central targets, got privacy levels.")
-    people = Population.from_counts(dict(wish.targets))
-    smallest = float(people.epsilons[0])
-    if smallest <= 0.0:
-        raise InvalidInputError("Expected targets above 0.")
-    smallest = min(smallest, _ENOUGH)
-    honest = people.num_users - wish.absent
-    if honest < 1:
-        raise PopulationError(
-            f"Expected at most {people.num_users - 1} absent people, got {wish.absent}."
-        )
-    check_delta(wish.delta)
-    mu = float(sensitivity_per_deviation(np.array([smallest]), wish.delta)[0])
-    adapted = tuple(
-        question.adapted(people.num_users, noise=1.0 / mu) for question in questions
+    name, best, guarantee = certified_questionnaire(
+        questions, wish, interest=interest, max_messages=max_messages, on_step=on_step
     )
-    groups = tuple(group for question in adapted for group in question.groups)
-    answers = sum(group.most for group in groups)
-    allowed = 2 * answers + USUAL_MESSAGES if max_messages is None else max_messages
-    check_whole(allowed, "messages per person", least=1)
-    if allowed <= answers:
-        raise InvalidInputError(
-            f"Expected more than {answers} messages per person, as many as answers, got "
-            f"{allowed}."
-        )
-    weights = _weights(adapted, interest)
-    divisions = tuple(
-        noise_divisions(groups, weights, epsilon=smallest, deviation=1.0 / mu)
-    )
-    # Where nothing is proven with the usual number, several times as many may do.
-    last = allowed if max_messages is not None else _MOST_USUAL * allowed
-    while True:
-        search = NoiseSearch(
-            adapted, people, wish.delta, honest, float(allowed - answers) * honest
-        )
-        least = _least_error(search, divisions, smallest, 1.0 / mu, on_step)
-        if least is not None:
-            break
-        if allowed >= last:
-            count, wanted = int(people.counts[0]), plain(float(people.epsilons[0]))
-            raise CertificationError(
-                f"No noise of at most {allowed} messages per person is enough for the "
-                f"smallest target, {wanted} ({count:,} of {people.num_users:,} people): "
-                "expected a larger one, more messages, more people, "
-                f"{_closer(interest)}fewer and coarser questions."
-            )
-        allowed *= 2
-    division, noise = least
-    best = search.questionnaire(noise)
-    guarantee = account(
-        best, people, delta=wish.delta, quantiles=False, absent=wish.absent
-    )
-    # The search is not trusted: its result is certified as a whole.
-    if not keeps_targets(guarantee):
-        raise CertificationError(
-            f"No noise found that keeps all targets at delta {wish.delta:g}."
-        )
+    people = Population.from_counts(dict(wish.targets or {}))
     plan = QuestionnairePlan(
-        division.name,
+        name,
         best,
         guarantee,
         _expected(best, people, expected_means or {}),
@@ -233,55 +152,15 @@ def plan_questionnaire(
     return replace(plan, strict=strict_targets(wish, eased, factor))
 
 
-def _least_error(
-    search: NoiseSearch,
-    divisions: Sequence[NoiseDivision],
-    epsilon: float,
-    deviation: float,
-    on_step: Callable[[str], None],
-) -> tuple[NoiseDivision, tuple[Noise, ...]] | None:
-    """Returns the certified noise of the smallest error; None if there is none."""
-    candidates: list[tuple[float, NoiseDivision, float]] = []
-    for division in divisions:
-        on_step(division.name)
-        size = search.approximate(division, epsilon, deviation)
-        noise = None if size is None else division.noise(size, search.room)
-        if size is not None and noise is not None:
-            candidates.append((division.error(noise), division, size))
-    for _, division, size in sorted(candidates, key=lambda each: each[0]):
-        on_step("certificate")
-        noise = search.certified(division, size, epsilon)
-        if noise is not None:
-            return division, noise
-    return None
-
-
-def _weights(
-    questions: Sequence[Question], interest: Mapping[str, float] | None
-) -> tuple[float, ...]:
-    wanted = expect_mapping(interest or {}, "interest by question")
-    unknown = set(wanted) - {question.name for question in questions}
-    if unknown:
-        raise InvalidInputError(
-            "Expected interest in questions that are asked, got "
-            f"{', '.join(sorted(map(str, unknown)))}."
-        )
-    weights = []
+def _check_questions(questions: Sequence[Question]) -> None:
+    if not isinstance(questions, Sequence) or not questions:
+        raise InvalidInputError("Expected a list of at least one question.")
     for question in questions:
-        weight = as_number(wanted.get(question.name, 1.0), "interest")
-        if not 1.0 / _MOST_INTEREST <= weight <= _MOST_INTEREST:
+        if not hasattr(question, "adapted"):
             raise InvalidInputError(
-                f"Expected an interest from {1.0 / _MOST_INTEREST:g} to "
-                f"{_MOST_INTEREST:g} in {question.name!r}, got {weight:g}."
+                f"Expected questions, got {type(question).__name__}."
             )
-        weights += [weight * group.error_weight for group in question.groups]
-    return tuple(weights)
-
-
-def _closer(interest: Mapping[str, float] | None) -> str:
-    """Returns part of an error text where the given interests may be to blame."""
-    given = {float(weight) for weight in (interest or {}).values()} - {1.0}
-    return "interests nearer to each other, or " if given else "or "
+    check_different_names(question.name for question in questions)
 
 
 def _expected(

@@ -128,13 +128,13 @@ class TableQuestion:
     >>> question = sdp.TableQuestion(
     ...     "people", {"sex": ("f", "m"), "age": ("young", "middle", "old")}
     ... )
-    >>> question.encode([[1, 0], [0, 2], [1, 3]], rng=np.random.default_rng(1)).tolist()
-    [[3], [2], [6]]
+    >>> question.encode([[1, 0], [0, 2], [1, -1]], rng=np.random.default_rng(1)).tolist()
+    [[3], [2], [-1]]
 
     Attributes:
         name: Of the question.
         attributes: Categories, at least 2, of each of two to four attributes. Answers are
-            their positions, from 0; the number of categories stands for no answer.
+            their positions, from 0, or -1 for no answer.
     """
 
     name: str

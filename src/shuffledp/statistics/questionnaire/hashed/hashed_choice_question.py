@@ -42,7 +42,7 @@ class HashedChoiceQuestion:
     >>> question.chosen.num_rows, question.chosen.row_size
     (5, 1024)
     >>> question.encode([7, -1], rng=np.random.default_rng(1)).tolist()
-    [[615, 867, 936, 281, 877], [1024, 1024, 1024, 1024, 1024]]
+    [[615, 867, 936, 281, 877], [-1, -1, -1, -1, -1]]
 
     Attributes:
         name: Of the question.
@@ -145,8 +145,6 @@ class HashedChoiceQuestion:
         categories, k = unmasked(answers, "answers"), self.num_categories
         if categories.ndim != 1 or categories.dtype.kind not in "iu":
             raise InvalidInputError("Expected categories as whole numbers, one each.")
-        # Of a long list, a last position that is none would not be noticed: no answer is
-        # no position beside it.
         if categories.size and not -1 <= categories.min() <= categories.max() < k:
             raise InvalidInputError(
                 f"Expected positions of categories from 0 to {k - 1}, or -1 for no answer."

@@ -41,7 +41,7 @@ class HashedRows:
 
     >>> rows = HashedRows(1_000_000, num_rows=2, bits=8)
     >>> rows.buckets(np.array([0, 999_999, -1])).tolist()
-    [[126, 14], [230, 55], [256, 256]]
+    [[126, 14], [230, 55], [-1, -1]]
 
     Attributes:
         num_categories: k, above the buckets of a row, at most 4,194,304.
@@ -72,7 +72,7 @@ class HashedRows:
         return 1 << self.bits
 
     def buckets(self, categories: Ints) -> Ints:
-        """Returns the bucket of each category in every row, shape (n, num_rows).
+        """Returns the bucket of each category in every row, -1 for none, (n, num_rows).
 
         Args:
             categories: From 0 to k - 1, or -1 for no answer, shape (n,).
@@ -83,7 +83,7 @@ class HashedRows:
             for row in range(self.num_rows)
         ]
         is_answer = (categories >= 0)[:, None]
-        return np.where(is_answer, np.stack(columns, axis=1), self.row_size)
+        return np.where(is_answer, np.stack(columns, axis=1), -1)
 
     def _function(self, row: int) -> str:
         return (

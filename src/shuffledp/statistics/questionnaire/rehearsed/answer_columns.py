@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.datasets.answer_categories import answer_categories
 from shuffledp.datasets.answer_numbers import answer_numbers
-from shuffledp.datasets.answer_positions import option_positions
+from shuffledp.datasets.answer_positions import cell_texts, option_positions
 from shuffledp.datasets.table_files import Rows
+from shuffledp.errors import InvalidInputError
 from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.statistics.estimate_row import EstimateRow
 from shuffledp.statistics.questionnaire.question import QuestionEstimate
@@ -44,6 +45,17 @@ class AnswerCells:
         """
         cells = self.rows.frame[column]
         return answer_categories(cells, num_categories, first_row=self.rows.first)
+
+    def strings(self, column: str) -> NDArray[Any]:
+        """Returns texts, None where there is none, shape (n,).
+
+        Raises:
+            InvalidInputError: If cells are lists.
+        """
+        cells = self.rows.frame[column]
+        if cells.dtype.is_nested():
+            raise InvalidInputError(f"Expected texts in column {column!r}, got lists.")
+        return np.array(cell_texts(cells).to_list(), dtype=object)
 
     def numbers(self, column: str, low: float, high: float) -> Floats:
         """Returns numbers, NaN where there is none, shape (n,).

@@ -74,14 +74,15 @@ class ChoiceColumns:
         return len(self.question.options) + 2
 
     def count(self, answers: Ints) -> Ints:
-        """Returns the number of people, and of those who picked each option, or none."""
-        positions = np.asarray(answers).ravel().astype(np.int64)
-        picked = np.bincount(positions, minlength=len(self.question.options) + 1)
+        """Returns the number of people, and of those who picked none, or each option."""
+        # -1 is no answer.
+        places = np.asarray(answers).ravel().astype(np.int64) + 1
+        picked = np.bincount(places, minlength=len(self.question.options) + 1)
         return np.append(len(answers), picked)
 
     def counted_truth(self, counts: NDArray[Any]) -> ChoiceTruth:
         """See `CountedColumns`."""
-        people, *picked, none = counts.tolist()
+        people, none, *picked = counts.tolist()
         shares = np.array([number / people for number in picked])
         return ChoiceTruth(shares, complete=self.question.most == 1 and not none)
 

@@ -23,8 +23,12 @@ from shuffledp.statistics.questionnaire.rehearsed.distribution_columns import (
 from shuffledp.statistics.questionnaire.rehearsed.group_columns import GroupColumns
 from shuffledp.statistics.questionnaire.rehearsed.hashed_columns import HashedColumns
 from shuffledp.statistics.questionnaire.rehearsed.number_columns import NumberColumns
+from shuffledp.statistics.questionnaire.rehearsed.string_columns import StringColumns
 from shuffledp.statistics.questionnaire.rehearsed.table_columns import TableColumns
 from shuffledp.statistics.questionnaire.table_question import TableQuestion
+from shuffledp.statistics.questionnaire.texts.unlisted_strings_question import (
+    UnlistedStringsQuestion,
+)
 
 _KINDS: dict[type[Any], type[Any]] = {
     ChoiceQuestion: ChoiceColumns,
@@ -34,6 +38,7 @@ _KINDS: dict[type[Any], type[Any]] = {
     PairsQuestion: TableColumns,
     GroupMeanQuestion: GroupColumns,
     HashedChoiceQuestion: HashedColumns,
+    UnlistedStringsQuestion: StringColumns,
 }
 
 

@@ -23,7 +23,7 @@ from shuffledp.statistics.questionnaire.rehearsed.step_sums import (
     step_sums,
 )
 from shuffledp.statistics.summary_section import SummarySection
-from shuffledp.types import Floats
+from shuffledp.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +70,14 @@ class GroupColumns:
         numbers = cells.numbers(number, low, self.question.high)
         # Half an answer is none: the encoding takes any number beside no group.
         unknown = np.isnan(numbers)
-        position = np.where(unknown, len(groups), position)
+        position = np.where(unknown, -1, position)
         return np.stack([position, np.where(unknown, low, numbers)], axis=1)
 
     def truth(self, answers: Floats) -> GroupTruth:
         """See `AnswerColumns`."""
-        position = answers[:, 0].astype(np.int64)
-        size = len(self.question.people) + 1
-        counts = np.bincount(position, minlength=size)[:-1]
-        total = np.bincount(position, answers[:, 1], minlength=size)[:-1]
+        place, size = self._places(answers)
+        counts = np.bincount(place, minlength=size)[1:]
+        total = np.bincount(place, answers[:, 1], minlength=size)[1:]
         # The mean of an empty group is unknown.
         means = np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
         return GroupTruth(means, counts / answers.shape[0])
@@ -91,13 +90,16 @@ class GroupColumns:
     def count(self, answers: Floats) -> NDArray[Any]:
         """Returns the number of people, those in each group, and sums in steps."""
         low, high = self.question.low, self.question.high
-        position = answers[:, 0].astype(np.int64)
-        size = len(self.question.people) + 1
+        place, size = self._places(answers)
         # Beside no group there may be any number.
         numbers = np.clip(answers[:, 1], low, high)
-        sums = step_sums(numbers, position, size, low=low, high=high)[:-1]
-        counts = np.bincount(position, minlength=size)[:-1]
+        sums = step_sums(numbers, place, size, low=low, high=high)[1:]
+        counts = np.bincount(place, minlength=size)[1:]
         return np.array([len(answers), *counts.tolist(), *sums], dtype=object)
+
+    def _places(self, answers: Floats) -> tuple[Ints, int]:
+        """Returns each person's group, from 1, and 0 for none; and how many these are."""
+        return answers[:, 0].astype(np.int64) + 1, len(self.question.people) + 1
 
     def counted_truth(self, counts: NDArray[Any]) -> GroupTruth:
         """See `CountedColumns`."""

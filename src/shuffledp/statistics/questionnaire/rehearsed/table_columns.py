@@ -80,8 +80,7 @@ class TableColumns:
         self, estimate: TableEstimate | PairsEstimate, truth: Ints
     ) -> ConsistentEstimate:
         """Returns possible numbers: see `AnswerColumns`."""
-        sizes = [len(texts) for texts in self.question.attributes.values()]
-        return estimate.consistent(complete=bool(np.all(truth < np.array(sizes))))
+        return estimate.consistent(complete=bool(np.all(truth >= 0)))
 
     def sections(
         self, estimate: QuestionEstimate, truth: Ints, confidence: float
@@ -100,7 +99,7 @@ class TableColumns:
         names = list(self.question.attributes)
         sizes = [len(self.question.attributes[name]) for name in table]
         positions = answers[:, [names.index(name) for name in table]]
-        whole = positions[np.all(positions < np.array(sizes), axis=1)]
+        whole = positions[np.all(positions >= 0, axis=1)]
         # The last attribute varies fastest over cells.
         weights = [math.prod(sizes[index + 1 :]) for index in range(len(sizes))]
         counts = np.bincount(whole @ np.array(weights), minlength=math.prod(sizes))

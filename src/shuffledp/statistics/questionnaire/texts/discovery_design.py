@@ -66,6 +66,11 @@ class DiscoveryPrediction:
             self.check_variance + self.num_users / 2**self.layout.check_bits
         )
 
+    @property
+    def standard_error(self) -> float:
+        """About that of a text's count, in people, if it shares no bucket."""
+        return self._check_deviation / math.sqrt(self.layout.checks)
+
     @cached_property
     def candidates(self) -> float:
         """About the most prefixes that pass on any level."""

@@ -16,6 +16,8 @@ from shuffledp.statistics.questionnaire.texts.prefix_search import (
 )
 
 _FOUND = 0.95
+# By how much the texts of a design may be too few, as noise is not known before.
+_NEARLY = 1.05
 _CHECK_SHARES = (0.25, 0.35, 0.45)
 # Noise is a little larger in the end than Gaussian noise would be.
 _ROOM = 0.97
@@ -94,6 +96,19 @@ def best_design(
             "expected more messages, more people, or shorter texts."
         )
     return best
+
+
+def fitted(prediction: DiscoveryPrediction) -> DiscoveryPrediction:
+    """Returns the prediction of a search for texts that are found in spite of its noise.
+
+    Beside other questions there is more noise than a design was made for. A search for
+    texts of as few people would cut counts so low that often none passes. What devices
+    send is the same.
+    """
+    if prediction.probability(_NEARLY * prediction.least) >= _FOUND:
+        return prediction
+    least = _least(replace(prediction, least=prediction.num_users / 2.0))
+    return prediction if least is None else replace(prediction, least=least)
 
 
 def _least(prediction: DiscoveryPrediction) -> float | None:

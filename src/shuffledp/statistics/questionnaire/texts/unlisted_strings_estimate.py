@@ -1,10 +1,13 @@
 """Texts that were found, and how many people hold each."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 
+from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
+from shuffledp.analyzer.projection import project_within
 from shuffledp.arguments import expect_instance
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
@@ -18,8 +21,8 @@ from shuffledp.statistics.questionnaire.question import (
     QuestionEstimate,
 )
 from shuffledp.statistics.questionnaire.texts.code_checks import check_codes
-from shuffledp.statistics.questionnaire.texts.prefix_layout import (
-    PrefixLayout,
+from shuffledp.statistics.questionnaire.texts.discovery_design import (
+    DiscoveryPrediction,
 )
 from shuffledp.statistics.questionnaire.texts.prefix_search import (
     search_codes,
@@ -46,13 +49,13 @@ class UnlistedStringsEstimate(QuestionEstimate):
     (('tea', 'rum'), [3000.0, 2000.0])
 
     Attributes:
-        least: The search was made for texts of this many people.
+        prediction: Of the search that was made, from the noise of the collection.
         candidates: Texts that the search left to the checks.
         left_out: Prefixes that the search left out, as there were too many.
         tests: Of the checks.
     """
 
-    least: float
+    prediction: DiscoveryPrediction
     candidates: int
     left_out: int
     tests: tuple[ScoreTest, ...]
@@ -62,20 +65,17 @@ class UnlistedStringsEstimate(QuestionEstimate):
         cls,
         counts: QuestionCounts,
         codes: TextCodes,
-        layout: PrefixLayout,
-        least: float,
-        false_texts: float,
+        prediction: DiscoveryPrediction,
     ) -> "UnlistedStringsEstimate":
         """Returns the texts that are found in the counts of all groups.
 
         Args:
             counts: A group for each level, then one for each check.
             codes: Numbers of texts.
-            layout: Of buckets.
-            least: The search is made for texts of this many people.
-            false_texts: Texts that no person holds, in the mean, that may be found.
+            prediction: Of the search, with its layout and its limits.
         """
         expect_instance(counts, QuestionCounts)
+        layout, least = prediction.layout, prediction.least
         levels = counts.groups[: layout.levels]
         checks = counts.groups[layout.levels :]
         search = search_codes(
@@ -91,7 +91,7 @@ class UnlistedStringsEstimate(QuestionEstimate):
             [group.value for group in checks],
             layout,
             least=least,
-            false_texts=false_texts,
+            false_texts=prediction.false_texts,
         )
         texts = tuple(text for text in codes.decode(checked.codes) if text is not None)
         matrices = fit_matrix(checked.buckets, layout.sizes[-1])
@@ -113,13 +113,37 @@ class UnlistedStringsEstimate(QuestionEstimate):
             fitted.standard_error[order],
             fitted.excess_kurtosis[order],
             fitted.num_users,
-            least,
+            prediction,
             candidates.size,
             search.left_out,
             checked.tests,
             # Messages also decide which texts are found: nothing bounds that.
             message_shift=np.full(len(texts), np.inf),
         )
+
+    @property
+    def least(self) -> float:
+        """The search was made for texts of this many people."""
+        return self.prediction.least
+
+    @property
+    def predicted_errors(self) -> dict[str, float]:
+        """See `QuestionEstimate`: that of a text, and from how many people it is found."""
+        people = self.prediction.found_from()
+        found = (
+            f"found from {people:,.0f} people" if people < math.inf else "none found"
+        )
+        return {f"each string ({found}, predicted)": self.prediction.standard_error}
+
+    def consistent(self) -> ConsistentEstimate:
+        """Returns the nearest numbers of people that are possible.
+
+        They are nearer to the truth, and biased: see `ConsistentEstimate`. Together they
+        are at most all people, as a person holds one text.
+        """
+        n = float(self.num_users)
+        nearest = project_within(self.value, n) if self.value.size else self.value
+        return ConsistentEstimate(self, nearest, 0.0, n, self.labels)
 
     def false_probability(self, num_people: float) -> float:
         """Returns a bound of the probability that a text of that many people is found.

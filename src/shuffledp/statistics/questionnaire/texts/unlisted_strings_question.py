@@ -1,7 +1,7 @@
 """A question for an unlisted text: which texts do many people share?"""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,12 +13,17 @@ from shuffledp.label_checks import check_label
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomness import Rng
 from shuffledp.statistics.questionnaire.question import (
+    PLANNED,
     AnswerGroup,
     QuestionCounts,
+)
+from shuffledp.statistics.questionnaire.texts.discovery_design import (
+    DiscoveryPrediction,
 )
 from shuffledp.statistics.questionnaire.texts.discovery_search import (
     DiscoveryDesign,
     best_design,
+    fitted,
 )
 from shuffledp.statistics.questionnaire.texts.text_codes import TextCodes
 from shuffledp.statistics.questionnaire.texts.unlisted_strings_estimate import (
@@ -38,7 +43,7 @@ class UnlistedStringsQuestion:
     >>> question = question.adapted(1_000_000, noise=4.2)
     >>> rng = np.random.default_rng(1)
     >>> question.encode(["tea", "tea", None], rng=rng)[:, 0].tolist()
-    [7449, 7449, 16384]
+    [7449, 7449, -1]
 
     Attributes:
         name: Of the question.
@@ -60,7 +65,7 @@ class UnlistedStringsQuestion:
     messages: float = 112.0
     false_texts: float = 0.05
     key: int = 0
-    design: DiscoveryDesign | None = None
+    design: DiscoveryDesign | None = field(default=None, metadata={PLANNED: True})
 
     def __post_init__(self) -> None:
         check_label(self.name, "a question's name")
@@ -153,11 +158,19 @@ class UnlistedStringsQuestion:
         if texts.ndim != 1:
             raise InvalidInputError("Expected texts as a list, one for each person.")
         codes, fits = self.codes.encode(texts.tolist())
-        return np.where(fits[:, None], layout.buckets(codes), np.array(layout.sizes))
+        return np.where(fits[:, None], layout.buckets(codes), -1)
 
     def estimate(self, counts: QuestionCounts) -> UnlistedStringsEstimate:
         """Returns the texts that are found, and how many people hold each."""
+        expect_instance(counts, QuestionCounts)
         design = self.chosen
-        return UnlistedStringsEstimate.of(
-            counts, self.codes, design.layout, design.least, self.false_texts
+        prediction = DiscoveryPrediction(
+            design.layout,
+            counts.groups[0].noise_variance,
+            counts.groups[-1].noise_variance,
+            counts.num_users,
+            self.expected,
+            design.least,
+            self.false_texts,
         )
+        return UnlistedStringsEstimate.of(counts, self.codes, fitted(prediction))
