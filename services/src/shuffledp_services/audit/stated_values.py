@@ -7,7 +7,8 @@ from shuffledp_services.wire.canonical import to_number
 
 # Another machine may sum in another order, so that only the last digits differ.
 _RELATIVE_TOLERANCE, _ABSOLUTE_TOLERANCE = 1e-9, 1e-12
-_MAX_TEXT = 60
+# Enough for a SHA-256 in quotes.
+_MAX_TEXT = 70
 
 
 def differences(path: str, stated: object, expected: object) -> Iterator[str]:
