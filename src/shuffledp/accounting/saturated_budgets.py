@@ -55,7 +55,7 @@ def saturated_budgets(
     )
     if logs.size == 1:
         return 1, log_budgets
-    for num_free in range(1, min(_MOST_FREE + 1, logs.size)):
+    for num_free in range(1, logs.size + 1):
         if num_free > 1:
             log_budgets[num_free - 1] = log_budgets[num_free - 2] + _FIRST_GAP
             search.reset()
@@ -65,7 +65,7 @@ def saturated_budgets(
             if solved is None:
                 break
             log_budgets = solved
-        if excess_at(log_budgets)[num_free:].max() <= 0.0:
+        if excess_at(log_budgets)[num_free:].max(initial=0.0) <= 0.0:
             return num_free, log_budgets
     raise CertificationError("The other levels do not keep their targets.")
 
