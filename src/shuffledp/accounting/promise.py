@@ -117,7 +117,8 @@ class Promise:
             targets: Central epsilons of its first levels, or of all.
 
         Raises:
-            CertificationError: Where nothing is estimated.
+            CertificationError: Where nothing is estimated, as of several shuffles whose
+                bounds are quick.
         """
         exposure = self.exposure(people)
         times = self.rounds * self.coordinates * exposure.coordinates
@@ -132,6 +133,8 @@ class Promise:
                 once.estimate(target)
                 for once, target in zip(profiles, targets, strict=True)
             ]
+        if not all(once.is_slow for once in profiles):
+            raise CertificationError("Composed estimates are no quicker than bounds.")
         quick = [once.of_estimates(_ESTIMATED_EVALUATIONS) for once in profiles]
         return [
             composed_profile(once, times, self.delta)(target)

@@ -106,6 +106,11 @@ class UpperProfile:
             raise CertificationError(f"Nothing is estimated at epsilon {epsilon:g}.")
         return min(alone, *known)
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether estimates are far quicker: no worst data are searched for."""
+        return "two messages" in self.bounds
+
     def of_estimates(self, evaluations: int) -> "UpperProfile":
         """Returns about this profile, to compose quickly: its bounds are not proven.
 
