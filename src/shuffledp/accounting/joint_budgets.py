@@ -182,6 +182,7 @@ class _System:
             if self._search.largest_excess(log_budgets, certified) < _ROUGH_EXCESS:
                 break
             self._error = certified - self._excess.estimated(log_budgets)
+            self._search.reset()
             log_budgets = first_guess(start)
         return log_budgets
 
