@@ -5,6 +5,7 @@ the logarithms of all budgets excesses are nearly straight, so that Newton's met
 where all of them vanish in few steps (`newton_search`). It begins where they would if
 losses were normal, which takes no bound, and with the slopes found there. With large and
 close targets the largest budgets may do for all but the first levels (`saturated_budgets`).
+Where estimates come first and are far off, certified bounds correct them.
 
 Where a bound is not smooth enough for this, each level in turn is raised as far as its
 target allows, until nothing moves.

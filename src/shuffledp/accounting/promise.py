@@ -7,6 +7,7 @@ from typing import Any
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.accounting_query import check_delta, check_rounds, check_whole
+from shuffledp.accounting.estimated_profile import estimated_profile
 from shuffledp.accounting.exposure import SingleMessages, single_messages
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.rounds.composed_profile import composed_profile, losses_of
@@ -133,9 +134,7 @@ class Promise:
                 once.estimate(target)
                 for once, target in zip(profiles, targets, strict=True)
             ]
-        if not all(once.is_slow for once in profiles):
-            raise CertificationError("Composed estimates are no quicker than bounds.")
-        quick = [once.of_estimates(_ESTIMATED_EVALUATIONS) for once in profiles]
+        quick = [estimated_profile(once, _ESTIMATED_EVALUATIONS) for once in profiles]
         return [
             composed_profile(once, times, self.delta)(target)
             for once, target in zip(quick, targets, strict=True)

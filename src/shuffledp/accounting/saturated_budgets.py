@@ -1,7 +1,9 @@
-"""The largest budgets there are for all levels but the first ones.
+"""Level after level below the largest budget there is, which all others have.
 
 Where targets are large and close, messages of the first levels alone hide all people: with
-any budgets the other levels keep their targets, and no budgets use up all of these.
+any budgets the other levels keep their targets, and no budgets use up all of these. With
+unbounded noise, and small and close targets, all levels are below the largest budget in the
+end, and each of these systems of equations begins next to the solution of the last.
 """
 
 from collections.abc import Callable
@@ -14,8 +16,6 @@ from shuffledp.accounting.newton_search import NewtonSearch
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats
 
-# More levels below the largest budget are not tried.
-_MOST_FREE = 3
 # How far above the one before it a level begins that is solved for, too.
 _FIRST_GAP = 0.2
 _ACCURACY = 1e-4
@@ -27,7 +27,7 @@ def saturated_budgets(
     start: float,
     budget_range: BudgetRange,
 ) -> tuple[int, Floats]:
-    """Returns logarithms of budgets that cannot be raised alone, most of them the largest.
+    """Returns logarithms of budgets that cannot be raised alone, some of them the largest.
 
     Args:
         excess_at: The excess of all levels at logarithms of budgets, quickly.

@@ -8,7 +8,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from shuffledp.accounting.upper.blanket import (
     blanket_bounds,
 )
 from shuffledp.accounting.upper.chernoff import chernoff_bounds
-from shuffledp.accounting.upper.estimated_bound import EstimatedBound
 from shuffledp.cover import (
     Cover,
     LocalRandomizer,
@@ -105,26 +104,6 @@ class UpperProfile:
         if not known:
             raise CertificationError(f"Nothing is estimated at epsilon {epsilon:g}.")
         return min(alone, *known)
-
-    @property
-    def is_slow(self) -> bool:
-        """Whether estimates are far quicker: no worst data are searched for."""
-        return "two messages" in self.bounds
-
-    def of_estimates(self, evaluations: int) -> "UpperProfile":
-        """Returns about this profile, to compose quickly: its bounds are not proven.
-
-        Args:
-            evaluations: At how many epsilons a composition may evaluate it.
-        """
-        return replace(
-            self,
-            bounds={name: EstimatedBound(bound) for name, bound in self.bounds.items()},
-            directions=tuple(
-                direction.of_estimates(evaluations) for direction in self.directions
-            ),
-            evaluations=min(evaluations, self.evaluations),
-        )
 
     def rests_on(self, epsilon: float) -> RestsOn:
         """Returns the theorem that gives the least bound at `epsilon`."""
