@@ -279,6 +279,7 @@ def test_estimates_that_are_far_off_are_corrected(looks: list[float]) -> None:
         assert promise.delta_of(people, index, targets[index]) > 1e-6
 
 
+@pytest.mark.slow
 def test_reports_shuffled_in_parts_use_up_their_targets_but_for_little() -> None:
     promise = Promise(sdp.Frequency(4, randomizer=sdp.UnaryEncoding(4)), delta=1e-6)
 
