@@ -242,3 +242,50 @@ def test_a_level_whose_bound_jumps_does_not_keep_the_others_from_their_budgets()
         raised = budgets.copy()
         raised[index] *= 1.002
         assert promise.delta_of(Population(raised, counts), index, target) > 1e-6
+
+
+@pytest.mark.slow
+def test_small_targets_that_are_close_are_used_up_with_unbounded_noise(
+    looks: list[float],
+) -> None:
+    # Level by level, budgets fell to 60% of these targets after 2,202 evaluations.
+    targets = dict.fromkeys((0.24, 0.245, 0.25, 0.26, 0.265, 0.269), 172_817)
+
+    answer = largest_budgets(
+        Promise(sdp.Mean(0, 16, randomizer=Laplace(0.0, 16.0)), 1e-6), targets
+    )
+
+    assert len(looks) <= 100
+    for level, target in zip(answer.guarantee.levels, targets, strict=True):
+        assert 0.9999 * target < level.epsilon_central <= target
+
+
+@pytest.mark.slow
+def test_estimates_that_are_far_off_are_corrected(looks: list[float]) -> None:
+    # The last level keeps its target with any budget, and estimates say that it does not.
+    targets = [1.92, 1.98, 2.35, 2.38]
+    promise = Promise(SingleMessage(HadamardResponse(68)), delta=1e-6)
+    counts = np.full(4, 300)
+
+    budgets = joint_budgets(promise, counts, targets, np.array(targets))
+
+    # 222 before.
+    assert len(looks) <= 80
+    assert budgets[2] < 10.0
+    assert budgets[3] > 600.0
+    assert promise.kept(Population(budgets * (1.0 - 1e-5), counts), targets)
+    for index in range(3):
+        raised = budgets.copy()
+        raised[index] *= 1.001
+        people = Population(raised, counts)
+        assert promise.delta_of(people, index, targets[index]) > 1e-6
+
+
+@pytest.mark.slow
+def test_reports_shuffled_in_parts_use_up_their_targets_but_for_little() -> None:
+    promise = Promise(sdp.Frequency(4, randomizer=sdp.UnaryEncoding(4)), delta=1e-6)
+
+    answer = largest_budgets(promise, {0.3: 2_000, 0.5: 2_000})
+
+    certified = answer.guarantee.levels[0].epsilon_central
+    assert 0.9995 * 0.3 < certified <= 0.3

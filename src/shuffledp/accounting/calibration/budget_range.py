@@ -38,3 +38,12 @@ class BudgetRange:
         """Returns the levels with the largest budget; all above them have it, too."""
         at_most: NDArray[np.bool_] = log_budgets >= self.log_highest - 1e-12
         return at_most
+
+    def num_distinct(self, log_budgets: Floats) -> int:
+        """Returns how many of the first levels must keep their targets, that all do.
+
+        Levels with the largest budget differ in their targets alone: those that keep the
+        least of these targets keep the others.
+        """
+        num_below = int(np.argmax(np.append(self.are_largest(log_budgets), True)))
+        return min(num_below + 1, log_budgets.size)

@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 
+from shuffledp.accounting.calibration.budget_range import BudgetRange
 from shuffledp.accounting.calibration.calibration_search import largest, largest_excess
 from shuffledp.accounting.calibration.joint_budgets import (
     estimated_budgets,
@@ -126,8 +127,10 @@ def _used_up(
     budgets = joint_budgets(
         promise, counts, wanted, smallest_budgets, largest_budget=largest_budget
     )
+    budget_range = BudgetRange(counts.size, largest_budget)
+    num_distinct = budget_range.num_distinct(np.log(budgets))
     shrink = 1e-6
-    while not promise.kept(rounded_population(budgets, counts), wanted):
+    while not promise.kept(rounded_population(budgets, counts), wanted[:num_distinct]):
         budgets = np.maximum(
             budgets * (1.0 - shrink), smallest_budgets * (1.0 - shrink)
         )

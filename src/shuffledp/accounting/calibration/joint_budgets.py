@@ -5,6 +5,7 @@ the logarithms of all budgets excesses are nearly straight, so that Newton's met
 where all of them vanish in few steps (`newton_search`). It begins where they would if
 losses were normal, which takes no bound, and with the slopes found there. With large and
 close targets the largest budgets may do for all but the first levels (`saturated_budgets`).
+Where estimates come first and are far off, certified bounds correct them.
 
 Where a bound is not smooth enough for this, each level in turn is raised as far as its
 target allows, until nothing moves.
@@ -36,6 +37,8 @@ _STEP_ACCURACY = 2e-6
 _START_ACCURACY = 1e-3
 # Of the place where estimates of the bounds are used up.
 _ESTIMATE_ACCURACY = 1e-4
+# Estimates whose solution leaves a larger excess are corrected, so often.
+_ROUGH_EXCESS, _MAX_CORRECTIONS = 1e-3, 3
 # Halvings of the range in which a common budget of all levels lies.
 _HALVINGS = 12
 
@@ -105,12 +108,18 @@ class _System:
         self.range = BudgetRange(counts.size, largest_budget)
         self._excess = TargetExcess(promise, self.counts, targets, self.range)
         self._search = NewtonSearch(self.range)
+        # What certified bounds were seen to exceed estimates by.
+        self._error: Floats | float = self._excess.margin
+        self._accuracy = max(_STEP_ACCURACY, self._excess.margin)
 
     def best_budgets(self, start: Floats) -> Floats | None:
         """Returns budgets that cannot be raised alone, from several starts, or None."""
         for method in (
             # Estimates come first: certified bounds are slow.
-            *(partial(self._newton_budgets, first) for first in self._estimated_starts),
+            *(
+                partial(self._newton_budgets, partial(self._corrected_start, first))
+                for first in self._estimated_starts
+            ),
             partial(self._newton_budgets, self._normal_start),
             partial(self._newton_budgets, lambda log_budgets: log_budgets),
             partial(self._newton_budgets, self._common_start),
@@ -149,11 +158,45 @@ class _System:
         """
         self._search.reset()
         log_budgets = self._search.solve(
-            first_guess(np.log(start)), self._excess.certified, _STEP_ACCURACY
+            first_guess(np.log(start)), self._excess.certified, self._accuracy
         )
         if log_budgets is None:
             raise CertificationError("Newton's method does not end.")
         return self.range.ordered(np.exp(log_budgets))
+
+    def _corrected_start(
+        self, first_guess: Callable[[Floats], Floats], start: Floats
+    ) -> Floats:
+        """Returns where about no excess is left, with the slopes there.
+
+        Estimates that are off by nearly the same factor at all budgets are corrected by
+        what certified bounds are at one of these.
+
+        Args:
+            first_guess: Returns where estimates leave no excess, for `start`.
+            start: Logarithms of budgets that are small enough.
+
+        Raises:
+            CertificationError: If there is no such place, or no estimate.
+        """
+        self._error = self._excess.margin
+        log_budgets = first_guess(start)
+        for _ in range(_MAX_CORRECTIONS):
+            certified = self._excess.certified(log_budgets)
+            if self._search.largest_excess(log_budgets, certified) < _ROUGH_EXCESS:
+                break
+            self._error = certified - self._excess.estimated(log_budgets)
+            self._search.reset()
+            log_budgets = first_guess(start)
+        return log_budgets
+
+    def _estimated(self, log_budgets: Floats) -> Floats:
+        """Returns about the certified excess, as corrected so far.
+
+        Raises:
+            CertificationError: If nothing is estimated.
+        """
+        return self._excess.estimated(log_budgets) + self._error
 
     def _saturated_start(self, start: Floats) -> Floats:
         """Returns where the first levels use up their targets, as estimated, if the others
@@ -162,7 +205,7 @@ class _System:
         Raises:
             CertificationError: If the others do not keep their targets, or no estimate.
         """
-        excess_at = self._excess.estimated
+        excess_at = self._estimated
         num_free, log_budgets = saturated_budgets(
             excess_at, self._search, float(start[0]), self.range
         )
@@ -202,7 +245,7 @@ class _System:
         """
         # Slopes may be those of another search.
         self._search.reset()
-        estimated = self._excess.estimated
+        estimated = self._estimated
         return self._common_budgets(start, estimated, estimated)
 
     def _common_budgets(
@@ -246,7 +289,7 @@ class _System:
         Raises:
             CertificationError: If there is no such place, or no estimate.
         """
-        excess_at = self._excess.estimated
+        excess_at = self._estimated
         log_budgets = self._search.solve(
             first_guess(start), excess_at, _ESTIMATE_ACCURACY
         )

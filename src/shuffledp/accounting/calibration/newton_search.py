@@ -132,6 +132,11 @@ class NewtonSearch:
         remaining_step = np.abs(self._step(log_budgets, excess, jumps)).max()
         return log_budgets if remaining_step < _JUMP_ACCURACY else None
 
+    def largest_excess(self, log_budgets: Floats, excess: Floats) -> float:
+        """Returns the largest excess, of either sign, of levels that are not done."""
+        left = ~self._done_levels(log_budgets, excess)
+        return float(np.abs(excess[left]).max(initial=0.0))
+
     def measure_slopes(
         self, log_budgets: Floats, excess: Floats, excess_at: Callable[[Floats], Floats]
     ) -> None:
@@ -179,9 +184,9 @@ class NewtonSearch:
     def _largest_excess(
         self, log_budgets: Floats, excess: Floats, jumps: BoundJumps
     ) -> float:
-        """Returns the largest excess, of either sign, of levels that are not done."""
-        left = ~self._done_levels(log_budgets, excess) & ~jumps.levels(self.slopes)
-        return float(np.abs(excess[left]).max(initial=0.0))
+        """Returns the largest excess, of either sign, of levels that do not jump."""
+        jumping = jumps.levels(self.slopes)
+        return self.largest_excess(log_budgets, np.where(jumping, 0.0, excess))
 
     def _insensitive_levels(self, excess: Floats) -> NDArray[np.bool_]:
         """Returns the levels that get the largest budget: it hardly changes anything."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.accounting_query import check_delta, check_rounds, check_whole
+from shuffledp.accounting.calibration.estimated_profile import estimated_profile
 from shuffledp.accounting.exposure import SingleMessages, single_messages
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.rounds.composed_profile import composed_profile, losses_of
@@ -17,6 +18,9 @@ from shuffledp.population import Population
 from shuffledp.text_tables import as_html
 
 _SMALLEST_DELTA = 1e-290
+_ROUGH_MARGIN = 1e-4
+# At how many epsilons a bound is estimated where it is composed.
+_ESTIMATED_EVALUATIONS = 60
 # Some population, to see whether a protocol can be certified at all.
 _ANYBODY = Population.from_counts({1.0: 2**20})
 
@@ -84,6 +88,16 @@ class Promise:
         check_whole(self.absent, "absent people", least=0)
         check_rounds(self.rounds, self.coordinates)
 
+    @property
+    def margin(self) -> float:
+        """How far a calibration stays below its targets, as a part of budgets.
+
+        Reports that are shuffled in parts have bounds that are slow, and whose last
+        digits are rough: nothing is won by a search for these.
+        """
+        randomizer = self.exposure(_ANYBODY).randomizer
+        return 0.0 if randomizer.changes == 1 else _ROUGH_MARGIN
+
     def delta_of(self, people: Population, index: int, epsilon: float) -> float:
         """Returns the certified delta, at `epsilon`, of the people of one level."""
         return self.profile(people, index, self.rounds * self.coordinates)(epsilon)
@@ -99,19 +113,31 @@ class Promise:
     def estimates_of(self, people: Population, targets: Sequence[float]) -> list[float]:
         """Returns about the delta of every level, quickly.
 
+        Args:
+            people: The population.
+            targets: Central epsilons of its first levels, or of all.
+
         Raises:
-            CertificationError: Where nothing is estimated, as of several shuffles.
+            CertificationError: Where nothing is estimated, as of several shuffles whose
+                bounds are quick.
         """
         exposure = self.exposure(people)
         times = self.rounds * self.coordinates * exposure.coordinates
-        if times * exposure.randomizer.changes > 1:
-            raise CertificationError("Bounds of several shuffles are not estimated.")
-        together = list(range(people.num_levels))
+        shuffles = times * exposure.randomizer.changes
+        together = list(range(len(targets)))
         parts = [together] if exposure.mode == "agnostic" else [[i] for i in together]
-        profiles = [once for part in parts for once in self._once(people, part, 1)]
+        profiles = [
+            once for part in parts for once in self._once(people, part, shuffles)
+        ]
+        if shuffles == 1:
+            return [
+                once.estimate(target)
+                for once, target in zip(profiles, targets, strict=True)
+            ]
+        quick = [estimated_profile(once, _ESTIMATED_EVALUATIONS) for once in profiles]
         return [
-            once.estimate(target)
-            for once, target in zip(profiles, targets, strict=True)
+            composed_profile(once, times, self.delta)(target)
+            for once, target in zip(quick, targets, strict=True)
         ]
 
     def deltas_of(self, people: Population, targets: Sequence[float]) -> list[float]:
@@ -172,7 +198,12 @@ class Promise:
         )
 
     def kept(self, people: Population, targets: Sequence[float]) -> bool:
-        """Returns whether every level is certified at its target."""
+        """Returns whether every level is certified at its target.
+
+        Args:
+            people: The population.
+            targets: Central epsilons of its first levels, or of all.
+        """
         return all(delta <= self.delta for delta in self._deltas(people, targets))
 
     def answer(self, people: Population, targets: Sequence[float]) -> Calibration:

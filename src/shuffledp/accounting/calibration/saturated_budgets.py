@@ -1,7 +1,9 @@
-"""The largest budgets there are for all levels but the first ones.
+"""Level after level below the largest budget there is, which all others have.
 
 Where targets are large and close, messages of the first levels alone hide all people: with
-any budgets the other levels keep their targets, and no budgets use up all of these.
+any budgets the other levels keep their targets, and no budgets use up all of these. With
+unbounded noise, and small and close targets, all levels are below the largest budget in the
+end, and each of these systems of equations begins next to the solution of the last.
 """
 
 from collections.abc import Callable
@@ -14,8 +16,6 @@ from shuffledp.accounting.calibration.newton_search import NewtonSearch
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats
 
-# More levels below the largest budget are not tried.
-_MOST_FREE = 3
 # How far above the one before it a level begins that is solved for, too.
 _FIRST_GAP = 0.2
 _ACCURACY = 1e-4
@@ -27,7 +27,7 @@ def saturated_budgets(
     start: float,
     budget_range: BudgetRange,
 ) -> tuple[int, Floats]:
-    """Returns logarithms of budgets that cannot be raised alone, most of them the largest.
+    """Returns logarithms of budgets that cannot be raised alone, some of them the largest.
 
     Args:
         excess_at: The excess of all levels at logarithms of budgets, quickly.
@@ -55,7 +55,7 @@ def saturated_budgets(
     )
     if logs.size == 1:
         return 1, log_budgets
-    for num_free in range(1, min(_MOST_FREE + 1, logs.size)):
+    for num_free in range(1, logs.size + 1):
         if num_free > 1:
             log_budgets[num_free - 1] = log_budgets[num_free - 2] + _FIRST_GAP
             search.reset()
@@ -65,7 +65,7 @@ def saturated_budgets(
             if solved is None:
                 break
             log_budgets = solved
-        if excess_at(log_budgets)[num_free:].max() <= 0.0:
+        if excess_at(log_budgets)[num_free:].max(initial=0.0) <= 0.0:
             return num_free, log_budgets
     raise CertificationError("The other levels do not keep their targets.")
 

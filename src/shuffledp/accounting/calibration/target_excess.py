@@ -4,7 +4,7 @@ The certified bounds are what targets are kept by. Estimates of them are far qui
 normal losses, which take no bound at all, quicker still: searches begin with these.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ class TargetExcess:
     Attributes:
         steepness: By how much the excess grows with the logarithm of a normal loss's
             deviation, shape (levels,).
+        margin: By how much a certified excess is taken to be larger than it is.
     """
 
     def __init__(
@@ -47,7 +48,9 @@ class TargetExcess:
             budget_range: The largest budget of each level.
         """
         self._promise, self._counts, self._targets = promise, counts, targets
-        self._range = budget_range
+        self._range, self.margin = budget_range, promise.margin
+        # A correction of estimates is followed by a search that begins there.
+        self._last: tuple[bytes, Floats] | None = None
         spreads = [normal_spread(target, promise.delta) for target in targets]
         self._spreads = np.log(spreads)
         more = [
@@ -72,8 +75,7 @@ class TargetExcess:
         Raises:
             CertificationError: If nothing is estimated.
         """
-        people = self._population_of(log_budgets)
-        return self._excess_of(self._promise.estimates_of(people, self._targets))
+        return self._of_levels(log_budgets, self._promise.estimates_of)
 
     def certified(self, log_budgets: Floats) -> Floats:
         """Returns the excess over bounds that are proven.
@@ -81,14 +83,23 @@ class TargetExcess:
         Raises:
             CertificationError: If nothing is proven.
         """
+        key = log_budgets.tobytes()
+        if self._last is None or self._last[0] != key:
+            excess = self._of_levels(log_budgets, self._promise.deltas_of) + self.margin
+            self._last = key, excess
+        return self._last[1].copy()
+
+    def _of_levels(
+        self,
+        log_budgets: Floats,
+        deltas_of: Callable[[Population, Sequence[float]], list[float]],
+    ) -> Floats:
+        """Returns the excess of all levels, at deltas that a function computes."""
         people = self._population_of(log_budgets)
-        # Levels with the largest budget differ in their targets alone: those that keep
-        # the least of these targets keep the others.
-        size = log_budgets.size
-        first = int(np.argmax(np.append(self._range.are_largest(log_budgets), True)))
-        deltas = self._promise.deltas_of(people, self._targets[: first + 1])
+        size, num_distinct = log_budgets.size, self._range.num_distinct(log_budgets)
+        deltas = deltas_of(people, self._targets[:num_distinct])
         if deltas[-1] > self._promise.delta:
-            deltas = self._promise.deltas_of(people, self._targets)
+            deltas = deltas_of(people, self._targets)
         return self._excess_of([*deltas, *deltas[-1:] * (size - len(deltas))])
 
     def _excess_of(self, deltas: Sequence[float]) -> Floats:

@@ -1,0 +1,64 @@
+"""About the profile of a target user, to be composed where searches begin.
+
+Two messages are bounded by searches for the worst data, one per epsilon of a composition.
+Estimates take a few data in their place; nothing about them is proven.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+from shuffledp.accounting.upper.blanket import UpperBound
+from shuffledp.accounting.upper_profiles import UpperProfile
+from shuffledp.errors import CertificationError
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatedBound:
+    """About a bound at any epsilon; nothing is proven.
+
+    Attributes:
+        bound: The bound that is estimated.
+    """
+
+    bound: UpperBound
+
+    def delta(self, epsilon: float) -> float:
+        """Returns about the bound at `epsilon` >= 0.
+
+        Raises:
+            CertificationError: If nothing is known.
+        """
+        size = self.bound.estimate(epsilon)
+        if math.isnan(size):
+            raise CertificationError(f"Nothing is estimated at epsilon {epsilon:g}.")
+        return min(size, 1.0)
+
+    def estimate(self, epsilon: float) -> float:
+        """Returns 0: no other theorem is quicker, and each is evaluated."""
+        return 0.0
+
+    def slack(self, epsilon: float) -> float:
+        """Returns 0: there is no margin in an estimate."""
+        return 0.0
+
+
+def estimated_profile(upper: UpperProfile, evaluations: int) -> UpperProfile:
+    """Returns about a profile, as quickly as its estimates are.
+
+    Args:
+        upper: The certified profile.
+        evaluations: At how many epsilons a composition may evaluate what is returned.
+
+    Raises:
+        CertificationError: If bounds take hardly longer: no data are searched for.
+    """
+    if "two messages" not in upper.bounds:
+        raise CertificationError("Estimates are hardly quicker than bounds.")
+    return replace(
+        upper,
+        bounds={name: EstimatedBound(bound) for name, bound in upper.bounds.items()},
+        directions=tuple(
+            estimated_profile(direction, evaluations) for direction in upper.directions
+        ),
+        evaluations=min(evaluations, upper.evaluations),
+    )

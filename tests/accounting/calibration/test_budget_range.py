@@ -1,0 +1,20 @@
+"""The levels whose targets decide whether those of all are kept."""
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting.calibration.budget_range import BudgetRange
+
+
+@pytest.mark.parametrize(
+    ("num_below", "num_distinct"), [(0, 1), (1, 2), (2, 3), (3, 3)]
+)
+def test_the_first_level_with_the_largest_budget_stands_for_the_others(
+    num_below: int, num_distinct: int
+) -> None:
+    budget_range = BudgetRange(3, 700.0)
+    log_budgets = budget_range.log_highest.copy()
+
+    log_budgets[:num_below] = np.log(0.1 * np.arange(1.0, num_below + 1.0))
+
+    assert budget_range.num_distinct(log_budgets) == num_distinct
