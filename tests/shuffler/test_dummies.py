@@ -27,7 +27,7 @@ def counts_of(decay: float = 0.6) -> sdp.Counts:
 def reports_of(counts: sdp.Counts) -> Reports:
     rng = np.random.default_rng(3)
     first = rng.integers(0, 4, NUM_USERS)
-    answers = np.column_stack([first, (first + 1) % 4, rng.integers(0, 3, NUM_USERS)])
+    answers = np.column_stack([first, (first + 1) % 4, rng.integers(-1, 2, NUM_USERS)])
     return counts.randomize(answers, np.ones(NUM_USERS), rng=rng)
 
 

@@ -315,7 +315,7 @@ def test_the_state_is_its_owners_alone_and_of_one_program_at_a_time(
 
     with DeviceState(path) as state:
         secret = state.secret
-        with pytest.raises(DataError, match="another device has it"):
+        with pytest.raises(DataError, match="another process has it open"):
             DeviceState(path)
     with DeviceState(path) as state:
         assert state.secret == secret
