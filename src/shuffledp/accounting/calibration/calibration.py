@@ -47,7 +47,7 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
     """Returns the largest local budgets that keep a central target per level.
 
     Of reports that are shuffled in parts, whose bounds are slow, targets are used up to
-    0.02%, or a little less: the certificate of the answer says how far.
+    0.03%, or a little less: the certificate of the answer says how far.
 
     >>> import shuffledp as sdp
     >>> promise = sdp.Promise(sdp.Frequency(17), delta=1e-6)
