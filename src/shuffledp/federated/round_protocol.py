@@ -112,17 +112,13 @@ class TrainingRound:
         }
         if not is_ours(type(self.framework)):
             parameters["framework"] = described(self.framework)
-        framework_parameters = self.framework.parameters
-        if clashing := ", ".join(parameters.keys() & framework_parameters.keys()):
+        further = self.framework.parameters
+        if clashing := ", ".join(parameters.keys() & further.keys()):
             raise InvalidInputError(
                 f"Expected other names of parameters than {clashing}."
             )
-        return Identity.of(
-            "training",
-            self.framework.name,
-            parameters | framework_parameters,
-            "agnostic",
-        )
+        parameters |= further
+        return Identity.of("training", self.framework.name, parameters, "agnostic")
 
     @property
     def message_type(self) -> np.dtype[Any]:

@@ -75,14 +75,13 @@ class SqliteAnalystStore:
         # First: beside another service's database no folder is made.
         self._file = ExclusiveDatabase(self.path, _LAYOUT)
         try:
-            try:
-                self._folder.make()
-            except OSError as error:
-                raise DataError(f"Could not open the database {self.path}.") from error
+            self._folder.make()
             begun = [t for t in tasks if self._begins(t, before.get(t.succeeds or b""))]
             self._delete_unnamed(tasks)
-        except BaseException:
+        except BaseException as error:
             self.close()
+            if isinstance(error, OSError):
+                raise DataError(f"Could not open the database {self.path}.") from error
             raise
         return begun
 

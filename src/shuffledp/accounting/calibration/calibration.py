@@ -46,8 +46,7 @@ _SMALLEST_BUDGET = 1e-12
 def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibration:
     """Returns the largest local budgets that keep a central target per level.
 
-    Of reports that are shuffled in parts, whose bounds are slow, targets are used up to
-    0.03%, or a little less: the certificate of the answer says how far.
+    Reports shuffled in parts, whose bounds are slow, leave up to 0.03% of targets unused.
 
     >>> import shuffledp as sdp
     >>> promise = sdp.Promise(sdp.Frequency(17), delta=1e-6)
@@ -210,14 +209,13 @@ def smallest_crowd(
     while not enough(high):
         low, high = high, high * 2
         if high > MAX_USERS:
-            raise CertificationError(
-                f"Even {MAX_USERS:g} people do not keep these targets."
-            )
+            few = f"Even {MAX_USERS:g} people do not keep these targets."
+            raise CertificationError(few)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
-    found = population(high)
-    return promise_to(found).answer(found, wanted)
+    smallest = population(high)
+    return promise_to(smallest).answer(smallest, wanted)
 
 
 def most_rounds(

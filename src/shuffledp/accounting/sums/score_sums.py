@@ -44,7 +44,7 @@ def clipped(distribution: Floats, limit: int) -> Floats:
     num_cut = (distribution.size - 1) // 2 - limit
     if num_cut <= 0:
         return distribution
-    kept = distribution[num_cut:-num_cut].copy()
-    kept[0] += distribution[:num_cut].sum()
-    kept[-1] += distribution[-num_cut:].sum()
-    return kept
+    middle = distribution[num_cut:-num_cut].copy()
+    middle[0] += distribution[:num_cut].sum()
+    middle[-1] += distribution[-num_cut:].sum()
+    return middle

@@ -182,8 +182,8 @@ def _on_scale(asked: AskedNumber, numbers: Floats, rng: Rng) -> Ints:
         raise InvalidInputError(f"Expected numbers in [{asked.low:g}, {asked.high:g}].")
     if asked.edges is not None:
         inner = np.array(asked.edges[1:-1])
-        place = np.searchsorted(inner, numbers, side="right").astype(np.int64)
-        return np.where(skipped, -1, place)
+        bin_index = np.searchsorted(inner, numbers, side="right").astype(np.int64)
+        return np.where(skipped, -1, bin_index)
     assert asked.steps is not None
     # In halves and in this order, as the page computes it: to the same bits.
     low, half = asked.low / 2.0, asked.high / 2.0 - asked.low / 2.0

@@ -76,8 +76,8 @@ class ChoiceColumns:
     def count(self, answers: Ints) -> Ints:
         """Returns the number of people, and of those who picked none, or each option."""
         # -1 is no answer.
-        places = np.asarray(answers).ravel().astype(np.int64) + 1
-        picked = np.bincount(places, minlength=len(self.question.options) + 1)
+        position = np.asarray(answers).ravel().astype(np.int64) + 1
+        picked = np.bincount(position, minlength=len(self.question.options) + 1)
         return np.append(len(answers), picked)
 
     def counted_truth(self, counts: NDArray[Any]) -> ChoiceTruth:

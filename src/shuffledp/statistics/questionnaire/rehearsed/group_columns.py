@@ -75,9 +75,9 @@ class GroupColumns:
 
     def truth(self, answers: Floats) -> GroupTruth:
         """See `AnswerColumns`."""
-        place, size = self._places(answers)
-        counts = np.bincount(place, minlength=size)[1:]
-        total = np.bincount(place, answers[:, 1], minlength=size)[1:]
+        group, size = self._places(answers)
+        counts = np.bincount(group, minlength=size)[1:]
+        total = np.bincount(group, answers[:, 1], minlength=size)[1:]
         # The mean of an empty group is unknown.
         means = np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
         return GroupTruth(means, counts / answers.shape[0])
@@ -90,11 +90,11 @@ class GroupColumns:
     def count(self, answers: Floats) -> NDArray[Any]:
         """Returns the number of people, those in each group, and sums in steps."""
         low, high = self.question.low, self.question.high
-        place, size = self._places(answers)
+        group, size = self._places(answers)
         # Beside no group there may be any number.
         numbers = np.clip(answers[:, 1], low, high)
-        sums = step_sums(numbers, place, size, low=low, high=high)[1:]
-        counts = np.bincount(place, minlength=size)[1:]
+        sums = step_sums(numbers, group, size, low=low, high=high)[1:]
+        counts = np.bincount(group, minlength=size)[1:]
         return np.array([len(answers), *counts.tolist(), *sums], dtype=object)
 
     def _places(self, answers: Floats) -> tuple[Ints, int]:

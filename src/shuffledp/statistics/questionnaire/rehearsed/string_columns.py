@@ -65,12 +65,12 @@ class StringColumns:
 
     def truth(self, answers: NDArray[Any]) -> StringTruth:
         """See `AnswerColumns`."""
-        held = Counter(answers.tolist())
+        people = Counter(answers.tolist())
         # Others count as no answer: devices send nothing for them.
-        _, fits = self.question.codes.encode(held)
+        _, fits = self.question.codes.encode(people)
         counts = {
-            text: held[text]
-            for text, has_code in zip(held, fits.tolist(), strict=True)
+            text: people[text]
+            for text, has_code in zip(people, fits.tolist(), strict=True)
             if has_code
         }
         return StringTruth(counts, answers.size)

@@ -130,10 +130,10 @@ class UnlistedStringsEstimate(QuestionEstimate):
     def predicted_errors(self) -> dict[str, float]:
         """See `QuestionEstimate`: that of a text, and from how many people it is found."""
         people = self.prediction.found_from()
-        found = (
+        limit = (
             f"found from {people:,.0f} people" if people < math.inf else "none found"
         )
-        return {f"each string ({found}, predicted)": self.prediction.standard_error}
+        return {f"each string ({limit}, predicted)": self.prediction.standard_error}
 
     def consistent(self) -> ConsistentEstimate:
         """Returns the nearest numbers of people that are possible.
