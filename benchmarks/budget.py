@@ -6,7 +6,7 @@ memory measured, until all together have used the stated seconds. A setting is s
 its own limit of processor time, and counts as beyond. Each is printed to standard error
 before it runs, with what it took after. The worst are printed at the end, also where the
 program is interrupted or terminated, and their number beyond 5 s or 1 GB; errors that
-users are meant to see count as answers.
+users are meant to see count as answers, others as failures.
 
     python benchmarks/budget.py --seed 1 --seconds 300 --limit 60
     python benchmarks/budget.py --seed 1 --only 17,45
@@ -27,6 +27,8 @@ from machine import describe
 # What one call may take.
 _MOST_SECONDS, _MOST_GIGABYTES = 5.0, 1.0
 _WORST = 10
+# Exit code of commands that refuse what they were asked.
+_REFUSED = 2
 
 _PROGRAM = """
 import sys
@@ -42,7 +44,7 @@ _CLASSES = (
     "sdp.Frequency({k})",
     "sdp.Frequency({k}, mode='stratified')",
     "sdp.Mean(0, 1)",
-    "sdp.Mean(0, 1, mechanism='laplace')",
+    "sdp.Mean(0, 1, randomizer=sdp.Laplace())",
     "sdp.BinarySum()",
     "sdp.Strings({bits}, num_cohorts=2)",
     "sdp.KRandomizedResponse({k})",
@@ -105,6 +107,11 @@ class Cost:
         """Whether it took more than a call may."""
         late = self.seconds > _MOST_SECONDS or self.code < 0
         return late or self.gigabytes > _MOST_GIGABYTES
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended with an error that no user should see."""
+        return self.code > 0 and self.code != _REFUSED
 
 
 def _protocol(draw: random.Random) -> str:
@@ -222,7 +229,9 @@ def measure(chosen: argparse.Namespace, costs: list[Cost]) -> None:
         if not only or number in only:
             print(f"{number:4d} {call.text}", file=sys.stderr, flush=True)
             costs.append(cost(number, call, limit=chosen.limit))
-            _print(costs[-1], to_errors=not (costs[-1].exceeds or only))
+            _print(
+                costs[-1], to_errors=not (costs[-1].exceeds or costs[-1].failed or only)
+            )
         number += 1
         if only and number > max(only):
             break
@@ -233,7 +242,7 @@ def _terminated(_signal: int, _frame: object) -> None:
 
 
 def main() -> int:
-    """Prints the worst settings; exit code 1 if one exceeds what a call may take."""
+    """Prints the worst settings; exit code 1 if one takes more than it may, or fails."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=300.0)
@@ -252,8 +261,11 @@ def main() -> int:
         _print(each)
     largest = max((each.gigabytes for each in costs), default=0.0)
     beyond = sum(each.exceeds for each in costs)
-    print(f"largest memory {largest:.2f} GB; {beyond} beyond 5 s or 1 GB")
-    return int(beyond > 0)
+    failed = sum(each.failed for each in costs)
+    print(
+        f"largest memory {largest:.2f} GB; {beyond} beyond 5 s or 1 GB; {failed} failed"
+    )
+    return int(beyond + failed > 0)
 
 
 def _print(each: Cost, *, to_errors: bool = False) -> None:
