@@ -5,6 +5,10 @@ hull of bounds at some nodes, and of their mirror images H(1 / E) = 1 - 1 / E + 
 lies above it, and is the profile of a pair with finitely many ratios X = dP / dQ that
 dominates it: Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, PETS 2022, arXiv:2207.04380,
 "connect the dots". No grid is needed: every node is exact.
+
+Nodes are chosen by rounded bounds. Densities are second differences, and a bound that
+another processor rounds otherwise would choose other nodes there: the epsilon that a
+verifier recomputes would differ in its third digit.
 """
 
 import math
@@ -28,6 +32,8 @@ _COLLINEAR = 1e-9
 # Covers the rounding of a difference of two slopes, as a part of their sum.
 _SLOPES = 1e-13
 _LEAST_MASS = 1e-290
+# Bits of the bounds that nodes are chosen by: ten decimal digits.
+_STEADY_BITS = 34
 # Totals of P and Q that differ by more are not rounding. What differs multiplies, over
 # MOST_SHUFFLES of them, the infinite part by less than 1 + _ROOM.
 _CONSISTENT = 1e-13
@@ -71,32 +77,40 @@ def loss_distribution(
 
     def evaluate(epsilon: float) -> float:
         values[epsilon] = 0.0 if epsilon >= ceiling else upper(epsilon)
-        return values[epsilon]
+        return float(_steady(np.array(values[epsilon])))
 
     low, high, limit = 0.0, 0.0, min(ceiling, _FARTHEST)
-    if evaluate(0.0) > negligible:
-        high = min(4.0 * values[0.0], limit)
-        while evaluate(high) > negligible and high < limit:
+    value = evaluate(0.0)
+    if value > negligible:
+        high = min(4.0 * value, limit)
+        while (value := evaluate(high)) > negligible and high < limit:
             low, high = high, min(2.0 * high, limit)
     # What never falls further is infinite anyway.
-    enough = max(negligible, 1.001 * values[high])
+    enough = max(negligible, 1.001 * value)
     while high - low > 0.05 * high:
         middle = 0.5 * (low + high)
         low, high = (low, middle) if evaluate(middle) <= enough else (middle, high)
+    least_mass = min(_LEAST_MASS, negligible)
     while True:
         losses = np.array(sorted(loss for loss in values if loss <= high))
-        result = connect_dots(
-            losses,
-            np.array([values[x] for x in losses.tolist()]),
-            least_mass=min(_LEAST_MASS, negligible),
-        )
+        bounds = np.array([values[x] for x in losses.tolist()])
+        approximate = connect_dots(losses, _steady(bounds), least_mass=least_mass)
         # Where a middle is known and was dropped, the profile is straight.
-        new = [x for x in _middles_to_add(result) if x not in values]
+        new = [x for x in _middles_to_add(approximate) if x not in values]
         new = new[: max(0, evaluations - len(values))]
         if not new:
-            return result
+            return connect_dots(losses, bounds, least_mass=least_mass)
         for middle in new:
             evaluate(middle)
+
+
+def _steady(bounds: Floats) -> Floats:
+    """Returns bounds rounded to `_STEADY_BITS`, to choose nodes by."""
+    mantissas, exponents = np.frexp(bounds)
+    rounded: Floats = np.ldexp(
+        np.round(np.ldexp(mantissas, _STEADY_BITS)), exponents - _STEADY_BITS
+    )
+    return rounded
 
 
 def connect_dots(
