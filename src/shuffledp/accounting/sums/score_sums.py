@@ -18,8 +18,10 @@ def summed(distribution: Floats, times: int, limit: int) -> Floats:
     Clipping on the way is post-processing, too: the same in both worlds.
     """
     power = None
+    reach = min(times * ((distribution.size - 1) // 2), limit)
     while True:
-        distribution = np.where(distribution < _DROPPED, 0.0, distribution)
+        # The first sums are narrow: most of a convolution would be of zeros.
+        distribution = _trimmed(np.where(distribution < _DROPPED, 0.0, distribution))
         if times % 2:
             power = (
                 distribution
@@ -29,7 +31,8 @@ def summed(distribution: Floats, times: int, limit: int) -> Floats:
         times //= 2
         if not times:
             assert power is not None
-            return np.where(power < _DROPPED, 0.0, power)
+            padding = reach - (power.size - 1) // 2
+            return np.pad(np.where(power < _DROPPED, 0.0, power), padding)
         distribution = clipped(np.convolve(distribution, distribution), limit)
 
 
@@ -37,6 +40,13 @@ def sum_steps(times: int) -> int:
     """Returns by how many steps' relative error a sum of `times` scores may be off."""
     # A square doubles the error that it inherits.
     return 2 * times + 2
+
+
+def _trimmed(distribution: Floats) -> Floats:
+    """Returns a distribution on [-size, size] without zeros at both of its ends."""
+    middle = (distribution.size - 1) // 2
+    reach = int(np.abs(np.flatnonzero(distribution) - middle).max(initial=0))
+    return distribution[middle - reach : middle + reach + 1]
 
 
 def clipped(distribution: Floats, limit: int) -> Floats:
