@@ -11,9 +11,11 @@ from shuffledp.accounting.epsilon_solver import (
 )
 from shuffledp.accounting.lower.attacked_pair import AttackedPair
 from shuffledp.accounting.lower_profiles import attacked_pairs, lower_profiles
+from shuffledp.accounting.profile_bounds import ProfileBounds
 from shuffledp.accounting.rounds.composed_profile import (
     composed_ceiling,
     composed_profile,
+    divergence_of_budget,
     part_losses,
     total_budget,
 )
@@ -25,33 +27,17 @@ from shuffledp.accounting.upper_profiles import (
     upper_profiles,
 )
 from shuffledp.cover import LocalRandomizer
-from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 
 # Order of magnitude of delta where no attack gives one.
 _USUAL_DELTA = 1e-12
 _SMALLEST = 1e-290
+# Part of a budget where a search for an attack begins.
+_USUAL_SHARE = 0.1
 # If certificate and attack differ by more than this factor, other covers are tried.
 _WEAK = 100.0
 # Budgets up to this are their own bound: the messages are noise only.
 _SILENT = 1e-250
-
-
-@dataclass(frozen=True)
-class ProfileBounds:
-    """Points below and above the privacy profile of a target user.
-
-    Attributes:
-        lower: (epsilon, delta) that an attack violates.
-        upper: (epsilon, delta) that is certified.
-        rests_on: Theorem that gives the certificate.
-        slack: Share of the certified delta that is numerical margin, in one collection.
-    """
-
-    lower: tuple[float, float]
-    upper: tuple[float, float]
-    rests_on: RestsOn = "device"
-    slack: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +66,13 @@ class TargetUsers:
         """Largest number of shuffles that one changed value affects."""
         return self.times * self.randomizer.changes
 
-    def bounds(self, delta: float | None, epsilon: float | None) -> list[ProfileBounds]:
-        """Returns the bounds for each target user; pure noise needs no computation."""
+    def bounds(
+        self, delta: float | None, epsilon: float | None, *, certify: bool = True
+    ) -> list[ProfileBounds]:
+        """Returns the bounds for each target user; pure noise needs no computation.
+
+        Unless they are to `certify` the shuffle, upper bounds are those of pure budgets.
+        """
         levels, pure = self.population.epsilons, self.randomizer.delta_local == 0.0
         bounds: dict[int, ProfileBounds] = {}
         for position in self.positions:
@@ -101,11 +92,12 @@ class TargetUsers:
         remaining = [position for position in self.positions if position not in bounds]
         if remaining:
             others = replace(self, positions=remaining)
-            computed = (
-                others.epsilons_at(delta)
-                if delta is not None
-                else others.deltas_at(epsilon or 0.0)
-            )
+            if pure and not certify:
+                computed = others._attacked(delta, epsilon or 0.0)
+            elif delta is not None:
+                computed = others.epsilons_at(delta)
+            else:
+                computed = others.deltas_at(epsilon or 0.0)
             bounds |= dict(zip(remaining, computed, strict=True))
         return [bounds[position] for position in self.positions]
 
@@ -152,7 +144,6 @@ class TargetUsers:
                     break
                 other = 0.1 * certified
             below = round_down(attacked)
-            _check(below, certified)
             bounds.append(
                 ProfileBounds(
                     (epsilon, below), (epsilon, certified), *self._about(upper, epsilon)
@@ -198,6 +189,23 @@ class TargetUsers:
             times=self.times,
         )
 
+    def _attacked(self, delta: float | None, epsilon: float) -> list[ProfileBounds]:
+        """Returns attacks on each target user, below what local budgets certify."""
+        bounds = []
+        for position, lower in zip(self.positions, self._lowers(), strict=True):
+            budget = total_budget(self.times, float(self.population.epsilons[position]))
+            if delta is None:
+                attacked = epsilon, round_down(lower(epsilon))
+                upper = epsilon, round_up(divergence_of_budget(budget, epsilon))
+            else:
+                start = _USUAL_SHARE * budget
+                below = largest_attacked_epsilon(
+                    lower, delta, ceiling=budget, guess=start
+                )
+                attacked, upper = (below, delta), (budget, delta)
+            bounds.append(ProfileBounds(attacked, upper))
+        return bounds
+
     def _delta(self, epsilon: float, about: float) -> tuple[float, UpperProfile]:
         """Returns the certified delta of the only target, if it is near `about`."""
         (upper,) = self._uppers(min(max(about, _SMALLEST), 1e-6))
@@ -238,7 +246,6 @@ class TargetUsers:
             ceiling=ceiling,
             guess=certified * (0.9999 if is_close else 0.9),
         )
-        _check(below, certified)
         rests_on, slack = self._about(upper, certified)
         if self.shuffles > 1 and certified >= ceiling:
             # The search ended at the ceiling: composition proves nothing better.
@@ -271,12 +278,3 @@ class TargetUsers:
             return upper.rests_on(epsilon), upper.slack(epsilon)
         # Of a single collection, at an epsilon where most of its privacy loss lies.
         return upper.rests_on(min(epsilon, upper.spread)), 0.0
-
-
-def _check(attacked: float, certified: float) -> None:
-    """Raises CertificationError where the two bounds contradict each other."""
-    if not attacked <= certified:
-        raise CertificationError(
-            f"The bounds contradict each other ({attacked!r} > {certified!r}): the numbers "
-            "are too extreme for double precision."
-        )

@@ -10,9 +10,10 @@ from typing import Protocol
 
 from shuffledp.accounting.accounting_query import MAX_TIMES, AccountingQuery
 from shuffledp.accounting.assumptions import assumptions_of, numerical_safeguards
-from shuffledp.accounting.bounds_at import ProfileBounds, TargetUsers
+from shuffledp.accounting.bounds_at import TargetUsers
 from shuffledp.accounting.coalition import coalition_bound
 from shuffledp.accounting.lower.attacked_pair import AttackedPair
+from shuffledp.accounting.profile_bounds import ProfileBounds
 from shuffledp.accounting.rounds.part_losses import PartLosses
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.cover import LocalRandomizer
@@ -129,6 +130,13 @@ class SingleMessages:
             PopulationError: If more users may be absent than there are others.
             CertificationError: If no bound can be proven in double precision.
         """
+        return self._statement(query, certify=True)
+
+    def attacked(self, query: AccountingQuery) -> Statement:
+        """See `ComposableExposure`."""
+        return self._statement(query, certify=False)
+
+    def _statement(self, query: AccountingQuery, *, certify: bool) -> Statement:
         if query.absent > self.population.num_users - 1:
             raise PopulationError(
                 f"Expected at most {self.population.num_users - 1} absent people, got "
@@ -137,7 +145,7 @@ class SingleMessages:
         bounds: dict[int, ProfileBounds] = {}
         hiding_populations: dict[int, Population] = {}
         for positions, targets in self._all_targets(query):
-            computed = targets.bounds(query.delta, query.epsilon)
+            computed = targets.bounds(query.delta, query.epsilon, certify=certify)
             bounds |= dict(zip(positions, computed, strict=True))
             hiding_populations |= dict.fromkeys(positions, targets.population)
         coalition = {

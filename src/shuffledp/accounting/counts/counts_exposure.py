@@ -155,6 +155,10 @@ class CountsExposure:
             local_epsilon=self.local_epsilon,
         )
 
+    def attacked(self, query: AccountingQuery) -> Statement:
+        """See `ComposableExposure`."""
+        return self.certify(query)
+
     def part_losses(
         self, query: AccountingQuery, *, delta: float
     ) -> dict[int, PartLosses]:

@@ -97,6 +97,10 @@ class ItemsAmongPoisson:
             rests_on="items",
         )
 
+    def attacked(self, query: AccountingQuery) -> Statement:
+        """See `ComposableExposure`."""
+        return self.certify(query)
+
     def part_losses(
         self, query: AccountingQuery, *, delta: float
     ) -> dict[int, PartLosses]:

@@ -42,6 +42,10 @@ _COMPOSED = (
 class ComposableExposure(Exposure, Protocol):
     """An exposure that can be certified together with those of other protocols."""
 
+    def attacked(self, query: AccountingQuery) -> Statement:
+        """Returns attacks, below certified numbers that need not be the best ones."""
+        ...
+
     def part_losses(
         self, query: AccountingQuery, *, delta: float
     ) -> dict[int, PartLosses]:
@@ -129,7 +133,7 @@ class JointExposure:
             InvalidInputError: If a protocol refuses the query.
             CertificationError: If no finite epsilon holds, or none can be proven.
         """
-        alone = [part.exposure.certify(part.query(query)) for part in self.parts]
+        alone = [part.exposure.attacked(part.query(query)) for part in self.parts]
         columns = list(zip(*(statement.levels for statement in alone), strict=True))
         attacked = dict(zip(query.named.values(), columns, strict=True))
         if query.delta is not None:
