@@ -243,4 +243,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Returns public names, those that were not used yet, too."""
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -8,6 +8,16 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats, Ints
 
+# NumPy's kinds of arrays, in words.
+_KINDS = {
+    "b": "truth values",
+    "f": "numbers with decimals",
+    "i": "integers",
+    "u": "integers",
+    "S": "texts",
+    "U": "texts",
+}
+
 
 def float_array(
     values: ArrayLike, what: str, refusal: type[InvalidInputError] = InvalidInputError
@@ -112,7 +122,10 @@ def check_integers_below(
     shape = array.shape[:1] + ((width,) if width else ())
     if array.ndim == 0 or array.shape != shape or array.dtype.kind not in "iu":
         each = f"rows of {width} integers" if width else "a flat list of integers"
-        raise InvalidInputError(f"Expected {what} as {each}.")
+        got = ""
+        if array.ndim and array.shape == shape:
+            got = f", got {_KINDS.get(array.dtype.kind, 'values of other types')}"
+        raise InvalidInputError(f"Expected {what} as {each}{got}.")
     if array.size and (array.min() < 0 or array.max() >= bound):
         # Without the offending value, which belongs to a person.
         raise InvalidInputError(
@@ -185,7 +198,10 @@ def _flat(
         array = array.astype(np.int64)  # NumPy makes floats of an empty list.
     # NumPy's kinds: i, u and f are numbers; b (truth values) and O (objects) are not.
     if array.ndim != 1 or array.dtype.kind not in kinds:
-        raise refusal(f"Expected {what} as a flat list of {kind}.")
+        got = ""
+        if array.ndim == 1:
+            got = f", got {_KINDS.get(array.dtype.kind, 'values of other types')}"
+        raise refusal(f"Expected {what} as a flat list of {kind}{got}.")
     return array
 
 

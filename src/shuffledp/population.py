@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,7 +82,11 @@ class Population:
         """
         if not isinstance(counts, Mapping):
             raise PopulationError("Expected {epsilon_local: number of people}.")
-        for count in counts.values():
+        for level, count in counts.items():
+            if not isinstance(level, Real) or isinstance(level, bool):
+                raise PopulationError(
+                    f"Expected every level as an int or float, got {level!r:.40}."
+                )
             whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
             # Larger counts would overflow the conversion below. 0 passes:
             # `__post_init__` has a clearer error for it.

@@ -1,6 +1,7 @@
 """A click group whose commands are imported when they are called."""
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -36,10 +37,11 @@ class LazyGroup(click.Group):
         return self._names
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports and returns a command, or returns None for an unknown name.
+        """Imports and returns a command, or returns None for an option.
 
         Raises:
-            click.UsageError: If it comes with a distribution that is not installed.
+            click.UsageError: If there is none of this name, or it comes with a
+                distribution that is not installed.
         """
         if cmd_name not in self._entries:
             for distribution, names in missing_commands(self._path).items():
@@ -48,6 +50,12 @@ class LazyGroup(click.Group):
                         f"`{ctx.command_path} {cmd_name}` comes with another package: "
                         f"{how_to_install(distribution)}."
                     )
+            if not cmd_name.startswith("-"):
+                close = get_close_matches(cmd_name, self._names, n=1)
+                meant = f" Did you mean {close[0]!r}?" if close else ""
+                raise click.UsageError(
+                    f"No such command {cmd_name!r}.{meant} See `{ctx.command_path} -h`."
+                )
             return None
         module, _, name = self._entries[cmd_name].location.partition(":")
         # Only now: NumPy, SciPy and readers of tables take a second to load.

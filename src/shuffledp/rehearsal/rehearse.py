@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -150,13 +151,27 @@ def _source(frame: Any) -> Source:
         return Path(frame)
     if not isinstance(frame, Mapping):
         return Frame(frame)
+    columns = [_column(name, values) for name, values in frame.items()]
     try:
-        return Frame(pl.DataFrame(dict(frame)))
+        return Frame(pl.DataFrame(columns))
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise DataError(
-            "Expected a mapping of names to columns of equal length, each with values of "
-            "one kind."
+            "Expected a mapping of different names to columns of equal length."
         ) from error
+
+
+def _column(name: object, values: Any) -> pl.Series:
+    """Returns a column of a mapping; whole numbers among others are numbers, too."""
+    if not isinstance(name, str):
+        raise DataError(f"Expected names of columns as texts, got {name!r:.40}.")
+    with suppress(TypeError, ValueError, pl.exceptions.PolarsError):
+        return pl.Series(name, values)
+    with suppress(TypeError, ValueError, pl.exceptions.PolarsError):
+        if all(type(value) in (int, float, type(None)) for value in values):
+            return pl.Series(name, values, dtype=pl.Float64, strict=False)
+    raise DataError(
+        f"Expected column {name!r:.40} as a list of values of one kind, such as texts only."
+    )
 
 
 def _usual_of(options: Mapping[str, Any]) -> str:

@@ -111,6 +111,7 @@ def one_protocol(
             raise InvalidInputError(
                 "Expected at least one protocol, got an empty list."
             )
-        only = protocol[0] if len(protocol) == 1 else None
-        return ProtocolComposition(protocol) if only is None else only
+        if len(protocol) > 1:
+            return ProtocolComposition(protocol)
+        (protocol,) = protocol
     return cast(Certifiable | LocalRandomizer, protocol)

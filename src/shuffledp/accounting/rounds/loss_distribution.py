@@ -32,8 +32,9 @@ _COLLINEAR = 1e-9
 # Covers the rounding of a difference of two slopes, as a part of their sum.
 _SLOPES = 1e-13
 _LEAST_MASS = 1e-290
-# Bits of the bounds that nodes are chosen by: ten decimal digits.
-_STEADY_BITS = 34
+# Bits of the bounds that nodes are chosen by, ten decimal digits, and of chords' costs:
+# of equal costs, the chord farther left is cut first.
+_BOUND_BITS, _COST_BITS = 34, 10
 # Totals of P and Q that differ by more are not rounding. What differs multiplies, over
 # MOST_SHUFFLES of them, the infinite part by less than 1 + _ROOM.
 _CONSISTENT = 1e-13
@@ -104,12 +105,10 @@ def loss_distribution(
             evaluate(middle)
 
 
-def _steady(bounds: Floats) -> Floats:
-    """Returns bounds rounded to `_STEADY_BITS`, to choose nodes by."""
-    mantissas, exponents = np.frexp(bounds)
-    rounded: Floats = np.ldexp(
-        np.round(np.ldexp(mantissas, _STEADY_BITS)), exponents - _STEADY_BITS
-    )
+def _steady(numbers: Floats, bits: int = _BOUND_BITS) -> Floats:
+    """Returns numbers rounded to so many bits, to choose nodes by."""
+    mantissas, exponents = np.frexp(numbers)
+    rounded: Floats = np.ldexp(np.round(np.ldexp(mantissas, bits)), exponents - bits)
     return rounded
 
 
@@ -254,5 +253,7 @@ def _middles_to_add(distribution: LossDistribution) -> list[float]:
     # Two collections or more are rarely all near the last node.
     weight = np.where(means > 0.7 * nodes[-1], 0.1, 1.0)
     costs = (weight * added / (added + variances + 1e-300)).max(axis=0)
+    costs = _steady(costs, _COST_BITS)
     min_cost = max(_CHORD, 0.25 * float(costs.max()))
-    return [float(centers[i]) for i in np.argsort(-costs) if costs[i] > min_cost]
+    order = np.argsort(-costs, kind="stable")
+    return [float(centers[i]) for i in order if costs[i] > min_cost]

@@ -17,6 +17,7 @@ from shuffledp.statistics.counts.counts_search import CountsDesign, CountsSearch
 from shuffledp.statistics.counts.hashed_counts import hashed_counts
 from shuffledp.statistics.counts.noise_families import USUAL_MESSAGES, noise_families
 from shuffledp.statistics.frequency.frequency_plan import compared_protocols
+from shuffledp.statistics.questionnaire.hashed.hashed_rows import can_be_hashed
 
 # Buckets up to which single messages are compared: beyond, that takes longer than noise.
 # Beside hashed buckets they always are: they may have the smaller error.
@@ -199,7 +200,8 @@ def plan_counts(
             continue
         designs.append(design)
     # Noise for buckets without people takes messages that hashed ones do not need.
-    if most == 1 and (not designs or buckets > people.num_users):
+    is_empty = buckets > people.num_users or not designs
+    if most == 1 and is_empty and can_be_hashed(buckets):
         on_step("hashed buckets")
         try:
             designs.append(
