@@ -144,7 +144,8 @@ def _delta(draw: random.Random) -> float:
     return draw.choice([1e-6, 1e-6, 1e-9, 1e-12, 1e-100])
 
 
-def _account(draw: random.Random) -> Setting:
+def account_setting(draw: random.Random) -> Setting:
+    """Returns an account of a random protocol and population."""
     asked = f"delta={_delta(draw)}"
     if draw.random() < 0.2:
         asked = f"epsilon={draw.choice([0.0, 0.1, 1.0])}"
@@ -190,7 +191,11 @@ def _plan(draw: random.Random) -> Setting:
 
 def setting(draw: random.Random) -> Setting:
     """Returns a setting, of `account` more often than of others."""
-    kinds: list[Callable[[random.Random], Setting]] = [_account, _calibrate, _plan]
+    kinds: list[Callable[[random.Random], Setting]] = [
+        account_setting,
+        _calibrate,
+        _plan,
+    ]
     (kind,) = draw.choices(kinds, [6, 1, 2])
     return kind(draw)
 

@@ -1,4 +1,8 @@
-"""Confidence intervals of estimates that are nearly normal."""
+"""Confidence intervals of estimates that are nearly normal.
+
+They are not where noise changes hardly any message: of 500 people at level 8 who all hold
+one value, a message is changed in 15% of collections, and 95% intervals then miss it.
+"""
 
 from scipy.special import ndtri
 

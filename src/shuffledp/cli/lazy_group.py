@@ -37,11 +37,10 @@ class LazyGroup(click.Group):
         return self._names
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports and returns a command, or returns None for an option.
+        """Imports and returns a command, or returns None for an unknown name.
 
         Raises:
-            click.UsageError: If there is none of this name, or it comes with a
-                distribution that is not installed.
+            click.UsageError: If it comes with a distribution that is not installed.
         """
         if cmd_name not in self._entries:
             for distribution, names in missing_commands(self._path).items():
@@ -50,17 +49,24 @@ class LazyGroup(click.Group):
                         f"`{ctx.command_path} {cmd_name}` comes with another package: "
                         f"{how_to_install(distribution)}."
                     )
-            if not cmd_name.startswith("-"):
-                close = get_close_matches(cmd_name, self._names, n=1)
-                meant = f" Did you mean {close[0]!r}?" if close else ""
-                raise click.UsageError(
-                    f"No such command {cmd_name!r}.{meant} See `{ctx.command_path} -h`."
-                )
             return None
         module, _, name = self._entries[cmd_name].location.partition(":")
         # Only now: NumPy, SciPy and readers of tables take a second to load.
         command: click.Command = getattr(import_module(module), name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Returns the command of these arguments; an error suggests one of a near name."""
+        name = args[0]
+        if name.startswith("-") or self.get_command(ctx, name) is not None:
+            return super().resolve_command(ctx, args)
+        close = get_close_matches(name, self._names, n=1)
+        meant = f" Did you mean {close[0]!r}?" if close else ""
+        raise click.UsageError(
+            f"No such command {name!r}.{meant} See `{ctx.command_path} -h`."
+        )
 
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
