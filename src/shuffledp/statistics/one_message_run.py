@@ -91,7 +91,7 @@ class OneMessageRun:
         # The people whose messages count: spoiled ones are not in the tally.
         return self.protocol.estimate(tally, Population(tally.levels, tally.people[0]))
 
-    def noise_p_value(self, tally: Tally, honest: int) -> float | None:
+    def noise_p_value(self, tally: Tally, num_honest: int) -> float | None:
         """See `AnswerRun`: audits with canaries look at the noise of single messages."""
         return None
 

@@ -191,7 +191,7 @@ class CountsParameters:
     def noise_by_shuffler(self) -> bool:
         """Whether the shuffler adds the noise, and devices none."""
         noise = [group.noise for group in self.groups]
-        return is_from_shuffler(noise, honest=self.honest, size=self.size)
+        return is_from_shuffler(noise, num_honest=self.honest, size=self.size)
 
     @property
     def report_size(self) -> int | None:
@@ -257,7 +257,7 @@ class CountsParameters:
                 f"Expected at most {max_messages + LARGEST_CAP:,} messages per report, got "
                 f"{size:,}."
             )
-        cut = cut_bound(self._terms, honest=self.honest, cap=size - max_messages)
+        cut = cut_bound(self._terms, num_honest=self.honest, cap=size - max_messages)
         if not self.honest * cut <= _MOST_CUT:
             raise InvalidInputError(
                 f"Expected larger reports than {size:,} messages: noise that does not fit "
@@ -291,7 +291,7 @@ def read_groups(records: object) -> tuple[CountGroup, ...]:
     return tuple(read_group(record) for record in records)
 
 
-def _report_size(group: CountGroup, honest: int) -> int | None:
+def _report_size(group: CountGroup, num_honest: int) -> int | None:
     if not isinstance(group.noise, SlotNoise):
         return None
-    return group.most + group.noise.slots // honest * group.noise.longest
+    return group.most + group.noise.slots // num_honest * group.noise.longest

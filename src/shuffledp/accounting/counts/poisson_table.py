@@ -88,12 +88,12 @@ class PoissonTable:
         """Returns the noise of a bucket of each group, of all honest people together."""
         return _means(self.groups, noise)
 
-    def check(self, plan: CountsParameters, honest: int) -> None:
-        """Checks that a plan keeps every target if `honest` people answer honestly.
+    def check(self, plan: CountsParameters, num_honest: int) -> None:
+        """Checks that a plan keeps every target if `num_honest` people answer honestly.
 
         Args:
             plan: For the table's questions and targets.
-            honest: The least number of people who really send their noise.
+            num_honest: The least number of people who really send their noise.
 
         Raises:
             InvalidInputError: If the table does not show it.
@@ -111,43 +111,43 @@ class PoissonTable:
                 "Expected a plan with Poisson noise, and reports of one size."
             )
         # The noise is that of `plan.honest` people together: as many have to send it.
-        row = self._row_below(noise) if 1 <= plan.honest <= honest else None
+        row = self._row_below(noise) if 1 <= plan.honest <= num_honest else None
         if row is None:
             raise InvalidInputError(
-                f"Expected noise of at most {honest:,} people, at least "
+                f"Expected noise of at most {num_honest:,} people, at least "
                 f"{self.noise[0]:g} messages for each bucket, got "
                 f"{min(noise):g} of {plan.honest:,} people."
             )
         check_rates(self.targets, plan.rates, self.rates[row])
         messages = self.messages(noise, plan.honest)
-        if not self.fits(messages, plan.cap, honest):
+        if not self.fits(messages, plan.cap, num_honest):
             raise InvalidInputError(
                 f"Expected larger reports than {plan.size:,} messages, or fewer noise "
                 "messages per person."
             )
 
-    def messages(self, means: Sequence[float], honest: int) -> float:
+    def messages(self, means: Sequence[float], num_honest: int) -> float:
         """Returns the noise messages of a person in the mean.
 
         Args:
             means: Noise of a bucket of each group, of all honest people together.
-            honest: How many people these are.
+            num_honest: How many people these are.
         """
         pairs = zip(means, self.groups, strict=True)
-        return sum(mean * buckets for mean, (buckets, _) in pairs) / honest
+        return sum(mean * buckets for mean, (buckets, _) in pairs) / num_honest
 
-    def fits(self, messages: float, cap: int, honest: int) -> bool:
+    def fits(self, messages: float, cap: int, num_honest: int) -> bool:
         """Tells whether cuts and draws cost no more than the table allows.
 
         Args:
             messages: Of noise, per person in the mean.
             cap: Noise messages that a report holds.
-            honest: People who really send their noise.
+            num_honest: People who really send their noise.
         """
         draws = 2 * (cap + len(self.groups))
         return (
-            cut_probability(messages, cap, honest) <= self.cut
-            and drift(messages, draws, honest) <= self.coin_error
+            cut_probability(messages, cap, num_honest) <= self.cut
+            and drift(messages, draws, num_honest) <= self.coin_error
         )
 
     def prove(self) -> None:

@@ -142,12 +142,14 @@ class ShufflerNoise:
         )
 
 
-def is_from_shuffler(noise: Sequence[object], *, honest: int, size: int | None) -> bool:
+def is_from_shuffler(
+    noise: Sequence[object], *, num_honest: int, size: int | None
+) -> bool:
     """Tells whether the shuffler adds the noise of all groups.
 
     Args:
         noise: Of each group.
-        honest: Among how many people noise is divided.
+        num_honest: Among how many people noise is divided.
         size: Messages of a report with dummies; None if there is none.
 
     Raises:
@@ -161,10 +163,10 @@ def is_from_shuffler(noise: Sequence[object], *, honest: int, size: int | None) 
         raise InvalidInputError(
             "Expected ShufflerNoise in all groups of buckets, or in none."
         )
-    if honest != 1:
+    if num_honest != 1:
         raise InvalidInputError(
             f"Expected honest = 1 with ShufflerNoise, which people add none of, got "
-            f"{honest:,}."
+            f"{num_honest:,}."
         )
     if size is not None:
         raise InvalidInputError(

@@ -155,7 +155,7 @@ class ItemsAmongPoisson:
         return drift(self.blanket, cap, self._times(query) * self._honest(query))
 
 
-def blanket_mean(blanket: float, num_items: int, honest: int) -> float:
+def blanket_mean(blanket: float, num_items: int, num_honest: int) -> float:
     """Returns mu, the honest blanket messages per item in the mean.
 
     Raises:
@@ -166,4 +166,4 @@ def blanket_mean(blanket: float, num_items: int, honest: int) -> float:
         raise InvalidInputError(
             f"Expected more than 0 blanket messages per person, got {m:g}."
         )
-    return honest * (m / num_items)
+    return num_honest * (m / num_items)

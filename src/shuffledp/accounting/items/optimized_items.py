@@ -90,8 +90,10 @@ def optimize_items(
         )
     check_sizes(num_items, set_size)
     check_delta(delta)
-    honest = _honest_people(people, absent)
-    search = BlanketSearch(people, int(num_items), int(set_size), float(delta), honest)
+    num_honest = _honest_people(people, absent)
+    search = BlanketSearch(
+        people, int(num_items), int(set_size), float(delta), num_honest
+    )
     max_blanket = math.inf
     if max_messages is not None:
         check_whole(max_messages, "messages per person", least=set_size + 1)

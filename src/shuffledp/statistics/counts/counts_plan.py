@@ -162,8 +162,8 @@ def plan_counts(
     people = Population.from_counts(dict(wish.targets))
     if people.epsilons[0] <= 0.0:
         raise InvalidInputError("Expected targets above 0.")
-    honest = people.num_users - wish.absent
-    if honest < 1:
+    num_honest = people.num_users - wish.absent
+    if num_honest < 1:
         raise PopulationError(
             f"Expected at most {people.num_users - 1} absent people, got {wish.absent}."
         )
@@ -176,11 +176,11 @@ def plan_counts(
             f"Expected more than {most} messages per report, got {max_messages}."
         )
     search = CountsSearch(
-        people, buckets, most, _share(share, buckets, most), wish.delta, honest
+        people, buckets, most, _share(share, buckets, most), wish.delta, num_honest
     )
     designs, left_out = [], []
     for family in noise_families(
-        honest=honest,
+        num_honest=num_honest,
         buckets=buckets,
         most=most,
         epsilon=float(people.epsilons[0]),

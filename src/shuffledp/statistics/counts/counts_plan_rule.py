@@ -101,14 +101,14 @@ class CountsPlanRule:
     def plan(self, chosen: Tally, minimum: int, *, spare: int) -> Identity:
         """See `PlanRule`."""
         people = self.terms.choices.estimate(chosen).people()
-        honest = honest_senders(minimum, absent=self.terms.absent, spare=spare)
+        num_honest = honest_senders(minimum, absent=self.terms.absent, spare=spare)
         # Equally common answers have the largest mean variance.
         shares = [np.array([most / buckets]) for buckets, most in self.terms.groups]
 
         def plan_of(
             noise: float, rates: tuple[float, ...]
         ) -> tuple[float, Identity] | None:
-            counts = self._counts(noise, rates, honest, spare)
+            counts = self._counts(noise, rates, num_honest, spare)
             if counts is None:
                 return None
             errors = np.concatenate(counts.predicted_errors(people, shares))
@@ -117,13 +117,13 @@ class CountsPlanRule:
         return best_plan(self.table, minimum, plan_of)
 
     def _counts(
-        self, noise: float, rates: tuple[float, ...], honest: int, spare: int
+        self, noise: float, rates: tuple[float, ...], num_honest: int, spare: int
     ) -> Counts | None:
         """Returns the protocol with a row's noise; None if reports were too large."""
         groups, means = self.terms.groups, self.table.means(noise)
         answers = sum(most for _, most in groups)
-        messages = self.table.messages(means, honest - spare)
-        size = report_size(self.table, messages, answers, honest)
+        messages = self.table.messages(means, num_honest - spare)
+        size = report_size(self.table, messages, answers, num_honest)
         if size is None:
             return None
         return Counts(
@@ -133,7 +133,7 @@ class CountsPlanRule:
             ),
             self.terms.targets,
             rates,
-            honest - spare,
+            num_honest - spare,
             size,
         )
 

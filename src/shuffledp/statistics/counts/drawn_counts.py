@@ -48,7 +48,7 @@ def draw_counts(
         if parameters.local_epsilon is not None:
             answers = randomized_holders(parameters, answers, people.counts, rng=rng)
         counts = draw_noise(
-            group, num_users=people.num_users, honest=parameters.honest, rng=rng
+            group, num_users=people.num_users, num_honest=parameters.honest, rng=rng
         )
         counts[:, 0] += rng.binomial(answers, rates[:, None]).sum(axis=0)
         drawn.append(counts.ravel())

@@ -154,9 +154,9 @@ class DummiesRun(FormShares):
         entries = entry_estimates(self.protocol, estimate, people, self.questions)
         return estimate, entries
 
-    def noise_p_value(self, tally: Tally, honest: int) -> float | None:
+    def noise_p_value(self, tally: Tally, num_honest: int) -> float | None:
         """Returns None: an empty bucket is as rare as the guarantee fails, not rarer."""
-        del tally, honest
+        del tally, num_honest
         return None
 
     @property

@@ -21,7 +21,7 @@ def bucket_messages(parameters: CountsParameters) -> BucketMessages:
     )
 
 
-def _group(group: CountGroup, honest: int) -> BucketGroup:
+def _group(group: CountGroup, num_honest: int) -> BucketGroup:
     noise = group.noise
     if isinstance(noise, ShufflerNoise):
         none = np.zeros(0, dtype=np.int64)
@@ -38,8 +38,8 @@ def _group(group: CountGroup, honest: int) -> BucketGroup:
     # The most frequent first: most jumps are then decided by few draws.
     order = np.lexsort((minus, plus, weights))[::-1]
     weights, plus, minus = weights[order], plus[order], minus[order]
-    per_person = group.buckets * jumps.total / honest
-    slots = noise.slots // honest if isinstance(noise, SlotNoise) else 0
+    per_person = group.buckets * jumps.total / num_honest
+    slots = noise.slots // num_honest if isinstance(noise, SlotNoise) else 0
     mean = per_person / slots if slots else per_person
     if slots and mean > 1.0:
         raise InvalidInputError(
@@ -58,7 +58,7 @@ def _group(group: CountGroup, honest: int) -> BucketGroup:
 
 
 def draw_noise(
-    group: CountGroup, *, num_users: int, honest: int, rng: np.random.Generator
+    group: CountGroup, *, num_users: int, num_honest: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Draws the noise messages of `num_users` people together, shape (buckets, 2).
 
@@ -66,12 +66,12 @@ def draw_noise(
     the number of buckets.
 
     Args:
-        group: Whose noise is that of `honest` people.
+        group: Whose noise is that of `num_honest` people.
         num_users: How many people send noise.
-        honest: How many the noise is made for.
+        num_honest: How many the noise is made for.
         rng: A simulation's generator.
     """
-    d, noise, factor = group.buckets, group.noise, num_users / honest
+    d, noise, factor = group.buckets, group.noise, num_users / num_honest
     drawn = np.zeros((d, 2), dtype=np.int64)
     if isinstance(noise, ShufflerNoise):
         drawn[:, 0] = draw_dummies(noise.decay, noise.dummies, d, rng=rng)
@@ -89,7 +89,7 @@ def draw_noise(
     if not isinstance(noise, SlotNoise):
         drawn[:, 0] = rng.poisson(noise.mean * factor, size=d)
         return drawn
-    table = _group(group, honest).jumps
+    table = _group(group, num_honest).jumps
     total = rng.binomial(table.slots * num_users, table.mean)
     of_kinds = rng.multinomial(total, table.weights / table.weights.sum())
     for kind, number in enumerate(of_kinds.tolist()):

@@ -239,7 +239,7 @@ def certified_parameters(framework: ItemsFramework, people: Population) -> Guara
             num_items=d,
             set_size=s,
             # Absent people may send no blanket messages.
-            honest=people.num_users - framework.absent,
+            num_honest=people.num_users - framework.absent,
             blanket=framework.blanket,
         )
         for target in people.epsilons.tolist()

@@ -82,22 +82,22 @@ class ItemsPlanRule:
     def check(self, plan: Identity, minimum: int) -> None:
         """See `PlanRule`."""
         # H of docs/theory/plans.md: people who really send their blanket messages.
-        honest = minimum - self.framework.absent
-        self.table.check(_parameters(plan), honest)
+        num_honest = minimum - self.framework.absent
+        self.table.check(_parameters(plan), num_honest)
 
     def plan(self, chosen: Tally, minimum: int, *, spare: int) -> Identity:
         """See `PlanRule`."""
         people = self.framework.count_choices(chosen).people()
         absent, targets = self.framework.absent, self.table.targets
-        honest = honest_senders(minimum, absent=absent, spare=spare)
+        num_honest = honest_senders(minimum, absent=absent, spare=spare)
         d, s = self.framework.num_items, self.framework.set_size
 
         def plan_of(
             noise: float, rates: tuple[float, ...]
         ) -> tuple[float, Identity] | None:
             # Rounded up: the honest people's blanket messages reach the certified noise.
-            blanket = noise / (honest - spare) * (1.0 + 2.0 * _ULP)
-            size = report_size(self.table, blanket, s, honest)
+            blanket = noise / (num_honest - spare) * (1.0 + 2.0 * _ULP)
+            size = report_size(self.table, blanket, s, num_honest)
             if size is None:
                 return None
             error = items_mean_squared_error(

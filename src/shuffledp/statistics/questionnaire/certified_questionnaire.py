@@ -52,17 +52,17 @@ def certified_questionnaire(
     if wish.targets is None:
         raise InvalidInputError("Expected central targets, got privacy levels.")
     people = Population.from_counts(dict(wish.targets))
-    smallest = float(people.epsilons[0])
-    if smallest <= 0.0:
+    smallest_target = float(people.epsilons[0])
+    if smallest_target <= 0.0:
         raise InvalidInputError("Expected targets above 0.")
-    smallest = min(smallest, _ENOUGH)
-    honest = people.num_users - wish.absent
-    if honest < 1:
+    smallest_target = min(smallest_target, _ENOUGH)
+    num_honest = people.num_users - wish.absent
+    if num_honest < 1:
         raise PopulationError(
             f"Expected at most {people.num_users - 1} absent people, got {wish.absent}."
         )
     check_delta(wish.delta)
-    mu = float(sensitivity_per_deviation(np.array([smallest]), wish.delta)[0])
+    mu = float(sensitivity_per_deviation(np.array([smallest_target]), wish.delta)[0])
     adapted = tuple(
         question.adapted(people.num_users, noise=1.0 / mu) for question in questions
     )
@@ -77,16 +77,22 @@ def certified_questionnaire(
         )
     weights = _weights(adapted, interest)
     divisions = tuple(
-        noise_divisions(groups, weights, epsilon=smallest, deviation=1.0 / mu)
+        noise_divisions(groups, weights, epsilon=smallest_target, deviation=1.0 / mu)
     )
     # Where nothing is proven with the usual number, several times as many may do.
     last = allowed if max_messages is not None else _MOST_USUAL * allowed
     while True:
         search = NoiseSearch(
-            adapted, people, wish.delta, honest, float(allowed - answers) * honest
+            adapted,
+            people,
+            wish.delta,
+            num_honest,
+            float(allowed - answers) * num_honest,
         )
-        least = _least_error(search, divisions, smallest, 1.0 / mu, on_step)
-        if least is not None:
+        best_division = _least_error(
+            search, divisions, smallest_target, 1.0 / mu, on_step
+        )
+        if best_division is not None:
             break
         if allowed >= last:
             count, wanted = int(people.counts[0]), plain(float(people.epsilons[0]))
@@ -97,17 +103,17 @@ def certified_questionnaire(
                 f"{_closer(interest)}fewer and coarser questions."
             )
         allowed *= 2
-    division, noise = least
-    best = search.questionnaire(noise)
+    division, noise = best_division
+    questionnaire = search.questionnaire(noise)
     guarantee = account(
-        best, people, delta=wish.delta, quantiles=False, absent=wish.absent
+        questionnaire, people, delta=wish.delta, quantiles=False, absent=wish.absent
     )
     # The search is not trusted: its result is certified as a whole.
     if not keeps_targets(guarantee):
         raise CertificationError(
             f"No noise found that keeps all targets at delta {wish.delta:g}."
         )
-    return division.name, best, guarantee
+    return division.name, questionnaire, guarantee
 
 
 def _least_error(

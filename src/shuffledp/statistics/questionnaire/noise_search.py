@@ -70,7 +70,7 @@ class NoiseSearch:
         allowed = _CUT * self.delta / self.honest
 
         def fits(cap: int) -> bool:
-            return cut_bound(terms, honest=self.honest, cap=cap) <= allowed
+            return cut_bound(terms, num_honest=self.honest, cap=cap) <= allowed
 
         # Doubled until it fits, then halved.
         high = 1
