@@ -151,20 +151,20 @@ def _rare_levels(
     num_rare: int | None,
 ) -> str | None:
     counts = people or [(level.chosen, level.count) for level in stated]
-    rare = [level for level, count in counts if count < FEW_AT_A_LEVEL]
+    rare_levels = [level for level, count in counts if count < FEW_AT_A_LEVEL]
     # Reports never carry a target: with them there is no stratified mode.
     on_targets = any(level.epsilon_local is None for level in stated)
     noun = "target" if on_targets else "level"
-    if not (rare or num_rare):
+    if not (rare_levels or num_rare):
         return None
     # Of very many levels, those that are stated stand for others.
-    if people is None or len(rare) > _MOST_LEVELS:
+    if people is None or len(rare_levels) > _MOST_LEVELS:
         return (
             f"Caution: some {noun}s were chosen by fewer than {FEW_AT_A_LEVEL} people: "
             f"{noun}s are not hidden, so that these people stand out by theirs."
         )
-    which = f"{noun} " if len(rare) == 1 else f"{noun}s "
-    which += _listed(map(plain, rare))
+    which = f"{noun} " if len(rare_levels) == 1 else f"{noun}s "
+    which += _listed(map(plain, rare_levels))
     little = "" if on_targets else ", and stratified estimates have little of them"
     return (
         f"Caution: fewer than {FEW_AT_A_LEVEL} people are at {which}: who chose what is "

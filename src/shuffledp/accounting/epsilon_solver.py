@@ -175,15 +175,17 @@ def _narrowed(
     """Returns neighboring numbers between two, where a function falls below 0."""
     widths = [math.inf] * _PATIENCE
     while True:
-        least = _rounded(math.nextafter(low, math.inf), ROUND_CEILING, digits)
-        if least >= high:
+        shortest_low = _rounded(math.nextafter(low, math.inf), ROUND_CEILING, digits)
+        if shortest_low >= high:
             return low, high
-        most = _rounded(math.nextafter(high, 0.0), ROUND_FLOOR, digits)
+        shortest_high = _rounded(math.nextafter(high, 0.0), ROUND_FLOOR, digits)
         widths.append(math.log(high / low))
         point = math.sqrt(low) * math.sqrt(high)
         if widths[-1] <= 0.25 * widths[-1 - _PATIENCE]:
             point = min(max(_line_root(excesses, fallback=point), low), high)
-        point = min(max(_rounded(point, ROUND_CEILING, digits), least), most)
+        point = min(
+            max(_rounded(point, ROUND_CEILING, digits), shortest_low), shortest_high
+        )
         if exceeds(point):
             low = point
         else:

@@ -35,9 +35,9 @@ def level_table(statement: Statement) -> LevelTable:
     symbol = solved(statement)
     levels = statement.levels
     certified = {(level.epsilon_central, level.delta_central) for level in levels}
-    worst, differ = max(certified), len(certified) > 1
+    largest_epsilon, differ = max(certified), len(certified) > 1
     if statement.epsilon is None:
-        worst = shortened(worst[0]), worst[1]
+        largest_epsilon = shortened(largest_epsilon[0]), largest_epsilon[1]
     return LevelTable(
         (
             chosen_heading(statement),
@@ -51,7 +51,7 @@ def level_table(statement: Statement) -> LevelTable:
             _row(level, symbol, coalition=_coalition_differs(statement))
             for level in levels
         ),
-        worst,
+        largest_epsilon,
         differ,
     )
 

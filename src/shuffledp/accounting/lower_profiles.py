@@ -168,11 +168,11 @@ class _Attackers:
             ]
 
         def strongest(epsilon: float) -> float:
-            best = max((bound(epsilon) for bound in counts), default=0.0)
-            values = [best, *(bound(epsilon) for bound in bounds(True))]
+            best_delta = max((bound(epsilon) for bound in counts), default=0.0)
+            values = [best_delta, *(bound(epsilon) for bound in bounds(True))]
             # A sum is weaker than what is known of counts, but reaches farther out, and
             # needs no bands.
-            if best <= _FAR_OUT or banded:
+            if best_delta <= _FAR_OUT or banded:
                 values += [bound(epsilon) for bound in bounds(False)]
             return max(values)
 

@@ -52,14 +52,14 @@ class MonotoneDelta:
 
     def _refined(self, finite_index: int, infinite_index: int) -> float:
         """Returns the smallest bound at fine grid points between two coarse ones."""
-        best = self._at(finite_index)
+        best_bound = self._at(finite_index)
         while infinite_index - finite_index > 1:
             middle = (finite_index + infinite_index) // 2
-            if self._at(middle) <= best:
-                best, finite_index = self._at(middle), middle
+            if self._at(middle) <= best_bound:
+                best_bound, finite_index = self._at(middle), middle
             else:
                 infinite_index = middle
-        return best
+        return best_bound
 
     def _at(self, index: int) -> float:
         if index not in self._bounds:

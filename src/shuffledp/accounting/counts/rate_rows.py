@@ -62,19 +62,19 @@ def row_below(noise: Sequence[float], available: float) -> int | None:
 
 
 def check_rates(
-    targets: Sequence[float], rates: Sequence[float], most: Sequence[float]
+    targets: Sequence[float], rates: Sequence[float], row_rates: Sequence[float]
 ) -> None:
     """Checks that no rate exceeds that of a row.
 
     Args:
         targets: Central epsilons.
         rates: Of a plan, one for each target.
-        most: Of the row.
+        row_rates: Of the row.
 
     Raises:
         InvalidInputError: If one does.
     """
-    for target, rate, limit in zip(targets, rates, most, strict=True):
+    for target, rate, limit in zip(targets, rates, row_rates, strict=True):
         if not rate <= limit:
             raise InvalidInputError(
                 f"Expected a rate of at most {limit:g} at target {target:g}, got "

@@ -77,15 +77,20 @@ class ReportBounds:
         if self.ideal.is_constant:
             return 0.0
         # Beyond, what is cut costs more than a twentieth.
-        most = -math.log(self.cut) - 3.0 if self.cut > 0.0 else LARGEST_EPSILON
-        best, at = 1.0, max(min(epsilon, most, LARGEST_EPSILON), 0.0)
+        largest_epsilon = (
+            -math.log(self.cut) - 3.0 if self.cut > 0.0 else LARGEST_EPSILON
+        )
+        smallest_bound, at = (
+            1.0,
+            max(min(epsilon, largest_epsilon, LARGEST_EPSILON), 0.0),
+        )
         # The cost of truncation grows with epsilon while the divergence falls: a bound
         # at a smaller epsilon holds, too, and may be the better one.
-        while (bound := self.uncut(at) + self._paid(at)) < best:
+        while (bound := self.uncut(at) + self._paid(at)) < smallest_bound:
             if self._paid(at) <= _NOTHING_PAID * bound:
                 return bound
-            best, at = bound, 0.8 * at
-        return best
+            smallest_bound, at = bound, 0.8 * at
+        return smallest_bound
 
     def lower(self, epsilon: float) -> float:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""

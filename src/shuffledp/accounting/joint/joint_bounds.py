@@ -68,10 +68,10 @@ class ComposedParts:
 
     def upper(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        alone = divergence_of_budget(self.budget, epsilon)
-        if alone == 0.0 or self.is_constant:
+        device_bound = divergence_of_budget(self.budget, epsilon)
+        if device_bound == 0.0 or self.is_constant:
             return 0.0
-        values = [] if math.isinf(self.budget) else [alone]
+        values = [] if math.isinf(self.budget) else [device_bound]
         for kinds in self.choices:
             with suppress(CertificationError):
                 values.append(composed(kinds).delta(epsilon))
@@ -141,10 +141,10 @@ class JointBounds:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         if self.is_exact:
             return self.profile.upper(epsilon)
-        alone = divergence_of_budget(self.budget, epsilon)
+        device_bound = divergence_of_budget(self.budget, epsilon)
         if self.profile.is_constant:
-            return min(self.with_draws.cut, alone)
-        return min(self.with_draws.upper(epsilon), alone)
+            return min(self.with_draws.cut, device_bound)
+        return min(self.with_draws.upper(epsilon), device_bound)
 
     def delta(self, epsilon: float) -> float:
         """Returns a certified delta of six digits at `epsilon` >= 0."""
@@ -184,13 +184,15 @@ class JointBounds:
 
     def _with_draws_epsilon(self, delta: float, guess: float) -> float:
         """Returns the smaller epsilon of both bounds: of messages, and of devices."""
-        alone = epsilon_of_budget(self.budget, delta)
+        device_epsilon = epsilon_of_budget(self.budget, delta)
         try:
-            return min(self.with_draws.certified_epsilon(delta, guess=guess), alone)
+            return min(
+                self.with_draws.certified_epsilon(delta, guess=guess), device_epsilon
+            )
         except CertificationError:
-            if math.isinf(alone):
+            if math.isinf(device_epsilon):
                 raise
-            return alone
+            return device_epsilon
 
     def _usual_epsilon(self, delta: float) -> float:
         """Returns a guess of epsilon, as if the loss were normal."""

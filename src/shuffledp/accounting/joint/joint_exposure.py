@@ -129,8 +129,12 @@ class JointExposure:
             InvalidInputError: If a protocol refuses the query.
             CertificationError: If no finite epsilon holds, or none can be proven.
         """
-        alone = [part.exposure.certify(part.query(query)) for part in self.parts]
-        columns = list(zip(*(statement.levels for statement in alone), strict=True))
+        part_profiles = [
+            part.exposure.certify(part.query(query)) for part in self.parts
+        ]
+        columns = list(
+            zip(*(statement.levels for statement in part_profiles), strict=True)
+        )
         attacked = dict(zip(query.named.values(), columns, strict=True))
         if query.delta is not None:
             ends = self._epsilons(query, query.delta, attacked)
@@ -161,8 +165,8 @@ class JointExposure:
         for index in query.positions:
             upper = bounds[index].epsilon(delta)
             lower = bounds[index].attacked_epsilon(delta, certified=upper)
-            alone, _ = _strongest(attacked[index])
-            ends[index] = (upper, delta), (max(lower, alone), delta)
+            part_epsilon, _ = _strongest(attacked[index])
+            ends[index] = (upper, delta), (max(lower, part_epsilon), delta)
         return ends
 
     def bounds(
@@ -193,21 +197,28 @@ class JointExposure:
         }
 
     def _deltas(
-        self, query: AccountingQuery, index: int, alone: _Point
+        self, query: AccountingQuery, index: int, part_attack: _Point
     ) -> tuple[_Point, _Point]:
         """Returns the certified and the attacked end of one level at an epsilon."""
         epsilon = query.epsilon or 0.0
         level = replace(query, named={index: index})
-        about, least, lower = alone[1] or _USUAL_DELTA, 1.0, alone[1]
+        about, smallest_upper, lower = (
+            part_attack[1] or _USUAL_DELTA,
+            1.0,
+            part_attack[1],
+        )
         for _ in range(_TRIALS):
             # How much may be dropped depends on the delta that comes out.
             bounds = self.bounds(level, about, with_attacks=True)[index]
-            least = min(least, bounds.delta(epsilon))
+            smallest_upper = min(smallest_upper, bounds.delta(epsilon))
             lower = max(lower, bounds.attacked_delta(epsilon))
-            if about / _FAR_OFF <= least <= about * _FAR_OFF or least == 0.0:
+            if (
+                about / _FAR_OFF <= smallest_upper <= about * _FAR_OFF
+                or smallest_upper == 0.0
+            ):
                 break
-            about = max(least, _LEAST_DELTA)
-        return (epsilon, least), (epsilon, lower)
+            about = max(smallest_upper, _LEAST_DELTA)
+        return (epsilon, smallest_upper), (epsilon, lower)
 
 
 def _strongest(levels: tuple[LevelGuarantee, ...]) -> _Point:
@@ -233,9 +244,11 @@ def _level(
     budget = sum_upward(known) if len(known) == len(budgets) else None
     delta_coalition = sum_upward([level.delta_coalition for level in levels])
     rests_on: RestsOn = "composition"
-    alone = math.inf if budget is None else divergence_of_budget(budget, upper[0])
+    device_delta = (
+        math.inf if budget is None else divergence_of_budget(budget, upper[0])
+    )
     # Also below the budget, where it alone keeps what is certified.
-    if delta_coalition == 0.0 and alone <= upper[1]:
+    if delta_coalition == 0.0 and device_delta <= upper[1]:
         rests_on = "device"
     return LevelGuarantee(
         epsilon_local=first.chosen if local else None,

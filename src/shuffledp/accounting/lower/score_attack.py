@@ -83,16 +83,19 @@ class ScoreBound:
             return 0.0
         integrand = ScoreIntegrand(self, epsilon, tilt)
         half = integrand.half
-        center, largest = 0.0, 0.0
+        center, largest_value = 0.0, 0.0
         while True:
             offsets = np.unique(np.round(np.linspace(-half, half, 2 * _HALF + 1)))
             values = integrand.differences(center + offsets)
-            best = int(np.argmax(values))
-            largest = max(largest, float(values[best]))
+            best_index = int(np.argmax(values))
+            largest_value = max(largest_value, float(values[best_index]))
             if half <= _HALF:
-                largest *= math.exp(integrand.level) * _ARITHMETIC
-                return largest if largest > _SMALLEST else 0.0
-            center, half = center + float(offsets[best]), 2 * math.ceil(half / _HALF)
+                largest_value *= math.exp(integrand.level) * _ARITHMETIC
+                return largest_value if largest_value > _SMALLEST else 0.0
+            center, half = (
+                center + float(offsets[best_index]),
+                2 * math.ceil(half / _HALF),
+            )
 
     def _tilt(self, epsilon: float) -> float | None:
         """Returns about the tilt at which x is e^epsilon times as likely as x'."""
@@ -197,8 +200,8 @@ class ScoreIntegrand:
             # Left of 0, the bound is Q's.
             counts_p = np.where(self.sides >= 0.0, growth.real + ratio_error, 0.0)
             self.beside = exponent.real + counts_p + doubt
-            highest = self.beside.max() + distance * self.half
-            if highest <= self.enough:
+            highest_score = self.beside.max() + distance * self.half
+            if highest_score <= self.enough:
                 break
             distance /= 2.0
         else:
@@ -227,9 +230,9 @@ class ScoreIntegrand:
         known = doubt + ratio_error < 1.0
         self.terms: Complexes = np.where(known, terms, 0.0)
         # Nowhere on the line are terms larger than in theta.
-        largest = 2.0 / self.nodes / -math.expm1(-self.line)
-        self.error = float(np.where(known, error + moved, largest).sum())
-        self.error += left_out * largest
+        largest_term = 2.0 / self.nodes / -math.expm1(-self.line)
+        self.error = float(np.where(known, error + moved, largest_term).sum())
+        self.error += left_out * largest_term
 
     def _visible(self) -> tuple[Ints, float]:
         """Returns the points 0, ..., N // 2 that matter, and the rest's total factor."""

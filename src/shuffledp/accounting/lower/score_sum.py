@@ -176,8 +176,8 @@ def score_sum(others: Floats, counts: Ints, row_error: float = 0.0) -> ScoreSum:
     levels, scores = others.shape
     if levels <= MAX_GROUPS:
         nothing = np.zeros_like(others)
-        alone = np.zeros((levels, scores, scores))
-        return ScoreSum(others, n, alone, nothing, row_error)
+        one_user_masses = np.zeros((levels, scores, scores))
+        return ScoreSum(others, n, one_user_masses, nothing, row_error)
     edges = _edges(others)
     groups = [
         _group(others[start:stop], n[start:stop])

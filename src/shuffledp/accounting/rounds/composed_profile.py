@@ -57,15 +57,17 @@ class ComposedProfile:
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        alone = divergence_of_budget(self.budget, epsilon)
-        if alone == 0.0:
+        device_delta = divergence_of_budget(self.budget, epsilon)
+        if device_delta == 0.0:
             return 0.0
         try:
-            return min(composed([(self.losses, self.shuffles)]).delta(epsilon), alone)
+            return min(
+                composed([(self.losses, self.shuffles)]).delta(epsilon), device_delta
+            )
         except CertificationError:
             if math.isinf(self.budget):
                 raise
-            return alone
+            return device_delta
 
 
 def divergence_of_budget(budget: float, epsilon: float) -> float:
@@ -78,8 +80,8 @@ def divergence_of_budget(budget: float, epsilon: float) -> float:
         return 0.0
     # At most that of binary randomized response (Kairouz, Oh, Viswanath 2015),
     # (e^E - e^epsilon) / (e^E + 1), here divided by e^E, which might overflow.
-    most = -math.expm1(epsilon - budget) / (1.0 + math.exp(-budget))
-    return min(most * (1.0 + 1e-12), 1.0)
+    largest_delta = -math.expm1(epsilon - budget) / (1.0 + math.exp(-budget))
+    return min(largest_delta * (1.0 + 1e-12), 1.0)
 
 
 def epsilon_of_budget(budget: float, delta: float) -> float:
@@ -152,15 +154,15 @@ def composed_profile(upper: UpperProfile, times: int, delta: float) -> Profile:
     shuffles = times * upper.randomizer.changes
     if shuffles == 1:
         return upper.delta
-    smallest = [_SMALLEST]
+    smallest_masses = [_SMALLEST]
     if _NEGLIGIBLE * delta / shuffles < _SMALLEST:
         # Either may be the better one: finer losses reach farther, with longer chords.
-        smallest.append(_LEAST)
+        smallest_masses.append(_LEAST)
     profiles: list[Profile] = []
-    for least in smallest:
-        losses = losses_of(upper, shuffles, delta, smallest=least)
+    for smallest_mass in smallest_masses:
+        losses = losses_of(upper, shuffles, delta, smallest=smallest_mass)
         profiles.append(after_times(upper.randomizer, upper.level, losses, times))
-        least_mass = min(_SMALLEST, max(_NEGLIGIBLE * delta / shuffles, least))
+        least_mass = min(_SMALLEST, max(_NEGLIGIBLE * delta / shuffles, smallest_mass))
         apart = _directions_apart(upper, losses, shuffles, least_mass)
         profiles += [composed(kinds).delta for kinds in apart]
     return profiles[0] if len(profiles) == 1 else _least_of(profiles)
@@ -172,14 +174,14 @@ def part_losses(upper: UpperProfile, times: int, delta: float) -> PartLosses:
     pure = randomizer.delta_local == 0.0
     budget = total_budget(times, upper.level) if pure else math.inf
     shuffles = times * randomizer.changes
-    smallest = [_SMALLEST]
+    smallest_masses = [_SMALLEST]
     if _NEGLIGIBLE * delta / shuffles < _SMALLEST:
-        smallest.append(_LEAST)
+        smallest_masses.append(_LEAST)
     alternatives: list[Kinds] = []
-    for least in smallest:
-        losses = losses_of(upper, shuffles, delta, smallest=least)
+    for smallest_mass in smallest_masses:
+        losses = losses_of(upper, shuffles, delta, smallest=smallest_mass)
         alternatives.append(((losses, shuffles),))
-        least_mass = min(_SMALLEST, max(_NEGLIGIBLE * delta / shuffles, least))
+        least_mass = min(_SMALLEST, max(_NEGLIGIBLE * delta / shuffles, smallest_mass))
         if shuffles > 1:
             alternatives += _directions_apart(upper, losses, shuffles, least_mass)
     if pure and randomizer.changes > 1:

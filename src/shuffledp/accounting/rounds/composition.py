@@ -74,10 +74,10 @@ class Composed:
             n * math.log1p(-distribution.infinite) for distribution, n in self.parts
         )
         infinite = -math.expm1(logs) * (1.0 + 1e-14)
-        largest = math.fsum(
+        largest_loss = math.fsum(
             n * float(distribution.losses[-1]) for distribution, n in self.parts
         )
-        if epsilon >= largest * (1.0 + 1e-14):
+        if epsilon >= largest_loss * (1.0 + 1e-14):
             return infinite
         integrand = LossIntegrand(self.parts, epsilon)
         if integrand.saddle - 1.0 < _NEAR_POLE:

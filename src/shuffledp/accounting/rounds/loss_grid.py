@@ -70,7 +70,9 @@ def loss_grid(distribution: LossDistribution, width: float) -> LossGrid:
     return _normalized(width, int(below[0]), total, distribution.infinite)
 
 
-def _normalized(width: float, lowest: int, masses: Floats, infinite: float) -> LossGrid:
+def _normalized(
+    width: float, first_cell: int, masses: Floats, infinite: float
+) -> LossGrid:
     """Returns a pair of totals P = 1 and Q <= 1.
 
     What rounding upward adds to either total is taken from the smallest losses, up to some
@@ -78,7 +80,7 @@ def _normalized(width: float, lowest: int, masses: Floats, infinite: float) -> L
     1 - e^epsilon Q(all), and 1 - Q(all) is at least the divergence of Q from P at -l.
     What P lacks then is infinite.
     """
-    ratios = np.exp(-width * (lowest + np.arange(masses.size, dtype=np.float64)))
+    ratios = np.exp(-width * (first_cell + np.arange(masses.size, dtype=np.float64)))
     masses, infinite = masses.copy(), min(infinite, 1.0)
 
     def excess(index: int) -> float:
@@ -96,4 +98,4 @@ def _normalized(width: float, lowest: int, masses: Floats, infinite: float) -> L
         masses[first] = max(masses[first] - excess(first) * (1.0 + 8.0 * _ULP), 0.0)
     masses = masses[first:]
     lacking = math.fsum([1.0, -infinite, *(-masses).tolist()])
-    return LossGrid(width, lowest + first, masses, infinite + max(lacking, 0.0))
+    return LossGrid(width, first_cell + first, masses, infinite + max(lacking, 0.0))

@@ -58,9 +58,9 @@ def choices_of(parts: Sequence[PartLosses], *, most_shuffles: int) -> list[Kinds
         most_shuffles: No choice but the first has more shuffles.
     """
     known = [part.alternatives for part in parts if part.alternatives]
-    most = max(map(len, known), default=0)
+    max_choices = max(map(len, known), default=0)
     choices: list[Kinds] = []
-    for which in range(most):
+    for which in range(max_choices):
         # Any alternative of one part goes with any of another: a few will do.
         kinds = tuple(
             kind for each in known for kind in each[min(which, len(each) - 1)]

@@ -126,16 +126,18 @@ def bernoulli_sum(probabilities: Floats, counts: Ints) -> BernoulliSum:
     variance = float(n @ _variances(probabilities))
     if probabilities.size > MAX_GROUPS and variance >= _FEW:
         return BernoulliSum(*_grouped(probabilities, n), mean, variance)
-    alone = np.ones(probabilities.size, dtype=np.bool_)
+    is_ungrouped = np.ones(probabilities.size, dtype=np.bool_)
     if probabilities.size > MAX_GROUPS:
         # Near 1/2, 1 + c v may vanish, but only for large v, which matter for few
         # draws.
-        alone = np.abs(probabilities - 0.5) < 0.3
-    means, members, powers, reach = _grouped(probabilities[~alone], n[~alone])
-    singles = int(np.count_nonzero(alone))
+        is_ungrouped = np.abs(probabilities - 0.5) < 0.3
+    means, members, powers, reach = _grouped(
+        probabilities[~is_ungrouped], n[~is_ungrouped]
+    )
+    singles = int(np.count_nonzero(is_ungrouped))
     return BernoulliSum(
-        np.append(means, probabilities[alone]),
-        np.append(members, n[alone]),
+        np.append(means, probabilities[is_ungrouped]),
+        np.append(members, n[is_ungrouped]),
         np.pad(powers, ((0, 0), (0, singles))),
         np.pad(reach, (0, singles)),
         mean,
