@@ -99,13 +99,13 @@ def best_shape(
     for part in _TAILS:
         # What stays uncovered leaves less of delta to the rest.
         cost = 1.0 - math.log1p(-part) / max(-math.log(delta), 1.0)
-        farthest = 1.0 + math.log(0.5 / (part * delta)) / rate
+        last_cell_end = 1.0 + math.log(0.5 / (part * delta)) / rate
         # At small epsilons the ends show only their difference there.
-        nearer = max(farthest + math.log(contrast) / rate, 1.0 + 1.0 / rate)
+        nearer = max(last_cell_end + math.log(contrast) / rate, 1.0 + 1.0 / rate)
         # A device that keeps delta by itself needs no cover.
         factors = _STEEPER if steeper and rate > delta else ()
         shapes += [
-            ExponentialBlanket(rate, rate, farthest),
+            ExponentialBlanket(rate, rate, last_cell_end),
             *(ExponentialBlanket(rate, rate, nearer, factor) for factor in factors),
         ]
         costs += [cost, *(cost * _STEEPER_COST for _ in factors)]

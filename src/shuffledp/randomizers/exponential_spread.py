@@ -43,20 +43,23 @@ def best_decays(
         at = np.argmin(sizes, axis=1)
         before, after = np.maximum(at - 1, 0), np.minimum(at + 1, last)
         low, high = kappas[rows, before], kappas[rows, after]
-    best, kappa = sizes[rows, at], kappas[rows, at]
+    smallest_sizes, kappa = sizes[rows, at], kappas[rows, at]
     # Between the last points, so that covers of nearly equal budgets are nearly equal.
     left, right = sizes[rows, before], sizes[rows, after]
-    bend = left - 2.0 * best + right
+    bend = left - 2.0 * smallest_sizes + right
     inside = (at > 0) & (at < last) & (bend > 0.0)
     move = 0.25 * (high - low) * (left - right) / np.where(inside, bend, 1.0)
     vertex = np.where(inside, kappa + move, kappa)
     between = spreads(vertex[:, None])[:, 0]
-    better = between < best
-    best, kappa = np.where(better, between, best), np.where(better, vertex, kappa)
+    better = between < smallest_sizes
+    smallest_sizes, kappa = (
+        np.where(better, between, smallest_sizes),
+        np.where(better, vertex, kappa),
+    )
     return [
         (spread, replace(shape, kappa=chosen))
         for shape, spread, chosen in zip(
-            shapes, best.tolist(), kappa.tolist(), strict=True
+            shapes, smallest_sizes.tolist(), kappa.tolist(), strict=True
         )
     ]
 

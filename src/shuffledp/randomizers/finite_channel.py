@@ -113,12 +113,12 @@ class FiniteChannel(ABC):
         min_probabilities = table.min(axis=1)
         gamma = min_probabilities.sum(axis=1)
         excess = _largest_log_ratios(table) - levels
-        worst = int(np.argmax(excess / np.maximum(levels, 1.0)))
-        if excess[worst] > _HAIR * max(float(levels[worst]), 1.0):
+        worst_pair = int(np.argmax(excess / np.maximum(levels, 1.0)))
+        if excess[worst_pair] > _HAIR * max(float(levels[worst_pair]), 1.0):
             raise InvalidInputError(
                 "Expected probabilities whose ratios keep the level "
-                f"{levels[worst]:g}, got a "
-                f"ratio with logarithm {levels[worst] + excess[worst]:.12g}."
+                f"{levels[worst_pair]:g}, got a "
+                f"ratio with logarithm {levels[worst_pair] + excess[worst_pair]:.12g}."
             )
         # Each draw, the products of draws and this mixture lose a few units each.
         rounding = 16.0 * (self.num_messages + 8) * _UNIT * (1.0 + levels)
@@ -249,8 +249,8 @@ def _largest_log_ratios(table: Floats) -> Floats:
         ratios = np.where(
             max_probabilities > 0.0, np.log(max_probabilities / min_probabilities), 0.0
         )
-    largest: Floats = ratios.max(axis=1)
-    return largest
+    largest_ratios: Floats = ratios.max(axis=1)
+    return largest_ratios
 
 
 def _drawn_messages(table: Floats, levels: Ints, values: Ints, *, rng: Rng) -> Ints:

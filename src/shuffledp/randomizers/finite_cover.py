@@ -66,28 +66,38 @@ def covers_of_table(rows: Floats, omega: Floats, gamma: Floats) -> tuple[Cover, 
     for row_x, row_y in itertools.permutations(rows, 2):
         densities = np.array([omega, row_x, row_y])[:, sent]
         densities[1:] /= omega[sent]
-        alone = np.array([row_x, row_y])[:, ~sent]
-        key = _sorted_columns(densities) + _sorted_columns(alone)
-        alike.setdefault(key, []).append((densities, alone[:, alone.any(axis=0)]))
+        rare_densities = np.array([row_x, row_y])[:, ~sent]
+        key = _sorted_columns(densities) + _sorted_columns(rare_densities)
+        alike.setdefault(key, []).append(
+            (densities, rare_densities[:, rare_densities.any(axis=0)])
+        )
     if len(alike) > _FEW and sent.all():
         ratios = rows / omega
-        worst = dominating_pair(
+        dominating_pairs = dominating_pair(
             ratios, np.broadcast_to(omega, ratios.shape), nodes=_NODES
         )
         change = ratios[:, None] - ratios[None, :]
         spread = float((change**2 @ omega).max())
-        if len(alike) > _MANY or worst.spread <= _HARDLY * spread:
-            pair = np.array([worst.masses, worst.falling, worst.rising])
+        if len(alike) > _MANY or dominating_pairs.spread <= _HARDLY * spread:
+            pair = np.array(
+                [
+                    dominating_pairs.masses,
+                    dominating_pairs.falling,
+                    dominating_pairs.rising,
+                ]
+            )
             return (_cover(pair, np.zeros((2, 0)), gamma, False),)
     return tuple(_cover(*pairs[0], gamma, len(pairs) > 1) for pairs in alike.values())
 
 
-def _cover(densities: Floats, alone: Floats, gamma: Floats, shared: bool) -> Cover:
+def _cover(
+    densities: Floats, rare_densities: Floats, gamma: Floats, shared: bool
+) -> Cover:
     """Returns the cover of a pair, differences rounded up and bases down.
 
     Args:
         densities: omega, and the pair's densities against it, shape (3, messages).
-        alone: The pair's probabilities of messages outside omega's support, shape
+        rare_densities: The pair's probabilities of messages outside omega's support, shape
             (2, kinds).
         gamma: Of every level.
         shared: Whether it stands for other pairs, whose numbers agree to twelve digits.
@@ -95,7 +105,9 @@ def _cover(densities: Floats, alone: Floats, gamma: Floats, shared: bool) -> Cov
     """
     omega, first, second = densities
     # Rounding of draws and quotients.
-    rounding = 8.0 * (omega.size + alone.shape[1] + 8) * _UNIT + shared * _ALIKE
+    rounding = (
+        8.0 * (omega.size + rare_densities.shape[1] + 8) * _UNIT + shared * _ALIKE
+    )
     factors = np.array([[1.0 + rounding], [1.0 - rounding]])
     # A larger difference and a smaller base only raise the loss: the safe side.
     return Cover(
@@ -103,7 +115,7 @@ def _cover(densities: Floats, alone: Floats, gamma: Floats, shared: bool) -> Cov
         omega,
         first - second + rounding * (first + second),
         second * (1.0 - rounding),
-        uncovered=alone * factors if alone.size else None,
+        uncovered=rare_densities * factors if rare_densities.size else None,
     )
 
 
@@ -133,9 +145,9 @@ def attacks_on_table(rows: Floats, others: Floats, counts: Ints) -> tuple[Attack
     apart = [float(np.abs(rows[x] - rows[y]).sum()) for x, y in pairs]
     if max(apart) <= 1e-12:
         return ()
-    best, far = int(np.argmax(information.max(axis=1))), int(np.argmax(apart))
+    best_message, far = int(np.argmax(information.max(axis=1))), int(np.argmax(apart))
     attacks: list[Attack] = []
-    for pair in dict.fromkeys((best, far)):
+    for pair in dict.fromkeys((best_message, far)):
         x, y = pairs[pair]
         others_value = int(np.argmax(information[pair]))
         change = rows[x] - rows[y]

@@ -173,11 +173,11 @@ class DensityRandomizer:
         for level in population.epsilons.tolist():
             densities, widths, slack, _ = self._cells(level)
             minima.append((densities * np.exp(-slack)).min(axis=0))
-        lowest = np.array(minima)
-        shape = population.counts @ lowest
+        minimum_densities = np.array(minima)
+        shape = population.counts @ minimum_densities
         # The smallest density, over all values, of the average user.
         omega = shape / (shape @ widths)
-        gamma = np.minimum((lowest / omega).min(axis=1) * (1.0 - 1e-12), 1.0)
+        gamma = np.minimum((minimum_densities / omega).min(axis=1) * (1.0 - 1e-12), 1.0)
         covers = []
         for target_user in target_users:
             densities, widths, slack, mean_error = self._cells(target_user)

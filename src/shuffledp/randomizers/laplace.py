@@ -200,5 +200,5 @@ class Laplace(AddedNoise):
 
     def bits_per_person(self, epsilons: Floats) -> float:
         """Returns how many bits hold all messages but one in 10^9 at the smallest level."""
-        smallest = max(float(epsilons.min()), SMALLEST_LEVEL)
-        return bits_for(math.log(1e9) * self.cells / smallest, self.cells)
+        smallest_level = max(float(epsilons.min()), SMALLEST_LEVEL)
+        return bits_for(math.log(1e9) * self.cells / smallest_level, self.cells)

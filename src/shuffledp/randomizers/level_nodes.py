@@ -29,8 +29,10 @@ def level_nodes(epsilons: Floats) -> Ints:
     last = epsilons.size - 1
     by_rank = np.rint(np.linspace(0, last, _NODES_BY_RANK)).astype(np.int64)
     # Where budgets are small few levels are apart, and cover falls steeply with them.
-    lowest = max(float(epsilons[0]), 1e-6 * float(epsilons[-1]), 1e-300)
-    budgets = np.geomspace(lowest, max(float(epsilons[-1]), lowest), _NODES_BY_BUDGET)
+    lowest_node = max(float(epsilons[0]), 1e-6 * float(epsilons[-1]), 1e-300)
+    budgets = np.geomspace(
+        lowest_node, max(float(epsilons[-1]), lowest_node), _NODES_BY_BUDGET
+    )
     by_budget = np.minimum(np.searchsorted(epsilons, budgets), last)
     return np.unique(np.concatenate([by_rank, by_budget]))
 

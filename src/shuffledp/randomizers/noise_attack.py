@@ -233,7 +233,7 @@ def _by_shared_scores(
 
 
 def _scores(
-    change: Floats, falls: Floats, highest: int = _NUM_SCORES, minimum: float = _MANY
+    change: Floats, falls: Floats, num_scores: int = _NUM_SCORES, minimum: float = _MANY
 ) -> Ints:
     many = falls >= minimum
     if not many.any():
@@ -242,7 +242,7 @@ def _scores(
     low, high = evidence[many].min(), evidence[many].max()
     if high <= low:
         low, high = -1.0, 1.0
-    steps = (np.clip(evidence, low, high) - low) * (highest / (high - low))
+    steps = (np.clip(evidence, low, high) - low) * (num_scores / (high - low))
     scores: Ints = np.rint(steps).astype(np.int64)
     scores -= scores.min()
     return scores

@@ -113,17 +113,17 @@ class SampledClipLaplace(ClippedNoise):
         always = ClipLaplace().cover_of(target_user, population, delta=delta)
         rate = max(target_user, _SMALLEST) / 2.0
         covers = self._sampled(rate, population), always
-        best = min(covers, key=lambda cover: _spread(cover, population))
+        best_cover = min(covers, key=lambda cover: _spread(cover, population))
         share = float(self.share)
         kappa = best_kappa(
             rate,
             population,
             share,
             blanket_probability=self.blanket_probability,
-            least=_spread(best, population),
+            smallest_spread=_spread(best_cover, population),
         )
         if kappa is None:
-            return best
+            return best_cover
         gammas = self.blanket_probability(
             population.epsilons / 2.0, ExponentialBlanket(kappa, rate, 1.0)
         )

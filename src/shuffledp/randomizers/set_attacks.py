@@ -88,7 +88,7 @@ class SetAttacks:
         self._sums: list[_Sum] = []
         # Where sets do not meet, the messages of a fourth value can be told apart.
         self._stray = _share(1.0 - 3.0 * self._inside) if self._both == 0.0 else 0.0
-        rare, frequent = whole_weights(low, low + gap, people)
+        rare_weight, frequent_weight = whole_weights(low, low + gap, people)
         if third is None:
             # Of few people, skewness may matter more than variance.
             self._sums.append(self._holding(1, -1, x=True))
@@ -96,12 +96,12 @@ class SetAttacks:
                 # Of two kinds of messages one count says all.
                 return
         else:
-            self._add_third(third, rare, frequent)
+            self._add_third(third, rare_weight, frequent_weight)
             if third == 0.0 and people.sum() > FEW_PEOPLE:
                 return
-        self._sums.append(self._holding(frequent, -rare, x=True))
+        self._sums.append(self._holding(frequent_weight, -rare_weight, x=True))
         if third != 0.0:
-            self._sums.append(self._holding(rare, -frequent, x=False))
+            self._sums.append(self._holding(rare_weight, -frequent_weight, x=False))
 
     def on(self, least: float, gap: float) -> tuple[Attack, ...]:
         """Returns the attacks on a target user with these densities, low and high - low."""
@@ -122,26 +122,26 @@ class SetAttacks:
         """Others' probabilities, shared by all target users: levels may be 10^8."""
         return self._stray * self._low if self._stray > 0.0 else None
 
-    def _add_third(self, often: float, rare: int, frequent: int) -> None:
+    def _add_third(self, often: float, rare_weight: int, frequent_weight: int) -> None:
         """Adds the attacks on people who hold z.
 
         Args:
             often: Share of the messages that speak for x and are in S_z; as many do for x'.
-            rare: Score of other messages that speak for x.
-            frequent: Score of those.
+            rare_weight: Score of other messages that speak for x.
+            frequent_weight: Score of those.
         """
         seldom = _share(self._only - often)
         self._counts.append((self._only, self._low * self._only + self._gap * often))
         if often == 0.0 or seldom == 0.0:
             # All that speaks is alike.
-            rare = frequent = 1
+            rare_weight = frequent_weight = 1
         else:
             self._counts.append((seldom, self._low * seldom))
         kinds = [
             _Kind(sign * score, share, for_x=sign > 0, favored=favored)
             for score, share, favored in (
-                (rare, seldom, False),
-                (frequent, often, True),
+                (rare_weight, seldom, False),
+                (frequent_weight, often, True),
             )
             for sign in (1, -1)
         ]
