@@ -133,10 +133,10 @@ class CountsSearch:
                 tried = self._smallest(family, targets[-1])
             # Where a little less noise does not pay, still less does not either.
             if error(math.log(tried)) < whole:
-                least = self._smallest(family, targets[-1])
+                smallest_noise = self._smallest(family, targets[-1])
                 optimum = minimize_scalar(
                     error,
-                    bounds=(math.log(least), math.log(enough)),
+                    bounds=(math.log(smallest_noise), math.log(enough)),
                     method="bounded",
                     options={"xatol": 1e-2},
                 )
@@ -214,9 +214,9 @@ class CountsSearch:
         changed = 1.0 if self.buckets == 1 else 2.0 * self.most
         # No noise is below that of a trusted curator; Poisson noise is twice as wide.
         size = math.sqrt(2.0) * changed / max(target, 0.1 * math.sqrt(changed))
-        least = curator_size(target, changed, delta=self.delta)
-        if least > _FAR_AWAY * size:
-            size = least
+        curator_noise = curator_size(target, changed, delta=self.delta)
+        if curator_noise > _FAR_AWAY * size:
+            size = curator_noise
         low: tuple[float, float] | None = None
         high: tuple[float, float] | None = None
         for step in range(_MOST_STEPS):
@@ -279,8 +279,8 @@ class CountsSearch:
     def _error(self, noise: Noise, rates: list[float]) -> float:
         counts = self.people.counts.astype(np.float64)
         num_users = self.people.num_users
-        alone = isinstance(noise, ShufflerNoise)
-        factor = 1.0 if alone else num_users / self.honest
+        from_shuffler = isinstance(noise, ShufflerNoise)
+        factor = 1.0 if from_shuffler else num_users / self.honest
         return count_error(
             noise.variance * factor, np.array(rates), counts, share=self.share
         )

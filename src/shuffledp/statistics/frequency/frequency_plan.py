@@ -82,8 +82,8 @@ def plan_frequency(
         raise CertificationError(f"No protocol will do. {' '.join(left_out[-1:])}")
     on_step("yardsticks")
     # Yardsticks are computed at the guarantees of the recommended design.
-    best = recommended(options)
-    protocol: Frequency = best.protocol
+    first_choice = recommended(options)
+    protocol: Frequency = first_choice.protocol
     # A curator publishes one count of two categories, and a changed value moves it by 1.
     # With more categories, it moves two counts.
     published = 1 if num_categories == 2 else num_categories
@@ -91,10 +91,14 @@ def plan_frequency(
     def local_error(people: Population) -> float:
         # No levels are looked for here: none is left out.
         oracles = _oracles(
-            _mechanisms(num_categories), num_categories, people, best.mode, share
+            _mechanisms(num_categories),
+            num_categories,
+            people,
+            first_choice.mode,
+            share,
         )
         return min(
-            Frequency(num_categories, best.mode, oracle).predicted_error(
+            Frequency(num_categories, first_choice.mode, oracle).predicted_error(
                 people, share=share
             )
             for _, oracle in oracles
@@ -102,7 +106,7 @@ def plan_frequency(
 
     # The targets themselves, if there are any: `plan counts` then states the same numbers.
     # Otherwise noise for the smallest epsilon is nearly the best for all.
-    targets = wish.targets or _central(best.guarantee)
+    targets = wish.targets or _central(first_choice.guarantee)
     several = several_messages(
         wish.targets or {min(targets): wish.num_users},
         delta=wish.delta,
@@ -111,7 +115,7 @@ def plan_frequency(
         share=share,
     )
     compared = yardsticks(
-        best,
+        first_choice,
         wish,
         curator=curator_of_counts(
             targets, delta=wish.delta, buckets=published, share=share
@@ -175,8 +179,10 @@ def compared_protocols(
         oracles = list(_oracles(compared_kinds, num_categories, fitted[0], mode, share))
         passed_over: dict[int, str] = {}
         if len(wish.asked) > 1:
-            least = min((design.error for design in options), default=math.inf)
-            passed_over = _passed_over(oracles, wish, fitted[0], mode, share, least)
+            smallest_error = min((design.error for design in options), default=math.inf)
+            passed_over = _passed_over(
+                oracles, wish, fitted[0], mode, share, smallest_error
+            )
             left_out += passed_over.values()
         for position, (name, oracle) in enumerate(oracles):
             if position in passed_over:
@@ -203,7 +209,7 @@ def _passed_over(
     fitted: Population,
     mode: Mode,
     share: float,
-    least: float,
+    smallest_error: float,
 ) -> dict[int, str]:
     """Returns why candidates are not certified, by their positions.
 
@@ -213,7 +219,7 @@ def _passed_over(
         fitted: Certified levels of the default randomizer.
         mode: Of the collection.
         share: Of the category whose error is predicted.
-        least: The least error of any other mode.
+        smallest_error: The least error of any other mode.
     """
     usual = Frequency(oracles[0][1].num_categories, mode)
 
@@ -228,7 +234,7 @@ def _passed_over(
         else:
             of_targets = partial(estimate, protocol=protocol)
             candidates.append(Candidate.for_targets(name, wish, of_targets))
-    reasons = left_out_reasons(candidates, mode, least=least)
+    reasons = left_out_reasons(candidates, mode, least=smallest_error)
     # At given levels, certificates take long where reports are shuffled in parts. The
     # default randomizer's levels were certified before.
     return {
@@ -293,5 +299,5 @@ def _oracles(
 
     for kind in kinds:
         for family in kind.families(k):
-            best = family[0] if len(family) == 1 else min(family, key=error)
-            yield best.plan_name, best
+            best_of_family = family[0] if len(family) == 1 else min(family, key=error)
+            yield best_of_family.plan_name, best_of_family

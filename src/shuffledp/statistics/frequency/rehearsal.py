@@ -211,14 +211,14 @@ def rehearse_frequency(
 
 def _doubts(values: Ints, occurring: tuple[str, ...]) -> tuple[str, ...]:
     """Returns warnings about categories that were read off the answers."""
-    alone, k = int(np.sum(np.bincount(values) == 1)), len(occurring)
+    num_unique, k = int(np.sum(np.bincount(values) == 1)), len(occurring)
     doubts = spelling_warnings(occurring, "Categories")
-    if 2 * alone <= k:
+    if 2 * num_unique <= k:
         return doubts
     return (
-        f"Caution: {alone:,} of the {k:,} categories were answered by one person each. "
-        "Names of categories are public, and no guarantee covers them: a real collection "
-        "has to list them without a look at the answers.",
+        f"Caution: {num_unique:,} of the {k:,} categories were answered by one person "
+        "each. Names of categories are public, and no guarantee covers them: a real "
+        "collection has to list them without a look at the answers.",
         *doubts,
     )
 

@@ -139,9 +139,12 @@ def usual_at_levels(
         for protocol in compared_protocols(low, high, mode)
         if protocol.randomizer.unbiased
     ]
-    usual, best = protocols[0], min(protocols, key=lambda p: error_of(p, thinned))
-    much = error_of(best, thinned) < _MUCH_SMALLER * error_of(usual, thinned)
-    return (best if much else usual).randomizer
+    usual, best_protocol = (
+        protocols[0],
+        min(protocols, key=lambda p: error_of(p, thinned)),
+    )
+    much = error_of(best_protocol, thinned) < _MUCH_SMALLER * error_of(usual, thinned)
+    return (best_protocol if much else usual).randomizer
 
 
 def _sized_alike(protocol: Mean, people: Population, error_of: ErrorOf) -> Mean:

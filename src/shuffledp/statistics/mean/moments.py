@@ -116,8 +116,8 @@ def message_span(randomizer: NumberRandomizer) -> float:
     ends = np.array([_outermost(randomizer, -1), _outermost(randomizer, 1)])
     if np.any(np.abs(ends) >= _FAR):
         return math.inf
-    smallest, largest = randomizer.decode(ends).tolist()
-    return abs(float(largest) - float(smallest))
+    lowest_message, highest_message = randomizer.decode(ends).tolist()
+    return abs(float(highest_message) - float(lowest_message))
 
 
 def _outermost(randomizer: NumberRandomizer, sign: int) -> int:

@@ -65,10 +65,10 @@ class _Losses:
     def tilted(self, theta: float) -> tuple[Floats, float]:
         """Returns the tilted masses, which sum to 1, and log M(theta)."""
         exponents = theta * self.losses
-        most = float(exponents.max())
-        weights = self.masses * np.exp(exponents - most)
+        largest_exponent = float(exponents.max())
+        weights = self.masses * np.exp(exponents - largest_exponent)
         total = float(weights.sum())
-        return weights / total, most + math.log(total)
+        return weights / total, largest_exponent + math.log(total)
 
     def moments(self, theta: float) -> tuple[float, float]:
         """Returns mean and variance of the tilted losses of all buckets together."""

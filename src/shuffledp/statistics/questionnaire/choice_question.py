@@ -60,10 +60,10 @@ class ChoiceEstimate(QuestionEstimate):
                 "numbers have no known sum."
             )
         if self.most > 1:
-            nearest = np.clip(self.value, 0.0, n)
+            projection = np.clip(self.value, 0.0, n)
         else:
-            nearest = (project if complete else project_within)(self.value, n)
-        return ConsistentEstimate(self, nearest, 0.0, n, self.labels)
+            projection = (project if complete else project_within)(self.value, n)
+        return ConsistentEstimate(self, projection, 0.0, n, self.labels)
 
 
 @dataclass(frozen=True)

@@ -82,10 +82,12 @@ class PairsEstimate(QuestionEstimate):
         parts = np.split(self.value, ends[:-1])
         if complete:
             tables = [part.reshape(p) for part, p in zip(parts, pairs, strict=True)]
-            nearest = [table.ravel() for table in agreeing_tables(tables, sizes, n)]
+            projections = [table.ravel() for table in agreeing_tables(tables, sizes, n)]
         else:
-            nearest = [project_within(part, n) for part in parts]
-        return ConsistentEstimate(self, np.concatenate(nearest), 0.0, n, self.labels)
+            projections = [project_within(part, n) for part in parts]
+        return ConsistentEstimate(
+            self, np.concatenate(projections), 0.0, n, self.labels
+        )
 
 
 @dataclass(frozen=True)

@@ -227,7 +227,7 @@ class Questionnaire:
             InvalidInputError: If one is no estimate of a question, or there are not as
                 many people.
         """
-        most = float(self.counts.max_messages)
+        max_messages = float(self.counts.max_messages)
         listed = expect_mapping(estimates, "estimates by question")
         names = [question.name for question in self.questions]
         unknown = [f"{name!r:.60}" for name in listed if name not in names]
@@ -238,7 +238,7 @@ class Questionnaire:
             )
         return {
             name: expect_instance(estimate, QuestionEstimate).manipulation(
-                most, num_liars
+                max_messages, num_liars
             )
             for name, estimate in listed.items()
         }

@@ -258,8 +258,12 @@ class Question(Protocol):
 
 def _largest_sizes(matrix: Any) -> NDArray[np.float64]:
     """Returns the size of the largest entry of each row."""
-    largest = abs(matrix).max(axis=1)
-    dense = largest if isinstance(largest, np.ndarray) else largest.toarray()
+    largest_coefficients = abs(matrix).max(axis=1)
+    dense = (
+        largest_coefficients
+        if isinstance(largest_coefficients, np.ndarray)
+        else largest_coefficients.toarray()
+    )
     return np.asarray(dense, dtype=np.float64).ravel()
 
 

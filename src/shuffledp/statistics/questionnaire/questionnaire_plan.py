@@ -123,15 +123,15 @@ def plan_questionnaire(
     expect_instance(wish, Wish)
     expect_callable(on_step, "on_step")
     assumption = assumed_means(questions, expected_means)
-    name, best, guarantee = certified_questionnaire(
+    name, questionnaire, guarantee = certified_questionnaire(
         questions, wish, interest=interest, max_messages=max_messages, on_step=on_step
     )
     people = Population.from_counts(dict(wish.targets or {}))
     plan = QuestionnairePlan(
         name,
-        best,
+        questionnaire,
         guarantee,
-        _expected(best, people, expected_means or {}),
+        _expected(questionnaire, people, expected_means or {}),
         assumption,
     )
     eased = without_strict_targets(wish)

@@ -79,8 +79,8 @@ class TableEstimate(QuestionEstimate):
                 all people. Not seen in the reports, which hide who left it out.
         """
         n = float(self.num_users)
-        nearest = project if expect_instance(complete, bool) else project_within
-        return ConsistentTable(self, nearest(self.value, n), 0.0, n, self.labels)
+        projection = project if expect_instance(complete, bool) else project_within
+        return ConsistentTable(self, projection(self.value, n), 0.0, n, self.labels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,12 +78,12 @@ class HashedChoiceEstimate(QuestionEstimate):
         """
         expect_instance(complete, bool)
         n, is_known = float(self.num_users), ~np.isnan(self.value)
-        nearest = np.full(self.value.shape, np.nan)
+        projection = np.full(self.value.shape, np.nan)
         add_up = complete and bool(is_known.all())
-        nearest[is_known] = (project if add_up else project_within)(
+        projection[is_known] = (project if add_up else project_within)(
             self.value[is_known], n
         )
-        return ConsistentEstimate(self, nearest, 0.0, n, self.labels)
+        return ConsistentEstimate(self, projection, 0.0, n, self.labels)
 
     @classmethod
     def of(
@@ -127,8 +127,8 @@ class HashedChoiceEstimate(QuestionEstimate):
             constant[frequent] -= mean * np.asarray(matrix.sum(axis=1)).ravel()
             matrices.append(_coefficients(weights, row_buckets, frequent, matrix))
             seen = float(np.delete(others, taken).var())
-            least = group.noise_variance + _least_collisions(others, rows)
-            groups.append(replace(group, noise_variance=max(seen, least)))
+            smallest_variance = group.noise_variance + _least_collisions(others, rows)
+            groups.append(replace(group, noise_variance=max(seen, smallest_variance)))
         labels = tuple(map(str, range(rows.num_categories)))
         every = replace(counts, groups=tuple(groups))
         estimate = every.combine(labels, tuple(matrices), constant)

@@ -122,8 +122,8 @@ class HashedRows:
             return self._error(variance, first**2 * float(squares) + people)
 
         # With more, some other category lies in their buckets in all rows.
-        most = _RECOGNIZED * self.row_size * chance ** (1.0 / self.num_rows)
-        recognized = math.floor(most) if self.num_rows > 1 else 0
+        largest_error = _RECOGNIZED * self.row_size * chance ** (1.0 / self.num_rows)
+        recognized = math.floor(largest_error) if self.num_rows > 1 else 0
         for _ in range(_STEPS):
             # The mean over rows of a category is that far above noise and collisions.
             above = _HIGHER * float(-ndtri(chance)) * error(recognized)

@@ -216,18 +216,20 @@ def _sections(
     return tuple(
         replace(
             section,
-            rows=tuple(with_consistent(section.rows, _possible(section, nearest))),
+            rows=tuple(
+                with_consistent(section.rows, _possible(section, projected_section))
+            ),
         )
-        for section, nearest in zip(sections, possible, strict=True)
+        for section, projected_section in zip(sections, possible, strict=True)
     )
 
 
-def _possible(section: SummarySection, nearest: SummarySection) -> Floats:
+def _possible(section: SummarySection, projected_section: SummarySection) -> Floats:
     """Returns possible numbers of a section's rows, NaN where nothing is known."""
     return np.array(
         [
             math.nan if math.isnan(row.estimate) else other.estimate
-            for row, other in zip(section.rows, nearest.rows, strict=True)
+            for row, other in zip(section.rows, projected_section.rows, strict=True)
         ]
     )
 
@@ -277,8 +279,8 @@ def _sent(plan: QuestionnairePlan) -> str:
         if plan.report_size is None
         else f"reports of {plan.report_size:,}"
     )
-    smallest = min(level.target or 0.0 for level in plan.guarantee.levels)
+    smallest_target = min(level.target or 0.0 for level in plan.guarantee.levels)
     return (
-        f"{plan.name.capitalize()} for target {plain(smallest)}: {plan.messages:.3g} "
-        f"messages per person in the mean, {size}."
+        f"{plan.name.capitalize()} for target {plain(smallest_target)}: "
+        f"{plan.messages:.3g} messages per person in the mean, {size}."
     )
