@@ -106,8 +106,12 @@ class MessageIndex:
         ):
             return np.full(len(wanted), -1)
         keys = self._keys(wanted)
-        nearest = np.searchsorted(self._sorted, keys).clip(0, len(self._sorted) - 1)
-        return np.where(self._sorted[nearest] == keys, self._order[nearest], -1)
+        nearest_positions = np.searchsorted(self._sorted, keys).clip(
+            0, len(self._sorted) - 1
+        )
+        return np.where(
+            self._sorted[nearest_positions] == keys, self._order[nearest_positions], -1
+        )
 
     def _keys(self, messages: NDArray[Any]) -> NDArray[np.int64]:
         whole: NDArray[np.int64] = messages.astype(np.int64)

@@ -205,12 +205,12 @@ def _foreign_messages(device: Any, messages: Any) -> dict[str, Any]:
     # Unbounded noise has no smallest and no largest message.
     cells_beyond = int(getattr(device, "cells_beyond", 0))
     if not cells_beyond:
-        largest, smallest = int(np.max(messages)), int(np.min(messages))
+        largest_message, smallest_message = int(np.max(messages)), int(np.min(messages))
         foreign["a message below the smallest"] = np.full_like(
-            messages[:1], smallest - 1, dtype=np.int64
+            messages[:1], smallest_message - 1, dtype=np.int64
         )
         foreign["a message beyond the largest"] = np.full_like(
-            messages[:1], largest + 1, dtype=np.int64
+            messages[:1], largest_message + 1, dtype=np.int64
         )
     return foreign
 

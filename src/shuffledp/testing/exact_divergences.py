@@ -144,7 +144,7 @@ def exact_divergences(
     epsilons: Floats,
 ) -> Floats:
     """Returns the largest divergences, shape (levels of the target user, epsilons)."""
-    largest = np.zeros((len(counts), epsilons.size))
+    largest_divergences = np.zeros((len(counts), epsilons.size))
     for target in range(len(counts)):
         # The target user is one of the users of their own level.
         others = [count - (index == target) for index, count in enumerate(counts)]
@@ -158,8 +158,10 @@ def exact_divergences(
             for first, second in itertools.permutations(neighbors, 2):
                 excess = first - np.exp(epsilons)[:, None] * second
                 divergence = np.maximum(excess, 0.0).sum(axis=1)
-                largest[target] = np.maximum(largest[target], divergence)
-    return largest
+                largest_divergences[target] = np.maximum(
+                    largest_divergences[target], divergence
+                )
+    return largest_divergences
 
 
 def _histogram_distributions(

@@ -72,10 +72,17 @@ def _largest_log_ratio(
     distributions: DistributionTable, probabilities: Floats
 ) -> float:
     """Returns the largest log ratio of probabilities of a whole report."""
-    smallest, largest = probabilities.min(axis=0), probabilities.max(axis=0)
+    smallest_probabilities, largest_probabilities = (
+        probabilities.min(axis=0),
+        probabilities.max(axis=0),
+    )
     # A message that some value never sends has an infinite ratio.
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.where(largest > 0.0, np.log(largest / smallest), 0.0)
+        ratios = np.where(
+            largest_probabilities > 0.0,
+            np.log(largest_probabilities / smallest_probabilities),
+            0.0,
+        )
     if not distributions.one_coordinate:
         return float(ratios.max())
     # A change of value turns half of the `changes` coordinates off, the other half on.

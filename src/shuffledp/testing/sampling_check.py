@@ -51,14 +51,14 @@ def check_drawn_distribution(
         )
         return
     comparisons, probabilities = result
-    worst = min(comparisons, key=lambda comparison: comparison.p_value)
+    outlier = min(comparisons, key=lambda comparison: comparison.p_value)
     # The union bound over comparisons.
-    if worst.p_value * len(comparisons) < FALSE_ALARM:
+    if outlier.p_value * len(comparisons) < FALSE_ALARM:
         yield ConformanceFinding(
             ABOUT,
-            f"{worst.about}; if messages were of the stated distribution, they would "
+            f"{outlier.about}; if messages were of the stated distribution, they would "
             "look like "
-            f"this with probability {worst.p_value:.1g}.",
+            f"this with probability {outlier.p_value:.1g}.",
             False,
         )
         return
@@ -66,7 +66,7 @@ def check_drawn_distribution(
     yield ConformanceFinding(
         ABOUT,
         f"{len(comparisons)} comparisons of {probabilities.size:,} draws, smallest "
-        f"p-value {worst.p_value:.2g}; false alarms in {FALSE_ALARM:g} of all checks. "
+        f"p-value {outlier.p_value:.2g}; false alarms in {FALSE_ALARM:g} of all checks. "
         f"If a value is sent in clear by {visible:.2%} of all messages, this is seen "
         f"with probability {_DETECTION_PROBABILITY:g}, and rarer leaks less often.",
         True,
@@ -190,8 +190,8 @@ def _bits(
                 f"{probability[column]:.6g}"
             )
             # The union bound over columns.
-            smallest = min(float(tails[column]) * tails.size, 1.0)
-            comparisons.append(DrawComparison(smallest, defect))
+            smallest_tail = min(float(tails[column]) * tails.size, 1.0)
+            comparisons.append(DrawComparison(smallest_tail, defect))
     return comparisons
 
 
