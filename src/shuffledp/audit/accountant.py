@@ -104,10 +104,10 @@ class AccountantAudit:
     def to_dict(self) -> dict[str, Any]:
         """Returns all fields as values that JSON can represent."""
         example = self.smallest
-        smallest = None
+        example_terms = None
         if example is not None:
             device = example.small.device
-            smallest = {
+            example_terms = {
                 "mechanism": device.mechanism,
                 "parameters": device.parameters,
                 "people": [list(pair) for pair in example.small.people],
@@ -120,7 +120,7 @@ class AccountantAudit:
             }
         fields = asdict(self)
         del fields["smallest"]
-        return {"version": __version__, **fields, "smallest": smallest}
+        return {"version": __version__, **fields, "smallest": example_terms}
 
 
 def audit_accountant(
@@ -148,7 +148,7 @@ def audit_accountant(
         raise InvalidInputError(f"Expected seconds > 0, got {seconds:g}.")
     start, trial, trials, refused, wrong = time.monotonic(), 0, 0, 0, 0
     tightest: float | None = None
-    smallest: WrongBound | None = None
+    smallest_example: WrongBound | None = None
     while trials == 0 or time.monotonic() - start < seconds:
         # A generator per trial: trial k is the same however many come before it.
         small = random_collection(np.random.default_rng([seed, trial]))
@@ -163,13 +163,18 @@ def audit_accountant(
         example = compared.wrong
         if example is not None:
             wrong += 1
-            if smallest is None or example.small.size < smallest.small.size:
-                smallest = example
+            if (
+                smallest_example is None
+                or example.small.size < smallest_example.small.size
+            ):
+                smallest_example = example
         if on_share is not None:
             on_share(min((time.monotonic() - start) / seconds, 1.0))
-    if smallest is not None:
-        smallest = shrink(accountant, smallest, seconds=seconds)
-    return AccountantAudit(name, seed, trials, refused, wrong, tightest, smallest)
+    if smallest_example is not None:
+        smallest_example = shrink(accountant, smallest_example, seconds=seconds)
+    return AccountantAudit(
+        name, seed, trials, refused, wrong, tightest, smallest_example
+    )
 
 
 def shrink(
@@ -235,5 +240,5 @@ def _compare(
             examples.append(WrongBound(small, budget, "upper", upper, truth, trial))
         if whole and not lower <= truth * (1.0 + _RELATIVE) + _ABSOLUTE:
             examples.append(WrongBound(small, budget, "lower", lower, truth, trial))
-    worst = max(examples, key=lambda example: example.ratio, default=None)
-    return _Comparison(bool(stated), worst, min(ratios, default=None))
+    worst_example = max(examples, key=lambda example: example.ratio, default=None)
+    return _Comparison(bool(stated), worst_example, min(ratios, default=None))

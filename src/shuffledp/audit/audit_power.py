@@ -75,11 +75,11 @@ def powers(
             for pair in pairs
         ]
         # As many messages are learned from as counted, up to a limit.
-        at_best, rare = (
+        at_best, rare_event = (
             None if number is None else number + min(number, most_learned)
             for number in needed
         )
-        results.append(AuditPower(level, excess, at_best, rare))
+        results.append(AuditPower(level, excess, at_best, rare_event))
     return results
 
 

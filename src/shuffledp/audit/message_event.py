@@ -91,7 +91,7 @@ def choose_event(
     """
     parts = _second(messages), _second(other_messages)
     # No bound is negative: the first event that is tried replaces this one.
-    best, event = -1.0, MessageEvent(scores[0], 0.0, True)
+    largest_excess, event = -1.0, MessageEvent(scores[0], 0.0, True)
     for score in scores:
         first, other = (np.sort(score(part)) for part in parts)
         tried = _thresholds(first, other)
@@ -107,8 +107,8 @@ def choose_event(
             high = probability_upper_bound(misses * growth, other.size * growth, alpha)
             proven = proves(low, high)
             index = int(np.argmax(proven))
-            if proven[index] > best:
-                best = float(proven[index])
+            if proven[index] > largest_excess:
+                largest_excess = float(proven[index])
                 event = MessageEvent(score, float(tried[index]), above)
     return event
 

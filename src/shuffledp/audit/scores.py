@@ -204,8 +204,8 @@ def bit_positions(numbers: Floats) -> NDArray[np.uint64]:
     fractions, exponents = np.frexp(numbers)
     # 53 bits, as a whole number.
     whole = np.abs(fractions * 2.0**53).astype(np.int64)
-    lowest = np.maximum(whole & -whole, 1)
-    last = np.round(np.log2(lowest.astype(np.float64))).astype(np.int64)
+    lowest_bits = np.maximum(whole & -whole, 1)
+    last = np.round(np.log2(lowest_bits.astype(np.float64))).astype(np.int64)
     # Exponents of doubles are above -2048, so that 0 is left for the number 0.
     first = np.where(whole == 0, 0, exponents.astype(np.int64) + 2048)
     # `last` is below 64 and the sign is one bit: different triples differ in code.
