@@ -51,14 +51,14 @@ def findings(audit: RandomizerAudit) -> Iterator[RenderableType]:
     """Yields the table of all pairs, the most telling events, and the verdict."""
     table = _table("level", "value", "against", "epsilon >=", "delta >=", "")
     for pair in audit.pairs:
-        worst = "broken" if pair in audit.broken else ""
+        verdict_class = "broken" if pair in audit.broken else ""
         table.add_row(
             f"{pair.level:g}",
             pair.value,
             pair.other,
             f"{pair.epsilon.bound:.4g}",
             f"{pair.delta.bound:.3g}",
-            worst,
+            verdict_class,
         )
     yield table
     yield (
@@ -97,12 +97,14 @@ def _verdict(audit: RandomizerAudit) -> str:
         parts = []
         if audit.broken:
             # They are sorted: the largest excess comes first.
-            worst = audit.broken[0]
+            shown_pair = audit.broken[0]
             parts.append(
-                f"at level {worst.level:g}, epsilon is at least {worst.epsilon.bound:.4g}"
+                f"at level {shown_pair.level:g}, epsilon is at least "
+                f"{shown_pair.epsilon.bound:.4g}"
                 # Otherwise epsilon keeps its promise, and delta alone breaks it.
-                if worst.epsilon.bound > worst.level
-                else f"at level {worst.level:g}, delta is at least {worst.delta.bound:.3g}"
+                if shown_pair.epsilon.bound > shown_pair.level
+                else f"at level {shown_pair.level:g}, delta is at least "
+                f"{shown_pair.delta.bound:.3g}"
             )
         parts += [
             b.about for b in audit.behaviors if b.outcome is SideCheckOutcome.BROKEN

@@ -58,8 +58,8 @@ def value_list(text: str) -> list[Any]:
     except json.JSONDecodeError:
         return [part.strip() for part in text.split(",")]
     # One list in brackets is the list of values, not a single value.
-    alone = len(parsed) == 1 and isinstance(parsed[0], list)
-    values: list[Any] = parsed[0] if alone else parsed
+    is_one_list = len(parsed) == 1 and isinstance(parsed[0], list)
+    values: list[Any] = parsed[0] if is_one_list else parsed
     return values
 
 
