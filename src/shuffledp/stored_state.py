@@ -173,8 +173,8 @@ def _number(value: complex) -> complex | dict[str, str]:
 def _is_exact(kind: "np.dtype[Any]") -> bool:
     """Returns whether the bytes of this type determine its value, and the reverse."""
     # Longer floats are padded with bytes that mean nothing.
-    longest = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}
-    return kind.itemsize <= longest.get(kind.kind, 0)
+    widest_types = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}
+    return kind.itemsize <= widest_types.get(kind.kind, 0)
 
 
 def _array(value: "np.ndarray[Any, Any]") -> dict[str, Any]:

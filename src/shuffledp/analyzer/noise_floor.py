@@ -40,5 +40,5 @@ def noise_p_value(counts: NDArray[np.int64], means: Floats) -> float:
         raise InvalidInputError("Expected means of noise from 0.")
     # Published counts may be whole numbers of any size.
     known = np.minimum(counts, _LARGEST).astype(np.float64)
-    smallest = float(np.min(poisson.cdf(known, means)))
-    return min(counts.size * smallest, 1.0)
+    smallest_tail = float(np.min(poisson.cdf(known, means)))
+    return min(counts.size * smallest_tail, 1.0)

@@ -56,12 +56,12 @@ def option_positions(
             f"{unknown['text'][0]!r:.60}{others} in {_rows(unknown, first_row)}."
         )
     order = picked.select(pl.int_range(pl.len()).over("person")).to_series()
-    if order.len() and (highest := int(order.to_numpy().max())) >= most:
+    if order.len() and (last_order := int(order.to_numpy().max())) >= most:
         too_many = picked.filter(order >= most)
         up_to = "up to " if too_many["person"].n_unique() > 1 else ""
         raise InvalidInputError(
             f"Expected at most {most} answers of a person in column {column.name!r}, got "
-            f"{up_to}{highest + 1} in {_rows(too_many, first_row)}."
+            f"{up_to}{last_order + 1} in {_rows(too_many, first_row)}."
         )
     positions = np.full((column.len(), most), -1, dtype=np.int64)
     positions[picked["person"].to_numpy(), order.to_numpy()] = codes.to_numpy()

@@ -125,11 +125,11 @@ def _add_rows(table: Table, section: SummarySection) -> None:
     text = number_format(display, [row.spread for row in rows])
     # All estimates may be 0 or less: bars then have length 0.
     known = [row.estimate for row in rows if math.isfinite(row.estimate)]
-    longest = max([*known, 1e-12])
+    longest_bar = max([*known, 1e-12])
     names = printable_names([row.name for row in rows])
     for name, row in zip(names, rows, strict=True):
         error = [] if display.has_bar_column else [error_text(text, row.standard_error)]
-        bar = [Text(_bar(row.estimate / longest), style="cyan")]
+        bar = [Text(_bar(row.estimate / longest_bar), style="cyan")]
         table.add_row(
             Text(name),
             text(row.estimate),
