@@ -44,6 +44,6 @@ def usual_values(box: Any) -> list[Any] | None:
 
 
 @expecting("a box to promise a number as delta_local, if it has one")
-def promised_delta(box: Any) -> float:
+def guaranteed_delta(box: Any) -> float:
     """Returns the delta that a device promises with every level; 0 without one."""
     return float(getattr(box, "delta_local", 0.0))

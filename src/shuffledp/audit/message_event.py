@@ -26,7 +26,7 @@ from shuffledp.audit.scores import Score
 from shuffledp.types import Floats, Ints
 
 # (lower bounds of R(x)(S), upper bounds of R(x')(S)) -> least epsilon or delta.
-PromiseBound = Callable[[Floats, Floats], Floats]
+GuaranteeBound = Callable[[Floats, Floats], Floats]
 # Thresholds that are tried of each score; more of them in the tails.
 _THRESHOLDS = 200
 # Median count of an event that was not observed, under Jeffreys' prior.
@@ -58,7 +58,9 @@ class MessageEvent:
         return self.score.words(self.threshold, above=self.above)
 
 
-def promise_bounds(epsilon: float, delta: float) -> tuple[PromiseBound, PromiseBound]:
+def guarantee_bounds(
+    epsilon: float, delta: float
+) -> tuple[GuaranteeBound, GuaranteeBound]:
     """Returns the bounds of epsilon at this delta, and of delta at this epsilon."""
     return partial(epsilon_lower_bound, delta=delta), partial(
         delta_lower_bound, epsilon=epsilon
@@ -75,7 +77,7 @@ def choose_event(
     messages: Messages,
     other_messages: Messages,
     *,
-    proves: PromiseBound,
+    proves: GuaranteeBound,
     alpha: float,
     growth: float,
 ) -> MessageEvent:

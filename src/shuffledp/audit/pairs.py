@@ -20,8 +20,8 @@ from shuffledp.audit.confidence_bounds import (
 from shuffledp.audit.message_event import (
     MessageEvent,
     choose_event,
+    guarantee_bounds,
     learn_scores,
-    promise_bounds,
 )
 from shuffledp.audit.target import Target, as_array
 from shuffledp.randomness import Rng, check_order_rng
@@ -123,7 +123,7 @@ def _choose(plan: AuditPlan, learned: dict[_Cell, Messages]) -> list[_PairEvents
     """Chooses an event per ordered pair and statement, before any is counted."""
     chosen = []
     for level, epsilon in enumerate(plan.levels):
-        statements = promise_bounds(epsilon, plan.delta)
+        statements = guarantee_bounds(epsilon, plan.delta)
         for first, second in combinations(range(len(plan.values)), 2):
             first_messages, other = learned[level, first], learned[level, second]
             # Scores serve both orders, as events are on either side of a threshold.
@@ -187,7 +187,7 @@ def _pair(
 ) -> PairBounds:
     epsilon = plan.levels[choice.level]
     bounds = []
-    statements = promise_bounds(epsilon, plan.delta)
+    statements = guarantee_bounds(epsilon, plan.delta)
     for event, proves in zip(choice.events, statements, strict=True):
         counts = hits[event, choice.value], hits[event, choice.other]
         lower = probability_lower_bound(counts[0], plan.counted, plan.alpha)

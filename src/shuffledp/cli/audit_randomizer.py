@@ -11,7 +11,7 @@ import numpy as np
 
 from shuffledp.audit.audit_plan import plan_audit
 from shuffledp.audit.audit_result import AuditVerdict, RandomizerAudit
-from shuffledp.audit.device_targets import device_target, promised_delta, usual_values
+from shuffledp.audit.device_targets import device_target, guaranteed_delta, usual_values
 from shuffledp.audit.isolated_process import Send, run_isolated
 from shuffledp.audit.process_target import ProcessTarget
 from shuffledp.audit.randomizer import audit_randomizer
@@ -196,4 +196,4 @@ def _delta(delta: float | None, box: Target) -> float:
     if delta is not None:
         return delta
     # A command cannot be asked: it is held to pure privacy.
-    return promised_delta(box.box) if isinstance(box, CallableTarget) else 0.0
+    return guaranteed_delta(box.box) if isinstance(box, CallableTarget) else 0.0
