@@ -36,9 +36,9 @@ def check_population(
             "Expected rng to be numpy.random.default_rng(seed): populations are drawn in "
             f"simulations only; got {type(rng).__name__}."
         )
-    budgets, people = level_array(epsilons), np.asarray(counts)
-    check_budgets(budgets)
-    shape = (budgets.size, num_values)
+    epsilons, people = level_array(epsilons), np.asarray(counts)
+    check_budgets(epsilons)
+    shape = (epsilons.size, num_values)
     if people.shape != shape or people.dtype.kind not in "iu":
         raise InvalidInputError(
             f"Expected whole numbers of people for {shape[0]} levels and {shape[1]} "
@@ -51,7 +51,7 @@ def check_population(
         raise InvalidInputError(
             f"Expected from 0 to {MAX_USERS:g} people at every level."
         )
-    return people.astype(np.int64), budgets
+    return people.astype(np.int64), epsilons
 
 
 def draw_multinomials(

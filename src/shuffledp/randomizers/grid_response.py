@@ -197,7 +197,7 @@ class GridResponse(SetResponse):
     ) -> NDArray[np.object_]:
         """See `NumberRandomizer`: shape (levels, 3)."""
         numbers = float_array(values, "values")
-        people, budgets = check_population(
+        people, epsilons = check_population(
             counts, epsilons, num_values=numbers.size, rng=rng
         )
         check_values(numbers, self.low, self.high)
@@ -206,13 +206,17 @@ class GridResponse(SetResponse):
         below = np.minimum(np.floor(at), self.num_values - 2).astype(np.int64)
         up = rng.binomial(people, at - below)
         messages = np.arange(self.num_values)
-        sums = np.zeros((budgets.size, 3), dtype=np.object_)
-        for levels in batches(budgets.size, width=self.num_values):
-            holders = np.zeros((len(budgets[levels]), self.num_values), dtype=np.int64)
-            np.add.at(holders.T, below, (people - up)[levels].T)
-            np.add.at(holders.T, below + 1, up[levels].T)
-            sent = self._response.draw_support_counts(holders, budgets[levels], rng=rng)
-            sums[levels] = [exact_sums(messages, row) for row in sent]
+        sums = np.zeros((epsilons.size, 3), dtype=np.object_)
+        for level_part in batches(epsilons.size, width=self.num_values):
+            holders = np.zeros(
+                (len(epsilons[level_part]), self.num_values), dtype=np.int64
+            )
+            np.add.at(holders.T, below, (people - up)[level_part].T)
+            np.add.at(holders.T, below + 1, up[level_part].T)
+            sent = self._response.draw_support_counts(
+                holders, epsilons[level_part], rng=rng
+            )
+            sums[level_part] = [exact_sums(messages, row) for row in sent]
         return sums
 
     def check_messages(self, messages: Ints) -> None:
@@ -275,8 +279,8 @@ class GridResponse(SetResponse):
             at: In [0, k - 1], shape (values,).
             rounding: Variance of rounding, in steps squared, shape (values,).
         """
-        steps, budgets = self.num_values - 1, np.asarray(epsilons, dtype=np.float64)
-        gamma = drawn_blanket_probability(budgets, self.overlaps.inside)[:, None]
+        steps, epsilons = self.num_values - 1, np.asarray(epsilons, dtype=np.float64)
+        gamma = drawn_blanket_probability(epsilons, self.overlaps.inside)[:, None]
         # From the middle, in steps.
         away = at - steps / 2.0
         uniform = steps * (steps + 2) / 12.0

@@ -190,15 +190,15 @@ class AddedNoise(ABC):
                 range, or noise spreads over too many cells to be counted.
         """
         numbers = float_array(values, "values")
-        people, budgets = check_population(
+        people, epsilons = check_population(
             counts, epsilons, num_values=numbers.size, rng=rng
         )
-        self._check(numbers, budgets)
+        self._check(numbers, epsilons)
         grid_positions = positions(numbers, self.low, self.high, self.cells)
         points = draw_grid_points(grid_positions, people, self.cells, rng=rng)
-        sums = np.zeros((budgets.size, 3), dtype=np.object_)
+        sums = np.zeros((epsilons.size, 3), dtype=np.object_)
         for row, (level, starts) in enumerate(
-            zip(budgets.tolist(), points, strict=True)
+            zip(epsilons.tolist(), points, strict=True)
         ):
             for messages, often in self.draw_population(starts, level, rng=rng):
                 # As on devices: what is farther out is sent as the outermost cell.

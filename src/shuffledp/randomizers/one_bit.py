@@ -139,11 +139,11 @@ class OneBit(SetResponse):
                 range.
         """
         numbers = float_array(values, "values")
-        people, budgets = check_population(
+        people, epsilons = check_population(
             counts, epsilons, num_values=numbers.size, rng=rng
         )
         check_values(numbers, self.low, self.high)
-        gamma = drawn_blanket_probability(budgets, self.overlaps.inside)
+        gamma = drawn_blanket_probability(epsilons, self.overlaps.inside)
         ignoring = rng.binomial(people, gamma[:, None])
         ones = rng.binomial(ignoring, 0.5)
         ones += rng.binomial(people - ignoring, self._shares(numbers))
