@@ -82,12 +82,15 @@ class TargetUsers:
 
     def bounds(self, delta: float | None, epsilon: float | None) -> list[ProfileBounds]:
         """Returns the bounds for each target user; pure noise needs no computation."""
-        levels, pure = self.population.epsilons, self.randomizer.delta_local == 0.0
+        epsilons_local, pure = (
+            self.population.epsilons,
+            self.randomizer.delta_local == 0.0,
+        )
         bounds: dict[int, ProfileBounds] = {}
         for position in self.positions:
             if not pure:
                 continue
-            budget = total_budget(self.times, float(levels[position]))
+            budget = total_budget(self.times, float(epsilons_local[position]))
             # The total variation is at most half the budget: one this small is certified
             # at epsilon = 0.
             if budget <= _SILENT and delta is not None and budget <= delta:
@@ -175,8 +178,8 @@ class TargetUsers:
         """
         losses: dict[int, PartLosses] = {}
         for position in self.positions:
-            level = float(self.population.epsilons[position])
-            budget = total_budget(self.times, level)
+            epsilon_local = float(self.population.epsilons[position])
+            budget = total_budget(self.times, epsilon_local)
             pure = self.randomizer.delta_local == 0.0
             if pure and budget <= min(_SILENT, 1e-3 * delta):
                 # Noise only: the total variation is less than the budget, and charged.

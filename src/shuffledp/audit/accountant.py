@@ -207,7 +207,7 @@ def _compare(
     known = small.truth()
     if known is None:
         return None
-    exact, whole = known
+    exact_deltas, whole = known
     with expecting(
         "an accountant to be called with a randomizer, people and epsilon, and to answer "
         "with levels"
@@ -225,20 +225,24 @@ def _compare(
         except ShuffledpError:
             # A refusal states no bound that could be wrong.
             return _Comparison(False, None, None)
-    if not {budget for budget, _, _ in stated} <= set(exact):
+    if not {epsilon_local for epsilon_local, _, _ in stated} <= set(exact_deltas):
         raise InvalidInputError(
             "Expected an accountant to answer about people's levels."
         )
     examples, ratios = [], []
-    for budget, upper, lower in stated:
-        truth = exact[budget]
+    for epsilon_local, upper, lower in stated:
+        truth = exact_deltas[epsilon_local]
         # A table with merged outcomes gives a lower bound of the divergence only.
         if whole and truth > _RELATIVE:
             ratios.append(upper / truth)
         # Written this way round, the comparison counts NaN as wrong, too.
         if not upper >= truth * (1.0 - _RELATIVE) - _ABSOLUTE:
-            examples.append(WrongBound(small, budget, "upper", upper, truth, trial))
+            examples.append(
+                WrongBound(small, epsilon_local, "upper", upper, truth, trial)
+            )
         if whole and not lower <= truth * (1.0 + _RELATIVE) + _ABSOLUTE:
-            examples.append(WrongBound(small, budget, "lower", lower, truth, trial))
+            examples.append(
+                WrongBound(small, epsilon_local, "lower", lower, truth, trial)
+            )
     worst_example = max(examples, key=lambda example: example.ratio, default=None)
     return _Comparison(bool(stated), worst_example, min(ratios, default=None))

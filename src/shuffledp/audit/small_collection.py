@@ -83,8 +83,12 @@ def random_collection(rng: np.random.Generator) -> SmallCollection:
     size = int(rng.integers(2, _MOST_PEOPLE + 1))
     max_levels = min(_MOST_LEVELS, size)
     low, high = np.log(_LEVELS).tolist()
-    budgets = np.exp(rng.uniform(low, high, size=int(rng.integers(1, max_levels + 1))))
-    levels = sorted({float(f"{budget:.3g}") for budget in budgets.tolist()})
+    drawn_epsilons = np.exp(
+        rng.uniform(low, high, size=int(rng.integers(1, max_levels + 1)))
+    )
+    levels = sorted(
+        {float(f"{drawn_epsilon:.3g}") for drawn_epsilon in drawn_epsilons.tolist()}
+    )
     counts = 1 + rng.multinomial(
         size - len(levels), rng.dirichlet(np.ones(len(levels)))
     )

@@ -239,13 +239,23 @@ def _level(
         )
     first = levels[0]
     local = all(level.epsilon_local is not None for level in levels)
-    budgets = [level.epsilon_coalition for level in levels]
-    known = [budget for budget in budgets if budget is not None]
-    budget = sum_upward(known) if len(known) == len(budgets) else None
+    coalition_epsilons = [level.epsilon_coalition for level in levels]
+    known_epsilons = [
+        epsilon_coalition
+        for epsilon_coalition in coalition_epsilons
+        if epsilon_coalition is not None
+    ]
+    epsilon_coalition = (
+        sum_upward(known_epsilons)
+        if len(known_epsilons) == len(coalition_epsilons)
+        else None
+    )
     delta_coalition = sum_upward([level.delta_coalition for level in levels])
     rests_on: RestsOn = "composition"
     device_delta = (
-        math.inf if budget is None else divergence_of_budget(budget, upper[0])
+        math.inf
+        if epsilon_coalition is None
+        else divergence_of_budget(epsilon_coalition, upper[0])
     )
     # Also below the budget, where it alone keeps what is certified.
     if delta_coalition == 0.0 and device_delta <= upper[1]:
@@ -260,7 +270,7 @@ def _level(
         epsilon_central_lower=lower[0],
         delta_central=upper[1],
         delta_central_lower=lower[1],
-        epsilon_coalition=budget,
+        epsilon_coalition=epsilon_coalition,
         delta_coalition=min(delta_coalition, 1.0),
         rests_on=rests_on,
         quantile=first.quantile,

@@ -104,13 +104,13 @@ def epsilon_of_budget(budget: float, delta: float) -> float:
     )
 
 
-def total_budget(times: int, level: float) -> float:
+def total_budget(times: int, epsilon_local: float) -> float:
     """Returns the budget of `times` reports, rounded upward.
 
     >>> total_budget(10, 0.5)
     5.0
     """
-    return rounded_up(times * Fraction(level))
+    return rounded_up(times * Fraction(epsilon_local))
 
 
 def losses_of(
@@ -134,18 +134,21 @@ def losses_of(
 
 
 def after_times(
-    randomizer: LocalRandomizer, level: float, losses: LossDistribution, times: int
+    randomizer: LocalRandomizer,
+    epsilon_local: float,
+    losses: LossDistribution,
+    times: int,
 ) -> Profile:
     """Returns the certified profile of a level after `times` collections.
 
     Args:
         randomizer: Randomizer that the devices run.
-        level: The local budget of one report.
+        epsilon_local: The local budget of one report.
         losses: Loss distribution of one shuffle.
         times: Number of collections: rounds times coordinates.
     """
     parts = randomizer.changes > 1 and randomizer.delta_local == 0.0
-    budget = total_budget(times, level) if parts else math.inf
+    budget = total_budget(times, epsilon_local) if parts else math.inf
     return ComposedProfile(losses, times * randomizer.changes, budget).delta
 
 
