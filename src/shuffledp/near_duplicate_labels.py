@@ -141,7 +141,7 @@ def spelling_warnings(names: Iterable[str], subject: str) -> tuple[str, ...]:
 
 
 def _folded(name: str) -> str:
-    """Returns what names of one spelling have in common, whatever their case."""
+    """Returns a key that names of one spelling share, whatever their case."""
     text = "".join(letter for letter in name if not is_ignorable(letter))
     # Folding may undo a normal form, and a form may need folding: twice is enough.
     for _ in range(2):
@@ -150,7 +150,7 @@ def _folded(name: str) -> str:
 
 
 def _look(name: str) -> str:
-    """Returns what names have in common that look alike."""
+    """Returns a key that names share which look alike."""
     if name.isascii():
         return _folded(name)
     # Before case is folded: capitals of other scripts look like other letters than small

@@ -50,7 +50,7 @@ def read_certificate(record: object) -> Guarantee:
 
 
 def _other(given: object) -> str:
-    """Returns which format a file has, and what to do about it, to end a sentence."""
+    """Returns a file's format, and the remedy, to end a sentence."""
     family, _, _ = FORMAT.rpartition("-")
     if not isinstance(given, str) or not given.startswith(f"{family}-"):
         return ""

@@ -123,7 +123,7 @@ class Guarantee:
 
     @property
     def coalition(self) -> tuple[str, ...]:
-        """What shuffler and analyst learn together, in a sentence."""
+        """The guarantee against shuffler and analyst together, in a sentence."""
         note = coalition_note(self.statements)
         # Where nothing is promised, a caution says so.
         return () if note is None else (note,)

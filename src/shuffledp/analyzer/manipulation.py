@@ -1,4 +1,4 @@
-"""How far dishonest people can move an estimate that adds up what reports contribute.
+"""Limits of how far dishonest people can move an estimate that adds up reports.
 
 A dishonest person sends any report that the analyst accepts. Where an estimate is a
 constant plus the sum of what reports contribute, replacing one report by another moves it

@@ -1,4 +1,4 @@
-"""Whether published counts can hold the noise that devices draw.
+"""Test that published counts are large enough to hold the noise that devices draw.
 
 A count is the messages of answers and those of noise: it is no smaller than its noise
 alone. With Poisson noise of mean mu_b in bucket b, whatever people answered,

@@ -167,7 +167,7 @@ def _run() -> Any:
 
 
 def _hint(error: click.NoSuchOption) -> str:
-    """Returns what to write instead of an option of earlier versions, or ""."""
+    """Returns the successor of an option of earlier versions, or ""."""
     replacement, value, hint = _FORMER.get(error.option_name, ("", "", ""))
     for option in error.ctx.command.params if error.ctx else []:
         if replacement in option.opts and value in (option.metavar or ""):

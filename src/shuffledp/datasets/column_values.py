@@ -168,7 +168,7 @@ def _numbers(column: pl.Series, what: str) -> pl.Series:
 
 
 def wanted_number(what: str, column: pl.Series) -> str:
-    """Returns what is expected in a column that does not hold numbers.
+    """Returns the expectation of a column that does not hold numbers, for errors.
 
     Args:
         what: Such as "a finite number".

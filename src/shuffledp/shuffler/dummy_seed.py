@@ -49,7 +49,7 @@ class DummySeed:
 
         Args:
             secret: 32 bytes.
-            commitment: What the shuffler published before.
+            commitment: Published before by the shuffler.
 
         Raises:
             DataError: If the commitment is another secret's.

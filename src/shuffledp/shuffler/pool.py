@@ -1,8 +1,8 @@
 """Shuffle of all messages of all reports in one pool.
 
 Reports of a pool have equally many messages, dummies among them; loose reports have none,
-and different numbers of messages. What leaves the shuffle reveals neither which messages
-came from the same person, nor how many of them did, nor their levels.
+and different numbers of messages. Shuffled messages reveal neither which of them came from
+the same person, nor how many did, nor their levels.
 """
 
 from dataclasses import replace

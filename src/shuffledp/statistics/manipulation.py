@@ -1,4 +1,4 @@
-"""What a summary says of manipulation: how far dishonest people can move its numbers."""
+"""Statements of a summary on how far dishonest people can move its numbers."""
 
 import math
 from collections.abc import Callable

@@ -35,7 +35,7 @@ class PlannedProtocol(Certifiable, Protocol):
         ...
 
     def estimate(self, seen: Seen, people: ChoiceCounts) -> Any:
-        """Estimates what is asked."""
+        """Estimates the numbers that a survey asks for."""
         ...
 
     def manipulation(self, people: ChoiceCounts, num_liars: int) -> Any:

@@ -97,7 +97,7 @@ class CountsParameters:
         honest: H, how many honest people together add the noise of the groups; 1 where
             the shuffler adds it.
         size: Messages of a report where noise is Poisson or geometric: answers, noise, of
-            which what does not fit is cut, and dummies. None if sizes vary with the
+            which messages that do not fit are cut, and dummies. None if sizes vary with the
             noise, or slots fix them.
         meaning: Of the buckets, as a text for the identity: reports of other questions
             with equally many buckets are refused. None if nothing is said.

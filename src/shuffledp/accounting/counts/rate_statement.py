@@ -1,6 +1,6 @@
 """Guarantees of people who send answers among noise, each at the rate of a target.
 
-What is certified depends on a person's rate alone: each rate is answered once. If devices
+A certificate depends on a person's rate alone: each rate is answered once. If devices
 randomize answers before they are sent, the budget of that bounds what anybody sees, the
 analyst, too: the smaller of both bounds is certified.
 """
@@ -51,7 +51,7 @@ def certify_rates(
     """Answers a query.
 
     Args:
-        query: What is asked.
+        query: Delta or epsilon, and the targets that are certified.
         people: Central epsilons that people chose, in the place of levels.
         rates: Probability to send an answer, of each of them, shape (targets,).
         changes: Answers of a person in all collections together.
@@ -119,7 +119,7 @@ def losses_of_rates(
     """Returns the losses of each target's messages: see `ComposableExposure`.
 
     Args:
-        query: What is asked.
+        query: Delta or epsilon, and the targets that are certified.
         delta: About the divergence that is asked for.
         rates: Probability to send an answer, of each target, shape (targets,).
         losses_of: Returns both ends for people of a rate, and their losses.
@@ -144,7 +144,7 @@ def pairs_of_rates(
     """Returns the attacked pairs of each target's messages: see `ComposableExposure`.
 
     Args:
-        query: What is asked.
+        query: Delta or epsilon, and the targets that are certified.
         delta: About the divergence that is asked for.
         rates: Probability to send an answer, of each target, shape (targets,).
         profile_of: Returns the profile of messages that are drawn exactly, for a rate.
@@ -170,7 +170,7 @@ def _budget(query: AccountingQuery, local_epsilon: float | None) -> float:
 
 
 def _nothing(query: AccountingQuery) -> Ends:
-    """Returns what is known where what is sent has no proven bound, and no attack."""
+    """Returns the trivial ends, of messages without a proven bound or an attack."""
     if query.delta is not None:
         return (math.inf, 0.0), (query.delta, query.delta)
     epsilon = query.epsilon or 0.0
@@ -180,7 +180,7 @@ def _nothing(query: AccountingQuery) -> Ends:
 def _with_device(
     ends: Ends, rests_on: RestsOn, query: AccountingQuery, budget: float
 ) -> tuple[Ends, RestsOn]:
-    """Returns the ends where a budget of devices decides, if it does, and what decides."""
+    """Returns the ends, from the devices' budget if it decides, and the kind of bound."""
     (epsilon, attacked), (delta, attacked_delta) = ends
     if query.delta is not None:
         device = epsilon_of_budget(budget, query.delta), delta

@@ -5,7 +5,7 @@ those of people. With p = decay and c = dummies,
 
     P(U = u) = p^{|u - c|} / (sum over j of p^{|j|}, |j| <= c),    u = 0, ..., 2 c.
 
-So U is never negative, and c in the mean, which the analyst subtracts: what is left is
+So U is never negative, and c in the mean, which the analyst subtracts: the remainder is
 discrete Laplace noise without its far tails. One + more turns the probability of u into
 that of u - 1: the ratio is p for u = 1, ..., c, 1 / p for u = c + 1, ..., 2 c, 0 at u = 0,
 and infinite at u = 2 c + 1. That is the whole pair: four outcomes.
@@ -154,7 +154,7 @@ def is_from_shuffler(
 
     Raises:
         InvalidInputError: If it adds that of some groups only, or if devices were to
-            divide or fill up what the shuffler adds.
+            divide or fill up the shuffler's noise.
     """
     by_shuffler = [isinstance(each, ShufflerNoise) for each in noise]
     if not any(by_shuffler):

@@ -18,7 +18,7 @@ post-processing. So each bucket has the noise of that many slots, a compound bin
 number of + and of -.
 
 *The distribution* of D = (+ minus -) and V = (number of -) is the inverse of its
-characteristic function (1 + h)^m, by a fast Fourier transform. What is beyond the range
+characteristic function (1 + h)^m, by a fast Fourier transform. Mass beyond the range
 wraps around; that and rounding errors (`jump_transform`) are `missing`.
 
 *The attack* shows two buckets' D, whose joint distribution with all dependence is another

@@ -78,13 +78,13 @@ def _normalized(
     What rounding upward adds to either total is taken from the smallest losses, up to some
     loss l. At epsilons from l on, the divergence stays. Below, that of P from Q is
     1 - e^epsilon Q(all), and 1 - Q(all) is at least the divergence of Q from P at -l.
-    What P lacks then is infinite.
+    The mass that P lacks then is infinite.
     """
     ratios = np.exp(-width * (first_cell + np.arange(masses.size, dtype=np.float64)))
     masses, infinite = masses.copy(), min(infinite, 1.0)
 
     def excess(index: int) -> float:
-        """Returns what the masses from this one on, and the infinite one, exceed 1 by."""
+        """Returns the excess over 1 of the masses from this one on and the infinite one."""
         above = masses[index:]
         in_p = math.fsum([*above.tolist(), infinite, -1.0])
         in_q = math.fsum([*(above * ratios[index:]).tolist(), -1.0])

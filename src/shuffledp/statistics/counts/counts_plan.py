@@ -25,7 +25,7 @@ _MOST_CATEGORIES = 256
 
 @dataclass(frozen=True, eq=False)
 class CountsPlan:
-    """Designs in order of error, and what others would reach.
+    """Designs in order of error, and the errors that others would reach.
 
     Attributes:
         wish: The requirements.

@@ -19,7 +19,7 @@ _MOST_LEVELS = 4
 
 
 def counts_plan_tables(plan: CountsPlan) -> RenderableType:
-    """Returns a table of designs, and one of what others would reach."""
+    """Returns a table of designs, and one of errors that others would reach."""
     return Group(
         _designs(plan),
         _yardsticks(plan),

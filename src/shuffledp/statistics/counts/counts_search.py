@@ -59,7 +59,7 @@ class CountsDesign:
 
     Attributes:
         name: Of the noise.
-        protocol: What devices run.
+        protocol: Of the devices.
         standard_error: Predicted, of a bucket's number of people.
         guarantee: Of each target, after the shuffle.
         hashed: The questionnaire if buckets are hashed, which also estimates: see

@@ -31,7 +31,7 @@ from shuffledp.types import Floats, Ints
 
 @dataclass(frozen=True)
 class FormGroup:
-    """Buckets of a group, and what they are made of.
+    """Buckets of a group, and the answers that they stand for.
 
     Attributes:
         cells: Coordinates (question, width, buckets).

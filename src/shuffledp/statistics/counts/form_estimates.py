@@ -1,4 +1,4 @@
-"""What is estimated of each question of a form: shares, quantiles and means.
+"""Estimates of each question of a form: shares, quantiles and means.
 
 The estimates are those of a questionnaire, from counts of the same buckets.
 """

@@ -144,7 +144,7 @@ def compared_protocols(
     modes: Sequence[Mode],
     on_step: Callable[[str], None] = lambda _step: None,
 ) -> tuple[list[CollectionDesign], list[str]]:
-    """Returns designs in any order, and what was left out.
+    """Returns designs in any order, and why others were left out.
 
     Args:
         wish: Levels or targets, people, delta.

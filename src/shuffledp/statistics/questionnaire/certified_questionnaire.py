@@ -44,7 +44,7 @@ def certified_questionnaire(
     max_messages: int | None = None,
     on_step: Callable[[str], None] = lambda _step: None,
 ) -> tuple[str, Questionnaire, Guarantee]:
-    """Returns noise by its name, what devices run, and its certificate.
+    """Returns the name of the noise, the questionnaire, and its certificate.
 
     Errors to expect are left to `plan_questionnaire`, whose arguments and exceptions these
     are: of a million categories they take longer than all the rest.

@@ -1,4 +1,4 @@
-"""How far dishonest people move sums of coefficients, and ratios of two such sums."""
+"""Shifts of sums of coefficients, and of ratios of two, by dishonest people."""
 
 import numpy as np
 

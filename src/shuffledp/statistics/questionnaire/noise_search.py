@@ -1,6 +1,6 @@
 """The search for the smallest noise of all groups together that keeps a target.
 
-Sizes are searched with an approximation; what it finds is then certified.
+Sizes are searched with an approximation; its result is then certified.
 """
 
 import math
@@ -35,7 +35,7 @@ class NoiseSearch:
     """A search for the smallest noise that keeps a target.
 
     Attributes:
-        questions: What is asked.
+        questions: Of the questionnaire.
         people: How many people ask for each target.
         delta: Of the targets.
         honest: People who surely add noise.

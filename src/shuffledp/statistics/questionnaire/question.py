@@ -248,7 +248,7 @@ class Question(Protocol):
         ...
 
     def estimate(self, counts: QuestionCounts) -> QuestionEstimate:
-        """Returns estimates of what is asked.
+        """Returns estimates of the numbers that are asked for.
 
         Args:
             counts: Of the question's groups.

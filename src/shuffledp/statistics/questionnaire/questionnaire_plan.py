@@ -38,7 +38,7 @@ class QuestionnairePlan:
 
     Attributes:
         name: Of the noise.
-        questionnaire: What devices run.
+        questionnaire: Of the devices, with its noise.
         guarantee: Of each target, after the shuffle.
         expected: Estimates of every question if answers are spread evenly over buckets;
             only their standard errors are of use.
