@@ -30,6 +30,7 @@ from shuffledp.population import Population
 
 # Order of magnitude of delta where no attack gives one.
 _USUAL_DELTA = 1e-12
+# Near the smallest normal number, 2e-308: digits are lost below.
 _SMALLEST = 1e-290
 # If certificate and attack differ by more than this factor, other covers are tried.
 _WEAK = 100.0

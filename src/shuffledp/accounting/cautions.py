@@ -15,7 +15,9 @@ from shuffledp.format_number import plain
 LARGEST_SEEN = 10.0
 # With as many as ten people on earth for each: a device that sends what it was given.
 LARGEST_LOCAL = 20.0
+# Messages e^100 times as likely mean the same as any larger level.
 _LARGEST_NAMED = 100.0
+# Conventions, not theorems: certificates of fewer people hold as well.
 FEW_PEOPLE = 100
 FEW_AT_A_LEVEL = 10
 # More levels than this are not named one by one.

@@ -14,6 +14,7 @@ from shuffledp.errors import CertificationError
 
 # So few that answers are short, and the same on every machine.
 _DIGITS = 6
+# In the place of a bound of 0, as its logarithm is taken.
 _TINY = 1e-320
 # Steps away from a guess: at least, as a logarithm, and where the guess is bad.
 _SHORTEST, _FIRST_FACTOR, _LONGEST = 2e-7, 1.05, 0.7

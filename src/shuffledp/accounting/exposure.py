@@ -140,6 +140,8 @@ class SingleMessages:
             computed = targets.bounds(query.delta, query.epsilon)
             bounds |= dict(zip(positions, computed, strict=True))
             hiding_populations |= dict.fromkeys(positions, targets.population)
+        # Against shuffler and analyst together no one hides anyone: devices alone
+        # count.
         coalition = {
             index: coalition_bound(
                 self.randomizer,
@@ -154,6 +156,8 @@ class SingleMessages:
                 epsilon_coalition=coalition[index][0],
                 delta_coalition=coalition[index][1],
                 count=int(query.counts[index]),
+                # Absent people may be of any level, so that they are taken from those
+                # who hide it.
                 hides_among=max(hiding_populations[index].num_users - query.absent, 1),
                 epsilon_central=bounds[index].upper[0],
                 epsilon_central_lower=bounds[index].lower[0],
@@ -199,6 +203,8 @@ class SingleMessages:
                     self.randomizer,
                     population,
                     list(positions.values()),
+                    # Stratified populations may be smaller than the number of absent
+                    # people.
                     min(query.absent, population.num_users - 1),
                     self.times(query),
                 ),

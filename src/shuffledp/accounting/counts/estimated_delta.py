@@ -19,10 +19,13 @@ from shuffledp.accounting.counts.poisson_pair import (
 )
 from shuffledp.types import Floats
 
+# Estimates decide where a search begins, not what it returns: coarse sums are enough.
 _NODES = 400
 _RANGE = 13.0
 _LEAST = 1e-12
+# In the place of 0, as logarithms are taken.
 _TINY = 1e-300
+# Its square is finite.
 _LARGEST_RATIO = 1e100
 # Logarithms of the means between which is searched: larger windows fit nowhere.
 _LOW, _HIGH = math.log(SMALLEST_MEAN) - 1.0, math.log(LARGEST_MEAN) + 1.0

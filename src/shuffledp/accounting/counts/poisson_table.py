@@ -144,6 +144,7 @@ class PoissonTable:
             cap: Noise messages that a report holds.
             num_honest: People who really send their noise.
         """
+        # Counted twice: a mean per person is rounded two times (see above).
         draws = 2 * (cap + len(self.groups))
         return (
             cut_probability(messages, cap, num_honest) <= self.cut
@@ -222,6 +223,7 @@ def make_poisson_table(
     goal = (1.0 - 2.0 * MARGIN) * delta
     # The number of answers in buckets of noise 1 that tell about as much.
     times = max(round(sum(math.sqrt(most) for _, most in groups)), 1)
+    # Only groups of different noise are estimated roughly: others need no steps.
     is_mixed = len(set(_means(groups, 1.0))) > 1
 
     def nearer(noise: float, rate: float, target: float) -> float:

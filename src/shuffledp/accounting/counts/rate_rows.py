@@ -15,6 +15,7 @@ from shuffledp.accounting.counts.report_bounds import ReportBounds
 from shuffledp.accounting.epsilon_solver import round_down, round_up
 from shuffledp.errors import CertificationError, InvalidInputError
 
+# Every party of a task reads and checks all rows.
 MAX_ROWS = 64
 # Part of delta that is left for the rounding of other machines and of other searches.
 MARGIN = 0.01
@@ -25,6 +26,7 @@ COIN_ERROR = 1e-6
 _RATIO, _MOST_ROWS = 1.6, 12
 # Up to this many targets, the noise at which each sends everything has a row.
 _FEW_TARGETS = 8
+# Rates fall by 0.3% until one is certified, and by 17% at most.
 _STEP, _MOST_STEPS = 0.997, 60
 
 

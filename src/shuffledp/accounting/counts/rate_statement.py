@@ -26,6 +26,7 @@ from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.population import Population
 
+# Windows of wide noise leave out tails of 1e-50 and 1e-45: far less than this.
 LEAST_DELTA = 1e-30
 
 # Answers that change in all collections together.

@@ -32,10 +32,12 @@ from shuffledp.accounting.epsilon_solver import (
 from shuffledp.accounting.rounds.part_losses import Kinds, PartLosses
 from shuffledp.errors import CertificationError, InvalidInputError
 
+# Its exponential stays finite after a few factors: doubles end at e^709.
 LARGEST_EPSILON = 600.0
 
 # Its exponential is a finite number.
 _LARGEST_EXPONENT = 700.0
+# Of an exponential and a few products: four units in the last place.
 _ROUNDING = 1e-15
 # Where truncation costs no more than this part of a bound, smaller epsilons gain nothing.
 _NOTHING_PAID = 1e-9

@@ -47,6 +47,7 @@ from shuffledp.types import Complexes, Floats
 
 # Jumps per slot of a bucket: (1 + h)^m then stays away from 0.
 _MOST_PER_SLOT = 0.25
+# As complex numbers, 256 MB.
 _MOST_CELLS = 2**24
 # Cells with less are left out: their errors exceed them.
 _SMALL = 1e-17

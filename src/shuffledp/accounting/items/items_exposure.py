@@ -103,6 +103,8 @@ class ItemsAmongPoisson:
         """See `ComposableExposure`."""
 
         def losses_of(rate: float, near: AccountingQuery) -> tuple[ReportBounds, Kinds]:
+            # The same profile serves bounds and losses, so that both drop the same
+            # tails.
             ideal = self._ideal(rate, near)
             return self._with_draws(ideal, near), ideal.kinds
 
@@ -123,6 +125,7 @@ class ItemsAmongPoisson:
         times = self._times(query)
         mean = blanket_mean(self.blanket, self.num_items, self._honest(query))
         delta = query.delta
+        # An epsilon was given: the delta to come is estimated.
         if delta is None:
             # Only how much may be dropped depends on it.
             near = max(query.epsilon or 0.0, 1e-3)
@@ -147,6 +150,7 @@ class ItemsAmongPoisson:
         """Returns a bound of the probability that a report is cut in any collection."""
         cap = self.report_size - self.set_size
         once = cut_probability(self.blanket, cap, self._honest(query))
+        # A union bound over collections.
         return min(self._times(query) * once, 1.0)
 
     def _drift(self, query: AccountingQuery) -> float:

@@ -83,8 +83,11 @@ class NoiseTable:
             InvalidInputError: If the table does not show it.
         """
         stated = (plan.num_items, plan.set_size, plan.targets, plan.noise)
+        # Rates were certified for these numbers alone; nothing is known of other noise.
         if stated != (self.num_items, self.set_size, self.targets, "poisson"):
             raise InvalidInputError("Expected a plan for the rule's items and targets.")
+        # More noise than a row has only helps: the last row below proves the most
+        # rates.
         row = self.row_below(num_honest * plan.blanket) if num_honest >= 1 else None
         if row is None:
             raise InvalidInputError(
@@ -151,8 +154,11 @@ def make_noise_table(
             cut=cut,
             coin_error=COIN_ERROR,
         )
+        # The table is proven again on other machines, whose roundings may differ.
         return certified <= (1.0 - MARGIN) * delta
 
+    # Estimates aim below the delta that rates must keep, so that most are certified
+    # at once.
     goal = (1.0 - 2.0 * MARGIN) * delta
     noise, rates = find_rows(
         targets,

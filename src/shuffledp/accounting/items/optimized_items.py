@@ -26,6 +26,7 @@ from shuffledp.accounting.items.report_sizing import keeps_targets, sized
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.population import Population
 
+# A search certifies a rate for each target at each blanket.
 MAX_TARGETS = 64
 
 
@@ -100,6 +101,7 @@ def optimize_items(
         max_blanket = search.blanket_for(max_messages)
     blanket, limited = search.best(max_blanket)
     probabilities = search.send_probabilities(blanket)
+    # If all people send all they hold, no neighboring blanket can do better.
     if min(probabilities) < 1.0:
         blanket, probabilities = search.improved(blanket, probabilities, max_blanket)
     parameters = sized(

@@ -19,6 +19,7 @@ from shuffledp.errors import CertificationError
 _USUAL_DELTA, _LEAST_DELTA = 1e-12, 1e-290
 # Another delta is tried if the first guess is farther off than by this factor.
 _FAR_OFF = 10.0
+# From the second trial on the guess is a certified bound: few are needed.
 _TRIALS = 3
 
 # Epsilon and delta.
@@ -81,6 +82,8 @@ class Part:
 
     def query(self, query: AccountingQuery) -> AccountingQuery:
         """Returns the query to this protocol alone."""
+        # A protocol that is listed twice runs twice per round, with randomness of its
+        # own.
         return replace(query, rounds=query.rounds * self.times)
 
 
@@ -110,6 +113,8 @@ class JointExposure:
         speakers: dict[str, list[str]] = {}
         for part in self.parts:
             for sentence in of(part):
+                # In the order of the protocols, so that certificates of one collection
+                # are equal texts.
                 speakers.setdefault(sentence, []).append(part.name)
         return tuple(
             f"In each protocol: {sentence}"
@@ -179,6 +184,7 @@ class JointExposure:
             delta: About the size of the divergence that is asked for.
             with_attacks: Whether to bound the profile from below, too.
         """
+        # Each protocol may drop tails for its part of delta.
         share = max(delta / len(self.parts), _LEAST_DELTA)
         losses = [
             part.exposure.part_losses(part.query(query), delta=share)
@@ -211,6 +217,7 @@ class JointExposure:
             # How much may be dropped depends on the delta that comes out.
             bounds = self.bounds(level, about, with_attacks=True)[index]
             smallest_upper = min(smallest_upper, bounds.delta(epsilon))
+            # Every trial's bounds hold: the best of all is kept.
             lower = max(lower, bounds.attacked_delta(epsilon))
             if (
                 about / _FAR_OFF <= smallest_upper <= about * _FAR_OFF

@@ -37,6 +37,7 @@ _NEGLIGIBLE = 1e-3
 _SMALLEST = 1e-290
 # For deltas below that: no bound of one shuffle is smaller.
 _LEAST = 1e-306
+# No ceiling is looked for beyond: e^epsilon is infinite from 710 on.
 _MOST_EPSILON = 1e6
 
 

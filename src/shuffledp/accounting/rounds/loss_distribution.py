@@ -27,6 +27,7 @@ _FARTHEST = 600.0
 _COLLINEAR = 1e-9
 # Covers the rounding of a difference of two slopes, as a part of their sum.
 _SLOPES = 1e-13
+# Masses near the smallest normal number would lose digits.
 _LEAST_MASS = 1e-290
 # Totals of P and Q that differ by more are not rounding. What differs multiplies, over
 # MOST_SHUFFLES of them, the infinite part by less than 1 + _ROOM.

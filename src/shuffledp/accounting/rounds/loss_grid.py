@@ -16,6 +16,7 @@ from shuffledp.accounting.rounds.loss_distribution import LossDistribution
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats
 
+# 80 MB of masses.
 MAX_POINTS = 10**7
 _ULP = 2.3e-16
 

@@ -19,6 +19,7 @@ from shuffledp.accounting.sums.grouping import MAX_GROUPS, grouped_blocks
 from shuffledp.accounting.sums.rounding import sum_rounding
 from shuffledp.types import Complexes, Floats, Ints
 
+# Orders 2 to 6 of the logarithm's series; around a group's mean there is no first one.
 _TERMS = 5
 # Below this variance, draws near 1/2 are not grouped; there are few of them.
 _FEW = 1000.0

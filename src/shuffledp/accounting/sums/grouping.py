@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shuffledp.types import Floats
 
+# Narrower groups need fewer terms of a series, and each takes a column of its sums.
 MAX_GROUPS = 64
 
 # Levels at a time, which stay in a processor's cache.
