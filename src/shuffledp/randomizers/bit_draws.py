@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shuffledp.randomness import Rng, bernoulli_draws, random_words, stream_of
 from shuffledp.types import Floats
 
+# Four bits per random word: one in 2^16 needs more digits of its probability.
 _DIGITS = 16
 _PER_WORD = 64 // _DIGITS
 

@@ -114,6 +114,7 @@ class BucketMessages:
             raise InvalidInputError("Expected answers of at least one person.")
         first = 0
         for group in self.groups:
+            # Sorted, equal buckets are neighbors; no answer, -1, may be repeated.
             rows = np.sort(array[:, first : first + group.most], axis=1)
             first += group.most
             if rows[:, 0].min() < -1 or rows[:, -1].max() >= group.buckets:
@@ -168,6 +169,7 @@ class BucketMessages:
 
     def _randomize(self, array: Ints, rates: Floats, *, rng: Rng) -> Ints:
         n, first, offset = array.shape[0], 0, 0
+        # Every jump sends a message: those beyond the cap would not fit.
         most_jumps = MOST_JUMPS if self.cap is None else self.cap
         sent, rows, codes = [], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for group in self.groups:
@@ -192,6 +194,8 @@ class BucketMessages:
 
 def _filled(sent: Ints, rows: Ints, codes: Ints, messages: BucketMessages) -> Ints:
     """Returns reports with these noise messages behind the answers."""
+    # Stable: messages that do not fit are those drawn last, not those of some sign or
+    # bucket.
     order = np.argsort(rows, kind="stable")
     rows, codes = rows[order], codes[order]
     counts = np.bincount(rows, minlength=sent.shape[0])
@@ -200,6 +204,7 @@ def _filled(sent: Ints, rows: Ints, codes: Ints, messages: BucketMessages) -> In
     width = messages.report_size
     if width is None:
         width = messages.most + int(counts.max(initial=0))
+    # One type for a protocol, whatever was drawn: reports of parts fit together.
     kind = np.int32 if messages.dummy < 2**31 else np.int64
     reports = np.full((sent.shape[0], width), messages.filler, dtype=kind)
     reports[:, : messages.most] = sent

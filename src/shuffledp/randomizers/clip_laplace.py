@@ -40,6 +40,7 @@ from shuffledp.randomizers.sampled_cells import MessageCounts, draw_cell_counts
 from shuffledp.randomness import Rng, stream_of
 from shuffledp.types import Floats, Ints
 
+# Level 0 is certified as this one, which only tells more: rates divide masses.
 _SMALLEST = 1e-12
 
 

@@ -25,6 +25,7 @@ from shuffledp.cover import Attack, Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 
+# Level 0 is certified as this one, which only tells more.
 _SMALLEST = 1e-300
 
 
