@@ -183,6 +183,7 @@ def plan_counts(
         num_honest=num_honest,
         buckets=buckets,
         most=most,
+        # Noise is sized for the smallest target; people of larger ones send more often.
         epsilon=float(people.epsilons[0]),
         max_messages=max_messages,
     ):
@@ -192,6 +193,7 @@ def plan_counts(
         except CertificationError as error:
             left_out.append(f"{family.name}: {error}")
             continue
+        # Found sizes are rounded: a limit that is met exactly is not exceeded.
         if design.messages > max_messages + 1e-9:
             left_out.append(
                 f"{family.name}: {design.messages:.3g} messages per report."
@@ -213,6 +215,7 @@ def plan_counts(
             f"{max_messages:,} messages. {' '.join(left_out)} More people, larger targets "
             "or larger reports may do."
         )
+    # All keep the same targets: the error alone decides.
     designs.sort(key=lambda design: design.standard_error)
     single = None
     is_hashed = any(design.hashed is not None for design in designs)
@@ -264,6 +267,8 @@ def _name(single: CollectionDesign) -> str:
 
 def _share(share: float | None, buckets: int, most: int) -> float:
     if share is None:
+        # Equally common answers; of a single bucket, the share with the largest
+        # variance.
         return most / buckets if buckets > 1 else 0.5
     if not 0.0 <= share <= 1.0:
         raise InvalidInputError(f"Expected a share from 0 to 1, got {share:g}.")

@@ -112,6 +112,7 @@ class CountsPlanRule:
             if counts is None:
                 return None
             errors = np.concatenate(counts.predicted_errors(people, shares))
+            # The mean over all answers: no question is preferred.
             return float(np.mean(errors**2)), counts.identity
 
         return best_plan(self.table, minimum, plan_of)
@@ -133,6 +134,8 @@ class CountsPlanRule:
             ),
             self.terms.targets,
             rates,
+            # Noise is made for fewer people than have to send it, so that some may drop
+            # out.
             num_honest - spare,
             size,
         )

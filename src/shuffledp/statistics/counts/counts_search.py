@@ -44,6 +44,7 @@ _NEAR = 1e-5
 # A probability to send is known to this; between two with a delta farther below the goal
 # than the logarithm _FAR, no line leads to it.
 _RATE_STEP, _FAR = 2.0**-14, -6.0
+# In the place of 0, as logarithms are taken.
 _LEAST_DELTA = 1e-300
 _MOST_STEPS = 40
 # Steps by a fifth at first; where these do not end the answer is far, and each doubles.

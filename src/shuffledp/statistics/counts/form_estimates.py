@@ -60,6 +60,7 @@ def share_labels(
     """
     before = ""
     if len(questions) > 1 and not isinstance(asked, AskedCombination):
+        # In a form of one question its text stands above the table.
         before = f"{asked.text}: "
     if isinstance(asked, AskedQuestion):
         return tuple(before + option for option in asked.options)
@@ -98,6 +99,7 @@ def estimate_entry(
         quantiles = partial(_quantile_rows, asked, distribution)
         return EntryEstimate(distribution, quantiles)
     if isinstance(asked, AskedNumber):
+        # Any valid name does: rows are named after the question of the form.
         digits = NumberQuestion(
             "number", asked.low, asked.high, len(asked.levels), asked.skippable
         )

@@ -40,6 +40,7 @@ def _group(group: CountGroup, num_honest: int) -> BucketGroup:
     weights, plus, minus = weights[order], plus[order], minus[order]
     per_person = group.buckets * jumps.total / num_honest
     slots = noise.slots // num_honest if isinstance(noise, SlotNoise) else 0
+    # With slots it is the probability that a slot holds a jump, which is at most 1.
     mean = per_person / slots if slots else per_person
     if slots and mean > 1.0:
         raise InvalidInputError(
@@ -78,6 +79,8 @@ def draw_noise(
         return drawn
     if isinstance(noise, GeometricNoise):
         shape = noise.surplus * factor
+        # Shares of independent people add up: the shapes of negative binomial numbers
+        # do, too.
         drawn[:] = rng.negative_binomial(shape, 1.0 - noise.decay, size=(d, 2))
         if noise.shape == float("inf"):
             pairs = rng.poisson(noise.pairs * factor, size=d)
@@ -90,6 +93,8 @@ def draw_noise(
         drawn[:, 0] = rng.poisson(noise.mean * factor, size=d)
         return drawn
     table = _group(group, num_honest).jumps
+    # Every slot of every person holds a jump with the same probability, in a uniform
+    # bucket.
     total = rng.binomial(table.slots * num_users, table.mean)
     of_kinds = rng.multinomial(total, table.weights / table.weights.sum())
     for kind, number in enumerate(of_kinds.tolist()):

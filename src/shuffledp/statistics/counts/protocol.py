@@ -205,6 +205,7 @@ class Counts:
         rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
         listed = expect_list(holders, "groups of holders", size=len(self.groups))
         counts = draw_counts(self.parameters, listed, people, rates, rng=rng)
+        # A tally drawn at once stands for a single shuffle, with the noise of one.
         counts = with_one_shuffle(self.parameters, counts)
         users = np.array([[people.num_users]], dtype=np.int64)
         return Tally(self.identity, np.zeros(0), users, counts[None, None, :])
@@ -249,6 +250,7 @@ class Counts:
             people: How many people chose each target, as published.
             num_liars: How many of them send any messages they like.
         """
+        # A liar who sends - in the place of + moves a count by two per message.
         signs = 1.0 if self.parameters.noise_by_shuffler else 2.0
         span = signs * self.max_messages
         channels = [self.channel(group, people) for group in self.groups]
@@ -262,6 +264,7 @@ class Counts:
         """The most messages of a report; infinite where nothing limits them."""
         if self.parameters.noise_by_shuffler:
             return float(self.randomizer.most)
+        # Reports without a fixed size hold any number of messages: no limit is proven.
         return self.randomizer.report_size or math.inf
 
     def predicted_errors(

@@ -23,6 +23,7 @@ import numpy as np
 from shuffledp.accounting.counts.bucket_pair import BucketChange
 from shuffledp.types import Floats
 
+# A power of 2 for the fast Fourier transform; about 600 nodes per standard deviation.
 _NODES = 2**14
 # The grid's ends, in standard deviations of the tilted loss on either side of epsilon.
 _DEVIATIONS = 14.0

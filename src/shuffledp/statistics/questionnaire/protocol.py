@@ -85,6 +85,8 @@ class Questionnaire:
             raise InvalidInputError(
                 f"Expected noise of {wanted} groups of buckets, got {len(self.noise)}."
             )
+        # The counts validate and normalize these fields: equal questionnaires have
+        # equal identities.
         known = self.counts
         for name in ("targets", "rates", "honest", "report_size"):
             object.__setattr__(self, name, getattr(known, name))
@@ -145,6 +147,7 @@ class Questionnaire:
             try:
                 columns.append(question.encode(answers[question.name], rng=rng))
             except InvalidInputError as error:
+                # Which question it was is not in the error of a column.
                 raise InvalidInputError(f"{question.name}: {error}") from error
         if len({column.shape[0] for column in columns}) > 1:
             raise InvalidInputError("Expected answers of equally many people.")
@@ -256,6 +259,8 @@ class Questionnaire:
         counts, first, estimates = self.counts, 0, {}
         for question in self.questions:
             last = first + len(question.groups)
+            # Groups of all questions stand behind each other, in the order of the
+            # questions.
             own = question_counts(counts, counts_estimate, people, slice(first, last))
             first = last
             estimates[question.name] = question.estimate(own)

@@ -28,6 +28,7 @@ from shuffledp.statistics.questionnaire.question import (
 )
 from shuffledp.types import Ints
 
+# Cells multiply with attributes, and each has the noise of a bucket of its own.
 MOST_ATTRIBUTES = 4
 
 
@@ -65,6 +66,8 @@ class TableEstimate(QuestionEstimate):
             InvalidInputError: If names are repeated or unknown.
         """
         labels, matrix = margin_of(self.attributes, names)
+        # Errors of a sum are not those of its cells added up: a person is in one cell
+        # alone.
         return self.counts.combine(labels, (matrix,))
 
     def consistent(self, *, complete: bool = False) -> "ConsistentTable":

@@ -28,6 +28,7 @@ _PASSES = 8.0
 # Recognized categories, times those of which one other is taken for one of them; and the
 # part by which a threshold is above that of normal noise.
 _RECOGNIZED, _HIGHER = 1.7, 1.2
+# Threshold and recognized categories depend on each other: they settle long before.
 _STEPS = 20
 # Of the messages of noise, those of Gaussian noise: Poisson noise takes a little more.
 _ROOM = 0.95

@@ -26,6 +26,7 @@ from shuffledp.types import Floats
 
 # z: deviations by which the sum of a window may fall short.
 SHORTFALL = 3.0
+# Prefixes of a layer that are searched further: those of the widest margins.
 MOST_CANDIDATES = 2**17
 # Children that are tried at once: a few times 30 MB.
 _AT_ONCE = 2**22
