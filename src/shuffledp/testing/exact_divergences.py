@@ -28,6 +28,7 @@ ABOUT = "crowds"
 _POPULATIONS = ((1, 1), (2, 1), (2, 2), (3, 2), (3, 3))
 # Fewer populations suffice where merged messages give only a lower bound.
 _FEWER_POPULATIONS = ((1, 1), (2, 2))
+# Histograms of messages are listed one by one: their number grows with the kinds.
 _MAX_KINDS, _FEW_KINDS = 8, 4
 _MAX_VALUES = 6
 # Number of histograms times number of data sets of the other users.
