@@ -20,6 +20,7 @@ Kind: TypeAlias = Literal["numbers", "vectors", "texts", "sets"]
 
 # Odd, so that multiplying by it loses nothing: 2^64 over the golden ratio.
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
+# A row of doubles then takes 2 kB per message.
 _MOST_COLUMNS = 256
 
 

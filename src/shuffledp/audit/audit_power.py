@@ -22,7 +22,9 @@ from shuffledp.audit.confidence_bounds import (
     probability_upper_bound,
 )
 
+# A tenth, half as much again, and twice the level.
 EXCESSES = (0.1, 0.5, 1.0)
+# The probability of an event that few messages show, beside the most telling one.
 RARE = 0.01
 # Probability that one of the two counts is beyond its quantile.
 _EACH = 0.05

@@ -35,6 +35,7 @@ from shuffledp.types import Floats
 # Values per request, and seconds until an answer is given up.
 _MOST_VALUES, _SECONDS = 1000, 60.0
 _CHUNK, _LONGEST_ANSWER = 1 << 16, 1 << 28
+# Bytes of a program's output that an error repeats.
 _SHOWN = 300
 # Seconds that a program has to end after it closed its pipes.
 _SECONDS_TO_END = 2.0
