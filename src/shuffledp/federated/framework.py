@@ -146,6 +146,7 @@ def check_framework(framework: object) -> None:
             f"Expected a framework, such as ClipLaplaceVectors(0.1), got {kind}"
             + (f" without {', '.join(missing)}." if missing else ".")
         )
+    # The certificate is of `device`: a method of the framework would run unseen by it.
     if hasattr(framework, "randomize"):
         raise InvalidInputError(
             f"Expected a framework that does not randomize by itself, got {kind}: what "

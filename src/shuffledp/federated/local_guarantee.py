@@ -101,6 +101,7 @@ def local_guarantee(
         epsilon=None,
         rounds=int(rounds),
     )
+    # No people hide a device here; `people` only says which levels are reported.
     statement = protocol.without_shuffle(people).certify(query)
     return _from_statement(statement, protocol, people.num_users, number, int(rounds))
 
@@ -132,6 +133,8 @@ def _from_statement(
             count=level.count,
             quantile=level.quantile,
             epsilon_all=level.epsilon_central,
+            # Basic composition of pure budgets, beside the certified composition at
+            # this delta.
             epsilon_sum=total_budget(times, level.chosen),
         )
         for level in statement.levels

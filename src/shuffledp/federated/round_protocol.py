@@ -110,9 +110,12 @@ class TrainingRound:
             "shuffled": self.shuffled,
             "coupled": self.coupled,
         }
+        # Frameworks of others state their own parameters; the library's are known by
+        # their name.
         if not is_ours(type(self.framework)):
             parameters["framework"] = described(self.framework)
         further = self.framework.parameters
+        # An identity with one key for two parameters could stand for two protocols.
         if clashing := ", ".join(parameters.keys() & further.keys()):
             raise InvalidInputError(
                 f"Expected other names of parameters than {clashing}."
@@ -261,6 +264,7 @@ class TrainingRound:
         ) -> NDArray[Any]:
             del groups, num_groups
             self.check_messages(messages)
+            # Small integer types would overflow.
             sums: NDArray[Any] = messages.sum(axis=0, dtype=np.int64, keepdims=True)
             return sums
 
@@ -282,6 +286,8 @@ class TrainingRound:
         tally = checked(seen, self.identity, self.tally)
         check_people(tally, people)
         (sums,) = tally.counts
+        # A tally may come from elsewhere: sums that no messages have would bias the
+        # model.
         check_sums(sums, self.framework.messages, tally.num_users, self.num_coordinates)
         totals = sums[0].astype(np.float64)
         return UpdateEstimate(self.framework.estimate(totals, people), self.identity)

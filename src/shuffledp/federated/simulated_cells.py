@@ -29,6 +29,7 @@ from shuffledp.types import Floats
 # Where messages of why_not_local noise end, so that they fit into 32 bits.
 FARTHEST_CELL = 2**30
 
+# Level 0 would have a rate of 0, by which lengths are divided.
 _SMALLEST_LEVEL = 1e-9
 # Entries of a block: its four buffers fit into the cache of a core.
 _BLOCK = 2**14
