@@ -13,6 +13,8 @@ from shuffledp.errors import InvalidInputError
 
 Coordinate = tuple[int, int, int]
 Cells = tuple[Coordinate, ...]
+# Every further question multiplies the cells, and with them the errors of a sum over
+# cells.
 MOST_COMBINED = 4
 
 
@@ -69,12 +71,15 @@ class AskedCombination:
                 "Expected choices of one option, or one of them beside a number of kind "
                 "number."
             )
+        # An option is its position: buckets of width 1, as many as there are options.
         picked = tuple(
             (index, 1, len(asked.options))
             for index, asked in zip(of[: len(choices)], choices, strict=True)
         )
         if number is None:
             return cls(of, (picked,))
+        # A mean needs people who chose and stated a number: buckets of skipped digits
+        # are left out.
         levels = number.stated_levels
         return cls(of, tuple((*picked, (of[-1], *level)) for level in levels))
 

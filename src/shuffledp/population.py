@@ -10,7 +10,9 @@ from shuffledp.arrays import first_other, level_array
 from shuffledp.errors import PopulationError, UnknownLevelError
 from shuffledp.types import Floats, Ints
 
+# Its exponential is finite: doubles end at e^709.
 MAX_BUDGET = 700.0
+# More than there are people; doubles hold sums of counts exactly, up to 2^53.
 MAX_USERS = 1e10
 EXPECTED_BUDGETS = (
     "Expected every privacy budget to be a number from 0 (reveals nothing) to "

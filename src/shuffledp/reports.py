@@ -103,6 +103,7 @@ class ShuffledReports:
 
     def __post_init__(self) -> None:
         _check(self)
+        # Loose messages do not tell how many people sent them, and all others do.
         if (self.senders is None) == (self.arrangement in _LOOSE):
             raise InvalidInputError(
                 "Expected the number of senders of loose messages, and of no others."

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from shuffledp.errors import DataError
 
 MAX_BYTES = 50_000_000
+# No format of the library nests nearly as deep, and recursion over values stays safe.
 MAX_DEPTH = 64
 
 # Characters of a file that an error repeats.

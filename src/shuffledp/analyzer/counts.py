@@ -80,6 +80,8 @@ class CountsEstimate:
             An array of shape (buckets, 2) per group.
         """
         z = reach(confidence)
+        # Cornish and Fisher: z + (z^3 - 3 z) / 24 times the excess kurtosis. Never
+        # shorter than normal.
         longer = max(z**3 - 3.0 * z, 0.0) / 24.0
         ends = []
         for value, error, excess in zip(
@@ -166,6 +168,8 @@ class CountsChannel:
             variance += self._randomized_variance(self.flip) * (1.0 - f)
         if self.covariance is not None:
             of_signal = float(self.rates @ self.covariance @ self.rates)
+            # Estimated numbers of people scale the estimate: f is off by as large a
+            # part as D is.
             variance += scale**2 * f**2 * of_signal
         errors: Floats = np.sqrt(variance) / self.keep
         return errors

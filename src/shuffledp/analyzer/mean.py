@@ -83,6 +83,7 @@ class MeanEstimate:
         error = (
             self.standard_error if about == "participants" else self.population_error
         )
+        # Added, not squared: the bias has one sign, and no draw makes up for it.
         wide = reach(confidence) * error + self.bias_limit
         return self.value - wide, self.value + wide
 
@@ -136,6 +137,8 @@ def agnostic_mean(
     return MeanEstimate(
         value=value,
         standard_error=error**0.5,
+        # A population's error is no smaller than that of its sample, whatever variances
+        # came out.
         population_error=max(sampled, error) ** 0.5,
         bias_limit=channel.bias_limit(average),
         num_users=n,
@@ -161,6 +164,8 @@ def stratified_mean(
             zip(averages.tolist(), variances.tolist(), strict=True)
         )
     ]
+    # Levels are weighted by people, not by precision: that would favor values of large
+    # levels.
     share = (channel.counts / n).tolist()
     pairs = list(zip(share, parts, strict=True))
     return MeanEstimate(
