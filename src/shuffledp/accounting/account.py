@@ -157,7 +157,7 @@ def _guarantee(
         theorem=theorems(statement.levels),
         assumptions=main.assumptions(query),
         numerics=main.numerics(query),
-        people=_listed(people),
+        people=_listed_levels(people),
         people_digest=digest(people),
         version=__version__,
         # Counted over all levels: of very many, only some are stated or listed.
@@ -187,7 +187,7 @@ def check_people(people: Population, absent: int) -> None:
         )
 
 
-def _listed(people: Population) -> tuple[tuple[float, int], ...] | None:
+def _listed_levels(people: Population) -> tuple[tuple[float, int], ...] | None:
     if people.num_levels > _MAX_LISTED_LEVELS:
         # The digest still speaks for all levels.
         return None

@@ -124,7 +124,7 @@ class TargetUsers:
     def closed_form_epsilons_at(self, delta: float) -> list[float]:
         """Returns a certified epsilon for each target user, not the smallest one."""
         uppers = self._uppers(delta, quick=True)
-        return [self._certified(upper, delta)[1] for upper in uppers]
+        return [self._certified_epsilon(upper, delta)[1] for upper in uppers]
 
     def deltas_at(self, epsilon: float) -> list[ProfileBounds]:
         """Returns bounds on delta at `epsilon` for each target user."""
@@ -156,7 +156,7 @@ class TargetUsers:
                     break
                 other = 0.1 * certified
             below = round_down(attacked)
-            _check(below, certified)
+            _check_order(below, certified)
             bounds.append(
                 ProfileBounds(
                     (epsilon, below), (epsilon, certified), *self._about(upper, epsilon)
@@ -233,7 +233,7 @@ class TargetUsers:
     def _epsilon(
         self, upper: UpperProfile, lower: Profile, delta: float
     ) -> ProfileBounds:
-        ceiling, certified = self._certified(upper, delta)
+        ceiling, certified = self._certified_epsilon(upper, delta)
         # With two messages, attacks are nearly as strong as bounds.
         is_close = self.shuffles == 1 and upper.rests_on(certified) == "two messages"
         below = largest_attacked_epsilon(
@@ -242,14 +242,16 @@ class TargetUsers:
             ceiling=ceiling,
             guess=certified * (0.9999 if is_close else 0.9),
         )
-        _check(below, certified)
+        _check_order(below, certified)
         rests_on, slack = self._about(upper, certified)
         if self.shuffles > 1 and certified >= ceiling:
             # The search ended at the ceiling: composition proves nothing better.
             rests_on = "device"
         return ProfileBounds((below, delta), (certified, delta), rests_on, slack)
 
-    def _certified(self, upper: UpperProfile, delta: float) -> tuple[float, float]:
+    def _certified_epsilon(
+        self, upper: UpperProfile, delta: float
+    ) -> tuple[float, float]:
         """Returns a ceiling that needs no search, and the certified epsilon at delta."""
         profile = composed_profile(upper, self.times, delta)
         if self.shuffles == 1:
@@ -277,7 +279,7 @@ class TargetUsers:
         return upper.rests_on(min(epsilon, upper.spread)), 0.0
 
 
-def _check(attacked: float, certified: float) -> None:
+def _check_order(attacked: float, certified: float) -> None:
     """Raises CertificationError where the two bounds contradict each other."""
     if not attacked <= certified:
         raise CertificationError(

@@ -82,7 +82,7 @@ def check_defines_own(mechanism: object, states: str) -> None:
         if not _finished(each, states):
             continue
         # A subclass of a finished class may change nothing, or must state its own.
-        if index <= stated and any(_changes(newer) for newer in order[:index]):
+        if index <= stated and any(_defines_more(newer) for newer in order[:index]):
             raise InvalidInputError(
                 f"Expected {kind.__name__} to define its own {states}: those of "
                 f"{each.__name__} speak of what {each.__name__} draws."
@@ -91,7 +91,7 @@ def check_defines_own(mechanism: object, states: str) -> None:
     # All bases are unfinished: a class that replaces how they draw must state its own.
     # The library's own bases are exempt, as they are written for each other.
     for index, each in enumerate(order[:stated]):
-        name = None if _ours(each) else _replaced(each, order[index + 1 :])
+        name = None if _ours(each) else _overridden_drawing(each, order[index + 1 :])
         if name is not None:
             raise InvalidInputError(
                 f"Expected {kind.__name__} to define its own {states}: those it inherits "
@@ -99,16 +99,16 @@ def check_defines_own(mechanism: object, states: str) -> None:
             )
 
 
-def _replaced(kind: type, bases: tuple[type, ...]) -> str | None:
+def _overridden_drawing(kind: type, bases: tuple[type, ...]) -> str | None:
     """Returns the name of a method that overrides a drawing method of a base, or None."""
     for name in vars(kind):
         for base in bases:
-            if name in vars(base) and _draws(name, vars(base)[name]):
+            if name in vars(base) and _is_drawing_method(name, vars(base)[name]):
                 return name
     return None
 
 
-def _draws(name: str, method: Any) -> bool:
+def _is_drawing_method(name: str, method: Any) -> bool:
     """Returns whether a method is concrete and takes randomness."""
     if not inspect.isfunction(method) or hasattr(method, "__isabstractmethod__"):
         return False
@@ -126,7 +126,7 @@ def _ours(kind: type) -> bool:
     return kind.__module__.partition(".")[0] == "shuffledp"
 
 
-def _changes(kind: type) -> bool:
+def _defines_more(kind: type) -> bool:
     """Returns whether a class defines more than Python puts into every class."""
     usual = type(kind) in {type(base) for base in kind.__bases__}
     return not usual or any(

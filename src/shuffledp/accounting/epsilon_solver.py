@@ -32,7 +32,7 @@ def round_up(number: float) -> float:
     >>> round_up(0.12345601), round_up(0.25)
     (0.123457, 0.25)
     """
-    return _rounded(number, ROUND_CEILING)
+    return _rounded_to_digits(number, ROUND_CEILING)
 
 
 def shortened(number: float) -> float:
@@ -52,7 +52,7 @@ def round_down(number: float) -> float:
     >>> round_down(0.12345699)
     0.123456
     """
-    return _rounded(number, ROUND_FLOOR)
+    return _rounded_to_digits(number, ROUND_FLOOR)
 
 
 def smallest_certified_epsilon(
@@ -133,7 +133,9 @@ def _around(
     if fall is None:
         # Of a normal loss, log delta falls twice as fast as it is deep: a little farther.
         fall = 1.0 - 1.5 * math.log(delta)
-    start = _rounded(max(min(guess, ceiling), 1e-12 * ceiling), ROUND_CEILING, digits)
+    start = _rounded_to_digits(
+        max(min(guess, ceiling), 1e-12 * ceiling), ROUND_CEILING, digits
+    )
     low = high = start = min(start, ceiling)
     rises = exceeds(start)
     factor = _stride(abs(excesses[start]) / fall)
@@ -141,7 +143,10 @@ def _around(
     for step in itertools.count():
         if rises:
             above = math.nextafter(high, math.inf)
-            low, high = high, _rounded(max(high * factor, above), ROUND_CEILING, digits)
+            low, high = (
+                high,
+                _rounded_to_digits(max(high * factor, above), ROUND_CEILING, digits),
+            )
             if high >= ceiling:
                 high = ceiling
                 break
@@ -149,7 +154,10 @@ def _around(
                 break
         else:
             below = math.nextafter(low, 0.0)
-            high, low = low, _rounded(min(low / factor, below), ROUND_FLOOR, digits)
+            high, low = (
+                low,
+                _rounded_to_digits(min(low / factor, below), ROUND_FLOOR, digits),
+            )
             if low < _TINY:
                 return (0.0, high) if exceeds(0.0) else (0.0, 0.0)
             if exceeds(low):
@@ -163,10 +171,10 @@ def _around(
             factor = _stride(log_distance)
         else:
             factor = max(factor**2, _FIRST_FACTOR)
-    return _narrowed(exceeds, excesses, low, high, digits)
+    return _narrowed_bracket(exceeds, excesses, low, high, digits)
 
 
-def _narrowed(
+def _narrowed_bracket(
     exceeds: Callable[[float], bool],
     excesses: dict[float, float],
     low: float,
@@ -176,16 +184,21 @@ def _narrowed(
     """Returns neighboring numbers between two, where a function falls below 0."""
     widths = [math.inf] * _PATIENCE
     while True:
-        shortest_low = _rounded(math.nextafter(low, math.inf), ROUND_CEILING, digits)
+        shortest_low = _rounded_to_digits(
+            math.nextafter(low, math.inf), ROUND_CEILING, digits
+        )
         if shortest_low >= high:
             return low, high
-        shortest_high = _rounded(math.nextafter(high, 0.0), ROUND_FLOOR, digits)
+        shortest_high = _rounded_to_digits(
+            math.nextafter(high, 0.0), ROUND_FLOOR, digits
+        )
         widths.append(math.log(high / low))
         point = math.sqrt(low) * math.sqrt(high)
         if widths[-1] <= 0.25 * widths[-1 - _PATIENCE]:
             point = min(max(_line_root(excesses, fallback=point), low), high)
         point = min(
-            max(_rounded(point, ROUND_CEILING, digits), shortest_low), shortest_high
+            max(_rounded_to_digits(point, ROUND_CEILING, digits), shortest_low),
+            shortest_high,
         )
         if exceeds(point):
             low = point
@@ -212,7 +225,7 @@ def _stride(length: float) -> float:
     return math.exp(min(max(length, _SHORTEST), _LONGEST))
 
 
-def _rounded(number: float, rounding: str, digits: int = _DIGITS) -> float:
+def _rounded_to_digits(number: float, rounding: str, digits: int = _DIGITS) -> float:
     # The shortest decimal that means this float: 0.1 has six digits, and stays.
     exact = Decimal(repr(number))
     if exact == 0:

@@ -117,7 +117,7 @@ class CountsProfile:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         if self.is_constant:
             return 0.0
-        only = _only(self.certified)
+        only = _only_change(self.certified)
         if only is not None:
             return _upper(only, epsilon)
         return self._composed.delta(epsilon)
@@ -126,7 +126,7 @@ class CountsProfile:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
         if not self.attacked:
             return 0.0
-        only = _only(self.attacked)
+        only = _only_change(self.attacked)
         return after_errors(
             partial(_lower, only) if only is not None else self._scores.lower,
             epsilon,
@@ -145,7 +145,8 @@ class CountsProfile:
         times = sum(change.times for change in self.certified)
         negligible = max(_NEGLIGIBLE * self.delta / max(times, 1), _SMALLEST)
         return tuple(
-            (_losses(change, negligible), change.times) for change in self.certified
+            (_losses_of_change(change, negligible), change.times)
+            for change in self.certified
         )
 
     @cached_property
@@ -157,7 +158,7 @@ class CountsProfile:
         return composed_attack(self.attacked_pairs)
 
 
-def _only(changes: Sequence[BucketChange]) -> BucketChange | None:
+def _only_change(changes: Sequence[BucketChange]) -> BucketChange | None:
     """Returns the change, if there is one."""
     first, *others = changes
     return None if others or first.times > 1 else first
@@ -175,7 +176,7 @@ def _lower(change: BucketChange, epsilon: float) -> float:
     return value - error
 
 
-def _losses(change: BucketChange, negligible: float) -> LossDistribution:
+def _losses_of_change(change: BucketChange, negligible: float) -> LossDistribution:
     if change.proven is not None:
         return _losses_of_proven(change.proven, negligible)
     upper = partial(_upper, replace(change, pair=fewer_atoms(change.pair)))

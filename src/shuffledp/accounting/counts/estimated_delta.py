@@ -44,7 +44,7 @@ def estimated_delta(
     """
     if send_probability <= 0.0:
         return 0.0
-    logs, weights = _sampled(mean, send_probability)
+    logs, weights = _sampled_losses(mean, send_probability)
     silent = 0.0
     if logs[0] == -math.inf:
         # Count 0 of an item that is always sent, in the world where it is sent.
@@ -141,7 +141,7 @@ def estimated_mean(
     return math.exp(brentq(excess, low, high, xtol=1e-6, rtol=1e-14))
 
 
-def _sampled(mean: float, send_probability: float) -> tuple[Floats, Floats]:
+def _sampled_losses(mean: float, send_probability: float) -> tuple[Floats, Floats]:
     """Returns log a at some counts, ascending, and their weights."""
     window = poisson_window(mean)
     deviation = math.sqrt(mean)

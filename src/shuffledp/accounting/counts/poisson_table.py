@@ -86,7 +86,7 @@ class PoissonTable:
 
     def means(self, noise: float) -> tuple[float, ...]:
         """Returns the noise of a bucket of each group, of all honest people together."""
-        return _means(self.groups, noise)
+        return _bucket_means(self.groups, noise)
 
     def check(self, plan: CountsParameters, num_honest: int) -> None:
         """Checks that a plan keeps every target if `num_honest` people answer honestly.
@@ -224,7 +224,7 @@ def make_poisson_table(
     # The number of answers in buckets of noise 1 that tell about as much.
     times = max(round(sum(math.sqrt(most) for _, most in groups)), 1)
     # Only groups of different noise are estimated roughly: others need no steps.
-    is_mixed = len(set(_means(groups, 1.0))) > 1
+    is_mixed = len(set(_bucket_means(groups, 1.0))) > 1
 
     def nearer(noise: float, rate: float, target: float) -> float:
         """Returns by which part log(delta) misses its goal, in steps of log(noise)."""
@@ -262,7 +262,7 @@ def make_poisson_table(
         keeps=keeps,
         estimated_noise=estimated_noise,
         estimated_rate=estimated_rate,
-        largest_noise=LARGEST_MEAN / max(_means(groups, 1.0)),
+        largest_noise=LARGEST_MEAN / max(_bucket_means(groups, 1.0)),
     )
     return PoissonTable(
         groups=tuple(groups),
@@ -275,7 +275,7 @@ def make_poisson_table(
     )
 
 
-def _means(groups: Sequence[tuple[int, int]], noise: float) -> tuple[float, ...]:
+def _bucket_means(groups: Sequence[tuple[int, int]], noise: float) -> tuple[float, ...]:
     return tuple(noise * math.sqrt(most) for _, most in groups)
 
 
@@ -291,7 +291,7 @@ def _certified_delta(
 ) -> float:
     answers: dict[float, int] = {}
     # Answers into buckets of equal noise are changed alike, whatever their question.
-    for mean, (_, most) in zip(_means(groups, noise), groups, strict=True):
+    for mean, (_, most) in zip(_bucket_means(groups, noise), groups, strict=True):
         answers[mean] = answers.get(mean, 0) + most
     return certified_delta(
         answers, rate, target, delta=delta, cut=cut, coin_error=coin_error

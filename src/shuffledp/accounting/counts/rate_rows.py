@@ -191,7 +191,7 @@ def find_rows(
         target: everything(target)
         for target in (targets if few else (targets[0], targets[-1]))
     }
-    noises = _between(sorted(set(kinks.values())))
+    noises = _noises_between(sorted(set(kinks.values())))
     rows: list[tuple[float, ...]] = []
     minimum = (0.0,) * len(targets)
     for noise in noises:
@@ -206,7 +206,7 @@ def find_rows(
     return tuple(noises), tuple(rows)
 
 
-def _between(noises: Sequence[float]) -> list[float]:
+def _noises_between(noises: Sequence[float]) -> list[float]:
     """Returns noises with others between them, in equal steps of the logarithm."""
     whole = math.log(noises[-1] / noises[0])
     step = max(math.log(_RATIO), whole / _MOST_ROWS)

@@ -87,7 +87,7 @@ def certify_rates(
             except CertificationError:
                 if math.isinf(budget):
                     raise
-                ends = _nothing(query)
+                ends = _trivial_ends(query)
             answers[rate] = _with_device(ends, rests_on, query, budget)
         (epsilons, deltas), decides = answers[rate]
         levels.append(
@@ -126,7 +126,7 @@ def losses_of_rates(
         losses_of: Returns both ends for people of a rate, and their losses.
         local_epsilon: Of a person's answers in one collection, if devices randomize them.
     """
-    near = _near(query, delta)
+    near = _query_near(query, delta)
     budget = _budget(query, local_epsilon)
     losses: dict[float, PartLosses] = {}
     for rate in {rates[index] for index in query.positions}:
@@ -150,7 +150,7 @@ def pairs_of_rates(
         rates: Probability to send an answer, of each target, shape (targets,).
         profile_of: Returns the profile of messages that are drawn exactly, for a rate.
     """
-    near = _near(query, delta)
+    near = _query_near(query, delta)
     pairs = {
         rate: profile_of(rate, near).attacked_pairs
         for rate in {rates[index] for index in query.positions}
@@ -158,7 +158,7 @@ def pairs_of_rates(
     return {index: pairs[rates[index]] for index in query.positions}
 
 
-def _near(query: AccountingQuery, delta: float) -> AccountingQuery:
+def _query_near(query: AccountingQuery, delta: float) -> AccountingQuery:
     """Returns the query at a delta that answers can be certified at."""
     return replace(query, delta=max(delta, LEAST_DELTA), epsilon=None)
 
@@ -170,7 +170,7 @@ def _budget(query: AccountingQuery, local_epsilon: float | None) -> float:
     return total_budget(query.rounds * query.coordinates, local_epsilon)
 
 
-def _nothing(query: AccountingQuery) -> Ends:
+def _trivial_ends(query: AccountingQuery) -> Ends:
     """Returns the trivial ends, of messages without a proven bound or an attack."""
     if query.delta is not None:
         return (math.inf, 0.0), (query.delta, query.delta)

@@ -157,7 +157,7 @@ class SlotNoise:
             CertificationError: If there are too few slots for these jumps.
         """
         changing = min(times * (2 if moved else 1), buckets)
-        pair = _pair(self, buckets, changing)
+        pair = _slot_pair(self, buckets, changing)
         return BucketChange(pair.thinned(rate), moved, times)
 
     def attacked(
@@ -169,7 +169,7 @@ class SlotNoise:
 
 
 @lru_cache(maxsize=16)
-def _pair(noise: SlotNoise, buckets: int, changing: int) -> BucketPair:
+def _slot_pair(noise: SlotNoise, buckets: int, changing: int) -> BucketPair:
     """Returns the pair of one of `changing` buckets, of `buckets` in all."""
     into_one = noise.jumps().total / noise.slots
     remaining = 1.0 - (buckets - changing) * into_one

@@ -158,7 +158,7 @@ class ScoreIntegrand:
         self.line = min(max(tilt, 0.5 / spread), _STEEPEST / top)
         self.level = 0.0
         on_line = np.array([self.line, self.line + 1j / spread])
-        exponent, growth, doubt, ratio_error = self._parts(on_line)
+        exponent, growth, doubt, ratio_error = self._exponent_parts(on_line)
         log_sum = np.logaddexp(growth[0].real, 0.0)
         self.level = (
             float(exponent[0].real + log_sum + doubt[0] + ratio_error[0]) + 1e-9
@@ -169,9 +169,11 @@ class ScoreIntegrand:
             _NEGLIGIBLE + math.log(spread) - cancel + (apart / spread) ** 2 / 8.0
         )
         self._place_copies(spread, top)
-        self._evaluate()
+        self._evaluate_factors()
 
-    def _parts(self, z: Complexes) -> tuple[Complexes, Complexes, Floats, Floats]:
+    def _exponent_parts(
+        self, z: Complexes
+    ) -> tuple[Complexes, Complexes, Floats, Floats]:
         """Returns log(e^{eps - z center} G^T q^T) - level, log(p^T / (e^eps q^T)), errors.
 
         Both errors are bounds; nan or inf where nothing is known.
@@ -196,7 +198,7 @@ class ScoreIntegrand:
         distance = min(distance, _OVERFLOW / top - self.line)
         for _ in range(50):
             self.sides = self.line + distance * np.array([-1.0, 1.0])
-            exponent, growth, doubt, ratio_error = self._parts(self.sides + 0j)
+            exponent, growth, doubt, ratio_error = self._exponent_parts(self.sides + 0j)
             # Left of 0, the bound is Q's.
             counts_p = np.where(self.sides >= 0.0, growth.real + ratio_error, 0.0)
             self.beside = exponent.real + counts_p + doubt
@@ -216,11 +218,11 @@ class ScoreIntegrand:
             total = math.exp(-self.level) * math.expm1(self.epsilon)
             self.constant = total * decay / (1.0 - decay) * (1.0 - 1e-12)
 
-    def _evaluate(self) -> None:
+    def _evaluate_factors(self) -> None:
         """Evaluates the factors without a threshold, at all points that matter."""
         indices, left_out = self._visible()
         self.z = self.line + 2j * math.pi / self.nodes * indices
-        exponent, growth, doubt, ratio_error = self._parts(self.z)
+        exponent, growth, doubt, ratio_error = self._exponent_parts(self.z)
         scale = np.where(indices > 0, 2.0, 1.0) / self.nodes / -np.expm1(-self.z)
         factor = scale * np.exp(exponent)
         change = np.expm1(growth)

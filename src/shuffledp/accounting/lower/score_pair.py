@@ -62,7 +62,7 @@ def score_pair(
     """
     with np.errstate(all="ignore"):
         try:
-            masses, changes, error = _blocks(attack, others)
+            masses, changes, error = _mass_blocks(attack, others)
         except (OverflowError, ValueError, ZeroDivisionError):
             return None
     if not (np.isfinite(masses).all() and np.isfinite(changes).all()):
@@ -90,7 +90,7 @@ def score_pair(
     return AttackedPair(first, second, times, missing=times * missing)
 
 
-def _blocks(attack: ScoreAttack, others: ScoreSum) -> tuple[Floats, Floats, float]:
+def _mass_blocks(attack: ScoreAttack, others: ScoreSum) -> tuple[Floats, Floats, float]:
     """Returns upper bounds of masses under x', and lower bounds of rises and falls.
 
     Returns:
@@ -129,7 +129,10 @@ def _blocks(attack: ScoreAttack, others: ScoreSum) -> tuple[Floats, Floats, floa
         terms = np.abs(factor) * (np.abs(values) * np.expm1(error) + own_error)
         off = width * (float(terms.sum()) + 2.0 * left_out * largest_shift / nodes)
         bounds.append(
-            (_sums(factor * values, z, starts, width), off + copies * largest_shift)
+            (
+                _block_sums(factor * values, z, starts, width),
+                off + copies * largest_shift,
+            )
         )
     (masses, mass_error), (changes, change_error) = bounds
     return (
@@ -165,7 +168,7 @@ def _nodes(
     raise OverflowError
 
 
-def _sums(terms: Complexes, z: Complexes, starts: Ints, width: int) -> Floats:
+def _block_sums(terms: Complexes, z: Complexes, starts: Ints, width: int) -> Floats:
     """Returns the sums over the blocks that begin at these offsets."""
     half = z.imag / 2.0
     kernel = np.ones(z.size) * width

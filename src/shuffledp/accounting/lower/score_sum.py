@@ -178,9 +178,9 @@ def score_sum(others: Floats, counts: Ints, row_error: float = 0.0) -> ScoreSum:
         nothing = np.zeros_like(others)
         one_user_masses = np.zeros((levels, scores, scores))
         return ScoreSum(others, n, one_user_masses, nothing, row_error)
-    edges = _edges(others)
+    edges = _group_ends(others)
     groups = [
-        _group(others[start:stop], n[start:stop])
+        _row_group(others[start:stop], n[start:stop])
         for start, stop in pairwise(edges)
         if n[start:stop].any()
     ]
@@ -194,7 +194,7 @@ def score_sum(others: Floats, counts: Ints, row_error: float = 0.0) -> ScoreSum:
     )
 
 
-def _edges(others: Floats) -> list[int]:
+def _group_ends(others: Floats) -> list[int]:
     """Returns where groups start and end: after equal parts of the rows' whole way."""
     levels = others.shape[0]
     positions = np.unique(np.linspace(0, levels - 1, _CANDIDATES).astype(np.int64))
@@ -206,7 +206,7 @@ def _edges(others: Floats) -> list[int]:
     return [0, *starts.tolist(), levels]
 
 
-def _group(rows: Floats, n: Floats) -> tuple[Floats, float, Floats, Floats]:
+def _row_group(rows: Floats, n: Floats) -> tuple[Floats, float, Floats, Floats]:
     """Returns mean, size, summed second moments and reach of similar rows."""
     people = float(n.sum())
     guess: Floats = n @ rows / people

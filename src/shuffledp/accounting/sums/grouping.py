@@ -30,7 +30,7 @@ def group_indices(
     """
     num_groups = MAX_GROUPS if num_groups is None else num_groups
     ends = float(probabilities.min()), float(probabilities.max())
-    return _cells(probabilities, ends, num_groups)
+    return _group_indices(probabilities, ends, num_groups)
 
 
 def grouped_blocks(
@@ -44,10 +44,10 @@ def grouped_blocks(
     ends = float(probabilities.min()), float(probabilities.max())
     for start in range(0, probabilities.size, _BLOCK):
         block = slice(start, start + _BLOCK)
-        yield block, _cells(probabilities[block], ends, MAX_GROUPS)
+        yield block, _group_indices(probabilities[block], ends, MAX_GROUPS)
 
 
-def _cells(
+def _group_indices(
     probabilities: Floats, ends: tuple[float, float], num_groups: int
 ) -> NDArray[np.int64]:
     low, high = ends
