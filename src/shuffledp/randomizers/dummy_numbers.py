@@ -40,8 +40,8 @@ def _is_other(weight: float, size: int, rng: Rng) -> NDArray[np.bool_]:
     """Draws whether a number is another than the middle one, of weight 1."""
     # From the rarer side, whose probability has no cancellation.
     if weight <= 1.0:
-        return _draws(weight / (1.0 + weight), size, rng)
-    return ~_draws(1.0 / (1.0 + weight), size, rng)
+        return _repeated_draws(weight / (1.0 + weight), size, rng)
+    return ~_repeated_draws(1.0 / (1.0 + weight), size, rng)
 
 
 def _geometric(decay: float, limit: int, size: int, rng: Rng) -> NDArray[np.int64]:
@@ -52,13 +52,13 @@ def _geometric(decay: float, limit: int, size: int, rng: Rng) -> NDArray[np.int6
         drawn = np.zeros(remaining.size, dtype=np.int64)
         for bit in range((limit - 1).bit_length()):
             power = float(decay) ** (1 << bit)
-            is_one = _draws(power / (1.0 + power), remaining.size, rng)
+            is_one = _repeated_draws(power / (1.0 + power), remaining.size, rng)
             drawn += is_one.astype(np.int64) << bit
         numbers[remaining] = drawn
         remaining = remaining[drawn >= limit]
     return numbers
 
 
-def _draws(probability: float, size: int, rng: Rng) -> NDArray[np.bool_]:
+def _repeated_draws(probability: float, size: int, rng: Rng) -> NDArray[np.bool_]:
     # One row: all draws are of one party, whose stream is one.
     return bernoulli_draws(np.full((1, size), probability), rng=rng).ravel()

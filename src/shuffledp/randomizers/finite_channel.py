@@ -109,7 +109,7 @@ class FiniteChannel(ABC):
             InvalidInputError: If `chances` are not a table, or do not keep a level.
         """
         levels = np.asarray(epsilons, dtype=np.float64)
-        table = self._checked(levels)
+        table = self._checked_table(levels)
         min_probabilities = table.min(axis=1)
         gamma = min_probabilities.sum(axis=1)
         excess = _largest_log_ratios(table) - levels
@@ -214,7 +214,7 @@ class FiniteChannel(ABC):
         tables = self.drawn(np.array(target_users, dtype=np.float64))
         return [attacks_on_table(rows, others, population.counts) for rows in tables]
 
-    def _checked(self, levels: Floats) -> Floats:
+    def _checked_table(self, levels: Floats) -> Floats:
         """Returns the table, each row scaled to 1."""
         values, messages = self.num_values, self.num_messages
         if not (2 <= values <= MOST_VALUES and 2 <= messages <= MOST_MESSAGES):

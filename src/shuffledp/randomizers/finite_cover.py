@@ -86,11 +86,13 @@ def covers_of_table(rows: Floats, omega: Floats, gamma: Floats) -> tuple[Cover, 
                     dominating_pairs.rising,
                 ]
             )
-            return (_cover(pair, np.zeros((2, 0)), gamma, False),)
-    return tuple(_cover(*pairs[0], gamma, len(pairs) > 1) for pairs in alike.values())
+            return (_cover_of_pair(pair, np.zeros((2, 0)), gamma, False),)
+    return tuple(
+        _cover_of_pair(*pairs[0], gamma, len(pairs) > 1) for pairs in alike.values()
+    )
 
 
-def _cover(
+def _cover_of_pair(
     densities: Floats, rare_densities: Floats, gamma: Floats, shared: bool
 ) -> Cover:
     """Returns the cover of a pair, differences rounded up and bases down.
@@ -156,7 +158,7 @@ def attacks_on_table(rows: Floats, others: Floats, counts: Ints) -> tuple[Attack
         ratio[sent] = np.log(rows[x][sent]) - np.log(rows[y][sent])
         evidence = change / np.maximum(falls[others_value], 1e-300)
         for telling in (ratio, evidence):
-            scores = _whole(telling)
+            scores = _whole_scores(telling)
             groups = np.zeros((scores.size, int(scores.max()) + 1))
             groups[np.arange(scores.size), scores] = 1.0
             attacks.append(
@@ -167,7 +169,7 @@ def attacks_on_table(rows: Floats, others: Floats, counts: Ints) -> tuple[Attack
     return tuple(attacks)
 
 
-def _whole(telling: Floats) -> Ints:
+def _whole_scores(telling: Floats) -> Ints:
     """Returns whole numbers from 0 to 16 in proportion."""
     low, high = float(telling.min()), float(telling.max())
     steps = (telling - low) * (_NUM_SCORES / (high - low))

@@ -94,12 +94,12 @@ class DensityRandomizer:
     def parameters(self) -> dict[str, int | float | str]:
         """The public parameters, for the certificate."""
         return {
-            "values": _listed(self.values),
+            "values": _all_digits(self.values),
             "low": float(self.low),
             "high": float(self.high),
             "log_slope": float(self.log_slope),
             "log_curvature": float(self.log_curvature),
-            "breakpoints": _listed(self.breakpoints),
+            "breakpoints": _all_digits(self.breakpoints),
             "density": self._fingerprint(),
         }
 
@@ -141,7 +141,7 @@ class DensityRandomizer:
         Raises:
             InvalidInputError: If the densities show more than the level promises.
         """
-        densities, widths, slack, mean_error = self._cells(level)
+        densities, widths, slack, mean_error = self._fine_cells(level)
         logs = np.log(densities)
         largest_ratio = float((logs.max(axis=0) - logs.min(axis=0)).max())
         if largest_ratio > level * (1.0 + 1e-9) + 1e-12:
@@ -171,7 +171,7 @@ class DensityRandomizer:
             )
         minima = []
         for level in population.epsilons.tolist():
-            densities, widths, slack, _ = self._cells(level)
+            densities, widths, slack, _ = self._fine_cells(level)
             minima.append((densities * np.exp(-slack)).min(axis=0))
         minimum_densities = np.array(minima)
         shape = population.counts @ minimum_densities
@@ -180,10 +180,12 @@ class DensityRandomizer:
         gamma = np.minimum((minimum_densities / omega).min(axis=1) * (1.0 - 1e-12), 1.0)
         covers = []
         for target_user in target_users:
-            densities, widths, slack, mean_error = self._cells(target_user)
+            densities, widths, slack, mean_error = self._fine_cells(target_user)
             covers.append(
                 tuple(
-                    _cover(first, second, omega, widths, slack, mean_error, gamma)
+                    _cover_of_pair(
+                        first, second, omega, widths, slack, mean_error, gamma
+                    )
                     for first, second in itertools.permutations(densities, 2)
                 )
             )
@@ -196,7 +198,7 @@ class DensityRandomizer:
         del population
         return [() for _ in target_users]
 
-    def _cells(self, level: float) -> tuple[Floats, Floats, Floats, Floats]:
+    def _fine_cells(self, level: float) -> tuple[Floats, Floats, Floats, Floats]:
         """Returns densities in the middle, widths, and bounds of variation and error."""
         knots = np.array([self.low, *sorted(self.breakpoints), self.high])
         share = np.diff(knots) / (self.high - self.low)
@@ -261,7 +263,7 @@ class DensityRandomizer:
         return float((steps / np.diff(middle)).max())
 
 
-def _cover(
+def _cover_of_pair(
     density_x: Floats,
     density_y: Floats,
     omega: Floats,
@@ -295,6 +297,6 @@ def _cover(
     )
 
 
-def _listed(numbers: tuple[float, ...]) -> str:
+def _all_digits(numbers: tuple[float, ...]) -> str:
     """Returns all digits of all numbers: others make another randomizer."""
     return ", ".join(repr(float(number)).removesuffix(".0") for number in numbers)

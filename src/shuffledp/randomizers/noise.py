@@ -151,7 +151,7 @@ class AddedNoise(ABC):
         """
         check_rng(rng)
         numbers, budgets = one_number_each(values, epsilons)
-        self._check(numbers, budgets)
+        self._check_device_inputs(numbers, budgets)
         # Unbounded noise reaches cells that need more than 32 bits.
         kind = np.dtype(np.int64)
         if not self.cells_beyond:
@@ -193,7 +193,7 @@ class AddedNoise(ABC):
         people, epsilons = check_population(
             counts, epsilons, num_values=numbers.size, rng=rng
         )
-        self._check(numbers, epsilons)
+        self._check_device_inputs(numbers, epsilons)
         grid_positions = positions(numbers, self.low, self.high, self.cells)
         points = draw_grid_points(grid_positions, people, self.cells, rng=rng)
         sums = np.zeros((epsilons.size, 3), dtype=np.object_)
@@ -206,7 +206,7 @@ class AddedNoise(ABC):
                 sums[row] += np.array(part, dtype=np.object_)
         return sums
 
-    def _check(self, numbers: Floats, budgets: Floats) -> None:
+    def _check_device_inputs(self, numbers: Floats, budgets: Floats) -> None:
         """Raises InvalidInputError unless all of them are in range."""
         # Written this way round, it refuses NaN, too.
         if not np.all((numbers >= self.low) & (numbers <= self.high)):

@@ -132,13 +132,15 @@ def noise_attacks(
         }
         enough = (1.0 - _TIED) * max(evidence.values())
         attacks = [
-            attack(value, _scores(change, falls[value]), density_x, density_y)
+            attack(value, _evidence_scores(change, falls[value]), density_x, density_y)
             for value in falls
             if evidence[value] >= enough
         ]
         for many in _MORE_MANY if precise else ():
             if falls[1.0].max() >= many:
-                scores = _scores(change, falls[1.0], _NUM_SCORES_OF_NORMAL_NOISE, many)
+                scores = _evidence_scores(
+                    change, falls[1.0], _NUM_SCORES_OF_NORMAL_NOISE, many
+                )
                 attacks.append(attack(1.0, scores, density_x, density_y))
         for few in _FEW:
             count = int(np.searchsorted(tail, few))
@@ -184,7 +186,7 @@ def attacks_of_many_levels(
         evidence = {v: float(np.sum(change**2 / (falls[v] + _MANY))) for v in falls}
         value = max(evidence, key=evidence.__getitem__)
         scorings.append(
-            (value, _scores(change, falls[value], _NUM_SCORES_OF_MANY_LEVELS))
+            (value, _evidence_scores(change, falls[value], _NUM_SCORES_OF_MANY_LEVELS))
         )
     tail = np.cumsum(falls[1.0])
     for count in sorted({int(np.searchsorted(tail, few)) for few in _FEW}):
@@ -232,7 +234,7 @@ def _by_shared_scores(
     return rows
 
 
-def _scores(
+def _evidence_scores(
     change: Floats, falls: Floats, num_scores: int = _NUM_SCORES, minimum: float = _MANY
 ) -> Ints:
     many = falls >= minimum

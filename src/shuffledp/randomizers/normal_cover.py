@@ -130,15 +130,15 @@ def normal_cover(
         delta: About the size of the divergence that is asked for, in (0, 1).
     """
     if _FARTHEST * deviation <= 2.0:
-        return _nothing(deviations.size)
+        return _cover_hiding_nothing(deviations.size)
     stride = max(1, deviations.size // _SAMPLED)
     weights = np.add.reduceat(counts, np.arange(0, counts.size, stride))
 
     def spread(shape: NormalBlanket) -> float:
         people = weights @ shape.blanket_probability(deviations[::stride])
-        return math.sqrt(_divergence(shape) / max(float(people), 1e-300))
+        return math.sqrt(_chi_square(shape) / max(float(people), 1e-300))
 
-    reaches = [_reach(deviation, part * delta) for part in _TAILS]
+    reaches = [_reach_of_noise(deviation, part * delta) for part in _TAILS]
     # The best form hardly depends on the reach.
     wider = min(_WIDER, key=lambda form: spread(shape_at(reaches[-1], deviation, form)))
     shapes = [
@@ -174,14 +174,14 @@ def shape_at(
     return NormalBlanket(deviation, edges[-1], edges[joint], width * deviation, 0.0)
 
 
-def _nothing(num_levels: int) -> Cover:
+def _cover_hiding_nothing(num_levels: int) -> Cover:
     """Returns the cover that hides nothing."""
     nothing = np.zeros(1)
     uncovered = np.array([[1.0], [0.0]])
     return Cover(np.zeros(num_levels), nothing + 1.0, nothing, nothing, None, uncovered)
 
 
-def _reach(deviation: float, charge: float) -> float:
+def _reach_of_noise(deviation: float, charge: float) -> float:
     """Returns beyond which message the target user's ends differ by so little."""
     # Farther out nothing can be told in double precision.
     low, high = 1.0, _FARTHEST * deviation - 1.0
@@ -197,7 +197,7 @@ def _reach(deviation: float, charge: float) -> float:
     return high
 
 
-def _divergence(shape: NormalBlanket) -> float:
+def _chi_square(shape: NormalBlanket) -> float:
     """Returns approximately the integral of (R(1) - R(-1))^2 / omega."""
     y = shape.reach * (np.arange(64) + 0.5) / 64
     logs = -((y - 1.0) ** 2) / shape.deviation**2 - shape.log_density(y)
@@ -222,10 +222,12 @@ def cover_with(shape: NormalBlanket, gamma: Floats) -> Cover:
     slopes = shape.steepness(edges) - (edges - 1.0) / s**2
     with np.errstate(divide="ignore", over="ignore"):
         faster = 2.0 / s**2 / np.expm1(telling)
-    near_low, near_high = _ends(high_end, slopes, edges)
+    near_low, near_high = _cell_extremes(high_end, slopes, edges)
     # R(-1) against omega never rises on this side.
     far_low, far_high = low_end[1:], low_end[:-1]
-    gap_low, gap_high = _ends(-np.expm1(-telling) * high_end, slopes + faster, edges)
+    gap_low, gap_high = _cell_extremes(
+        -np.expm1(-telling) * high_end, slopes + faster, edges
+    )
     low, high = np.stack([far_low, near_low]), np.stack([far_high, near_high])
     less, slack = far - near, _ROUNDING * (near + far)
     down, up = 1.0 - _ROUNDING, 1.0 + _ROUNDING
@@ -248,7 +250,9 @@ def cover_with(shape: NormalBlanket, gamma: Floats) -> Cover:
     )
 
 
-def _ends(values: Floats, slopes: Floats, edges: Floats) -> tuple[Floats, Floats]:
+def _cell_extremes(
+    values: Floats, slopes: Floats, edges: Floats
+) -> tuple[Floats, Floats]:
     """Returns the smallest and largest value in each cell of a log-concave function.
 
     Args:

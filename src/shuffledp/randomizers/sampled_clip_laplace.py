@@ -113,14 +113,16 @@ class SampledClipLaplace(ClippedNoise):
         always = ClipLaplace().cover_of(target_user, population, delta=delta)
         rate = max(target_user, _SMALLEST) / 2.0
         covers = self._sampled(rate, population), always
-        best_cover = min(covers, key=lambda cover: _spread(cover, population))
+        best_cover = min(
+            covers, key=lambda cover: _remaining_variance(cover, population)
+        )
         share = float(self.share)
         kappa = best_kappa(
             rate,
             population,
             share,
             blanket_probability=self.blanket_probability,
-            smallest_spread=_spread(best_cover, population),
+            smallest_spread=_remaining_variance(best_cover, population),
         )
         if kappa is None:
             return best_cover
@@ -178,7 +180,7 @@ class SampledClipLaplace(ClippedNoise):
         yield from ClipLaplace().draw_population(about, level, rng=rng)
 
 
-def _spread(cover: Cover, population: Population) -> float:
+def _remaining_variance(cover: Cover, population: Population) -> float:
     """Returns about the variance of the loss that the population leaves."""
     people = float(population.counts @ cover.blanket_probabilities)
     return float(cover.masses @ cover.differences**2) / max(people, 1e-300)

@@ -204,7 +204,7 @@ def worst_pair(
         cells: Largest number of cells from the threshold to 1; half as many below.
         nodes: Of `dominating_pair`.
     """
-    edges = _edges(shape.threshold, cells)
+    edges = _cell_edges(shape.threshold, cells)
     left, right = edges[:-1], edges[1:]
     masses = shape.integrals(edges) / shape.norm
     outside = left >= shape.threshold
@@ -242,7 +242,7 @@ def worst_pair(
     )
 
 
-def _edges(threshold: float, cells: int) -> Floats:
+def _cell_edges(threshold: float, cells: int) -> Floats:
     """Returns cells between the middle and 1, more of them beyond the threshold."""
     inside, outside = round(threshold * _HALF), round((1.0 - threshold) * _HALF)
     parts = [
