@@ -47,7 +47,7 @@ _PROTOCOLS = {
 } | _OTHERS
 
 
-def _with(file: str) -> tuple[str, ...]:
+def _statistics_with(file: str) -> tuple[str, ...]:
     """Returns the statistics whose folder has this file."""
     folder = files("shuffledp.statistics")
     names = (*STATISTICS, *UNREHEARSED, *ENCODINGS)
@@ -55,13 +55,13 @@ def _with(file: str) -> tuple[str, ...]:
 
 
 # Statistics, and encodings of them, that are rehearsed on known values.
-REHEARSALS = _with("rehearsal.py")
+REHEARSALS = _statistics_with("rehearsal.py")
 # Statistics that services can ask people about.
-SURVEYS = _with("survey.py")
+SURVEYS = _statistics_with("survey.py")
 # Statistics whose protocols are compared before a collection.
-PLANS = _with("plan.py")
+PLANS = _statistics_with("plan.py")
 # Statistics with a choice of mechanisms, which a page compares.
-EXPLORATIONS = _with("exploration.py")
+EXPLORATIONS = _statistics_with("exploration.py")
 
 
 def statistic_named(name: str) -> "Statistic":

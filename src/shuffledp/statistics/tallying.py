@@ -72,14 +72,14 @@ def tally_of(
             raise InvalidInputError(f"Expected cohorts in [0, {num_cohorts}).")
     if cohorts is None and num_cohorts > 1:
         raise InvalidInputError("Expected reports with their cohorts.")
-    rows = _groups(cohorts, level_indices, columns)
+    rows = _group_indices(cohorts, level_indices, columns)
     if rows is None:
         people = np.array([[shuffled.num_users]], dtype=np.int64)
     else:
         people = np.bincount(rows, minlength=num_cohorts * columns)
     # Unlinked messages carry no level: each cohort's are counted as one pile.
     piles = columns if shuffled.linked else 1
-    groups = rows if shuffled.linked else _groups(cohorts, None, 1)
+    groups = rows if shuffled.linked else _group_indices(cohorts, None, 1)
     if num_cohorts * piles == 1:
         groups = None
     counts = count(shuffled.messages, groups, num_cohorts * piles)
@@ -91,7 +91,7 @@ def tally_of(
     )
 
 
-def _groups(
+def _group_indices(
     cohorts: Ints | None, level_indices: Ints | None, columns: int
 ) -> Ints | None:
     """Returns each report's index in a table of cohorts and columns, shape (n,)."""

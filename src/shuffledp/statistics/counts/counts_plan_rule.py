@@ -64,7 +64,7 @@ class CountsPlanRule:
         Raises:
             CertificationError: If nothing is found that can be proven.
         """
-        return cls(terms, _table(terms.groups, terms.targets, terms.delta))
+        return cls(terms, _computed_table(terms.groups, terms.targets, terms.delta))
 
     @classmethod
     def from_dict(cls, terms: CountsTerms, value: object) -> "CountsPlanRule":
@@ -96,7 +96,7 @@ class CountsPlanRule:
     def check(self, plan: Identity, minimum: int) -> None:
         """See `PlanRule`."""
         # H of docs/theory/plans.md: people who really send their noise.
-        self.table.check(_parameters(plan), minimum - self.terms.absent)
+        self.table.check(_plan_parameters(plan), minimum - self.terms.absent)
 
     def plan(self, chosen: Tally, minimum: int, *, spare: int) -> Identity:
         """See `PlanRule`."""
@@ -141,7 +141,7 @@ class CountsPlanRule:
         )
 
 
-def _parameters(plan: Identity) -> CountsParameters:
+def _plan_parameters(plan: Identity) -> CountsParameters:
     """Returns the parameters of a plan; raises InvalidInputError if it is none."""
     try:
         counts = Counts.from_record(plan.record)
@@ -152,7 +152,7 @@ def _parameters(plan: Identity) -> CountsParameters:
 
 # A table depends on these three terms alone, and takes seconds to compute.
 @lru_cache(maxsize=64)
-def _table(
+def _computed_table(
     groups: tuple[tuple[int, int], ...], targets: tuple[float, ...], delta: float
 ) -> PoissonTable:
     return make_poisson_table(groups, targets, delta)

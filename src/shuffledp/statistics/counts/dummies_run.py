@@ -100,7 +100,7 @@ class DummiesRun(FormShares):
 
     def randomize(self, values: ArrayLike, choices: Floats, *, rng: Rng) -> Ints:
         """See `StageRun`."""
-        answers = self._answers(values, rng=rng)
+        answers = self._answer_buckets(values, rng=rng)
         messages = self.protocol.randomize(answers, choices, rng=rng).messages
         # Fewer messages than answers would tell the shuffler, and have no cover.
         if messages.shape[1] != self.messages_per_report or np.any(messages < 0):
@@ -163,7 +163,7 @@ class DummiesRun(FormShares):
     def _num_buckets(self) -> int:
         return self.protocol.randomizer.num_buckets
 
-    def _answers(self, values: ArrayLike, *, rng: Rng) -> Ints:
+    def _answer_buckets(self, values: ArrayLike, *, rng: Rng) -> Ints:
         """Returns the buckets of people's answers, those for no answer included."""
         encoding = FormEncoding(self.questions)
         answers, first = encoding.encode(values, rng=rng).copy(), 0

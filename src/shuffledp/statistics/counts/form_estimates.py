@@ -181,12 +181,16 @@ def _mean_rows(
     )
     return tuple(
         NumberRow(
-            name, unit, _finite(value), _finite(error), (_finite(low), _finite(high))
+            name,
+            unit,
+            _finite_or_none(value),
+            _finite_or_none(error),
+            (_finite_or_none(low), _finite_or_none(high)),
         )
         for name, value, error, (low, high) in rows
     )
 
 
-def _finite(number: float) -> float | None:
+def _finite_or_none(number: float) -> float | None:
     """Returns a number, or None: of a group that may be empty nothing is known."""
     return number if math.isfinite(number) else None

@@ -16,12 +16,12 @@ from shuffledp.randomizers.jump_table import JumpTable
 def bucket_messages(parameters: CountsParameters) -> BucketMessages:
     """Returns the randomizer of one of the `honest` people."""
     return BucketMessages(
-        tuple(_group(group, parameters.honest) for group in parameters.groups),
+        tuple(_bucket_group(group, parameters.honest) for group in parameters.groups),
         parameters.cap,
     )
 
 
-def _group(group: CountGroup, num_honest: int) -> BucketGroup:
+def _bucket_group(group: CountGroup, num_honest: int) -> BucketGroup:
     noise = group.noise
     if isinstance(noise, ShufflerNoise):
         none = np.zeros(0, dtype=np.int64)
@@ -92,7 +92,7 @@ def draw_noise(
     if not isinstance(noise, SlotNoise):
         drawn[:, 0] = rng.poisson(noise.mean * factor, size=d)
         return drawn
-    table = _group(group, num_honest).jumps
+    table = _bucket_group(group, num_honest).jumps
     # Every slot of every person holds a jump with the same probability, in a uniform
     # bucket.
     total = rng.binomial(table.slots * num_users, table.mean)

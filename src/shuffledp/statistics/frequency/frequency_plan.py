@@ -180,7 +180,7 @@ def compared_protocols(
         passed_over: dict[int, str] = {}
         if len(wish.asked) > 1:
             smallest_error = min((design.error for design in options), default=math.inf)
-            passed_over = _passed_over(
+            passed_over = _passed_over_oracles(
                 oracles, wish, fitted[0], mode, share, smallest_error
             )
             left_out += passed_over.values()
@@ -195,7 +195,7 @@ def compared_protocols(
             except CertificationError as error:
                 left_out.append(f"{name} ({mode}): {error}")
                 continue
-            design = _design(name, protocol, fit, share)
+            design = _frequency_design(name, protocol, fit, share)
             if design is None:
                 left_out.append(f"{name} ({mode}): {NO_INFORMATION}")
                 continue
@@ -203,7 +203,7 @@ def compared_protocols(
     return options, left_out
 
 
-def _passed_over(
+def _passed_over_oracles(
     oracles: Sequence[tuple[str, FrequencyOracle]],
     wish: Wish,
     fitted: Population,
@@ -258,7 +258,7 @@ def _central(guarantee: Guarantee) -> dict[float, int]:
     return people
 
 
-def _design(
+def _frequency_design(
     name: str,
     protocol: Frequency,
     fitted: tuple[Population, Guarantee],

@@ -169,7 +169,7 @@ def _designs_of(
     """Returns certified designs of one mode, and why others are left out."""
     designs: list[CollectionDesign] = []
     left_out: list[str] = []
-    passed_over = _passed_over(compared, wish, error_of, mean, smallest_error)
+    passed_over = _passed_over_means(compared, wish, error_of, mean, smallest_error)
     # Those that are passed over come last, for the case that no other will do.
     for position in sorted(range(len(compared)), key=passed_over.__contains__):
         if position in passed_over and any(not d.bias_limit for d in designs):
@@ -179,7 +179,7 @@ def _designs_of(
         mechanism = protocol.randomizer.mechanism
         on_step(f"{mechanism}, {protocol.mode}")
         try:
-            design = _design(protocol, wish, error_of, mean)
+            design = _mean_design(protocol, wish, error_of, mean)
         except CertificationError as error:
             left_out.append(f"{mechanism} ({protocol.mode}): {error}")
             continue
@@ -190,7 +190,7 @@ def _designs_of(
     return designs, left_out
 
 
-def _passed_over(
+def _passed_over_means(
     protocols: Sequence[Mean],
     wish: Wish,
     error_of: ErrorOf,
@@ -219,7 +219,7 @@ def _passed_over(
     return left_out_reasons(candidates, protocols[0].mode, least=smallest_error)
 
 
-def _design(
+def _mean_design(
     protocol: Mean, wish: Wish, error_of: ErrorOf, mean: float | None
 ) -> CollectionDesign | None:
     """Returns the design of the protocol in its best size; None without information."""

@@ -114,7 +114,7 @@ class NoiseSearch:
             elif high[0] / low[0] < 1.0 + _CLOSE:
                 return high[0]
             else:
-                size = _between(low, high)
+                size = _size_between(low, high)
         return None
 
     def certified(
@@ -167,7 +167,7 @@ class NoiseSearch:
         return float(exposure.bounds(1.0, query).upper(target))
 
 
-def _between(low: tuple[float, float], high: tuple[float, float]) -> float:
+def _size_between(low: tuple[float, float], high: tuple[float, float]) -> float:
     """Returns a size near the one at which delta is just kept, by a line in logarithms.
 
     Args:

@@ -131,7 +131,7 @@ def plan_questionnaire(
         name,
         questionnaire,
         guarantee,
-        _expected(questionnaire, people, expected_means or {}),
+        _expected_estimates(questionnaire, people, expected_means or {}),
         assumption,
     )
     eased = without_strict_targets(wish)
@@ -163,7 +163,7 @@ def _check_questions(questions: Sequence[Question]) -> None:
     check_different_names(question.name for question in questions)
 
 
-def _expected(
+def _expected_estimates(
     asked: Questionnaire, people: Population, means: Mapping[str, float]
 ) -> dict[str, QuestionEstimate]:
     """Returns estimates from expected answers: see `expected_counts`."""

@@ -111,8 +111,8 @@ def _rehearse(
 ) -> Summary:
     names = [question.name for question in described.questions]
     check_different_names(names)
-    rows = _rows(request, answered)
-    answers, targets, notes = _people(request, names, answered, rows, stage)
+    rows = _answer_rows(request, answered)
+    answers, targets, notes = _answering_people(request, names, answered, rows, stage)
     return rehearse_questionnaire(
         WORDS,
         described,
@@ -126,7 +126,7 @@ def _rehearse(
     )
 
 
-def _rows(request: Request, answered: tuple[AnswerColumns, ...]) -> Rows:
+def _answer_rows(request: Request, answered: tuple[AnswerColumns, ...]) -> Rows:
     """Returns the columns of answers and targets, with nulls for missing values."""
     check_missing(request.missing)
     columns = [column for each in answered for column in each.columns]
@@ -138,7 +138,7 @@ def _rows(request: Request, answered: tuple[AnswerColumns, ...]) -> Rows:
     return cleaned_rows(rows_of(request.table_source, columns), known)
 
 
-def _people(
+def _answering_people(
     request: Request,
     names: list[str],
     answered: tuple[AnswerColumns, ...],

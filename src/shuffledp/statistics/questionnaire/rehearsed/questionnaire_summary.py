@@ -77,7 +77,7 @@ def rehearse_questionnaire(
     stage.on_step("plan")
     plan = plan_questionnaire(
         described.questions,
-        _wish(people, stage.delta),
+        _wish_of(people, stage.delta),
         interest=described.interest,
         max_messages=max_messages,
         expected_means=described.expected_means,
@@ -127,7 +127,7 @@ def run_plan(
         plan.questionnaire,
         answered,
         {name: each.truth(answers[name]) for name, each in answered.items()},
-        (plan.guarantee, _sent(plan)),
+        (plan.guarantee, _size_sentence(plan)),
         (tally, Population.from_budgets(targets)),
         stage=stage,
         source=source,
@@ -167,7 +167,7 @@ def summary_of(
     sections = tuple(
         section
         for name, estimate in estimates.items()
-        for section in _sections(
+        for section in _question_sections(
             answered[name],
             estimate,
             truths[name],
@@ -199,7 +199,7 @@ def summary_of(
     )
 
 
-def _sections(
+def _question_sections(
     answered: AnswerColumns,
     estimate: Any,
     truth: Any,
@@ -217,14 +217,18 @@ def _sections(
         replace(
             section,
             rows=tuple(
-                with_consistent(section.rows, _possible(section, projected_section))
+                with_consistent(
+                    section.rows, _possible_values(section, projected_section)
+                )
             ),
         )
         for section, projected_section in zip(sections, possible, strict=True)
     )
 
 
-def _possible(section: SummarySection, projected_section: SummarySection) -> Floats:
+def _possible_values(
+    section: SummarySection, projected_section: SummarySection
+) -> Floats:
     """Returns possible numbers of a section's rows, NaN where nothing is known."""
     return np.array(
         [
@@ -234,7 +238,7 @@ def _possible(section: SummarySection, projected_section: SummarySection) -> Flo
     )
 
 
-def _wish(people: Population, delta: float) -> Wish:
+def _wish_of(people: Population, delta: float) -> Wish:
     counts = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
     return Wish(targets=dict(counts), delta=delta)
 
@@ -273,7 +277,7 @@ def _manipulation(asked: Questionnaire, people: Population) -> Manipulation:
     )
 
 
-def _sent(plan: QuestionnairePlan) -> str:
+def _size_sentence(plan: QuestionnairePlan) -> str:
     size = (
         "reports of varying size"
         if plan.report_size is None

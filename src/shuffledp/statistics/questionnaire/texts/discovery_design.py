@@ -132,7 +132,7 @@ class DiscoveryPrediction:
         layout, m = self.layout, self.least
         check_deviation = self._check_deviation
         layer_deviations = np.sqrt(self._layer_variances)
-        noise = _noise(layout.levels + layout.checks)
+        noise = _noise_draws(layout.levels + layout.checks)
         searched, checked = noise[:, : layout.levels], noise[:, layout.levels :]
         scores = np.clip(num_people + check_deviation * checked, -m, m).sum(axis=1)
         finds = scores >= self.threshold
@@ -163,6 +163,6 @@ class DiscoveryPrediction:
         return high
 
 
-def _noise(groups: int) -> Floats:
+def _noise_draws(groups: int) -> Floats:
     # The same draws for every design, so that a comparison has no noise of its own.
     return np.random.default_rng(2026).normal(size=(_DRAWS, groups))

@@ -93,7 +93,7 @@ def best_design(
                 high,
                 false_texts,
             )
-            num_holders = _least(prediction)
+            num_holders = _fewest_holders(prediction)
             if num_holders is not None:
                 best_so_far = DiscoveryDesign(layout, share, num_holders)
     if best_so_far is None:
@@ -113,23 +113,23 @@ def fitted(prediction: DiscoveryPrediction) -> DiscoveryPrediction:
     """
     if prediction.probability(_NEARLY * prediction.least) >= _FOUND:
         return prediction
-    num_holders = _least(replace(prediction, least=prediction.num_users / 2.0))
+    num_holders = _fewest_holders(replace(prediction, least=prediction.num_users / 2.0))
     return prediction if num_holders is None else replace(prediction, least=num_holders)
 
 
-def _least(prediction: DiscoveryPrediction) -> float | None:
+def _fewest_holders(prediction: DiscoveryPrediction) -> float | None:
     """Returns the least number of holders that is found, below that of the prediction."""
     high = prediction.least
-    if not _finds(prediction, high * 0.995):
+    if not _is_found(prediction, high * 0.995):
         return None
     low, high = 0.0, high * 0.995
     while high - low > 0.005 * high:
         middle = 0.5 * (low + high) if low else math.sqrt(high)
-        low, high = (low, middle) if _finds(prediction, middle) else (middle, high)
+        low, high = (low, middle) if _is_found(prediction, middle) else (middle, high)
     return high
 
 
-def _finds(prediction: DiscoveryPrediction, num_holders: float) -> bool:
+def _is_found(prediction: DiscoveryPrediction, num_holders: float) -> bool:
     tried = replace(prediction, least=num_holders)
     if tried.candidates > _FULL * MOST_CANDIDATES:
         return False
