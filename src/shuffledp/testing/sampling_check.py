@@ -107,9 +107,9 @@ def sampling_comparisons(
         return None
     rows = sender.rows(values)
     if distributions.one_coordinate:
-        comparisons = _bits(distributions, indices, rows, levels)
+        comparisons = _bit_comparisons(distributions, indices, rows, levels)
     else:
-        comparisons = _cells(distributions, indices[:, 0], values, levels)
+        comparisons = _cell_comparisons(distributions, indices[:, 0], values, levels)
     leaks, probabilities = UniformRanks(distributions).leaks(indices, rows, levels)
     # One sum over all users detects a leak too rare for the test of any single value.
     total = float(np.sum(leaks - probabilities))
@@ -130,7 +130,7 @@ def _visible_leak(probabilities: Floats, alarm: float) -> float:
     return min(errors * float(np.sqrt(variance)) / max(hidden_mass, 1e-300), 1.0)
 
 
-def _cells(
+def _cell_comparisons(
     distributions: DistributionTable, indices: Ints, values: Ints, levels: Ints
 ) -> list[DrawComparison]:
     """Compares the messages about each value at each level with their distribution."""
@@ -168,7 +168,7 @@ def _cells(
     return comparisons
 
 
-def _bits(
+def _bit_comparisons(
     distributions: DistributionTable, indices: Ints, rows: Ints, levels: Ints
 ) -> list[DrawComparison]:
     """Compares each bit, by whether the user holds it, with its probability."""
