@@ -73,10 +73,10 @@ class Messages:
     def codes(self) -> NDArray[np.uint64]:
         """Returns 64-bit codes, equal for equal messages, shape (n,)."""
         if self.kind == "numbers":
-            return _bits(self.raw)
+            return _bit_patterns(self.raw)
         if self.kind == "vectors":
             code = np.zeros(len(self.raw), dtype=np.uint64)
-            for column in _bits(self.raw).T:
+            for column in _bit_patterns(self.raw).T:
                 code = (code ^ column) * _FACTOR
                 # The upper half takes part in the lower one.
                 code ^= code >> np.uint64(29)
@@ -167,7 +167,7 @@ def as_messages(answers: Any) -> Messages:
         )
     listed = list(answers)
     if all(isinstance(answer, bool | int | float | np.generic) for answer in listed):
-        return _of_array(_array(listed))
+        return _of_array(_message_array(listed))
     if all(isinstance(answer, str | bytes) for answer in listed):
         texts = [
             answer.encode() if isinstance(answer, str) else answer for answer in listed
@@ -186,7 +186,7 @@ def as_messages(answers: Any) -> Messages:
         )
     ordered = [row for row in rows if isinstance(row, list | tuple)]
     if len(ordered) == len(rows) and len({len(row) for row in ordered}) == 1:
-        array = _array(ordered)
+        array = _message_array(ordered)
         if array.dtype.kind in "biuf" and array.ndim == 2 and array.shape[1]:
             return _of_array(array)
     return Messages("sets", [_members(row) for row in rows])
@@ -208,14 +208,14 @@ def _of_array(array: NDArray[Any]) -> Messages:
     return Messages("vectors" if array.ndim == 2 else "numbers", numbers)
 
 
-def _array(listed: list[Any]) -> NDArray[Any]:
+def _message_array(listed: list[Any]) -> NDArray[Any]:
     try:
         return np.asarray(listed)
     except (ValueError, OverflowError) as error:
         raise InvalidInputError("Expected numbers of 64 bits as messages.") from error
 
 
-def _bits(array: NDArray[Any]) -> NDArray[np.uint64]:
+def _bit_patterns(array: NDArray[Any]) -> NDArray[np.uint64]:
     # 0 and -0 are two messages: an observer can tell them apart.
     return np.ascontiguousarray(array).view(np.uint64)
 

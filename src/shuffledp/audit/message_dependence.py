@@ -65,7 +65,7 @@ def compare_neighbors(messages: Messages) -> tuple[float, float, float]:
     """
     # Quartiles come from messages that are in no pair: they must not depend on the pairs.
     quarter = len(messages) // 5
-    kinds = _kinds(messages.at(np.arange(quarter)), messages)
+    kinds = _message_kinds(messages.at(np.arange(quarter)), messages)
     near = kinds[quarter : 3 * quarter].reshape(-1, 2)
     distant = kinds[3 * quarter : 5 * quarter]
     far = np.column_stack([distant[:quarter], distant[quarter:]])
@@ -79,7 +79,7 @@ def compare_neighbors(messages: Messages) -> tuple[float, float, float]:
     return p_value, alike[0] / len(near), alike[1] / len(far)
 
 
-def _kinds(apart: Messages, messages: Messages) -> Ints:
+def _message_kinds(apart: Messages, messages: Messages) -> Ints:
     codes = messages.codes()
     if messages.kind != "numbers" or np.unique(apart.codes()).size < len(apart) // 2:
         return codes

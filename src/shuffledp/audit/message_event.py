@@ -69,7 +69,7 @@ def guarantee_bounds(
 
 def learn_scores(messages: Messages, other_messages: Messages) -> list[Score]:
     """Learns scores from the first half of the learning messages."""
-    return fit_scores(_first(messages), _first(other_messages))
+    return fit_scores(_first_half(messages), _first_half(other_messages))
 
 
 def choose_event(
@@ -91,7 +91,7 @@ def choose_event(
         alpha: The error probability of each bound.
         growth: Messages to be counted per message used to choose.
     """
-    parts = _second(messages), _second(other_messages)
+    parts = _second_half(messages), _second_half(other_messages)
     # No bound is negative: the first event that is tried replaces this one.
     largest_excess, event = -1.0, MessageEvent(scores[0], 0.0, True)
     for score in scores:
@@ -115,11 +115,11 @@ def choose_event(
     return event
 
 
-def _first(messages: Messages) -> Messages:
+def _first_half(messages: Messages) -> Messages:
     return messages.at(np.arange(len(messages) // 2))
 
 
-def _second(messages: Messages) -> Messages:
+def _second_half(messages: Messages) -> Messages:
     return messages.at(np.arange(len(messages) // 2, len(messages)))
 
 

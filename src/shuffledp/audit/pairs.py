@@ -70,8 +70,8 @@ def audited_pairs(
         chosen = _choose(plan, learned)
         # Counted messages are converted to the kind of those that scores know.
         kind = learned[0, 0].at(np.arange(1))
-        hits = _count(box, plan, chosen, kind, rng=rng, on_share=report)
-    return tuple(_pair(plan, choice, hits) for choice in chosen)
+        hits = _event_counts(box, plan, chosen, kind, rng=rng, on_share=report)
+    return tuple(_pair_bounds(plan, choice, hits) for choice in chosen)
 
 
 def _draw_batches(
@@ -152,7 +152,7 @@ def _choose(plan: AuditPlan, learned: dict[_Cell, Messages]) -> list[_PairEvents
     return chosen
 
 
-def _count(
+def _event_counts(
     box: Target,
     plan: AuditPlan,
     chosen: list[_PairEvents],
@@ -182,7 +182,7 @@ def _count(
     return hits
 
 
-def _pair(
+def _pair_bounds(
     plan: AuditPlan, choice: _PairEvents, hits: dict[tuple[MessageEvent, int], int]
 ) -> PairBounds:
     epsilon = plan.levels[choice.level]

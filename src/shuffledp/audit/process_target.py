@@ -55,7 +55,7 @@ class ProcessTarget:
 
     def __post_init__(self) -> None:
         """Raises InvalidInputError if there is no such program."""
-        program = _words(self.command)[0]
+        program = _command_words(self.command)[0]
         if shutil.which(program) is None:
             raise InvalidInputError(
                 f"Expected a command that can be started, got {program!r}, which is no "
@@ -170,7 +170,7 @@ class _RunningProcess:
         )
 
 
-def _words(command: str) -> list[str]:
+def _command_words(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -184,7 +184,7 @@ def _words(command: str) -> list[str]:
 
 @contextmanager
 def _running(target: ProcessTarget) -> Iterator[Target]:
-    words = _words(target.command)
+    words = _command_words(target.command)
     with tempfile.TemporaryFile() as errors:
         try:
             process = subprocess.Popen(

@@ -68,13 +68,13 @@ def repeats(
                 yield SideCheck(about, SideCheckOutcome.NOT_APPLICABLE, text)
             return
         again = box.draw(queried, levels, rng=rng).codes()
-    yield _compared(AGAIN, row, again, probability)
+    yield _repetition_check(AGAIN, row, again, probability)
     if not isinstance(target, CallableTarget):
         with target.started() as running:
             first = running.draw(queried, levels, rng=rng).codes()
         with target.started() as other:
             second = other.draw(queried, levels, rng=rng).codes()
-        yield _compared(RESTART, first, second, probability)
+        yield _repetition_check(RESTART, first, second, probability)
         yield SideCheck(
             FORK, SideCheckOutcome.NOT_APPLICABLE, "a program cannot be forked here"
         )
@@ -86,13 +86,13 @@ def repeats(
         yield SideCheck(RESTART, SideCheckOutcome.NOT_APPLICABLE, text)
         yield SideCheck(FORK, SideCheckOutcome.NOT_APPLICABLE, text)
         return
-    yield _compared(RESTART, runs[0][0], runs[1][0], probability)
+    yield _repetition_check(RESTART, runs[0][0], runs[1][0], probability)
     # The forked process draws on, too: any two of its row and its forks' may agree.
     forks = runs[0][1:]
     pairs = [(0, 1), (0, 2), (1, 2)]
     same = [pair for pair in pairs if np.array_equal(forks[pair[0]], forks[pair[1]])]
     first, second = (forks[index] for index in (same or pairs)[0])
-    yield _compared(FORK, first, second, probability)
+    yield _repetition_check(FORK, first, second, probability)
 
 
 def _probability_of_agreement(row: NDArray[np.uint64]) -> float:
@@ -104,7 +104,7 @@ def _probability_of_agreement(row: NDArray[np.uint64]) -> float:
     return float(probability_upper_bound(alike, len(pairs), 1e-9) ** row.size) + 1e-9
 
 
-def _compared(
+def _repetition_check(
     about: str, row: NDArray[np.uint64], other: NDArray[np.uint64], probability: float
 ) -> SideCheck:
     alike = float(np.mean(row == other))

@@ -64,7 +64,7 @@ def _by_value(
     both = np.concatenate(codes)
     keys, first = np.unique(both, return_index=True)
     size = codes[0].size
-    counts = _counts(codes, keys)
+    counts = _key_counts(codes, keys)
     examples = [
         messages[0].text_of(p) if p < size else messages[1].text_of(p - size)
         for p in first.tolist()
@@ -81,7 +81,7 @@ def _by_entry(messages: Messages, other_messages: Messages) -> EntryScore:
         ]
         codes = bit_positions(parts[0].raw), bit_positions(parts[1].raw)
         entry = _by_value(codes, (parts[0], parts[1]), bits=True)
-        counts = _counts(codes, entry.keys)
+        counts = _key_counts(codes, entry.keys)
         entries.append(replace(entry, log_ratios=_certain(entry.log_ratios, counts)))
     return EntryScore(tuple(entries))
 
@@ -140,7 +140,7 @@ def _ratios(counts: Ints, other_counts: Ints) -> Floats:
     return ratios
 
 
-def _counts(
+def _key_counts(
     codes: tuple[NDArray[np.uint64], NDArray[np.uint64]], keys: NDArray[np.uint64]
 ) -> list[Ints]:
     """Counts each key among the codes of x, and of x', shape (keys,)."""

@@ -121,7 +121,7 @@ class RangeScore:
         # Steps into the event and out of it alternate: a pair bounds a run.
         run_ends = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]])))
         ranges = [
-            _range(float(ends[a]), float(ends[b]))
+            _range_as_text(float(ends[a]), float(ends[b]))
             for a, b in run_ends.reshape(-1, 2).tolist()
         ]
         text = " or ".join(ranges[:_MAX_LISTED])
@@ -213,7 +213,7 @@ def bit_positions(numbers: Floats) -> NDArray[np.uint64]:
     return code.astype(np.uint64)
 
 
-def _range(low: float, high: float) -> str:
+def _range_as_text(low: float, high: float) -> str:
     if math.isinf(low):
         return "anything" if math.isinf(high) else f"below {high:.6g}"
     return f"at least {low:.6g}" if math.isinf(high) else f"in [{low:.6g}, {high:.6g})"

@@ -95,7 +95,7 @@ def random_collection(rng: np.random.Generator) -> SmallCollection:
     # Beyond the largest budget every divergence is 0.
     epsilon = float(f"{rng.uniform(0.0, 1.0) ** 2 * levels[-1]:.3g}")
     people = tuple(zip(levels, counts.tolist(), strict=True))
-    return SmallCollection(_device(rng), people, epsilon)
+    return SmallCollection(_random_device(rng), people, epsilon)
 
 
 def simplifications(small: SmallCollection) -> Iterator[SmallCollection]:
@@ -113,17 +113,17 @@ def simplifications(small: SmallCollection) -> Iterator[SmallCollection]:
             # Users of two levels become users of one.
             merged = dict(remaining) | {other: others + count}
             yield replace(small, people=tuple(sorted(merged.items())))
-        for rounded in _rounder(level):
+        for rounded in _shorter_numbers(level):
             if rounded > 0.0 and rounded not in dict(remaining):
                 changed = tuple(sorted((*remaining, (rounded, count))))
                 yield replace(small, people=changed)
-    for device in _simpler(small.device):
+    for device in _simpler_devices(small.device):
         yield replace(small, device=device)
-    for rounded in _rounder(small.epsilon):
+    for rounded in _shorter_numbers(small.epsilon):
         yield replace(small, epsilon=rounded)
 
 
-def _rounder(number: float) -> list[float]:
+def _shorter_numbers(number: float) -> list[float]:
     """Returns nearby numbers with fewer digits."""
     candidates = [0.0, float(round(number))]
     for digits in (1, 2):
@@ -134,7 +134,7 @@ def _rounder(number: float) -> list[float]:
     return [candidate for candidate in dict.fromkeys(candidates) if candidate != number]
 
 
-def _device(rng: np.random.Generator) -> Any:
+def _random_device(rng: np.random.Generator) -> Any:
     k = int(rng.integers(2, 6))
     kinds = (
         lambda: KRandomizedResponse(k),
@@ -149,7 +149,7 @@ def _device(rng: np.random.Generator) -> Any:
     return kinds[int(rng.integers(len(kinds)))]()
 
 
-def _simpler(device: Any) -> Iterator[Any]:
+def _simpler_devices(device: Any) -> Iterator[Any]:
     for name in ("num_categories", "cells", "subset_size"):
         number = getattr(device, name, None)
         if isinstance(number, int):
