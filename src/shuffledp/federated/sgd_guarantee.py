@@ -87,7 +87,7 @@ class SgdGuarantee:
         """Returns the guarantee as plain values, for JSON: infinite ones as "infinity"."""
         record = asdict(self)
         record["protocol"] = self.protocol.record
-        record["levels"] = [_finite(asdict(level)) for level in self.levels]
+        record["levels"] = [_finite_record(asdict(level)) for level in self.levels]
         return record
 
 
@@ -162,7 +162,7 @@ def smallest_epsilons(mu: Floats, delta: float) -> Floats:
     return rounded
 
 
-def _finite(record: dict[str, Any]) -> dict[str, Any]:
+def _finite_record(record: dict[str, Any]) -> dict[str, Any]:
     return {
         key: "infinity" if value == math.inf else value for key, value in record.items()
     }
