@@ -136,7 +136,7 @@ def account_command(
     if picture is not None:
         picture_kind(picture)
         require("matplotlib", extra="report", what="A picture")
-    people = _people(levels, budgets, column, spark)
+    people = _population_of(levels, budgets, column, spark)
     if picture is not None:
         single_messages(protocol, people)
     left_out = num_absent(absent, people.num_users)
@@ -214,7 +214,7 @@ def account_command(
             show(f"\nWritten: {path}")
 
 
-def _people(
+def _population_of(
     levels: str | None, budgets: str | None, column: str | None, spark: str | None
 ) -> Population:
     if spark is None:

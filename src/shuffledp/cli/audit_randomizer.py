@@ -113,7 +113,7 @@ def randomizer_command(
         # In here: for a Python target, its import runs in the other process.
         box = _target(target, categories, timeout)
         plan = plan_audit(
-            _values(values, box),
+            _audited_values(values, box),
             parse.level_list(levels),
             delta=_delta(delta, box),
             samples=samples,
@@ -180,7 +180,7 @@ def _is_python(target: str) -> bool:
     return bool(colon) and all(part.isidentifier() for part in dotted)
 
 
-def _values(values: str | None, box: Target) -> list[Any]:
+def _audited_values(values: str | None, box: Target) -> list[Any]:
     if values is not None:
         return parse.value_list(values)
     # A command cannot be asked which values it takes.

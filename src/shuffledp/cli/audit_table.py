@@ -23,15 +23,17 @@ def powers(plan: AuditPlan, name: str) -> Iterator[RenderableType]:
         f"Audit of {name}: values {values}; {plan.samples:,} messages per value and level, "
         f"{plan.learned:,} to learn from, {plan.counted:,} to test with.\n"
     )
-    table = _table("level", "true epsilon", "samples, at best", "samples, rare event")
+    table = _empty_table(
+        "level", "true epsilon", "samples, at best", "samples, rare event"
+    )
     for power in plan.powers:
         true = power.level * (1.0 + power.excess)
         table.add_row(
             f"{power.level:g}",
             f"{true:.4g} (+{power.excess:.0%})",
             # None: no number of samples shows this excess.
-            _whole(power.at_best, plan.samples),
-            _whole(power.rare, plan.samples),
+            _samples_as_text(power.at_best, plan.samples),
+            _samples_as_text(power.rare, plan.samples),
         )
     yield table
     yield (
@@ -49,7 +51,7 @@ def powers(plan: AuditPlan, name: str) -> Iterator[RenderableType]:
 
 def findings(audit: RandomizerAudit) -> Iterator[RenderableType]:
     """Yields the table of all pairs, the most telling events, and the verdict."""
-    table = _table("level", "value", "against", "epsilon >=", "delta >=", "")
+    table = _empty_table("level", "value", "against", "epsilon >=", "delta >=", "")
     for pair in audit.pairs:
         verdict_class = "broken" if pair in audit.broken else ""
         table.add_row(
@@ -117,14 +119,14 @@ def _verdict(audit: RandomizerAudit) -> str:
     return text + (f" Levels that could not be seen: {blind}." if blind else "")
 
 
-def _table(*headings: str) -> Table:
+def _empty_table(*headings: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for heading in headings:
         table.add_column(heading, justify="right" if heading else "left")
     return table
 
 
-def _whole(number: int | None, drawn: int) -> str:
+def _samples_as_text(number: int | None, drawn: int) -> str:
     if number is None:
         return "never"
     return f"{number:,}{' *' if number > drawn else ''}"

@@ -47,7 +47,7 @@ _LEVELS = click.option(
 )
 
 
-def _shared(command: Command) -> Command:
+def _shared_options(command: Command) -> Command:
     # The last decorator that is applied is the first in --help.
     for option in (json_option, circumstance_options, _DELTA):
         command = option(command)
@@ -70,7 +70,7 @@ def calibrate_command() -> None:
 
 
 @calibrate_command.command("levels")
-@_shared
+@_shared_options
 @click.option(
     "--targets",
     required=True,
@@ -104,7 +104,7 @@ def levels_command(
 
 
 @calibrate_command.command("scale")
-@_shared
+@_shared_options
 @_LEVELS
 @_TARGETS
 def scale_command(
@@ -116,7 +116,7 @@ def scale_command(
     Example: shuffledp calibrate scale --categories 17 --delta 1e-6 \\
                --levels 0.5:2500,1:5000 --targets 0.01,0.03
     """
-    people, wanted = _people(levels, targets)
+    people, wanted = _people_and_targets(levels, targets)
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
         factor, calibration = largest_scale(promise, people, wanted)
@@ -124,7 +124,7 @@ def scale_command(
 
 
 @calibrate_command.command("level")
-@_shared
+@_shared_options
 @_LEVELS
 @click.option(
     "--change", type=NUMBER, required=True, metavar="LEVEL", help="The level to change."
@@ -157,7 +157,7 @@ def level_command(
 
 
 @calibrate_command.command("people")
-@_shared
+@_shared_options
 @_LEVELS
 @_TARGETS
 def people_command(
@@ -169,7 +169,7 @@ def people_command(
     Example: shuffledp calibrate people --categories 17 --delta 1e-6 \\
                --levels 0.5:1,1:2 --targets 0.01,0.03
     """
-    people, wanted = _people(levels, targets)
+    people, wanted = _people_and_targets(levels, targets)
     absent = given["absent"]
     share = absent.part if isinstance(absent, Share) else Fraction(0)
     # A share is one of the crowd that is found, not of the people who state its shares.
@@ -181,7 +181,7 @@ def people_command(
 
 
 @calibrate_command.command("rounds")
-@_shared
+@_shared_options
 @_LEVELS
 @_TARGETS
 def rounds_command(
@@ -196,7 +196,7 @@ def rounds_command(
     # `circumstance_options` adds --rounds to all commands of the group.
     if given["rounds"] != 1:
         raise InvalidInputError("Expected no --rounds: they are what is asked for.")
-    people, wanted = _people(levels, targets)
+    people, wanted = _people_and_targets(levels, targets)
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
         rounds, calibration = most_rounds(promise, people, wanted)
@@ -221,7 +221,7 @@ def _promise(
     return Promise(protocol, delta, left_out, rounds, coordinates)
 
 
-def _people(levels: str, targets: str) -> tuple[Population, list[float]]:
+def _people_and_targets(levels: str, targets: str) -> tuple[Population, list[float]]:
     people = parse.level_counts(levels)
     wanted = parse.number_list(targets, "--targets")
     if len(wanted) == 1:

@@ -128,12 +128,12 @@ def main() -> None:
     If the output was closed early, the exit code is 141 instead of 0.
     """
     with StandardStreams() as streams:
-        code = _run()
+        code = _exit_code()
         code = streams.exit_code(code)
     sys.exit(code)
 
 
-def _run() -> Any:
+def _exit_code() -> Any:
     """Runs the command, flushes its output, and returns its exit code."""
     try:
         # Without standalone mode click raises instead of printing usage over three lines.

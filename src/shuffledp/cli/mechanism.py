@@ -142,7 +142,7 @@ def mechanism_options(command: Command) -> Command:
         protocol = SingleMessage(built(mechanism, categories), mode)
         command(protocol=protocol, **given)
 
-    return _with((_MECHANISM, _CATEGORIES, _MODE), with_protocol)
+    return _with_options((_MECHANISM, _CATEGORIES, _MODE), with_protocol)
 
 
 def protocol_options(command: Command) -> Command:
@@ -204,12 +204,12 @@ def built(mechanism: MechanismText, categories: int | None) -> LocalRandomizer:
 
 def circumstance_options(command: Command) -> Command:
     """Adds --absent, --rounds and --coordinates."""
-    return _with(_CIRCUMSTANCES, command)
+    return _with_options(_CIRCUMSTANCES, command)
 
 
 def people_options(command: Command) -> Command:
     """Adds --levels, --budgets and --column; `read_people` reads them."""
-    return _with(_PEOPLE, command)
+    return _with_options(_PEOPLE, command)
 
 
 def read_people(
@@ -232,7 +232,7 @@ def num_absent(absent: int | Share, num_users: int) -> int:
     return absent.of(num_users) if isinstance(absent, Share) else absent
 
 
-def _with(
+def _with_options(
     options: tuple[Callable[[Command], Command], ...], command: Command
 ) -> Command:
     # click lists options from the last decorator that was applied to the first.

@@ -81,7 +81,7 @@ def collection_options(command: Command) -> Command:
         own = {name: given.pop(name) for name in list(given) if name not in _NAMES}
         command(settings=Settings(**given), **own)
 
-    return _with(_SHARED, with_settings)
+    return _with_options(_SHARED, with_settings)
 
 
 def statistic_options(command: Command) -> Command:
@@ -92,7 +92,9 @@ def statistic_options(command: Command) -> Command:
         for parameter in statistic.parameters:
             entry = statistic.words, parameter
             named.setdefault(parameter.option, []).append(entry)
-    return _with(tuple(_shared_option(entries) for entries in named.values()), command)
+    return _with_options(
+        tuple(_shared_option(entries) for entries in named.values()), command
+    )
 
 
 def own_options(statistic: Statistic, given: dict[str, Any]) -> dict[str, Any]:
@@ -146,7 +148,7 @@ def _shared_option(
     )
 
 
-def _with(
+def _with_options(
     options: tuple[Callable[[Command], Command], ...], command: Command
 ) -> Command:
     # click lists options from the last decorator that was applied to the first.
