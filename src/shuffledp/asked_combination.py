@@ -61,7 +61,7 @@ class AskedCombination:
             InvalidInputError: If they are other questions.
         """
         _check_size(of)
-        combined = [_at(questions, index) for index in of]
+        combined = [_question_at(questions, index) for index in of]
         number = combined[-1] if isinstance(combined[-1], AskedNumber) else None
         choices = combined[:-1] if number else combined
         if any(getattr(asked, "most", 0) != 1 for asked in choices) or (
@@ -94,7 +94,7 @@ class AskedCombination:
         return {"of": list(self.of), "groups": groups}
 
 
-def _at(questions: Sequence[Any], index: int) -> Any:
+def _question_at(questions: Sequence[Any], index: int) -> Any:
     if not 0 <= index < len(questions):
         raise InvalidInputError("Expected questions of the form to be combined.")
     return questions[index]

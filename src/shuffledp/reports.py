@@ -56,7 +56,7 @@ class Reports:
     cohorts: Ints | None = None
 
     def __post_init__(self) -> None:
-        _check(self)
+        _check_reports(self)
 
     @property
     def num_users(self) -> int:
@@ -102,7 +102,7 @@ class ShuffledReports:
     senders: int | None = None
 
     def __post_init__(self) -> None:
-        _check(self)
+        _check_reports(self)
         # Loose messages do not tell how many people sent them, and all others do.
         if (self.senders is None) == (self.arrangement in _LOOSE):
             raise InvalidInputError(
@@ -125,7 +125,7 @@ def _linked(reports: Reports | ShuffledReports) -> bool:
     return bool(reports.identity.record["mode"] == "stratified")
 
 
-def _check(reports: Reports | ShuffledReports) -> None:
+def _check_reports(reports: Reports | ShuffledReports) -> None:
     if not isinstance(reports.identity, Identity):
         raise InvalidInputError("Expected the identity of the protocol that made them.")
     if reports.arrangement not in get_args(Arrangement):

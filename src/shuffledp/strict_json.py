@@ -67,7 +67,7 @@ def read_json(content: bytes | str, what: str) -> dict[str, Any]:
             text,
             object_pairs_hook=_once,
             parse_constant=_not_finite,
-            parse_float=_finite,
+            parse_float=_finite_number,
         )
         # A lone surrogate can only come from an escape; encoding raises a ValueError then.
         if "\\u" in text:
@@ -97,7 +97,7 @@ def _not_finite(name: str) -> NoReturn:
     raise DataError(f"Expected finite numbers, got {name[:_LONGEST]}.")
 
 
-def _finite(text: str) -> float:
+def _finite_number(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         _not_finite(text)

@@ -26,7 +26,7 @@ def budgets_of(column: pl.Series) -> Floats:
         MissingValueError: If a person has none.
         DataError: If an entry is not a number.
     """
-    return level_array(_numbers(column, "a number").to_numpy(), "budgets")
+    return level_array(_column_as_numbers(column, "a number").to_numpy(), "budgets")
 
 
 def numbers_of(column: pl.Series) -> Floats:
@@ -40,7 +40,7 @@ def numbers_of(column: pl.Series) -> Floats:
         column = column.cast(pl.Int8)
     elif holds_truths(column):
         column = pl.Series(column.name, bits_of(column))
-    numbers = _numbers(column, "a finite number").cast(pl.Float64).to_numpy()
+    numbers = _column_as_numbers(column, "a finite number").cast(pl.Float64).to_numpy()
     if not np.all(np.isfinite(numbers)):
         finite = pl.Series(np.isfinite(numbers))
         raise _expected("a finite number", column, finite)
@@ -153,7 +153,7 @@ def _expected(
     )
 
 
-def _numbers(column: pl.Series, what: str) -> pl.Series:
+def _column_as_numbers(column: pl.Series, what: str) -> pl.Series:
     """Returns a column as numbers, those of texts in double precision."""
     column = _complete(column)
     if column.dtype.is_numeric():

@@ -73,7 +73,7 @@ def read_item_sets(
     gathered = gather_sets(
         owners, owned, num_users=first.size, names=names, set_size=set_size, rng=rng
     )
-    levels = None if level is None else _levels(frame[level], people, first)
+    levels = None if level is None else _person_levels(frame[level], people, first)
     return replace(gathered, levels=levels, notes=rows.notes + exclusions)
 
 
@@ -109,7 +109,7 @@ def _numbered_people(column: pl.Series) -> tuple[Ints, Ints]:
     return rank[people], np.sort(first)
 
 
-def _levels(column: pl.Series, people: Ints, first: Ints) -> Floats:
+def _person_levels(column: pl.Series, people: Ints, first: Ints) -> Floats:
     """Returns the level of each person, shape (n,).
 
     Raises:

@@ -109,7 +109,7 @@ def rehearse(
         level, levels = _in_place_of_levels(targets, level, levels)
     dealt = isinstance(levels, Mapping)
     # Shares take the place of a column of levels; a list restricts that column.
-    if levels is not None and not (_numbers(levels) and dealt == (level is None)):
+    if levels is not None and not (_are_numbers(levels) and dealt == (level is None)):
         raise InvalidInputError(
             "Expected levels={EPSILON: SHARE, ...}, or levels=[EPSILON, ...] with level."
         )
@@ -228,10 +228,10 @@ def perform(
     return rehearsal(stage)
 
 
-def _numbers(levels: object) -> bool:
+def _are_numbers(levels: object) -> bool:
     """Returns whether this is {number: number} or a list of numbers."""
     if isinstance(levels, Mapping):
-        return _numbers([*levels, *levels.values()])
+        return _are_numbers([*levels, *levels.values()])
     return isinstance(levels, Sequence) and all(
         isinstance(level, int | float) for level in levels
     )

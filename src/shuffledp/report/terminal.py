@@ -129,7 +129,7 @@ def _add_rows(table: Table, section: SummarySection) -> None:
     names = printable_names([row.name for row in rows])
     for name, row in zip(names, rows, strict=True):
         error = [] if display.has_bar_column else [error_text(text, row.standard_error)]
-        bar = [Text(_bar(row.estimate / longest_bar), style="cyan")]
+        bar = [Text(_bar_text(row.estimate / longest_bar), style="cyan")]
         table.add_row(
             Text(name),
             text(row.estimate),
@@ -175,7 +175,7 @@ def _bullets(guarantee: Guarantee) -> Text:
     return Text("\n".join(f"  - {assumption}" for assumption in guarantee.assumptions))
 
 
-def _bar(part: float) -> str:
+def _bar_text(part: float) -> str:
     # An unknown number has no bar.
     part = part if math.isfinite(part) else 0.0
     # Full blocks, then one block in eighths.
