@@ -41,9 +41,11 @@ def read_certificate(record: object) -> Guarantee:
         DataError: If this is not a certificate, one of another format, or one whose
             levels do not rise.
     """
-    given = record.get("format") if isinstance(record, Mapping) else None
-    if not isinstance(record, Mapping) or given != FORMAT:
-        raise DataError(f"Expected a certificate of format {FORMAT!r}{_other(given)}.")
+    format_name = record.get("format") if isinstance(record, Mapping) else None
+    if not isinstance(record, Mapping) or format_name != FORMAT:
+        raise DataError(
+            f"Expected a certificate of format {FORMAT!r}{_other(format_name)}."
+        )
     missing, unknown = _KEYS - set(record), set(record) - _KEYS - _STATEMENT - _ASKED
     _check_keys(missing, unknown)
     return _guarantee(record)
@@ -111,18 +113,18 @@ def _statement(record: object) -> Statement:
     entry = _mapping(record, "also")
     # Of both keys, one is too many: the check below refuses it.
     requested = "delta" if "delta" in entry else "epsilon"
-    wanted = _STATEMENT | {requested}
-    _check_keys(wanted - set(entry), set(entry) - wanted, " in a statement")
-    given = _number_of(entry, requested)
+    wanted_keys = _STATEMENT | {requested}
+    _check_keys(wanted_keys - set(entry), set(entry) - wanted_keys, " in a statement")
+    given_number = _number_of(entry, requested)
     levels = tuple(
-        _level(level, requested, given) for level in _list_of(entry, "levels")
+        _level(level, requested, given_number) for level in _list_of(entry, "levels")
     )
     if not levels:
         raise _unfit("`levels` to list at least one level")
     return Statement(
         _text_of(entry, "about"),
-        given if requested == "delta" else None,
-        given if requested == "epsilon" else None,
+        given_number if requested == "delta" else None,
+        given_number if requested == "epsilon" else None,
         levels,
     )
 
@@ -130,12 +132,12 @@ def _statement(record: object) -> Statement:
 def _level(record: object, requested: str, given: float) -> LevelGuarantee:
     entry = _mapping(record, "levels")
     solved = "delta" if requested == "epsilon" else "epsilon"
-    chosen = "target" if "target" in entry else "epsilon_local"
-    needed = {chosen, "count", "hides_among", "rests_on", "slack"}
+    chosen_key = "target" if "target" in entry else "epsilon_local"
+    needed = {chosen_key, "count", "hides_among", "rests_on", "slack"}
     needed |= {f"{solved}_central", f"{solved}_central_lower"}
     needed |= {"epsilon_coalition", "delta_coalition"}
     _check_keys(needed - set(entry), set(entry) - needed - {"quantile"}, " in a level")
-    choice = _number_of(entry, chosen)
+    choice = _number_of(entry, chosen_key)
     for part in ("slack", "delta_coalition", "delta_central", "delta_central_lower"):
         if part in entry and _number_of(entry, part) > 1.0:
             raise _unfit(f"`{part}` to be a part, from 0 to 1")
@@ -145,8 +147,8 @@ def _level(record: object, requested: str, given: float) -> LevelGuarantee:
             None if coalition is None else _number_of(entry, "epsilon_coalition")
         ),
         delta_coalition=_number_of(entry, "delta_coalition"),
-        epsilon_local=choice if chosen == "epsilon_local" else None,
-        target=choice if chosen == "target" else None,
+        epsilon_local=choice if chosen_key == "epsilon_local" else None,
+        target=choice if chosen_key == "target" else None,
         count=_whole_number_of(entry, "count"),
         hides_among=_whole_number_of(entry, "hides_among"),
         rests_on=_rests_on(entry["rests_on"]),
@@ -164,9 +166,9 @@ def _level(record: object, requested: str, given: float) -> LevelGuarantee:
 
 
 def _rests_on(value: object) -> RestsOn:
-    for known in get_args(RestsOn):
-        if value == known:
-            theorem: RestsOn = known
+    for kind in get_args(RestsOn):
+        if value == kind:
+            theorem: RestsOn = kind
             return theorem
     raise _unfit(f"`rests_on` to be one of {', '.join(get_args(RestsOn))}")
 

@@ -65,8 +65,12 @@ def check_defines_own(mechanism: object, states: str) -> None:
     """
     kind = type(mechanism)
     # Attributes of an object hide those of its class, which alone is looked at below.
-    own = getattr(mechanism, "__dict__", {})
-    if _DRAWS in own or states in own or not hasattr(kind, states):
+    own_attributes = getattr(mechanism, "__dict__", {})
+    if (
+        _DRAWS in own_attributes
+        or states in own_attributes
+        or not hasattr(kind, states)
+    ):
         raise InvalidInputError(
             f"Expected {kind.__name__} to define {_DRAWS} and {states} as a class: what is "
             "put on an object, or passed on by one, is not certified."
@@ -117,9 +121,9 @@ def _is_drawing_method(name: str, method: Any) -> bool:
 
 def _finished(kind: type, states: str) -> bool:
     """Returns whether a class is concrete, draws reports and defines `states`."""
-    known = hasattr(kind, _DRAWS) and hasattr(kind, states)
+    has_both = hasattr(kind, _DRAWS) and hasattr(kind, states)
     interface = getattr(kind, "_is_protocol", False)
-    return known and not interface and not inspect.isabstract(kind)
+    return has_both and not interface and not inspect.isabstract(kind)
 
 
 def _ours(kind: type) -> bool:

@@ -208,13 +208,13 @@ def _narrowed_bracket(
 
 def _line_root(excesses: dict[float, float], *, fallback: float) -> float:
     """Returns where the line through the two least excesses, in logarithms, meets 0."""
-    known = sorted(
+    evaluated = sorted(
         (epsilon for epsilon in excesses if epsilon > 0.0),
         key=lambda e: abs(excesses[e]),
     )
-    if len(known) < 2 or excesses[known[0]] == excesses[known[1]]:
+    if len(evaluated) < 2 or excesses[evaluated[0]] == excesses[evaluated[1]]:
         return fallback
-    first, second = known[:2]
+    first, second = evaluated[:2]
     share = excesses[first] / (excesses[first] - excesses[second])
     log_root = math.log(first) + share * math.log(second / first)
     return math.exp(min(max(log_root, -_FARTHEST), _FARTHEST))

@@ -69,10 +69,10 @@ class LevelGuarantee:
     @property
     def chosen(self) -> float:
         """The local budget or central target that these users chose."""
-        known = self.target if self.epsilon_local is None else self.epsilon_local
-        if known is None:
+        number = self.target if self.epsilon_local is None else self.epsilon_local
+        if number is None:
             raise ValueError("Expected a local budget or a central target.")
-        return known
+        return number
 
 
 @dataclass(frozen=True)

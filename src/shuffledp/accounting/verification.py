@@ -171,11 +171,11 @@ def _unconfirmed_claims(claim: Statement, computed: Statement) -> list[str]:
 def _compared_levels(claim: LevelGuarantee, computed: LevelGuarantee) -> list[str]:
     name, problems = f"level {claim.chosen!r}", []
     # Of another number, it is another part: `_weaker` says so.
-    more = (
+    is_confirmed = (
         _central_numbers(claim) == _central_numbers(computed)
         and claim.slack > _SLACK * computed.slack + _TINY
     )
-    if more or claim.slack < computed.slack / _SLACK - _TINY:
+    if is_confirmed or claim.slack < computed.slack / _SLACK - _TINY:
         problems.append(
             f"{name}: of its delta {claim.slack!r} is said to be numerical caution, and "
             f"{computed.slack!r} is"

@@ -23,7 +23,6 @@ from shuffledp.population import MAX_BUDGET, Population, check_budgets
 
 # Counts of all buckets are held at once: as doubles, 128 MB.
 MAX_BUCKETS = 2**24
-# Bounds grow with the kinds of noise: each group may have its own.
 MAX_GROUPS = 256
 # With more, what is cut would show in estimates; nothing is certified at such a delta.
 _MOST_CUT = 0.01
@@ -137,8 +136,7 @@ class CountsParameters:
                 f"Expected at most {MAX_BUCKETS:,} buckets in all, got {total:,}."
             )
         for group in self.groups:
-            # Devices cannot have a part of a slot, and all of them run the same
-            # program.
+            # All devices run the same program, and none has a part of a slot.
             if isinstance(group.noise, SlotNoise) and group.noise.slots % self.honest:
                 raise InvalidInputError(
                     "Expected equally many slots for each of the honest people, got "
@@ -157,7 +155,6 @@ class CountsParameters:
         # Numbers of one type each, as in groups.
         object.__setattr__(self, "honest", int(self.honest))
         object.__setattr__(self, "targets", tuple(targets.tolist()))
-        # Adding 0.0 turns -0 into 0: equal rates have equal identities.
         rates = tuple(check_probability(rate) + 0.0 for rate in self.rates)
         object.__setattr__(self, "rates", rates)
         if self.size is not None:
@@ -169,7 +166,6 @@ class CountsParameters:
                     "Expected groups of one answer with a local epsilon: several answers "
                     "may coincide once they are randomized."
                 )
-            # Below 1e-6 randomized answers say nothing, of however many people.
             local = number_between(
                 "local epsilon", self.local_epsilon, 1e-6, MAX_BUDGET
             )
@@ -265,7 +261,6 @@ class CountsParameters:
                 f"{size:,}."
             )
         cut = cut_bound(self._terms, num_honest=self.honest, cap=size - max_messages)
-        # Written this way round, it refuses NaN, too.
         if not self.honest * cut <= _MOST_CUT:
             raise InvalidInputError(
                 f"Expected larger reports than {size:,} messages: noise that does not fit "
@@ -282,7 +277,6 @@ def read_group(record: object) -> CountGroup:
     try:
         assert isinstance(record, dict)
         ((name, terms),) = record["noise"].items()
-        # JSON has no infinity: null stands for it.
         infinite = {key: float("inf") for key, value in terms.items() if value is None}
         return CountGroup(
             record["buckets"], record["most"], NOISES[name](**(terms | infinite))

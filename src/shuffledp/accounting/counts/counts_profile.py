@@ -188,8 +188,10 @@ def _losses_of_change(change: BucketChange, negligible: float) -> LossDistributi
 @lru_cache(maxsize=64)
 def _losses_of_proven(proven: PoissonPair, negligible: float) -> LossDistribution:
     is_smooth = proven.mean > _SMOOTH
-    none = np.zeros(0)
-    return _losses_below(proven.upper, negligible, is_smooth=is_smooth, corners=none)
+    no_corners = np.zeros(0)
+    return _losses_below(
+        proven.upper, negligible, is_smooth=is_smooth, corners=no_corners
+    )
 
 
 def _losses_below(

@@ -149,8 +149,8 @@ def _sampled_losses(mean: float, send_probability: float) -> tuple[Floats, Float
     low = max(math.floor(mean - _RANGE * deviation) - window.first, 0)
     high = math.ceil(mean + _RANGE * deviation + 60.0) - window.first
     stride = max((min(high, window.masses.size) - low) // _NODES, 1)
-    chosen = slice(low, high, stride)
+    sampled = slice(low, high, stride)
     with np.errstate(divide="ignore"):
-        logs = np.log(PoissonPair(mean, send_probability).ratios()[chosen])
-    weights = np.maximum(window.masses[chosen], _TINY)
+        logs = np.log(PoissonPair(mean, send_probability).ratios()[sampled])
+    weights = np.maximum(window.masses[sampled], _TINY)
     return logs, weights / weights.sum()

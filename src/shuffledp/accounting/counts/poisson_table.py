@@ -165,8 +165,8 @@ class PoissonTable:
             row
             for row, amount in enumerate(self.noise)
             if all(
-                mean >= wanted
-                for mean, wanted in zip(noise, self.means(amount), strict=True)
+                mean >= row_mean
+                for mean, row_mean in zip(noise, self.means(amount), strict=True)
             )
         ]
         return enough[-1] if enough else None

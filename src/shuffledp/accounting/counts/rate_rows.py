@@ -186,10 +186,10 @@ def find_rows(
             rate *= _STEP
         return minimum
 
-    few = len(targets) <= _FEW_TARGETS
+    has_few_targets = len(targets) <= _FEW_TARGETS
     kinks = {
         target: everything(target)
-        for target in (targets if few else (targets[0], targets[-1]))
+        for target in (targets if has_few_targets else (targets[0], targets[-1]))
     }
     noises = _noises_between(sorted(set(kinks.values())))
     rows: list[tuple[float, ...]] = []
@@ -208,8 +208,8 @@ def find_rows(
 
 def _noises_between(noises: Sequence[float]) -> list[float]:
     """Returns noises with others between them, in equal steps of the logarithm."""
-    whole = math.log(noises[-1] / noises[0])
-    step = max(math.log(_RATIO), whole / _MOST_ROWS)
+    log_range = math.log(noises[-1] / noises[0])
+    step = max(math.log(_RATIO), log_range / _MOST_ROWS)
     grid = [noises[0]]
     for low, high in itertools.pairwise(noises):
         parts = max(round(math.log(high / low) / step), 1)

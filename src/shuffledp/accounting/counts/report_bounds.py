@@ -82,16 +82,18 @@ class ReportBounds:
         largest_epsilon = (
             -math.log(self.cut) - 3.0 if self.cut > 0.0 else LARGEST_EPSILON
         )
-        smallest_bound, at = (
+        smallest_bound, bound_epsilon = (
             1.0,
             max(min(epsilon, largest_epsilon, LARGEST_EPSILON), 0.0),
         )
         # The cost of truncation grows with epsilon while the divergence falls: a bound
         # at a smaller epsilon holds, too, and may be the better one.
-        while (bound := self.uncut(at) + self._paid(at)) < smallest_bound:
-            if self._paid(at) <= _NOTHING_PAID * bound:
+        while (
+            bound := self.uncut(bound_epsilon) + self._paid(bound_epsilon)
+        ) < smallest_bound:
+            if self._paid(bound_epsilon) <= _NOTHING_PAID * bound:
                 return bound
-            smallest_bound, at = bound, 0.8 * at
+            smallest_bound, bound_epsilon = bound, 0.8 * bound_epsilon
         return smallest_bound
 
     def lower(self, epsilon: float) -> float:

@@ -93,8 +93,8 @@ class ShufflerNoise:
 
     def jumps(self) -> JumpRates:
         """Returns no jumps: devices draw none of this noise."""
-        none = np.zeros(0)
-        return JumpRates(none, none, none, 0.0)
+        no_rates = np.zeros(0)
+        return JumpRates(no_rates, no_rates, no_rates, 0.0)
 
     def certified(
         self, rate: float, *, buckets: int, moved: bool, times: int
@@ -130,12 +130,12 @@ class ShufflerNoise:
     def _pair(self) -> BucketPair:
         side = self._side
         # Outcomes of one ratio are one: 0; p up to c; 1 / p up to 2 c; infinite.
-        end, more = float(side[-1]), float(side.sum())
-        less = 1.0 + float(side[:-1].sum())
-        total = 1.0 + 2.0 * more
+        end, side_sum = float(side[-1]), float(side.sum())
+        shorter_sum = 1.0 + float(side[:-1].sum())
+        total = 1.0 + 2.0 * side_sum
         return BucketPair.of(
-            np.array([0.0, more, less, end]) / total,
-            np.array([end, less, more, 0.0]) / total,
+            np.array([0.0, side_sum, shorter_sum, end]) / total,
+            np.array([end, shorter_sum, side_sum, 0.0]) / total,
             missing=_UNDERFLOW,
             # Of these masses, and of those that are drawn.
             drift=(4.0 * self.dummies + _DRAWN) * ULP,

@@ -104,15 +104,15 @@ class BlanketSearch:
         points = {float(x) for x in points | {*kinks, high} if low <= x <= high}
         grid = sorted(points | ({low} if len(points) == 1 else set()))
         errors = [self._estimated_error(x) for x in grid]
-        at = int(np.argmin(errors))
-        ends = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
+        best_index = int(np.argmin(errors))
+        ends = grid[max(best_index - 1, 0)], grid[min(best_index + 1, len(grid) - 1)]
         minimum = minimize_scalar(
             self._estimated_error,
             bounds=ends,
             method="bounded",
             options={"xatol": 1e-3},
         )
-        log = float(minimum.x) if minimum.fun < errors[at] else grid[at]
+        log = float(minimum.x) if minimum.fun < errors[best_index] else grid[best_index]
         limited = math.isfinite(max_blanket) and log > high - _SNAP
         for kink, target in zip(kinks, targets, strict=True):
             if abs(log - kink) < _SNAP:
@@ -186,11 +186,14 @@ class BlanketSearch:
             return current
         # Estimated probabilities near 1 have several solutions: the search may have
         # stopped beside this blanket, where draws cost more than its noise does.
-        more = self._blanket_to_send_all(target)
-        if more is not None and more <= max_blanket:
-            tried = self.send_probabilities(more)
-            if self._squared_error(more, tried) < (1.0 - _WORTH) * smallest_error:
-                return more, tried
+        larger_blanket = self._blanket_to_send_all(target)
+        if larger_blanket is not None and larger_blanket <= max_blanket:
+            tried = self.send_probabilities(larger_blanket)
+            if (
+                self._squared_error(larger_blanket, tried)
+                < (1.0 - _WORTH) * smallest_error
+            ):
+                return larger_blanket, tried
         return current
 
     def _blanket_to_send_all(self, target: float) -> float | None:

@@ -100,13 +100,17 @@ class JointExposure:
     def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
         """Returns the assumptions of all protocols, as sentences."""
         number = sum(part.times for part in self.parts)
-        own = self._sentences(lambda part: part.exposure.assumptions(part.query(query)))
-        return _INDEPENDENT.format(number=number), _NEIGHBORS, *own
+        sentences = self._sentences(
+            lambda part: part.exposure.assumptions(part.query(query))
+        )
+        return _INDEPENDENT.format(number=number), _NEIGHBORS, *sentences
 
     def numerics(self, query: AccountingQuery) -> tuple[str, ...]:
         """Returns the numerical safeguards of all protocols, and of composition."""
-        own = self._sentences(lambda part: part.exposure.numerics(part.query(query)))
-        return *own, _COMPOSED
+        sentences = self._sentences(
+            lambda part: part.exposure.numerics(part.query(query))
+        )
+        return *sentences, _COMPOSED
 
     def _sentences(self, of: Callable[[Part], tuple[str, ...]]) -> tuple[str, ...]:
         """Returns each sentence once, with the protocols that it speaks of."""

@@ -229,11 +229,11 @@ class ScoreIntegrand:
         terms = factor * change
         error = np.abs(terms) * np.expm1(doubt + (16.0 + indices.size) * _ROUNDING)
         moved = np.abs(factor * np.exp(growth + doubt)) * np.expm1(ratio_error)
-        known = doubt + ratio_error < 1.0
-        self.terms: Complexes = np.where(known, terms, 0.0)
+        is_bounded = doubt + ratio_error < 1.0
+        self.terms: Complexes = np.where(is_bounded, terms, 0.0)
         # Nowhere on the line are terms larger than in theta.
         largest_term = 2.0 / self.nodes / -math.expm1(-self.line)
-        self.error = float(np.where(known, error + moved, largest_term).sum())
+        self.error = float(np.where(is_bounded, error + moved, largest_term).sum())
         self.error += left_out * largest_term
 
     def _visible(self) -> tuple[Ints, float]:
@@ -241,9 +241,11 @@ class ScoreIntegrand:
         bound, tilt = self.bound, self.line
         weights = np.exp(tilt * np.arange(bound.second.size))
         both = np.stack([bound.second + bound.difference, bound.second]) * weights
-        own = least_coincidences(both / both.sum(axis=1, keepdims=True)).min(axis=0)
+        least_factors = least_coincidences(both / both.sum(axis=1, keepdims=True)).min(
+            axis=0
+        )
         # Less by more than rounding.
-        together = (bound.others.coincidences(tilt) + own) * (1.0 - 1e-6)
+        together = (bound.others.coincidences(tilt) + least_factors) * (1.0 - 1e-6)
         return visible_points(
             self.rounds * together,
             self.nodes,

@@ -44,10 +44,10 @@ def visible_points(
         size = stop - start
         far = fall > enough
         left_out += float(size[far] @ np.exp(-fall[far]))
-        few = ~far & (size <= _FEW_NODES)
-        for low, high in zip(start[few], stop[few], strict=True):
+        has_few_nodes = ~far & (size <= _FEW_NODES)
+        for low, high in zip(start[has_few_nodes], stop[has_few_nodes], strict=True):
             visible.append(np.arange(low, high))
-        split = ~far & ~few
+        split = ~far & ~has_few_nodes
         center = (start[split] + stop[split]) // 2
         if center.size > _MAX_CELLS:
             raise OverflowError
