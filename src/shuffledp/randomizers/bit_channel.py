@@ -142,8 +142,15 @@ class BitChannel(ABC):
         half = self.changes // 2
         covers: list[tuple[Cover, ...]] = []
         for target_user in target_users:
-            own = self.promised(np.array([target_user]))
-            lost, stray, gap = (float(c[0]) for c in (own.lost, own.stray, own.gap))
+            own_probabilities = self.promised(np.array([target_user]))
+            lost, stray, gap = (
+                float(c[0])
+                for c in (
+                    own_probabilities.lost,
+                    own_probabilities.stray,
+                    own_probabilities.gap,
+                )
+            )
             if alike and lost == stray:
                 # An empty third cell: in this form the bound can be summed exactly.
                 high, low = 2.0 * gap, 2.0 * stray

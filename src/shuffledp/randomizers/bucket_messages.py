@@ -145,8 +145,8 @@ class BucketMessages:
             raise InvalidInputError(f"Expected {n} sampling rates from 0 to 1.")
         # Draws take more memory than reports: they are made for some people at a time.
         parts = [
-            self._randomize(array[some], rates[some], rng=stream_of(rng, some))
-            for some in batches(n, width=self.most + sum(self._drawn))
+            self._randomize(array[people], rates[people], rng=stream_of(rng, people))
+            for people in batches(n, width=self.most + sum(self._drawn))
         ]
         return parts[0] if len(parts) == 1 else self._stacked(parts)
 
@@ -173,16 +173,16 @@ class BucketMessages:
         most_jumps = MOST_JUMPS if self.cap is None else self.cap
         sent, rows, codes = [], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for group in self.groups:
-            own = array[:, first : first + group.most].astype(np.int64)
+            own_buckets = array[:, first : first + group.most].astype(np.int64)
             first += group.most
-            sending = np.broadcast_to(rates[:, None], own.shape)
-            sends = bernoulli_draws(sending, rng=rng) & (own >= 0)
-            sent.append(np.where(sends, 2 * (offset + own), self.filler))
+            sending = np.broadcast_to(rates[:, None], own_buckets.shape)
+            sends = bernoulli_draws(sending, rng=rng) & (own_buckets >= 0)
+            sent.append(np.where(sends, 2 * (offset + own_buckets), self.filler))
             # Each person has at most one jump of a round: streams are not repeated.
             for people in group.jumps.jumpers(n, most=most_jumps, rng=rng):
-                theirs = stream_of(rng, people)
-                kinds = group.jumps.kinds(people.size, rng=theirs)
-                buckets = offset + theirs.integers(0, group.buckets, size=people.size)
+                stream = stream_of(rng, people)
+                kinds = group.jumps.kinds(people.size, rng=stream)
+                buckets = offset + stream.integers(0, group.buckets, size=people.size)
                 for sign, sizes in ((0, group.jumps.plus), (1, group.jumps.minus)):
                     times = sizes[kinds]
                     rows.append(np.repeat(people, times))

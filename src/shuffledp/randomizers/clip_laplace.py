@@ -99,8 +99,8 @@ class ClipLaplace(ClippedNoise):
         if level <= 0.0:
             return 0.0
         # The densities cross at t with e^{-2 b t} = e^epsilon, b = level / 2.
-        left = -math.expm1((epsilon - level) / 2.0)
-        both = left * (left / -math.expm1(-level))
+        remaining_share = -math.expm1((epsilon - level) / 2.0)
+        both = remaining_share * (remaining_share / -math.expm1(-level))
         return pure_local_delta(level, epsilon, both)
 
     def cover_of(
@@ -124,17 +124,19 @@ class ClipLaplace(ClippedNoise):
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws cells of two-sided noise until one is within the range, shape (n,)."""
         cells, size = np.empty(points.size, dtype=np.int64), int(self.cells)
-        left = np.arange(points.size)
-        while left.size:
-            own = stream_of(rng, left)
-            right = signs(left.size, rng=own)
+        undecided = np.arange(points.size)
+        while undecided.size:
+            stream = stream_of(rng, undecided)
+            goes_right = signs(undecided.size, rng=stream)
             # No cell of the range is farther away than its digits say; at least every
             # fourth try ends within the range.
             distance = geometric_digits(
-                epsilons[left], self._num_digits, parts=size, rng=own
+                epsilons[undecided], self._num_digits, parts=size, rng=stream
             )
-            cells[left] = tried = cell_beside(points[left], right, distance)
-            left = left[(tried < 0) | (tried >= size)]
+            cells[undecided] = tried = cell_beside(
+                points[undecided], goes_right, distance
+            )
+            undecided = undecided[(tried < 0) | (tried >= size)]
         return cells
 
     @property

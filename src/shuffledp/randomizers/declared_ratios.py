@@ -65,10 +65,10 @@ class DeclaredRatios:
     @property
     def parameters(self) -> dict[str, int | float | str]:
         """The public parameters, for the certificate."""
-        known: dict[str, int | float | str] = {"q": float(self.q)}
+        parameters_known: dict[str, int | float | str] = {"q": float(self.q)}
         if self.beta is not None:
-            known["beta"] = float(self.beta)
-        return known
+            parameters_known["beta"] = float(self.beta)
+        return parameters_known
 
     @property
     def assumptions(self) -> tuple[str, ...]:

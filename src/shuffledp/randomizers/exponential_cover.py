@@ -87,13 +87,13 @@ def best_shape(
     )
 
     # What all shapes have in common.
-    peak, own = (
+    peak, own_spread = (
         log_peak(rates, clipped=clipped),
         TargetDensities.of(rate, clipped=clipped),
     )
     if clipped:
         shapes = [ExponentialBlanket(rate, rate, 1.0)]
-        return best_decays(shapes, own, peak, rates, counts)[0][1]
+        return best_decays(shapes, own_spread, peak, rates, counts)[0][1]
     contrast = -math.expm1(-2.0 * rate)
     shapes, costs = [ExponentialBlanket(rate, rate, math.inf)], [1.0]
     for part in _TAILS:
@@ -109,7 +109,7 @@ def best_shape(
             *(ExponentialBlanket(rate, rate, nearer, factor) for factor in factors),
         ]
         costs += [cost, *(cost * _STEEPER_COST for _ in factors)]
-    candidates = best_decays(shapes, own, peak, rates, counts)
+    candidates = best_decays(shapes, own_spread, peak, rates, counts)
     order = sorted(range(len(shapes)), key=lambda i: candidates[i][0] * costs[i])
     for spread, shape in (candidates[index] for index in order):
         if shape.steeper == 1.0:
@@ -141,8 +141,8 @@ def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -
     far = 0.5 * np.exp(-rate * (1.0 + left)) * -np.expm1(-rate * width)
     near = 0.5 * np.exp(-rate * (1.0 - right)) * -np.expm1(-rate * width)
     # far - near, without cancellation.
-    less = -np.exp(-rate + rate * middle) * -np.expm1(-2.0 * rate * middle)
-    less *= np.sinh(rate * width / 2.0)
+    lower_differences = -np.exp(-rate + rate * middle) * -np.expm1(-2.0 * rate * middle)
+    lower_differences *= np.sinh(rate * width / 2.0)
     ends = np.exp(
         np.array([-rate * (1.0 + edges), -rate * (1.0 - edges)]) + kappa * edges
     ) * (rate / 2.0 * norm)
@@ -155,16 +155,18 @@ def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -
             np.append(inner, outside)
             for inner, outside in zip((masses, near, far), outer[:3], strict=True)
         )
-        less = np.append(less, math.expm1(-2.0 * rate) * outer[1])
+        lower_differences = np.append(
+            lower_differences, math.expm1(-2.0 * rate) * outer[1]
+        )
         low, high = np.hstack([low, outer[3]]), np.hstack([high, outer[4]])
         if math.isfinite(shape.reach):
             nearer = 0.5 * math.exp(-rate * (shape.reach - 1.0))
             farther = nearer * math.exp(-2.0 * rate)
             uncovered = np.array([[nearer, farther], [farther, nearer]])
-    base, other, less = (
+    base, other, lower_differences = (
         scale * near / masses,
         scale * far / masses,
-        scale * less / masses,
+        scale * lower_differences / masses,
     )
     # On the mirrored half x and x' change places. Differences are rounded up.
     rounding = _ROUNDING + 6e-16 * rate
@@ -175,7 +177,9 @@ def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -
     return Cover(
         blanket_probabilities=gamma,
         masses=np.concatenate([masses, masses]),
-        differences=np.concatenate([less + slack, -less + slack]),
+        differences=np.concatenate(
+            [lower_differences + slack, -lower_differences + slack]
+        ),
         bases=np.concatenate([base, other]),
         cells=CellBounds(
             scale * (1.0 - rounding) * np.hstack([low, low[::-1]]),

@@ -157,9 +157,9 @@ class FiniteChannel(ABC):
         for people in batches(values.size, width=self.num_values * self.num_messages):
             levels, level_indices = np.unique(epsilons[people], return_inverse=True)
             table = self.drawn(levels)
-            own = stream_of(rng, people)
+            stream = stream_of(rng, people)
             messages[people] = _drawn_messages(
-                table, level_indices, values[people], rng=own
+                table, level_indices, values[people], rng=stream
             )
         return messages
 
@@ -267,8 +267,13 @@ def _drawn_messages(table: Floats, levels: Ints, values: Ints, *, rng: Rng) -> I
     order = np.argsort(table, axis=2, kind="stable")
     ranked = np.take_along_axis(table, order, axis=2)
     # Sums from the small end of what is left lose no digits.
-    left = np.cumsum(ranked[:, :, ::-1], axis=2)[:, :, ::-1]
-    heads = np.divide(ranked, left, out=np.zeros_like(ranked), where=left > 0.0)
+    remaining_masses = np.cumsum(ranked[:, :, ::-1], axis=2)[:, :, ::-1]
+    heads = np.divide(
+        ranked,
+        remaining_masses,
+        out=np.zeros_like(ranked),
+        where=remaining_masses > 0.0,
+    )
     last = table.shape[2] - 1
     messages: Ints = order[levels, values, last]
     waiting = np.arange(values.size)

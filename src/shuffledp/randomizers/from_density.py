@@ -183,9 +183,7 @@ class DensityRandomizer:
             densities, widths, slack, mean_error = self._fine_cells(target_user)
             covers.append(
                 tuple(
-                    _cover_of_pair(
-                        first, second, omega, widths, slack, mean_error, gamma
-                    )
+                    _pair_cover(first, second, omega, widths, slack, mean_error, gamma)
                     for first, second in itertools.permutations(densities, 2)
                 )
             )
@@ -263,7 +261,7 @@ class DensityRandomizer:
         return float((steps / np.diff(middle)).max())
 
 
-def _cover_of_pair(
+def _pair_cover(
     density_x: Floats,
     density_y: Floats,
     omega: Floats,

@@ -160,18 +160,22 @@ class ItemsRandomizer:
             # What is that far beyond both cap and mean is below 1e-20 of what is before.
             last = max(cap, math.ceil(m)) + 80 + 20 * math.ceil(math.sqrt(m))
             return stop_and_go(m / np.arange(1.0, last + 1.0))
-        left, complement = np.arange(cap, 0, -1), cap - m
+        remaining_draws, complement = np.arange(cap, 0, -1), cap - m
         # All ceil(m) are sent if m is whole: the ratio is infinite, and N goes on.
-        ratios = left / left[::-1] * (m / complement if complement > 0.0 else np.inf)
+        ratios = (
+            remaining_draws
+            / remaining_draws[::-1]
+            * (m / complement if complement > 0.0 else np.inf)
+        )
         return stop_and_go(ratios)
 
     def check_sets(self, sets: Ints) -> Ints:
         """Returns the sets as an array; raises InvalidInputError unless these are sets."""
         d, s = self.num_items, self.set_size
         minimum = -1 if self.noise == "poisson" else 0
-        none = ", or -1 for no item" if minimum < 0 else ""
+        or_no_item = ", or -1 for no item" if minimum < 0 else ""
         refusal = InvalidInputError(
-            f"Expected sets as rows of {s} different items from 0 to {d - 1}{none}."
+            f"Expected sets as rows of {s} different items from 0 to {d - 1}{or_no_item}."
         )
         try:
             array = self.messages.check_answers(sets)

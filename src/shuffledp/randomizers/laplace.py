@@ -153,9 +153,9 @@ class Laplace(AddedNoise):
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws cells at geometrically distributed distances, shape (n,)."""
-        right = signs(points.size, rng=rng)
+        goes_right = signs(points.size, rng=rng)
         distance = geometric_numbers(epsilons, parts=self.cells, rng=rng)
-        return within_bounds(cell_beside(points, right, distance), self.cells)
+        return within_bounds(cell_beside(points, goes_right, distance), self.cells)
 
     def draw_population(
         self, points: Ints, level: float, *, rng: np.random.Generator

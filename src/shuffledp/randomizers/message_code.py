@@ -118,5 +118,5 @@ class SubsetCode:
 
     def _all_bits(self, messages: NDArray[Any]) -> NDArray[np.uint8]:
         """Returns all bits of messages, padding included, shape (n, 8 * bytes)."""
-        whole = np.ascontiguousarray(messages).view(np.uint8)
-        return np.unpackbits(whole.reshape(messages.size, -1), axis=1)
+        message_bytes = np.ascontiguousarray(messages).view(np.uint8)
+        return np.unpackbits(message_bytes.reshape(messages.size, -1), axis=1)

@@ -159,10 +159,10 @@ class AddedNoise(ABC):
         grid_positions = positions(numbers, self.low, self.high, self.cells)
         messages: Ints = np.empty(numbers.size, dtype=kind)
         for people in batches(numbers.size):
-            own = stream_of(rng, people)
+            stream = stream_of(rng, people)
             # The value is moved, not the message: guarantees for all values still hold.
-            points = grid_points(grid_positions[people], rng=own)
-            messages[people] = self.draw_cells(points, budgets[people], rng=own)
+            points = grid_points(grid_positions[people], rng=stream)
+            messages[people] = self.draw_cells(points, budgets[people], rng=stream)
         return messages
 
     def draw_sums(

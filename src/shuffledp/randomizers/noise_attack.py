@@ -142,8 +142,8 @@ def noise_attacks(
                     change, falls[1.0], _NUM_SCORES_OF_NORMAL_NOISE, many
                 )
                 attacks.append(attack(1.0, scores, density_x, density_y))
-        for few in _FEW:
-            count = int(np.searchsorted(tail, few))
+        for num_tail_users in _FEW:
+            count = int(np.searchsorted(tail, num_tail_users))
             region = (np.arange(tail.size) < count).astype(np.int64)
             if count and float(change[:count].sum()) > _SILENT:
                 attacks.append(attack(1.0, region, density_x, density_y))
@@ -189,7 +189,9 @@ def attacks_of_many_levels(
             (value, _evidence_scores(change, falls[value], _NUM_SCORES_OF_MANY_LEVELS))
         )
     tail = np.cumsum(falls[1.0])
-    for count in sorted({int(np.searchsorted(tail, few)) for few in _FEW}):
+    for count in sorted(
+        {int(np.searchsorted(tail, num_tail_users)) for num_tail_users in _FEW}
+    ):
         if count:
             scorings.append((1.0, (np.arange(tail.size) < count).astype(np.int64)))
     rows = _by_shared_scores(runs, population.epsilons, scorings)
@@ -226,8 +228,8 @@ def _by_shared_scores(
         for batch in range(0, epsilons.size, _BATCH):
             part = slice(batch, batch + _BATCH)
             probabilities = runs(epsilons[part], value, starts)
-            for each, (own, scores) in zip(rows, scorings, strict=True):
-                if own == value:
+            for each, (level_pair, scores) in zip(rows, scorings, strict=True):
+                if level_pair == value:
                     groups = np.zeros((starts.size, each.shape[1]))
                     groups[np.arange(starts.size), scores[starts]] = 1.0
                     each[part] = probabilities @ groups

@@ -95,11 +95,11 @@ class NormalBlanket:
         """Returns gamma for people with these deviations."""
         minima = np.full(deviations.shape, np.inf)
         precise = 1.0 / deviations**2
-        joint, own = self.joint, 1.0 / self.deviation**2
+        joint, own_precision = self.joint, 1.0 / self.deviation**2
         with np.errstate(divide="ignore", invalid="ignore"):
             # Where the slope of the ratio is 0, on either side of the joint.
             inner = (precise - self.fold / self.width**2) / (self.width**-2 - precise)
-            outer = (precise + self.center * own) / (own - precise)
+            outer = (precise + self.center * own_precision) / (own_precision - precise)
         for y, start, end in (
             (np.zeros(deviations.shape), 0.0, 0.0),
             (inner, 0.0, joint),
@@ -229,12 +229,12 @@ def cover_with(shape: NormalBlanket, gamma: Floats) -> Cover:
         -np.expm1(-telling) * high_end, slopes + faster, edges
     )
     low, high = np.stack([far_low, near_low]), np.stack([far_high, near_high])
-    less, slack = far - near, _ROUNDING * (near + far)
+    differences, slack = far - near, _ROUNDING * (near + far)
     down, up = 1.0 - _ROUNDING, 1.0 + _ROUNDING
     return Cover(
         blanket_probabilities=gamma,
         masses=np.concatenate([masses, masses]),
-        differences=np.concatenate([less + slack, -less + slack]),
+        differences=np.concatenate([differences + slack, -differences + slack]),
         bases=np.concatenate([near, far]),
         cells=CellBounds(
             down * np.hstack([low, low[::-1]]),

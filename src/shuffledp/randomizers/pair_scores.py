@@ -21,11 +21,11 @@ def pair_scores(bit_for_x: Bit, bit_for_y: Bit, weights: tuple[int, int]) -> Flo
         bit_for_y: In that for x'.
         weights: w and w'.
     """
-    own, other = weights
-    scores = np.zeros((bit_for_x[0].size, own + other + 1))
+    own_weight, other_weight = weights
+    scores = np.zeros((bit_for_x[0].size, own_weight + other_weight + 1))
     for bit, mine in ((1, bit_for_x[0]), (0, bit_for_x[1])):
         for another, its in ((1, bit_for_y[0]), (0, bit_for_y[1])):
-            scores[:, own * bit + other * (1 - another)] += mine * its
+            scores[:, own_weight * bit + other_weight * (1 - another)] += mine * its
     return scores
 
 

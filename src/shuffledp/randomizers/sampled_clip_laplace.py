@@ -99,9 +99,9 @@ class SampledClipLaplace(ClippedNoise):
         if epsilon > 0.0:
             lost = math.log(-math.expm1(-epsilon))
             crossing += float(np.logaddexp(0.0, log_rest + lost))
-        left = -math.expm1((crossing - level) / 2.0)
-        left = max(left, 0.0) + _ROUNDING * (crossing + level)
-        both = share * left * (left / -math.expm1(-level))
+        remaining_share = -math.expm1((crossing - level) / 2.0)
+        remaining_share = max(remaining_share, 0.0) + _ROUNDING * (crossing + level)
+        both = share * remaining_share * (remaining_share / -math.expm1(-level))
         maximum = min(float(measured) * (1.0 + _ROUNDING), level)
         return pure_local_delta(maximum, epsilon, both)
 

@@ -145,11 +145,11 @@ class SparsifiedClipLaplace(ClippedNoise):
         device = ClipLaplace()
         cells = device.draw_cells(points, epsilons, rng=rng)
         replaced = np.flatnonzero(~self.keeps(cells))
-        middle, own = (
+        middle, stream = (
             np.full(replaced.size, _HALF, dtype=np.int64),
             stream_of(rng, replaced),
         )
-        cells[replaced] = device.draw_cells(middle, epsilons[replaced], rng=own)
+        cells[replaced] = device.draw_cells(middle, epsilons[replaced], rng=stream)
         return cells
 
     def draw_population(
