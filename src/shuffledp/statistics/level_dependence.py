@@ -158,8 +158,8 @@ class LevelGroups:
         counts = people.counts.astype(np.float64)
         if self.num_groups == people.num_levels:
             return counts, slopes
-        own = self.group_indices(people.epsilons)
+        group_indices = self.group_indices(people.epsilons)
         together, total = np.zeros((2, self.num_groups))
-        np.add.at(together, own, counts)
-        np.add.at(total, own, counts * slopes)
+        np.add.at(together, group_indices, counts)
+        np.add.at(total, group_indices, counts * slopes)
         return together, total / together

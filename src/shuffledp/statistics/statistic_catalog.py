@@ -171,7 +171,7 @@ def protocol_of(identity: Identity, mechanism: Any = None) -> Certifiable:
     name = record["statistic"]
     if name not in _PROTOCOLS:
         raise DataError(f"Expected one of {', '.join(_PROTOCOLS)}, got {name!r}.")
-    given = () if mechanism is None else (mechanism,)
+    mechanism_argument = () if mechanism is None else (mechanism,)
     kind = _module(_PROTOCOLS[name]).PROTOCOL
     if mechanism is not None and not _takes_mechanism(kind):
         kinds = {each: _module(path).PROTOCOL for each, path in _PROTOCOLS.items()}
@@ -180,7 +180,7 @@ def protocol_of(identity: Identity, mechanism: Any = None) -> Certifiable:
             f"Expected a mechanism only with one of {takers}, got one with {identity}."
         )
     try:
-        protocol: Certifiable = kind.from_record(record, *given)
+        protocol: Certifiable = kind.from_record(record, *mechanism_argument)
     # Records come from files: each of these says that one does not fit its class.
     except (InvalidInputError, TypeError, KeyError) as error:
         raise DataError(

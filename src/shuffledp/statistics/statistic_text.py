@@ -116,8 +116,8 @@ def signature(name: str) -> str:
     parts = []
     for parameter in parameters:
         spelled = _MECHANISM if parameter.name == _RANDOMIZER else parameter.name
-        known = parameter.default not in (parameter.empty, None)
-        parts.append(f"{spelled}={parameter.default if known else '...'}")
+        has_default = parameter.default not in (parameter.empty, None)
+        parts.append(f"{spelled}={parameter.default if has_default else '...'}")
     return f"{name}({', '.join(parts)})"
 
 
@@ -185,9 +185,9 @@ def _built(name: str, given: Mapping[str, str], text: str) -> Certifiable:
 def _mechanism(text: str, terms: Mapping[str, Any]) -> Any:
     """Returns a mechanism, with the statistic's own values of parameters of both."""
     mechanism = read_mechanism(text)
-    own = {key.removeprefix("num_"): value for key, value in terms.items()}
+    own_terms = {key.removeprefix("num_"): value for key, value in terms.items()}
     needed = {parameter.name for parameter in parameters_of(mechanism.name)}
-    shared = {key: value for key, value in own.items() if key in needed}
+    shared = {key: value for key, value in own_terms.items() if key in needed}
     return build(mechanism.name, {**shared, **mechanism.parameters})
 
 

@@ -127,13 +127,13 @@ class CountsSearch:
                 noise = family.noise(math.exp(log))
                 return self._error(noise, self._rates(noise))
 
-            whole = self._error(family.noise(enough), rates)
+            error_of_enough = self._error(family.noise(enough), rates)
             # Less than the largest target needs is of no use.
             tried = _A_LITTLE_LESS * enough
             if self._delta_of(family.noise(tried), 1.0, targets[-1]) > self.delta:
                 tried = self._smallest(family, targets[-1])
             # Where a little less noise does not pay, still less does not either.
-            if error(math.log(tried)) < whole:
+            if error(math.log(tried)) < error_of_enough:
                 smallest_noise = self._smallest(family, targets[-1])
                 optimum = minimize_scalar(
                     error,
@@ -141,7 +141,11 @@ class CountsSearch:
                     method="bounded",
                     options={"xatol": 1e-2},
                 )
-                size = math.exp(float(optimum.x)) if optimum.fun < whole else size
+                size = (
+                    math.exp(float(optimum.x))
+                    if optimum.fun < error_of_enough
+                    else size
+                )
                 rates = self._rates(family.noise(size))
         return self._certified(family, family.noise(size), rates, absent)
 
@@ -273,8 +277,10 @@ class CountsSearch:
             # Far from the answer, delta is what errors of the evaluation add to it.
             if low[1] > _FAR:
                 middle = line_root(low, high)
-            at = middle, excess(middle)
-            low, high = (at, high) if at[1] <= 0.0 else (low, at)
+            middle_end = middle, excess(middle)
+            low, high = (
+                (middle_end, high) if middle_end[1] <= 0.0 else (low, middle_end)
+            )
         return round_down(low[0])
 
     def _error(self, noise: Noise, rates: list[float]) -> float:

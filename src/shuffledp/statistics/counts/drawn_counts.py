@@ -36,8 +36,8 @@ def draw_counts(
         InvalidInputError: If holders are not those of these people.
     """
     drawn = []
-    for group, given in zip(parameters.groups, holders, strict=True):
-        answers = unmasked(given, "numbers")
+    for group, group_holders in zip(parameters.groups, holders, strict=True):
+        answers = unmasked(group_holders, "numbers")
         if answers.shape != (people.num_levels, group.buckets) or answers.min() < 0:
             raise InvalidInputError(
                 "Expected numbers of people by target and bucket, of shape "

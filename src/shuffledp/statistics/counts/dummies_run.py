@@ -168,8 +168,10 @@ class DummiesRun(FormShares):
         encoding = FormEncoding(self.questions)
         answers, first = encoding.encode(values, rng=rng).copy(), 0
         for group in encoding.groups:
-            own = answers[:, first : first + group.most]
+            group_answers = answers[:, first : first + group.most]
             first += group.most
             # Answers stand before the places without one: buckets differ in a row.
-            own[:] = np.where(own < 0, group.buckets + np.arange(group.most), own)
+            group_answers[:] = np.where(
+                group_answers < 0, group.buckets + np.arange(group.most), group_answers
+            )
         return answers

@@ -115,15 +115,19 @@ class FormEncoding:
         )
 
     def _divided(self, values: ArrayLike) -> tuple[Ints, Floats]:
-        given, count = unmasked(values, "answers"), self._num_numbers
+        answers, count = unmasked(values, "answers"), self._num_numbers
         kinds = "iuf" if count else "iu"
-        if given.ndim != 2 or given.dtype.kind not in kinds or given.shape[1] < count:
+        if (
+            answers.ndim != 2
+            or answers.dtype.kind not in kinds
+            or answers.shape[1] < count
+        ):
             raise InvalidInputError(
                 "Expected rows of whole numbers for options, and of numbers, one per "
                 "person."
             )
-        first = given.shape[1] - count
-        picked, numbers = given[:, :first], given[:, first:].astype(np.float64)
+        first = answers.shape[1] - count
+        picked, numbers = answers[:, :first], answers[:, first:].astype(np.float64)
         total = sum(len(asked.options) for asked in self._choices)
         # Written this way round, it refuses NaN, too.
         if not np.all((picked >= 0) & (picked <= total) & (picked == np.floor(picked))):
@@ -201,11 +205,11 @@ def _buckets(group: FormGroup, positions: dict[int, Ints]) -> Ints:
     answered: NDArray[np.bool_] | None = None
     for index, width, count in group.cells:
         position = positions[index]
-        own = position // width % count
-        buckets = own if buckets is None else buckets * count + own
-        given = position >= 0
-        answered = given if answered is None else answered & given
+        own_bucket = position // width % count
+        buckets = own_bucket if buckets is None else buckets * count + own_bucket
+        is_given = position >= 0
+        answered = is_given if answered is None else answered & is_given
     assert buckets is not None
     assert answered is not None
-    none = -1 if group.skipped is None else group.skipped
-    return np.where(answered, buckets, none)
+    skipped_bucket = -1 if group.skipped is None else group.skipped
+    return np.where(answered, buckets, skipped_bucket)

@@ -68,8 +68,8 @@ def randomized_holders(
     values = holders.shape[1] + 1
     keep, _ = keep_and_flip(parameters, values - 1)
     unchanged = rng.binomial(holders, keep)
-    none = people - holders.sum(axis=1)
-    others = people - unchanged.sum(axis=1) - rng.binomial(none, keep)
+    num_silent = people - holders.sum(axis=1)
+    others = people - unchanged.sum(axis=1) - rng.binomial(num_silent, keep)
     return unchanged + rng.multinomial(others, np.full(values, 1.0 / values))[:, :-1]
 
 

@@ -24,8 +24,8 @@ def bucket_messages(parameters: CountsParameters) -> BucketMessages:
 def _bucket_group(group: CountGroup, num_honest: int) -> BucketGroup:
     noise = group.noise
     if isinstance(noise, ShufflerNoise):
-        none = np.zeros(0, dtype=np.int64)
-        silent = JumpTable(none, none, np.zeros(0), mean=0.0)
+        no_sizes = np.zeros(0, dtype=np.int64)
+        silent = JumpTable(no_sizes, no_sizes, np.zeros(0), mean=0.0)
         return BucketGroup(group.buckets, group.most, silent)
     jumps = noise.jumps()
     by_kind = jumps.plus, jumps.minus, jumps.pairs

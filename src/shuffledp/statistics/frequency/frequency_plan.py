@@ -82,8 +82,8 @@ def plan_frequency(
         raise CertificationError(f"No protocol will do. {' '.join(left_out[-1:])}")
     on_step("yardsticks")
     # Yardsticks are computed at the guarantees of the recommended design.
-    first_choice = recommended(options)
-    protocol: Frequency = first_choice.protocol
+    design = recommended(options)
+    protocol: Frequency = design.protocol
     # A curator publishes one count of two categories, and a changed value moves it by 1.
     # With more categories, it moves two counts.
     published = 1 if num_categories == 2 else num_categories
@@ -91,14 +91,10 @@ def plan_frequency(
     def local_error(people: Population) -> float:
         # No levels are looked for here: none is left out.
         oracles = _oracles(
-            _mechanisms(num_categories),
-            num_categories,
-            people,
-            first_choice.mode,
-            share,
+            _mechanisms(num_categories), num_categories, people, design.mode, share
         )
         return min(
-            Frequency(num_categories, first_choice.mode, oracle).predicted_error(
+            Frequency(num_categories, design.mode, oracle).predicted_error(
                 people, share=share
             )
             for _, oracle in oracles
@@ -106,7 +102,7 @@ def plan_frequency(
 
     # The targets themselves, if there are any: `plan counts` then states the same numbers.
     # Otherwise noise for the smallest epsilon is nearly the best for all.
-    targets = wish.targets or _central(first_choice.guarantee)
+    targets = wish.targets or _central(design.guarantee)
     several = several_messages(
         wish.targets or {min(targets): wish.num_users},
         delta=wish.delta,
@@ -115,7 +111,7 @@ def plan_frequency(
         share=share,
     )
     compared = yardsticks(
-        first_choice,
+        design,
         wish,
         curator=curator_of_counts(
             targets, delta=wish.delta, buckets=published, share=share
@@ -156,9 +152,9 @@ def compared_protocols(
     simplest = Frequency(num_categories)
     options: list[CollectionDesign] = []
     left_out: list[str] = []
-    every = _mechanisms(num_categories)
+    all_kinds = _mechanisms(num_categories)
     compared_kinds = []
-    for kind in every:
+    for kind in all_kinds:
         reason = kind.left_out(num_categories, for_targets=wish.targets is not None)
         if reason:
             left_out.append(reason)
@@ -179,9 +175,9 @@ def compared_protocols(
         oracles = list(_oracles(compared_kinds, num_categories, fitted[0], mode, share))
         passed_over: dict[int, str] = {}
         if len(wish.asked) > 1:
-            smallest_error = min((design.error for design in options), default=math.inf)
-            passed_over = _passed_over_oracles(
-                oracles, wish, fitted[0], mode, share, smallest_error
+            least_error = min((design.error for design in options), default=math.inf)
+            passed_over = _passed_over(
+                oracles, wish, fitted[0], mode, share, least_error
             )
             left_out += passed_over.values()
         for position, (name, oracle) in enumerate(oracles):
@@ -203,13 +199,13 @@ def compared_protocols(
     return options, left_out
 
 
-def _passed_over_oracles(
+def _passed_over(
     oracles: Sequence[tuple[str, FrequencyOracle]],
     wish: Wish,
     fitted: Population,
     mode: Mode,
     share: float,
-    smallest_error: float,
+    least_error: float,
 ) -> dict[int, str]:
     """Returns why candidates are not certified, by their positions.
 
@@ -219,7 +215,7 @@ def _passed_over_oracles(
         fitted: Certified levels of the default randomizer.
         mode: Of the collection.
         share: Of the category whose error is predicted.
-        smallest_error: The least error of any other mode.
+        least_error: The least error of any other mode.
     """
     usual = Frequency(oracles[0][1].num_categories, mode)
 
@@ -234,7 +230,7 @@ def _passed_over_oracles(
         else:
             of_targets = partial(estimate, protocol=protocol)
             candidates.append(Candidate.for_targets(name, wish, of_targets))
-    reasons = left_out_reasons(candidates, mode, least=smallest_error)
+    reasons = left_out_reasons(candidates, mode, least=least_error)
     # At given levels, certificates take long where reports are shuffled in parts. The
     # default randomizer's levels were certified before.
     return {

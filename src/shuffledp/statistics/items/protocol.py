@@ -86,10 +86,10 @@ class Items:
 
     def __post_init__(self) -> None:
         _ = self.randomizer  # Checks sizes, blanket and noise.
-        known = self.parameters
+        parameters = self.parameters
         # Of one type: equal parameters have equal identities.
-        object.__setattr__(self, "targets", known.targets)
-        object.__setattr__(self, "rates", known.rates)
+        object.__setattr__(self, "targets", parameters.targets)
+        object.__setattr__(self, "rates", parameters.rates)
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Items":
@@ -117,7 +117,6 @@ class Items:
         """The randomizer that devices run."""
         size = self.report_size
         if size is None:
-            # Without a stated size, reports are so large that next to none is cut.
             size = poisson_cap(self.blanket, _CUT, noise=self.noise)
             size += as_whole(self.set_size, "items per person")
         return ItemsRandomizer(
@@ -203,7 +202,6 @@ class Items:
         counts = draw_counts(
             self.randomizer, num_holders, rates, num_users=people.num_users, rng=rng
         )
-        # Targets travel apart from messages: all people are of one group.
         users = np.full((1, 1), people.num_users)
         return Tally(self.identity, np.zeros(0), users, counts[None, None, :])
 
@@ -255,8 +253,6 @@ class Items:
         variance = float(np.sum(self.predicted_errors(people, shares) ** 2))
         if about == "population":
             f = float_array(shares, "shares")
-            # Sampling of the participants from the population is independent of
-            # devices' draws.
             variance += float(np.sum(f * (1.0 - f))) / people.num_users
         return variance
 

@@ -169,7 +169,7 @@ def _designs_of(
     """Returns certified designs of one mode, and why others are left out."""
     designs: list[CollectionDesign] = []
     left_out: list[str] = []
-    passed_over = _passed_over_means(compared, wish, error_of, mean, smallest_error)
+    passed_over = _passed_over(compared, wish, error_of, mean, smallest_error)
     # Those that are passed over come last, for the case that no other will do.
     for position in sorted(range(len(compared)), key=passed_over.__contains__):
         if position in passed_over and any(not d.bias_limit for d in designs):
@@ -190,7 +190,7 @@ def _designs_of(
     return designs, left_out
 
 
-def _passed_over_means(
+def _passed_over(
     protocols: Sequence[Mean],
     wish: Wish,
     error_of: ErrorOf,

@@ -175,5 +175,7 @@ def _thinned(people: Population) -> Population:
     if people.epsilons.size <= _MOST_LEVELS:
         return people
     ends = np.cumsum(people.counts)
-    at = (np.arange(_MOST_LEVELS) + 0.5) / _MOST_LEVELS * float(ends[-1])
-    return Population.from_budgets(people.epsilons[np.searchsorted(ends, at)])
+    spaced_epsilons = (np.arange(_MOST_LEVELS) + 0.5) / _MOST_LEVELS * float(ends[-1])
+    return Population.from_budgets(
+        people.epsilons[np.searchsorted(ends, spaced_epsilons)]
+    )

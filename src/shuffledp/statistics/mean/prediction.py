@@ -40,11 +40,11 @@ def expected_error(channel: Channel, mode: Mode, value: float, spread: float) ->
 
 def expected_bias(channel: Channel, mode: Mode, value: float) -> float:
     """Returns the bias limit to expect if all values equal this one; 0 if unbiased."""
-    at = np.array([value])
+    value_array = np.array([value])
     if mode == "agnostic":
-        return channel.bias_limit(float(channel.average(at)[0]))
+        return channel.bias_limit(float(channel.average(value_array)[0]))
     limits = [
-        level.bias_limit(float(level.average(at)[0]))
+        level.bias_limit(float(level.average(value_array)[0]))
         for level in map(channel.level, range(channel.counts.size))
     ]
     return float(channel.counts @ np.array(limits)) / channel.num_users

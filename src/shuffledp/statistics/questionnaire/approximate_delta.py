@@ -103,10 +103,10 @@ def _transformed(
         masses, logarithm = part.tilted(theta)
         log_moment += part.times * logarithm
         position = part.losses / step
-        left = np.floor(position)
-        share = position - left
+        left_nodes = np.floor(position)
+        share = position - left_nodes
         # Sums of losses are right up to whole turns around the grid.
-        nodes = np.mod(left, _NODES).astype(np.int64)
+        nodes = np.mod(left_nodes, _NODES).astype(np.int64)
         grid = np.bincount(nodes, weights=masses * (1.0 - share), minlength=_NODES)
         grid += np.bincount(
             (nodes + 1) % _NODES, weights=masses * share, minlength=_NODES

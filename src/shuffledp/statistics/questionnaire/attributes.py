@@ -32,8 +32,10 @@ def checked_attributes(attributes: Attributes, *, most: int) -> Attributes:
     check_labels(list(attributes), "names of attributes")
     copy = {}
     for name, categories in attributes.items():
-        listed = expect_list(categories, f"categories of {name!r:.60}", of="texts")
-        texts = check_labels(listed, "categories")
+        category_list = expect_list(
+            categories, f"categories of {name!r:.60}", of="texts"
+        )
+        texts = check_labels(category_list, "categories")
         if len(texts) < 2 or len(set(texts)) < len(texts):
             raise InvalidInputError(
                 "Expected at least 2 categories of an attribute, as different texts."

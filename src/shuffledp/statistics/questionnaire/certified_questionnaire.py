@@ -95,12 +95,15 @@ def certified_questionnaire(
         if best_division is not None:
             break
         if allowed >= last:
-            count, wanted = int(people.counts[0]), plain(float(people.epsilons[0]))
+            count, wanted_target = (
+                int(people.counts[0]),
+                plain(float(people.epsilons[0])),
+            )
             raise CertificationError(
                 f"No noise of at most {allowed} messages per person is enough for the "
-                f"smallest target, {wanted} ({count:,} of {people.num_users:,} people): "
-                "expected a larger one, more messages, more people, "
-                f"{_closer(interest)}fewer and coarser questions."
+                f"smallest target, {wanted_target} ({count:,} of "
+                f"{people.num_users:,} people): expected a larger one, more messages, "
+                f"more people, {_closer(interest)}fewer and coarser questions."
             )
         allowed *= 2
     division, noise = best_division
@@ -142,8 +145,8 @@ def _least_error(
 def _weights(
     questions: Sequence[Question], interest: Mapping[str, float] | None
 ) -> tuple[float, ...]:
-    wanted = expect_mapping(interest or {}, "interest by question")
-    unknown = set(wanted) - {question.name for question in questions}
+    interests = expect_mapping(interest or {}, "interest by question")
+    unknown = set(interests) - {question.name for question in questions}
     if unknown:
         raise InvalidInputError(
             "Expected interest in questions that are asked, got "
@@ -151,7 +154,7 @@ def _weights(
         )
     weights = []
     for question in questions:
-        weight = as_number(wanted.get(question.name, 1.0), "interest")
+        weight = as_number(interests.get(question.name, 1.0), "interest")
         if not 1.0 / _MOST_INTEREST <= weight <= _MOST_INTEREST:
             raise InvalidInputError(
                 f"Expected an interest from {1.0 / _MOST_INTEREST:g} to "
@@ -163,5 +166,5 @@ def _weights(
 
 def _closer(interest: Mapping[str, float] | None) -> str:
     """Returns part of an error text where the given interests may be to blame."""
-    given = {float(weight) for weight in (interest or {}).values()} - {1.0}
-    return "interests nearer to each other, or " if given else "or "
+    given_weights = {float(weight) for weight in (interest or {}).values()} - {1.0}
+    return "interests nearer to each other, or " if given_weights else "or "

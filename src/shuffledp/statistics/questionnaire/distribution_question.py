@@ -105,10 +105,10 @@ class DistributionQuestion:
     def groups(self) -> tuple[AnswerGroup, ...]:
         """A group for each layer of the tree."""
         # Noise is divided in proportion to 1 / sqrt(weight): squares keep precisions.
-        whole = self._distribution_variance(self._fan)
+        total_variance = self._distribution_variance(self._fan)
         precisions = layer_precisions(len(self._sizes))
         return tuple(
-            AnswerGroup(size, 1, whole * precision**2)
+            AnswerGroup(size, 1, total_variance * precision**2)
             for size, precision in zip(self._sizes, precisions.tolist(), strict=True)
         )
 

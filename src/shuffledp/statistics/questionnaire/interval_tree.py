@@ -86,14 +86,14 @@ def consistent_bins(
         for precision, cover in zip(precisions, covers, strict=True)
     )
     factor = linalg.cho_factor(normal)
-    every = linalg.cho_solve(factor, np.ones(num_bins))
-    total = float(every.sum())
+    all_bins = linalg.cho_solve(factor, np.ones(num_bins))
+    total = float(all_bins.sum())
     matrices = []
     for precision, cover in zip(precisions, covers, strict=True):
         free = linalg.cho_solve(factor, precision * cover.T)
-        # Moved along `every` so that bins add up to 0, whatever the counts.
-        matrices.append(free - np.outer(every, free.sum(axis=0)) / total)
-    shares: Floats = every / total
+        # Moved along `all_bins` so that bins add up to 0, whatever the counts.
+        matrices.append(free - np.outer(all_bins, free.sum(axis=0)) / total)
+    shares: Floats = all_bins / total
     return tuple(matrices), shares
 
 

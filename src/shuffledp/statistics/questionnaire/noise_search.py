@@ -146,7 +146,7 @@ class NoiseSearch:
         return None
 
     def _changes(self, noise: tuple[Noise, ...]) -> list[BucketChange]:
-        wanted = [group for asked in self.questions for group in asked.groups]
+        wanted_groups = [group for asked in self.questions for group in asked.groups]
         changes = [
             each.certified(
                 1.0,
@@ -154,7 +154,7 @@ class NoiseSearch:
                 moved=group.buckets > 1,
                 times=group.most,
             )
-            for group, each in zip(wanted, noise, strict=True)
+            for group, each in zip(wanted_groups, noise, strict=True)
         ]
         # An approximation needs no more atoms than a loss distribution.
         return [replace(each, pair=fewer_atoms(each.pair)) for each in changes]

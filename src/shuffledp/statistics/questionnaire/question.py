@@ -177,8 +177,12 @@ class QuestionCounts:
         value = np.zeros(len(labels)) + constant
         noise, cumulant, squares, roots = (np.zeros(len(labels)) for _ in range(4))
         shift = np.zeros(len(labels))
-        for group, given in zip(self.groups, coefficients, strict=True):
-            matrix: Any = given if isinstance(given, np.ndarray) else given.tocsr()
+        for group, group_coefficients in zip(self.groups, coefficients, strict=True):
+            matrix: Any = (
+                group_coefficients
+                if isinstance(group_coefficients, np.ndarray)
+                else group_coefficients.tocsr()
+            )
             squared = _square(matrix)
             value += matrix @ group.value
             shift = np.maximum(shift, _largest_sizes(matrix))

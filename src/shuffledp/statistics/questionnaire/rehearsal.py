@@ -134,8 +134,8 @@ def _answer_rows(request: Request, answered: tuple[AnswerColumns, ...]) -> Rows:
         if request.level in columns:
             raise DataError("Expected different columns for answers and targets.")
         columns.append(request.level)
-    known = {text for each in answered for text in each.texts}
-    return cleaned_rows(rows_of(request.table_source, columns), known)
+    known_texts = {text for each in answered for text in each.texts}
+    return cleaned_rows(rows_of(request.table_source, columns), known_texts)
 
 
 def _answering_people(
@@ -162,7 +162,9 @@ def _answering_people(
         raise DataError(
             f"Expected a person with a value in every column of {rows.name}."
         )
-    given_answers = {name: given[present] for name, given in answers.items()}
+    given_answers = {
+        name: column_answers[present] for name, column_answers in answers.items()
+    }
     if request.level is None:
         targets = request.dealt(int(present.sum()), rng=stage.rng)
     else:

@@ -43,12 +43,12 @@ class ShareEstimate(QuestionEstimate):
         """
         n = of_all.num_users
         # Far from 0, ratios are about normal.
-        known = answered.value[0] > _FAR * answered.standard_error[0]
+        is_known = answered.value[0] > _FAR * answered.standard_error[0]
         return cls(
             of_all.labels,
             of_all.value / (max(answered.value[0], LEAST_ANSWERS) / n),
-            np.where(known, linear.standard_error, math.inf),
-            np.where(known, linear.excess_kurtosis, 0.0),
+            np.where(is_known, linear.standard_error, math.inf),
+            np.where(is_known, linear.excess_kurtosis, 0.0),
             n,
             of_all,
             answered,

@@ -206,16 +206,16 @@ def margin_of(
     Raises:
         InvalidInputError: If there are none, or they are repeated or unknown.
     """
-    own = tuple(attributes)
-    known = all(isinstance(name, str) and name in own for name in names)
-    if not names or not known or len(set(names)) < len(names):
-        given = ", ".join(f"{name!r:.60}" for name in names) or "none"
+    attribute_names = tuple(attributes)
+    are_known = all(isinstance(name, str) and name in attribute_names for name in names)
+    if not names or not are_known or len(set(names)) < len(names):
+        given_names = ", ".join(f"{name!r:.60}" for name in names) or "none"
         raise InvalidInputError(
-            f"Expected different names among {', '.join(own)}, each an argument of its "
-            f"own, got {given}."
+            f"Expected different names among {', '.join(attribute_names)}, each an "
+            f"argument of its own, got {given_names}."
         )
     sizes = tuple(len(categories) for categories in attributes.values())
-    kept_axes = tuple(own.index(name) for name in names)
+    kept_axes = tuple(attribute_names.index(name) for name in names)
     positions = np.unravel_index(np.arange(math.prod(sizes)), sizes)
     cells = np.ravel_multi_index(
         tuple(positions[axis] for axis in kept_axes),

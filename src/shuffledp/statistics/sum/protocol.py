@@ -218,9 +218,9 @@ class BinarySum:
         """
         tally = checked(seen, self.identity, self.tally)
         # Messages are those of a mean of zeros and ones, whose estimator is used.
-        own = replace(tally, identity=self._mean.identity)
+        mean_tally = replace(tally, identity=self._mean.identity)
         # Bits have the largest spread of their mean; `estimate` lowers 0.5 to it.
-        estimate = self._mean.estimate(own, people, spread=0.5)
+        estimate = self._mean.estimate(mean_tally, people, spread=0.5)
         n = people.num_users
         return SumEstimate(
             value=n * estimate.value,

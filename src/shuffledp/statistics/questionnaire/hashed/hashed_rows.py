@@ -176,13 +176,15 @@ def best_rows(
     """
     candidates = []
     for count in range(1, MOST_ROWS + 1):
-        own = count * variance
+        noise_messages = count * variance
         for bits in range(LEAST_BITS, MOST_BITS + 1):
-            noise = count * 2.0**bits * own / num_users
+            noise = count * 2.0**bits * noise_messages / num_users
             if count + noise / _ROOM > messages or 2**bits >= num_categories:
                 break
             rows = HashedRows(num_categories, count, bits, key)
-            error = rows.ranked_error(own, num_users, false_categories=false_categories)
+            error = rows.ranked_error(
+                noise_messages, num_users, false_categories=false_categories
+            )
             # Of equal errors, the fewest messages.
             candidates.append((error, noise, count, rows))
     return min(candidates, key=lambda each: each[:3])[3] if candidates else None

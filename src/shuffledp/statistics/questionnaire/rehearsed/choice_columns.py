@@ -82,9 +82,9 @@ class ChoiceColumns:
 
     def counted_truth(self, counts: NDArray[Any]) -> ChoiceTruth:
         """See `CountedColumns`."""
-        people, none, *picked = counts.tolist()
+        people, num_skipped, *picked = counts.tolist()
         shares = np.array([number / people for number in picked])
-        return ChoiceTruth(shares, complete=self.question.most == 1 and not none)
+        return ChoiceTruth(shares, complete=self.question.most == 1 and not num_skipped)
 
     def consistent(
         self, estimate: ChoiceEstimate, truth: ChoiceTruth

@@ -62,9 +62,10 @@ def _columns_of_kind(
 ) -> AnswerColumns:
     kind = _KINDS.get(type(question))
     if kind is None:
-        known = ", ".join(each.__name__ for each in _KINDS)
+        known_kinds = ", ".join(each.__name__ for each in _KINDS)
         raise InvalidInputError(
-            f"Expected questions to rehearse as {known}, got {type(question).__name__}."
+            f"Expected questions to rehearse as {known_kinds}, got "
+            f"{type(question).__name__}."
         )
     usual: tuple[str, ...] = kind.usual_columns(question)
     columns = named.get(question.name, usual)

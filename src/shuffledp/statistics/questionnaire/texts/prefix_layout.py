@@ -69,9 +69,10 @@ class PrefixLayout:
     @property
     def widths(self) -> tuple[int, ...]:
         """Bits of the prefixes of each layer, ascending."""
-        more, steps = self.bits - self.level_bits, self.levels - 1
+        added_bits, steps = self.bits - self.level_bits, self.levels - 1
         return tuple(
-            self.level_bits + round(more * layer / steps) for layer in range(steps + 1)
+            self.level_bits + round(added_bits * layer / steps)
+            for layer in range(steps + 1)
         )
 
     @property

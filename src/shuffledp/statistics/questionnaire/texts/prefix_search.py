@@ -137,8 +137,8 @@ def _children(
     width = layout.widths[layer] - (layout.widths[layer - 1] if layer else 0)
     last = np.arange(2**width, dtype=np.uint64)
     children = ((parents.codes[:, None] << np.uint64(width)) | last).ravel()
-    own = scores[layout.layer_buckets(children, layer)]
+    own_scores = scores[layout.layer_buckets(children, layer)]
     # A window of one layer: most children end here.
-    stays = np.flatnonzero(own >= floor)
-    history = np.column_stack([parents.history[stays // last.size], own[stays]])
+    stays = np.flatnonzero(own_scores >= floor)
+    history = np.column_stack([parents.history[stays // last.size], own_scores[stays]])
     return _Prefixes(children[stays], history, np.full(stays.size, np.inf))

@@ -97,15 +97,17 @@ class UnlistedStringsEstimate(QuestionEstimate):
         matrices = fit_matrix(checked.buckets, layout.sizes[-1])
         constant = np.zeros(len(texts))
         groups = []
-        for group, matrix, own in zip(checks, matrices, checked.buckets.T, strict=True):
+        for group, matrix, own_buckets in zip(
+            checks, matrices, checked.buckets.T, strict=True
+        ):
             # Buckets of no text that was found: other texts, and noise.
-            others = np.delete(group.value, own)
+            others = np.delete(group.value, own_buckets)
             constant -= float(others.mean()) * np.asarray(matrix.sum(axis=1)).ravel()
             variance = max(float(others.var()), group.noise_variance)
             groups.append(replace(group, noise_variance=variance))
         unused = tuple(sparse.csr_array((len(texts), size)) for size in layout.sizes)
-        every = replace(counts, groups=(*layers, *groups))
-        fitted = every.combine(texts, unused[: layout.levels] + matrices, constant)
+        all_counts = replace(counts, groups=(*layers, *groups))
+        fitted = all_counts.combine(texts, unused[: layout.levels] + matrices, constant)
         order = np.argsort(-fitted.value, kind="stable")
         return cls(
             tuple(texts[index] for index in order),
