@@ -64,7 +64,7 @@ def check_supports(
     distributions: DistributionTable, covers: list[tuple[Cover, ...]]
 ) -> Iterator[ConformanceFinding]:
     """Checks that messages exclusive to one level are declared uncovered."""
-    about, largest_mass = "supports", 0.0
+    about, maximum = "supports", 0.0
     if int(getattr(distributions.randomizer, "cells_beyond", 0)):
         yield ConformanceFinding(
             about, "noise without bounds was cut off, level by level.", None
@@ -82,7 +82,7 @@ def check_supports(
             declared = 0.0
             if cover.uncovered is not None:
                 declared = float(cover.uncovered.sum(axis=1).max())
-            largest_mass = max(largest_mass, exclusive)
+            maximum = max(maximum, exclusive)
             if exclusive > declared + _MIN_SENT_MASS:
                 yield ConformanceFinding(
                     about,
@@ -95,9 +95,8 @@ def check_supports(
     yield ConformanceFinding(
         about,
         "every level sends what all others may send."
-        if largest_mass <= _MIN_SENT_MASS
-        else f"what other levels never send, up to {largest_mass:.6g}, is declared "
-        "uncovered.",
+        if maximum <= _MIN_SENT_MASS
+        else f"what other levels never send, up to {maximum:.6g}, is declared uncovered.",
         True,
     )
 
@@ -250,7 +249,7 @@ def check_worst_pairs(
     distributions: DistributionTable, covers: list[tuple[Cover, ...]]
 ) -> Iterator[ConformanceFinding]:
     """Compares divergences of pairs of values with those of the covers' pairs."""
-    largest_share = 0.0
+    maximum = 0.0
     for level_index, (level, tuples) in enumerate(
         zip(distributions.levels, covers, strict=True)
     ):
@@ -262,7 +261,7 @@ def check_worst_pairs(
         ):
             exact = _curve_of_pair(first, second, distributions.levels)
             share = np.where(exact > 1e-9, exact / np.maximum(allowed, 1e-300), 0.0)
-            largest_share = max(largest_share, float(share.max()))
+            maximum = max(maximum, float(share.max()))
             if np.any(exact > allowed * (1.0 + 1e-7) + _ROUNDING):
                 yield ConformanceFinding(
                     ABOUT,
@@ -272,9 +271,7 @@ def check_worst_pairs(
                 )
                 return
     yield ConformanceFinding(
-        ABOUT,
-        f"one message shows at most {largest_share:.6g} of what covers allow.",
-        True,
+        ABOUT, f"one message shows at most {maximum:.6g} of what covers allow.", True
     )
 
 

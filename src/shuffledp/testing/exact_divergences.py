@@ -89,8 +89,11 @@ def check_small_populations(
             ABOUT, "there are too many outcomes to enumerate.", None
         )
         return
-    listed = ", ".join(map(str, sizes))
-    text = f"of {listed} people, the certificate is at least {tightest:.4g} times the truth"
+    sizes_text = ", ".join(map(str, sizes))
+    text = (
+        f"of {sizes_text} people, the certificate is at least {tightest:.4g} times "
+        "the truth"
+    )
     if is_complete:
         text += f", and the attack at most {strongest:.4g} times"
     yield ConformanceFinding(ABOUT, text + ".", True)

@@ -202,12 +202,14 @@ def _distance(counts: NDArray[np.int64], probabilities: Floats) -> tuple[float, 
     """
     many, size = len(probabilities) > _MANY_MESSAGES, int(counts.sum())
     # Each group has messages of similar cumulative rank.
-    wanted = max(_MIN_EXPECTED / size, _MIN_SHARE if many else 0.0)
+    least_mass = max(_MIN_EXPECTED / size, _MIN_SHARE if many else 0.0)
     # The factor keeps a sum that ends on a boundary in its group.
-    group = np.floor(np.cumsum(probabilities) / wanted * (1.0 - 1e-12)).astype(np.int64)
+    group = np.floor(np.cumsum(probabilities) / least_mass * (1.0 - 1e-12)).astype(
+        np.int64
+    )
     if not many:
         # A message with enough expected draws forms a group of its own.
-        often = probabilities >= wanted
+        often = probabilities >= least_mass
         group = np.where(often, np.arange(probabilities.size), -1)
     _, group = np.unique(group, return_inverse=True)
     expected = np.bincount(group, probabilities) * size
