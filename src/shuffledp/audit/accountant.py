@@ -65,10 +65,10 @@ class WrongBound:
     @property
     def ratio(self) -> float:
         """The factor, above 1, by which the statement is wrong."""
-        more, less = self.exact, self.stated
+        larger, smaller = self.exact, self.stated
         if self.wrong == "lower":
-            more, less = less, more
-        return more / less if less > 0.0 else math.inf
+            larger, smaller = smaller, larger
+        return larger / smaller if smaller > 0.0 else math.inf
 
 
 @dataclass(frozen=True)
@@ -192,10 +192,12 @@ def shrink(
             if tried.size >= example.small.size:
                 break
             compared = _compare(accountant, tried, example.trial)
-            less = None if compared is None else compared.wrong
+            smaller_example = None if compared is None else compared.wrong
             # One that is not clear must become clearer.
-            if less is not None and less.ratio > min(_CLEAR, example.ratio):
-                example, going = less, True
+            if smaller_example is not None and smaller_example.ratio > min(
+                _CLEAR, example.ratio
+            ):
+                example, going = smaller_example, True
                 break
     return example
 
@@ -204,10 +206,10 @@ def _compare(
     accountant: Accountant, small: SmallCollection, trial: int
 ) -> _Comparison | None:
     """Compares stated with exact deltas; None if there are too many outcomes."""
-    known = small.truth()
-    if known is None:
+    truth_known = small.truth()
+    if truth_known is None:
         return None
-    exact_deltas, whole = known
+    exact_deltas, is_complete = truth_known
     with expecting(
         "an accountant to be called with a randomizer, people and epsilon, and to answer "
         "with levels"
@@ -233,14 +235,14 @@ def _compare(
     for epsilon_local, upper, lower in stated:
         truth = exact_deltas[epsilon_local]
         # A table with merged outcomes gives a lower bound of the divergence only.
-        if whole and truth > _RELATIVE:
+        if is_complete and truth > _RELATIVE:
             ratios.append(upper / truth)
         # Written this way round, the comparison counts NaN as wrong, too.
         if not upper >= truth * (1.0 - _RELATIVE) - _ABSOLUTE:
             examples.append(
                 WrongBound(small, epsilon_local, "upper", upper, truth, trial)
             )
-        if whole and not lower <= truth * (1.0 + _RELATIVE) + _ABSOLUTE:
+        if is_complete and not lower <= truth * (1.0 + _RELATIVE) + _ABSOLUTE:
             examples.append(
                 WrongBound(small, epsilon_local, "lower", lower, truth, trial)
             )

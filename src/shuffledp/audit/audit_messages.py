@@ -67,8 +67,8 @@ class Messages:
         """Returns the messages at some indices, or where a mask is True."""
         if isinstance(self.raw, np.ndarray):
             return Messages(self.kind, self.raw[indices])
-        chosen = np.arange(len(self.raw))[indices].tolist()
-        return Messages(self.kind, [self.raw[index] for index in chosen])
+        chosen_indices = np.arange(len(self.raw))[indices].tolist()
+        return Messages(self.kind, [self.raw[index] for index in chosen_indices])
 
     def codes(self) -> NDArray[np.uint64]:
         """Returns 64-bit codes, equal for equal messages, shape (n,)."""
@@ -165,21 +165,24 @@ def as_messages(answers: Any) -> Messages:
         raise InvalidInputError(
             f"Expected a message for each value, got {type(answers).__name__}."
         )
-    listed = list(answers)
-    if all(isinstance(answer, bool | int | float | np.generic) for answer in listed):
-        return _of_array(_message_array(listed))
-    if all(isinstance(answer, str | bytes) for answer in listed):
+    answer_list = list(answers)
+    if all(
+        isinstance(answer, bool | int | float | np.generic) for answer in answer_list
+    ):
+        return _of_array(_message_array(answer_list))
+    if all(isinstance(answer, str | bytes) for answer in answer_list):
         texts = [
-            answer.encode() if isinstance(answer, str) else answer for answer in listed
+            answer.encode() if isinstance(answer, str) else answer
+            for answer in answer_list
         ]
         return Messages("texts", texts)
     rows = [
         answer.tolist() if isinstance(answer, np.ndarray) else answer
-        for answer in listed
+        for answer in answer_list
         if isinstance(answer, list | tuple | set | frozenset | np.ndarray)
     ]
-    if len(rows) != len(listed) or not all(_hashable(row) for row in rows):
-        kinds = sorted({type(answer).__name__ for answer in listed})
+    if len(rows) != len(answer_list) or not all(_hashable(row) for row in rows):
+        kinds = sorted({type(answer).__name__ for answer in answer_list})
         raise InvalidInputError(
             "Expected numbers, texts, bytes, lists of numbers or sets as messages, all of "
             f"one kind, got {', '.join(kinds)}."

@@ -116,8 +116,8 @@ def plan_audit(
         raise InvalidInputError(f"Expected 0 <= delta < 1, got {delta:g}.")
     if not 0.5 <= as_number(confidence, "confidence") < 1.0:
         raise InvalidInputError(f"Expected 0.5 <= confidence < 1, got {confidence:g}.")
-    whole = isinstance(samples, int | np.integer) and not isinstance(samples, bool)
-    if not (whole and LEAST_SAMPLES <= samples <= _MOST_SAMPLES):
+    is_whole = isinstance(samples, int | np.integer) and not isinstance(samples, bool)
+    if not (is_whole and LEAST_SAMPLES <= samples <= _MOST_SAMPLES):
         raise InvalidInputError(
             f"Expected {LEAST_SAMPLES} to {_MOST_SAMPLES:g} samples, got {samples!r}."
         )

@@ -143,10 +143,10 @@ def _enough(
 ) -> bool:
     n = math.ceil(size)
     # Each count is on the better side of its bound with probability 95%.
-    few = n - _quantile(n, 1.0 - probability)
+    few_hits = n - _quantile(n, 1.0 - probability)
     many = _quantile(n, other_probability)
     low, high = (
-        probability_lower_bound(few, n, alpha),
+        probability_lower_bound(few_hits, n, alpha),
         probability_upper_bound(many, n, alpha),
     )
     return float(epsilon_lower_bound(low, high, delta)) > epsilon

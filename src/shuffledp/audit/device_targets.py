@@ -19,8 +19,14 @@ def device_target(device: LocalRandomizer) -> CallableTarget:
             "Expected a mechanism that draws a message from a value, got "
             f"{device.mechanism}."
         )
-    given = ", ".join(f"{name} {value}" for name, value in device.parameters.items())
-    name = f"{device.mechanism}, {given}" if given else device.mechanism
+    parameter_texts = ", ".join(
+        f"{name} {value}" for name, value in device.parameters.items()
+    )
+    name = (
+        f"{device.mechanism}, {parameter_texts}"
+        if parameter_texts
+        else device.mechanism
+    )
     return CallableTarget(device, name)
 
 

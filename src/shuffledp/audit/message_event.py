@@ -102,8 +102,8 @@ def choose_event(
             # One standard deviation to the cautious side of both counts: the best of many
             # events looks better than it is, a rare one most of all.
             hits = np.maximum(hits - np.sqrt(hits), 0.0)
-            more = misses + np.sqrt(misses) + _UNSEEN
-            misses = np.minimum(more, float(other.size))
+            likely_misses = misses + np.sqrt(misses) + _UNSEEN
+            misses = np.minimum(likely_misses, float(other.size))
             # Scaled to the number of messages that will be counted.
             low = probability_lower_bound(hits * growth, first.size * growth, alpha)
             high = probability_upper_bound(misses * growth, other.size * growth, alpha)
@@ -132,8 +132,8 @@ def _thresholds(first: Floats, other: Floats) -> Floats:
     # Half of the thresholds are even, a quarter for each tail; ranks may coincide.
     ranks = np.geomspace(1.0, both.size / 2.0, half).astype(np.int64) - 1
     even = np.linspace(0, both.size - 1, 2 * half).astype(np.int64)
-    chosen: Floats = both[np.unique([*ranks, *even, *(both.size - 1 - ranks)])]
-    return chosen
+    thresholds: Floats = both[np.unique([*ranks, *even, *(both.size - 1 - ranks)])]
+    return thresholds
 
 
 def _hits(scored: Floats, tried: Floats, *, above: bool) -> Ints:

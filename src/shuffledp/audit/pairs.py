@@ -67,11 +67,11 @@ def audited_pairs(
     report = on_share or (lambda _share: None)
     with target.started() as box:
         learned = _learn(box, plan, rng=rng)
-        chosen = _choose(plan, learned)
+        choices = _choose(plan, learned)
         # Counted messages are converted to the kind of those that scores know.
         kind = learned[0, 0].at(np.arange(1))
-        hits = _event_counts(box, plan, chosen, kind, rng=rng, on_share=report)
-    return tuple(_pair_bounds(plan, choice, hits) for choice in chosen)
+        hits = _event_counts(box, plan, choices, kind, rng=rng, on_share=report)
+    return tuple(_pair_bounds(plan, choice, hits) for choice in choices)
 
 
 def _draw_batches(
@@ -121,7 +121,7 @@ def _learn(box: Target, plan: AuditPlan, *, rng: Rng) -> dict[_Cell, Messages]:
 
 def _choose(plan: AuditPlan, learned: dict[_Cell, Messages]) -> list[_PairEvents]:
     """Chooses an event per ordered pair and statement, before any is counted."""
-    chosen = []
+    choices = []
     for level, epsilon in enumerate(plan.levels):
         statements = guarantee_bounds(epsilon, plan.delta)
         for first, second in combinations(range(len(plan.values)), 2):
@@ -146,10 +146,10 @@ def _choose(plan: AuditPlan, learned: dict[_Cell, Messages]) -> list[_PairEvents
                     )
                     for proves in statements
                 ]
-                chosen.append(
+                choices.append(
                     _PairEvents(level, value, against, (events[0], events[1]))
                 )
-    return chosen
+    return choices
 
 
 def _event_counts(

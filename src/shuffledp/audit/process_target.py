@@ -90,9 +90,11 @@ class _RunningProcess:
         answers: list[Any] = []
         for begin in range(0, len(values), _MOST_VALUES):
             part = slice(begin, begin + _MOST_VALUES)
-            some = values[part] if isinstance(values, list) else values[part].tolist()
-            question = {"values": some, "levels": levels[part].tolist()}
-            answers += self._ask(question, len(some))
+            part_values = (
+                values[part] if isinstance(values, list) else values[part].tolist()
+            )
+            question = {"values": part_values, "levels": levels[part].tolist()}
+            answers += self._ask(question, len(part_values))
         return as_messages(answers)
 
     def started(self) -> AbstractContextManager[Target]:
@@ -120,7 +122,7 @@ class _RunningProcess:
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None
         assert stdout is not None
-        end, answer, left = time.monotonic() + self.seconds, b"", memoryview(question)
+        end, answer, unsent = time.monotonic() + self.seconds, b"", memoryview(question)
         with selectors.DefaultSelector() as selector:
             selector.register(stdin, selectors.EVENT_WRITE)
             selector.register(stdout, selectors.EVENT_READ)
@@ -131,8 +133,8 @@ class _RunningProcess:
                 for key, _ in ready:
                     if key.fileobj is stdin:
                         with suppress(BlockingIOError):
-                            left = self._write(left)
-                        if not left:
+                            unsent = self._write(unsent)
+                        if not unsent:
                             selector.unregister(stdin)
                         continue
                     read = os.read(stdout.fileno(), _CHUNK)

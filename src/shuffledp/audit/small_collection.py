@@ -69,13 +69,13 @@ class SmallCollection:
         levels = tuple(level for level, _ in self.people)
         counts = tuple(count for _, count in self.people)
         distributions = tabulate(self.device, levels)
-        table, whole = reduce_table(distributions.probabilities)
+        table, is_complete = reduce_table(distributions.probabilities)
         if num_outcomes(distributions, table, counts) > MAX_OUTCOMES:
             return None
         exact = exact_divergences(
             distributions, table, counts, np.array([self.epsilon])
         )
-        return dict(zip(levels, exact[:, 0].tolist(), strict=True)), whole
+        return dict(zip(levels, exact[:, 0].tolist(), strict=True)), is_complete
 
 
 def random_collection(rng: np.random.Generator) -> SmallCollection:
