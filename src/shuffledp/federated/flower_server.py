@@ -152,9 +152,12 @@ class ShuffledAveraging(FedAvg):
             InvalidInputError: If the model has another number of weights than certified.
         """
         self._model = None
-        given, expected = flat_weights(arrays).size, self._protocol.num_coordinates
-        if given != expected:
-            raise InvalidInputError(f"Expected {expected} weights, got {given}.")
+        num_weights, expected = (
+            flat_weights(arrays).size,
+            self._protocol.num_coordinates,
+        )
+        if num_weights != expected:
+            raise InvalidInputError(f"Expected {expected} weights, got {num_weights}.")
         if self._requested_rounds >= self._agreement.rounds:
             return []
         # A round without a result counts, too, as the devices count it.
@@ -253,5 +256,7 @@ class ShuffledAveraging(FedAvg):
             self._protocol.check_messages(messages[None])
         except Exception:  # One device's malformed reply must not stop the others.
             return None
-        known = digest == self._agreement.digest and level in self._promised.epsilons
-        return (messages, level) if known else None
+        is_agreed = (
+            digest == self._agreement.digest and level in self._promised.epsilons
+        )
+        return (messages, level) if is_agreed else None

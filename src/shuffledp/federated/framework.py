@@ -171,8 +171,8 @@ def why_not_local(device: Device) -> str:
 def _inherited_proof(device: Device) -> str:
     """Returns why a proof may not hold: its class inherits it from another one."""
     # A subclass that overrides `randomize` only would be certified as its parent.
-    own = vars(type(device)) | getattr(device, "__dict__", {})
-    if "mechanism" in own:
+    own_attributes = vars(type(device)) | getattr(device, "__dict__", {})
+    if "mechanism" in own_attributes:
         return ""
     return (
         f"{type(device).__name__} inherits the proof of {device.mechanism}, and may draw "

@@ -110,8 +110,6 @@ class TrainingRound:
             "shuffled": self.shuffled,
             "coupled": self.coupled,
         }
-        # Frameworks of others state their own parameters; the library's are known by
-        # their name.
         if not is_ours(type(self.framework)):
             parameters["framework"] = described(self.framework)
         further = self.framework.parameters
@@ -264,7 +262,6 @@ class TrainingRound:
         ) -> NDArray[Any]:
             del groups, num_groups
             self.check_messages(messages)
-            # Small integer types would overflow.
             sums: NDArray[Any] = messages.sum(axis=0, dtype=np.int64, keepdims=True)
             return sums
 
@@ -286,8 +283,6 @@ class TrainingRound:
         tally = checked(seen, self.identity, self.tally)
         check_people(tally, people)
         (sums,) = tally.counts
-        # A tally may come from elsewhere: sums that no messages have would bias the
-        # model.
         check_sums(sums, self.framework.messages, tally.num_users, self.num_coordinates)
         totals = sums[0].astype(np.float64)
         return UpdateEstimate(self.framework.estimate(totals, people), self.identity)

@@ -155,8 +155,8 @@ def smallest_epsilons(mu: Floats, delta: float) -> Floats:
         middle = (low + high) / 2.0
         holds = normal_divergence(finite, middle) <= delta
         low, high = np.where(holds, low, middle), np.where(holds, middle, high)
-    none = normal_divergence(finite, np.zeros(mu.shape)) <= delta
-    epsilons = np.where(none, 0.0, high * (1.0 + _ROUNDING))
+    holds_at_zero = normal_divergence(finite, np.zeros(mu.shape)) <= delta
+    epsilons = np.where(holds_at_zero, 0.0, high * (1.0 + _ROUNDING))
     # `high` is the end of the bracket at which the bound was evaluated and held.
     rounded: Floats = np.where(np.isfinite(mu), epsilons, math.inf)
     return rounded
