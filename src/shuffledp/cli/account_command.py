@@ -146,7 +146,7 @@ def account_command(
         if selection is None
         else papers.stated_of_selection(selection, protocol, people, delta=delta)
     )
-    chosen = (
+    statements = (
         None
         if report_levels is None
         else parse.number_list(report_levels, "--report-levels")
@@ -157,9 +157,9 @@ def account_command(
             people,
             delta=delta,
             epsilon=epsilon,
-            levels=chosen,
+            levels=statements,
             # A file of budgets may have a level per person: report quantiles of them.
-            quantiles=(budgets is not None or None) if chosen is None else None,
+            quantiles=(budgets is not None or None) if statements is None else None,
             absent=left_out,
             rounds=rounds,
             coordinates=coordinates,

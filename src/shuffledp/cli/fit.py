@@ -76,9 +76,9 @@ def _shared_widths(
         range(len(min_widths)), key=lambda index: max_widths[index] - min_widths[index]
     )
     for index in order:
-        more = min(max_widths[index] - min_widths[index], room)
-        widths[index] += more
-        room -= more
+        added_width = min(max_widths[index] - min_widths[index], room)
+        widths[index] += added_width
+        room -= added_width
     return widths
 
 

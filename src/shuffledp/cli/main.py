@@ -190,8 +190,8 @@ def _of_mechanisms(option: str) -> str:
     if not owners:
         return ""
     # The mechanism that was asked for, if it is a word of the command line.
-    chosen = next((owner for owner in owners if owner in sys.argv), owners[0])
-    return f'Expected parameters with the mechanism, as "{signature(chosen)}".'
+    owner_name = next((owner for owner in owners if owner in sys.argv), owners[0])
+    return f'Expected parameters with the mechanism, as "{signature(owner_name)}".'
 
 
 def _refuse(message: str) -> int:

@@ -189,17 +189,17 @@ def built(mechanism: MechanismText, categories: int | None) -> LocalRandomizer:
         InvalidInputError: If parameters are missing, out of range or given twice.
     """
     # --categories is another spelling of the mechanism's parameter of this name.
-    more = {} if categories is None else {"categories": categories}
-    if "categories" in mechanism.parameters and more:
+    further_terms = {} if categories is None else {"categories": categories}
+    if "categories" in mechanism.parameters and further_terms:
         raise InvalidInputError(f"Expected {mechanism} without --categories.")
     kinds = parameters_of(mechanism.name)
     needed = {parameter.name for parameter in kinds if parameter.default is None}
-    if "categories" in needed - {*mechanism.parameters, *more}:
+    if "categories" in needed - {*mechanism.parameters, *further_terms}:
         raise InvalidInputError(
             f"Expected --categories K, the number of categories, with --mechanism "
             f"{mechanism.name}."
         )
-    return build(mechanism.name, {**mechanism.parameters, **more})
+    return build(mechanism.name, {**mechanism.parameters, **further_terms})
 
 
 def circumstance_options(command: Command) -> Command:

@@ -110,9 +110,9 @@ def accuracy_table(curves: dict[str, tuple[float, ...]], step: str) -> Renderabl
         table.add_column(heading, justify="right")
     rows = list(zip(*curves.values(), strict=True))
     # At most ten rows; the last step is always one of them.
-    every = math.ceil(len(rows) / 10)
+    row_interval = math.ceil(len(rows) / 10)
     for done, row in enumerate(rows, start=1):
-        if done % every == 0 or done == len(rows):
+        if done % row_interval == 0 or done == len(rows):
             table.add_row(str(done), *(f"{percent(share, 2)} %" for share in row))
     return table
 
