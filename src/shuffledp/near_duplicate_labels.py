@@ -86,7 +86,7 @@ def near_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
     Returns:
         Groups of two names or more, each sorted, in the order of their first names.
     """
-    listed = list(names)
+    name_list = list(names)
     parents: dict[str, str] = {}
 
     def root(key: str) -> str:
@@ -96,10 +96,10 @@ def near_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
         return key
 
     # Two names are alike if they have a key in common, or each with a third name.
-    for name in listed:
+    for name in name_list:
         parents[root(_look(name))] = root(_folded(name))
     groups: dict[str, list[str]] = {}
-    for name in listed:
+    for name in name_list:
         groups.setdefault(root(_folded(name)), []).append(name)
     return sorted(tuple(sorted(group)) for group in groups.values() if len(group) > 1)
 
@@ -114,8 +114,8 @@ def is_ignorable(letter: str) -> bool:
     """
     if letter.isascii():
         return False
-    listed = any(first <= letter <= last for first, last in _IGNORABLE)
-    return listed or unicodedata.category(letter) == "Cf"
+    is_listed = any(first <= letter <= last for first, last in _IGNORABLE)
+    return is_listed or unicodedata.category(letter) == "Cf"
 
 
 def spelling_warnings(names: Iterable[str], subject: str) -> tuple[str, ...]:

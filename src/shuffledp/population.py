@@ -84,10 +84,12 @@ class Population:
         if not isinstance(counts, Mapping):
             raise PopulationError("Expected {epsilon_local: number of people}.")
         for count in counts.values():
-            whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
+            is_whole = isinstance(count, int | np.integer) and not isinstance(
+                count, bool
+            )
             # Larger counts would overflow the conversion below. 0 passes:
             # `__post_init__` has a clearer error for it.
-            if not whole or not 0 <= count <= MAX_USERS:
+            if not is_whole or not 0 <= count <= MAX_USERS:
                 raise PopulationError(
                     f"Expected whole numbers of people up to {MAX_USERS:g}, got {count!r}."
                 )

@@ -158,14 +158,14 @@ class KeyedRandom(_Words):
             people: Their indices in increasing order, or a slice; a repeated index
                 stands for the next draws of this person.
         """
-        chosen: slice | Ints = (
+        chosen_people: slice | Ints = (
             people
             if isinstance(people, slice)
             else int_array(people, "indices of people")
         )
-        some = copy(self)
-        some._people = self._people[chosen]
-        return some
+        part_random = copy(self)
+        part_random._people = self._people[chosen_people]
+        return part_random
 
     def permutation(self, x: int) -> NDArray[np.int64]:
         """Raises InvalidInputError, as a permutation belongs to no single stream."""
@@ -247,19 +247,19 @@ def bernoulli_draws(probabilities: Floats, *, rng: Rng) -> NDArray[np.bool_]:
     undecided, remaining = None, flat
     while remaining.size:
         scaled = remaining * 2.0**53
-        whole = np.floor(scaled)
+        first_digits = np.floor(scaled)
         if undecided is None:
             drawn = rng.random(remaining.size) * 2.0**53
-            hits = drawn < whole
+            hits = drawn < first_digits
         else:
             # The user of each undecided draw: a row each, equally many draws in a row.
-            own = stream_of(rng, undecided // max(1, flat.size // people))
-            drawn = own.random(remaining.size) * 2.0**53
-            hits[undecided] = drawn < whole
+            stream = stream_of(rng, undecided // max(1, flat.size // people))
+            drawn = stream.random(remaining.size) * 2.0**53
+            hits[undecided] = drawn < first_digits
         # The next 53 bits decide between equals, if the probability has any left.
-        equal = np.flatnonzero((drawn == whole) & (scaled > whole))
+        equal = np.flatnonzero((drawn == first_digits) & (scaled > first_digits))
         undecided = equal if undecided is None else undecided[equal]
-        remaining = scaled[equal] - whole[equal]
+        remaining = scaled[equal] - first_digits[equal]
     return hits.reshape(probabilities.shape)
 
 

@@ -129,9 +129,9 @@ def _check_reports(reports: Reports | ShuffledReports) -> None:
     if not isinstance(reports.identity, Identity):
         raise InvalidInputError("Expected the identity of the protocol that made them.")
     if reports.arrangement not in get_args(Arrangement):
-        known = ", ".join(map(repr, get_args(Arrangement)))
+        known_arrangements = ", ".join(map(repr, get_args(Arrangement)))
         raise InvalidInputError(
-            f"Expected arrangement {known}, got {reports.arrangement!r}."
+            f"Expected arrangement {known_arrangements}, got {reports.arrangement!r}."
         )
     _check_messages(reports.messages)
     num_users = len(reports.messages)

@@ -74,12 +74,12 @@ def _attributes(thing: Any) -> dict[str, Any]:
     """Returns all stored attributes by their names; those of the object come first."""
     kind = type(thing)
     try:
-        own = dict(object.__getattribute__(thing, "__dict__"))
+        own_attributes = dict(object.__getattribute__(thing, "__dict__"))
     except AttributeError:
-        own = {}
+        own_attributes = {}
     for name in _slots(kind):
         try:
-            own[name] = object.__getattribute__(thing, name)
+            own_attributes[name] = object.__getattribute__(thing, name)
         except AttributeError:
             continue  # The slot is empty.
     shared: dict[str, Any] = {}
@@ -88,10 +88,10 @@ def _attributes(thing: Any) -> dict[str, Any]:
     for name, value in shared.items():
         if isinstance(value, cached_property):
             # Computed now, so that the state is the same before and after its first use.
-            own[name] = getattr(thing, name)
-        elif name not in own and not _is_code(name, value):
-            own[name] = value
-    return own
+            own_attributes[name] = getattr(thing, name)
+        elif name not in own_attributes and not _is_code(name, value):
+            own_attributes[name] = value
+    return own_attributes
 
 
 def _is_code(name: str, value: object) -> bool:

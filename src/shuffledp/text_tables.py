@@ -53,7 +53,7 @@ def as_html(*views: TextTable) -> str:
 
 
 def _view_lines(view: TextTable) -> list[str]:
-    rows, left = _shown_rows(view)
+    rows, left_out_line = _shown_rows(view)
     widths = _widths([view.headings, *rows])
     headings = [view.headings]
     if sum(widths) + _GAP * len(widths) > WIDTH:
@@ -63,7 +63,7 @@ def _view_lines(view: TextTable) -> list[str]:
     return [
         *textwrap.wrap(view.title, WIDTH),
         *(_row_line(row, widths) for row in (*headings, *rows)),
-        *([f"  {left}"] if left else []),
+        *([f"  {left_out_line}"] if left_out_line else []),
         *_wrapped([*view.cautions, *view.notes]),
     ]
 
@@ -112,11 +112,11 @@ def _wrapped(sentences: Sequence[str]) -> list[str]:
 
 
 def _html_table(view: TextTable) -> str:
-    rows, left = _shown_rows(view)
+    rows, left_out_line = _shown_rows(view)
     heads = "".join(f'<th scope="col">{escape(text)}</th>' for text in view.headings)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     paragraphs = [f"<strong>{escape(text)}</strong>" for text in view.cautions]
-    paragraphs += [escape(text) for text in filter(None, (left, *view.notes))]
+    paragraphs += [escape(text) for text in filter(None, (left_out_line, *view.notes))]
     return (
         f'<table><caption style="text-align: left; white-space: normal">'
         f"{escape(view.title)}</caption><thead><tr>{heads}</tr></thead>"
@@ -132,5 +132,5 @@ def _cell(text: str) -> str:
 def _shown_rows(view: TextTable) -> tuple[tuple[tuple[str, ...], ...], str]:
     """Returns the rows that fit, and how many do not."""
     rows = view.rows[:_MOST_ROWS]
-    more = len(view.rows) - len(rows)
-    return rows, f"... and {more:,} more: see to_frame()." if more else ""
+    num_more = len(view.rows) - len(rows)
+    return rows, f"... and {num_more:,} more: see to_frame()." if num_more else ""

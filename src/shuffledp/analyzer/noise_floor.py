@@ -39,6 +39,6 @@ def noise_p_value(counts: NDArray[np.int64], means: Floats) -> float:
     if not np.all((means >= 0.0) & np.isfinite(means)):
         raise InvalidInputError("Expected means of noise from 0.")
     # Published counts may be whole numbers of any size.
-    known = np.minimum(counts, _LARGEST).astype(np.float64)
-    smallest_tail = float(np.min(poisson.cdf(known, means)))
+    published = np.minimum(counts, _LARGEST).astype(np.float64)
+    smallest_tail = float(np.min(poisson.cdf(published, means)))
     return min(counts.size * smallest_tail, 1.0)

@@ -75,16 +75,18 @@ def rows_of(source: Source, columns: list[str]) -> Rows:
         name if isinstance(name, str) else f"{name!r} (no text)"
         for name in table.collect_schema().names()
     ]
-    wanted = list(dict.fromkeys(columns))
-    for name in wanted:
+    wanted_columns = list(dict.fromkeys(columns))
+    for name in wanted_columns:
         find_column(name, names, _NAME, from_line=False)
-    chosen = table.select(wanted)
+    selected = table.select(wanted_columns)
     # Lazy frames are computed once.
-    collected = chosen.collect("polars") if isinstance(chosen, nw.LazyFrame) else chosen
+    collected = (
+        selected.collect("polars") if isinstance(selected, nw.LazyFrame) else selected
+    )
     if len(collected) == 0:
         raise DataError(f"Expected at least one person in {_NAME}, found none.")
     # Rows of frames are numbered from 0, as in pandas and Polars.
-    frame = pl.DataFrame([_polars_column(collected[name]) for name in wanted])
+    frame = pl.DataFrame([_polars_column(collected[name]) for name in wanted_columns])
     return Rows(frame, _NAME, first=0, is_written=False)
 
 
@@ -131,5 +133,7 @@ def _all_whole(numbers: Any) -> bool:
 
 
 def _whole_numbers(name: str, numbers: Any, holes: Any) -> pl.Series:
-    whole = pl.Series(name, numbers.astype(np.int64))
-    return pl.select(pl.when(~pl.Series(holes)).then(whole)).to_series().alias(name)
+    whole_series = pl.Series(name, numbers.astype(np.int64))
+    return (
+        pl.select(pl.when(~pl.Series(holes)).then(whole_series)).to_series().alias(name)
+    )

@@ -56,8 +56,8 @@ def read_item_sets(
     columns = [person, item] if level is None else [person, item, level]
     if len(set(columns)) < len(columns):
         raise DataError("Expected different columns for people, items and levels.")
-    known = items if isinstance(items, tuple) else ()
-    rows = cleaned_rows(rows_of(source, columns), known)
+    known_items = items if isinstance(items, tuple) else ()
+    rows = cleaned_rows(rows_of(source, columns), known_items)
     if rows.frame[person].dtype.is_nested():
         raise DataError(f"Expected a person in every row of column {person!r}.")
     if missing == "refuse":

@@ -74,9 +74,9 @@ def read_rows(path: Path, columns: list[str]) -> Rows:
             f"Expected a table in a file that ends in {', '.join(TABLES[:-1])} or "
             f"{TABLES[-1]}, got {path.name}."
         )
-    wanted = list(dict.fromkeys(columns))
+    wanted_columns = list(dict.fromkeys(columns))
     try:
-        rows = (_separated if kind in SEPARATED else _typed)(path, wanted)
+        rows = (_separated if kind in SEPARATED else _typed)(path, wanted_columns)
     except (pl.exceptions.PolarsError, OSError, UnicodeError, csv.Error) as error:
         # The reader's own message may quote what people wrote.
         raise DataError(f"Could not read {path}: expected {_FORMS[kind]}.") from error

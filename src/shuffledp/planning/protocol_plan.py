@@ -72,8 +72,8 @@ class ProtocolPlan:
             second = min(others, key=lambda design: design.error)
             factor = second.error / first_choice.error
             words.append(f"; that of the next, {second.name}, is {factor:.3g} times it")
-        at = "levels" if self.wish.targets is None else "central guarantees"
-        words.append(f", all at the same {at}.")
+        compared_at = "levels" if self.wish.targets is None else "central guarantees"
+        words.append(f", all at the same {compared_at}.")
         if self.wish.targets is None:
             weakest = first_choice.guarantee.worst.epsilon_central
             safest = min(self.options, key=lambda o: o.guarantee.worst.epsilon_central)
@@ -147,10 +147,10 @@ class ProtocolPlan:
 
     def view(self) -> TextTable:
         """Returns the designs, the recommendation, and its cautions."""
-        at = "levels" if self.wish.targets is None else "central targets"
+        compared_at = "levels" if self.wish.targets is None else "central targets"
         return TextTable(
             f"Protocols for the {self.statistic} of {self.wish.num_users:,} people, at "
-            f"the same {at} and delta = {plain(self.wish.delta)}",
+            f"the same {compared_at} and delta = {plain(self.wish.delta)}",
             ("protocol", "mode", "error", "largest central epsilon"),
             tuple(
                 (o.name, o.mode, f"{o.error:.3g}", plain(o.largest_epsilon))

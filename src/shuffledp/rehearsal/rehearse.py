@@ -104,7 +104,9 @@ def rehearse(
                 f"Expected {name} to name a column, got {type(column).__name__}."
             )
     source = _source(frame)
-    chosen = statistic_named(_usual_of(options) if statistic is None else statistic)
+    chosen_statistic = statistic_named(
+        _usual_of(options) if statistic is None else statistic
+    )
     if targets is not None:
         level, levels = _in_place_of_levels(targets, level, levels)
     dealt = isinstance(levels, Mapping)
@@ -121,13 +123,13 @@ def rehearse(
         allowed=tuple(levels) if isinstance(levels, Sequence) else None,
         missing=missing,
         mode=mode,
-        given=checked_arguments(chosen, options),
+        given=checked_arguments(chosen_statistic, options),
     )
     try:
         # As on the command line: the same people and seed give the same numbers.
         return Rehearsed(
             perform(
-                chosen.rehearsal(request),
+                chosen_statistic.rehearsal(request),
                 mode=mode,
                 delta=delta,
                 confidence=confidence,

@@ -55,8 +55,10 @@ class DummySeed:
             DataError: If the commitment is another secret's.
         """
         seed = cls(secret)
-        given = commitment if isinstance(commitment, str) else ""
-        if not hmac.compare_digest(seed.commitment.encode(), given.encode()):
+        stated_commitment = commitment if isinstance(commitment, str) else ""
+        if not hmac.compare_digest(
+            seed.commitment.encode(), stated_commitment.encode()
+        ):
             raise DataError(
                 "Expected the secret that the shuffler committed to, got another."
             )
