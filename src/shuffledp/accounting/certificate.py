@@ -133,10 +133,12 @@ def _level(record: object, requested: str, given: float) -> LevelGuarantee:
     entry = _mapping(record, "levels")
     solved = "delta" if requested == "epsilon" else "epsilon"
     chosen_key = "target" if "target" in entry else "epsilon_local"
-    needed = {chosen_key, "count", "hides_among", "rests_on", "slack"}
-    needed |= {f"{solved}_central", f"{solved}_central_lower"}
-    needed |= {"epsilon_coalition", "delta_coalition"}
-    _check_keys(needed - set(entry), set(entry) - needed - {"quantile"}, " in a level")
+    needed_keys = {chosen_key, "count", "hides_among", "rests_on", "slack"}
+    needed_keys |= {f"{solved}_central", f"{solved}_central_lower"}
+    needed_keys |= {"epsilon_coalition", "delta_coalition"}
+    _check_keys(
+        needed_keys - set(entry), set(entry) - needed_keys - {"quantile"}, " in a level"
+    )
     choice = _number_of(entry, chosen_key)
     for part in ("slack", "delta_coalition", "delta_central", "delta_central_lower"):
         if part in entry and _number_of(entry, part) > 1.0:

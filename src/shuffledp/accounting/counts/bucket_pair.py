@@ -223,15 +223,18 @@ def _gain(
     with np.errstate(over="ignore"):
         threshold = growth * ratios
     first_tail = np.searchsorted(tails.ratios, threshold, side="right")
-    gained, lost = first @ tails.first[first_tail], second @ tails.second[first_tail]
+    gained_mass, lost_mass = (
+        first @ tails.first[first_tail],
+        second @ tails.second[first_tail],
+    )
     # Few atoms lie just below a threshold: the other tails begin where they did.
     nearer = threshold * (1.0 - _TIE)
     tied = (tails.ratios[np.maximum(first_tail, 1) - 1] >= nearer) & (first_tail > 0)
-    near_gained, near_lost = gained, lost
+    near_gained, near_lost = gained_mass, lost_mass
     if tied.any():
         before = np.searchsorted(tails.ratios, nearer[tied], side="left")
         after = first_tail[tied]
         near_gained += first[tied] @ (tails.first[before] - tails.first[after])
         near_lost += second[tied] @ (tails.second[before] - tails.second[after])
     size = float(near_gained + growth * near_lost)
-    return float(gained - growth * lost), size
+    return float(gained_mass - growth * lost_mass), size

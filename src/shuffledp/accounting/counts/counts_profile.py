@@ -86,15 +86,15 @@ class CountsProfile:
         certified: list[BucketChange] = []
         attacked: list[BucketChange] = []
         for buckets, most, noise in groups if rate > 0.0 else ():
-            moved = buckets > 1
+            can_move = buckets > 1
             # Fewer than `most` other buckets may exist to move to.
-            fewer = min(most, buckets - most) if moved else 1
+            fewer = min(most, buckets - most) if can_move else 1
             for changes, number, of in (
                 (certified, most, noise.certified),
                 (attacked, fewer, noise.attacked),
             ):
                 if number and (is_attacked or changes is certified):
-                    change = of(rate, buckets=buckets, moved=moved, times=number)
+                    change = of(rate, buckets=buckets, moved=can_move, times=number)
                     changes.append(replace(change, times=change.times * times))
         return cls(tuple(certified), tuple(attacked), delta)
 

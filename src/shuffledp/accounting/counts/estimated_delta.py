@@ -45,10 +45,12 @@ def estimated_delta(
     if send_probability <= 0.0:
         return 0.0
     logs, weights = _sampled_losses(mean, send_probability)
-    silent = 0.0
+    silent_mass = 0.0
     if logs[0] == -math.inf:
         # Count 0 of an item that is always sent, in the world where it is sent.
-        silent = -math.expm1(times * math.log1p(-min(float(weights[0]), 1.0 - 1e-16)))
+        silent_mass = -math.expm1(
+            times * math.log1p(-min(float(weights[0]), 1.0 - 1e-16))
+        )
         logs, weights = logs[1:], weights[1:]
     log_weights = np.log(weights)
 
@@ -87,7 +89,7 @@ def estimated_delta(
     terms = moments**times * np.exp(-1j * epsilon * heights) / (z * (z - 1.0))
     terms[0] *= 0.5
     value = math.exp(min(level, 700.0)) * step / math.pi * float(terms.real.sum())
-    return min(max(silent + max(value, 0.0), _TINY), 1.0)
+    return min(max(silent_mass + max(value, 0.0), _TINY), 1.0)
 
 
 def estimated_send_probability(

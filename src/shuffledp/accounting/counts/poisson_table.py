@@ -161,7 +161,7 @@ class PoissonTable:
 
     def _row_below(self, noise: Sequence[float]) -> int | None:
         """Returns the last row with no more noise in any group; None if there is none."""
-        enough = [
+        rows_below = [
             row
             for row, amount in enumerate(self.noise)
             if all(
@@ -169,7 +169,7 @@ class PoissonTable:
                 for mean, row_mean in zip(noise, self.means(amount), strict=True)
             )
         ]
-        return enough[-1] if enough else None
+        return rows_below[-1] if rows_below else None
 
     def _delta(self, noise: float, rate: float, target: float) -> float:
         return _certified_delta(
@@ -237,11 +237,11 @@ def make_poisson_table(
             cut=cut,
             coin_error=COIN_ERROR,
         )
-        near, far = (
+        log_delta, log_delta_beside = (
             math.log(estimated_delta(amount, rate, times, target))
             for amount in (noise, _A_LITTLE_MORE * noise)
         )
-        slope = (far - near) / math.log(_A_LITTLE_MORE)
+        slope = (log_delta_beside - log_delta) / math.log(_A_LITTLE_MORE)
         return math.exp((math.log(goal) - math.log(max(value, _TINY))) / slope)
 
     def estimated_noise(target: float) -> float:

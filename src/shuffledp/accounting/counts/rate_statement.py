@@ -126,11 +126,11 @@ def losses_of_rates(
         losses_of: Returns both ends for people of a rate, and their losses.
         local_epsilon: Of a person's answers in one collection, if devices randomize them.
     """
-    near = _query_near(query, delta)
+    near_query = _query_near(query, delta)
     budget = _budget(query, local_epsilon)
     losses: dict[float, PartLosses] = {}
     for rate in {rates[index] for index in query.positions}:
-        bounds, kinds = losses_of(rate, near)
+        bounds, kinds = losses_of(rate, near_query)
         losses[rate] = replace(bounds.part_losses(kinds), budget=budget)
     return {index: losses[rates[index]] for index in query.positions}
 
@@ -150,9 +150,9 @@ def pairs_of_rates(
         rates: Probability to send an answer, of each target, shape (targets,).
         profile_of: Returns the profile of messages that are drawn exactly, for a rate.
     """
-    near = _query_near(query, delta)
+    near_query = _query_near(query, delta)
     pairs = {
-        rate: profile_of(rate, near).attacked_pairs
+        rate: profile_of(rate, near_query).attacked_pairs
         for rate in {rates[index] for index in query.positions}
     }
     return {index: pairs[rates[index]] for index in query.positions}

@@ -28,18 +28,18 @@ def smallest_report(
     Raises:
         CertificationError: If none does, as no probability below 1e-300 is told from 0.
     """
-    enough = CUT_SHARE * delta / (1.0 + math.exp(epsilon))
-    if enough <= _never_drawn(blanket):
+    allowed_cut = CUT_SHARE * delta / (1.0 + math.exp(epsilon))
+    if allowed_cut <= _never_drawn(blanket):
         raise CertificationError(
             f"No size of reports is proven to do for epsilon {epsilon:g} at delta "
             f"{delta:g}: ask for a smaller epsilon."
         )
     low, high = -1, 1
-    while cut_probability(blanket, high, num_honest) >= enough:
+    while cut_probability(blanket, high, num_honest) >= allowed_cut:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        small = cut_probability(blanket, middle, num_honest) < enough
+        small = cut_probability(blanket, middle, num_honest) < allowed_cut
         low, high = (low, middle) if small else (middle, high)
     return set_size + high
 

@@ -188,12 +188,12 @@ class BlanketSearch:
         # stopped beside this blanket, where draws cost more than its noise does.
         larger_blanket = self._blanket_to_send_all(target)
         if larger_blanket is not None and larger_blanket <= max_blanket:
-            tried = self.send_probabilities(larger_blanket)
+            tried_probabilities = self.send_probabilities(larger_blanket)
             if (
-                self._squared_error(larger_blanket, tried)
+                self._squared_error(larger_blanket, tried_probabilities)
                 < (1.0 - _WORTH) * smallest_error
             ):
-                return larger_blanket, tried
+                return larger_blanket, tried_probabilities
         return current
 
     def _blanket_to_send_all(self, target: float) -> float | None:

@@ -128,8 +128,10 @@ class ItemsAmongPoisson:
         # An epsilon was given: the delta to come is estimated.
         if delta is None:
             # Only how much may be dropped depends on it.
-            near = max(query.epsilon or 0.0, 1e-3)
-            about = estimated_delta(mean, probability, times * self.set_size, near)
+            near_epsilon = max(query.epsilon or 0.0, 1e-3)
+            about = estimated_delta(
+                mean, probability, times * self.set_size, near_epsilon
+            )
             delta = min(max(about, LEAST_DELTA), 0.5)
         return items_profile(
             mean, probability, self.set_size, self.num_items, delta, times

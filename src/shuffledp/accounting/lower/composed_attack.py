@@ -81,8 +81,8 @@ def composed_attack(pairs: Sequence[AttackedPair]) -> ComposedAttack:
             for masses in (pair.first, pair.second)
         )
         if pair.is_mirrored:
-            both = clipped(np.convolve(forward, backward[::-1]), limit)
-            forward, backward = both, both[::-1]
+            joint_masses = clipped(np.convolve(forward, backward[::-1]), limit)
+            forward, backward = joint_masses, joint_masses[::-1]
         first, second = (
             clipped(np.convolve(total, part), limit)
             for total, part in ((first, forward), (second, backward))

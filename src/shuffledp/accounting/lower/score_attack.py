@@ -152,9 +152,9 @@ class ScoreIntegrand:
         spread = max(math.sqrt(variance), 0.5)
         # The best threshold lies between the target user's two sums, or a few scores
         # off.
-        apart = self.rounds * abs(float(means[0] - means[1]))
+        distance_of_means = self.rounds * abs(float(means[0] - means[1]))
         top = with_x.size - 1
-        self.half = math.ceil(max(_HALF, 2 * top, apart))
+        self.half = math.ceil(max(_HALF, 2 * top, distance_of_means))
         self.line = min(max(tilt, 0.5 / spread), _STEEPEST / top)
         self.level = 0.0
         on_line = np.array([self.line, self.line + 1j / spread])
@@ -166,7 +166,10 @@ class ScoreIntegrand:
         # How much p and e^eps q cancel, where the integral gathers most of its value.
         cancel = math.log(abs(np.expm1(growth[1]))) - log_sum
         self.enough = (
-            _NEGLIGIBLE + math.log(spread) - cancel + (apart / spread) ** 2 / 8.0
+            _NEGLIGIBLE
+            + math.log(spread)
+            - cancel
+            + (distance_of_means / spread) ** 2 / 8.0
         )
         self._place_copies(spread, top)
         self._evaluate_factors()
@@ -228,26 +231,30 @@ class ScoreIntegrand:
         change = np.expm1(growth)
         terms = factor * change
         error = np.abs(terms) * np.expm1(doubt + (16.0 + indices.size) * _ROUNDING)
-        moved = np.abs(factor * np.exp(growth + doubt)) * np.expm1(ratio_error)
+        term_errors = np.abs(factor * np.exp(growth + doubt)) * np.expm1(ratio_error)
         is_bounded = doubt + ratio_error < 1.0
         self.terms: Complexes = np.where(is_bounded, terms, 0.0)
         # Nowhere on the line are terms larger than in theta.
         largest_term = 2.0 / self.nodes / -math.expm1(-self.line)
-        self.error = float(np.where(is_bounded, error + moved, largest_term).sum())
+        self.error = float(
+            np.where(is_bounded, error + term_errors, largest_term).sum()
+        )
         self.error += left_out * largest_term
 
     def _visible(self) -> tuple[Ints, float]:
         """Returns the points 0, ..., N // 2 that matter, and the rest's total factor."""
         bound, tilt = self.bound, self.line
         weights = np.exp(tilt * np.arange(bound.second.size))
-        both = np.stack([bound.second + bound.difference, bound.second]) * weights
-        least_factors = least_coincidences(both / both.sum(axis=1, keepdims=True)).min(
-            axis=0
+        weighted_masses = (
+            np.stack([bound.second + bound.difference, bound.second]) * weights
         )
+        least_factors = least_coincidences(
+            weighted_masses / weighted_masses.sum(axis=1, keepdims=True)
+        ).min(axis=0)
         # Less by more than rounding.
-        together = (bound.others.coincidences(tilt) + least_factors) * (1.0 - 1e-6)
+        coincidences = (bound.others.coincidences(tilt) + least_factors) * (1.0 - 1e-6)
         return visible_points(
-            self.rounds * together,
+            self.rounds * coincidences,
             self.nodes,
             enough=self.enough + math.log(self.nodes),
         )

@@ -105,9 +105,9 @@ def _mass_blocks(attack: ScoreAttack, others: ScoreSum) -> tuple[Floats, Floats,
     width = max(int(spread / _FINENESS), 1)
     reach = math.ceil(_REACH * spread) + 2 * top + width
     nodes, copies = _nodes(others, center, spread, reach, top)
-    together = others.coincidences(0.0) * (1.0 - 1e-6)
+    coincidences = others.coincidences(0.0) * (1.0 - 1e-6)
     indices, left_out = visible_points(
-        together, nodes, enough=_NEGLIGIBLE + math.log(nodes)
+        coincidences, nodes, enough=_NEGLIGIBLE + math.log(nodes)
     )
     z = 2j * math.pi / nodes * indices
     total = float(np.abs(attack.difference).sum())

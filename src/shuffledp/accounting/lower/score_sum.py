@@ -71,15 +71,17 @@ class ScoreSum:
         error = _ROUNDING * (sum(self.rows.shape) + 8) * rounding
         if self.row_error:
             # log(1 + x) by its slope; the factor covers what bends, also in the moments.
-            moved = np.abs(excess).sum(axis=1)[:, None] / below
-            error = error + 4.0 * self.row_error * (moved @ people)
+            excess_ratios = np.abs(excess).sum(axis=1)[:, None] / below
+            error = error + 4.0 * self.row_error * (excess_ratios @ people)
         result: Complexes = logs @ self.counts
         grouped = np.flatnonzero(self.reach.any(axis=1))
         if grouped.size == 0:
             return result, error
-        far = np.abs(excess) @ self.reach[grouped].T / below[:, grouped]
-        left_out = np.where(far < 0.5, far**3 / (3.0 * (1.0 - far)), np.inf)
-        error = error + (left_out + _SUM_ROUNDING * far) @ people[grouped]
+        ratio_bounds = np.abs(excess) @ self.reach[grouped].T / below[:, grouped]
+        left_out = np.where(
+            ratio_bounds < 0.5, ratio_bounds**3 / (3.0 * (1.0 - ratio_bounds)), np.inf
+        )
+        error = error + (left_out + _SUM_ROUNDING * ratio_bounds) @ people[grouped]
         # Divided first: the squares alone might overflow.
         ratio = excess[None, :, :] / (1.0 + x[:, grouped]).T[:, :, None]
         squares = ((ratio @ self.moments[grouped]) * ratio).sum(axis=(0, 2))

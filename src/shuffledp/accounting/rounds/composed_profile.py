@@ -167,8 +167,8 @@ def composed_profile(upper: UpperProfile, times: int, delta: float) -> Profile:
         losses = losses_of(upper, shuffles, delta, smallest=smallest_mass)
         profiles.append(after_times(upper.randomizer, upper.level, losses, times))
         least_mass = min(_SMALLEST, max(_NEGLIGIBLE * delta / shuffles, smallest_mass))
-        apart = _directions_apart(upper, losses, shuffles, least_mass)
-        profiles += [composed(kinds).delta for kinds in apart]
+        kinds_apart = _directions_apart(upper, losses, shuffles, least_mass)
+        profiles += [composed(kinds).delta for kinds in kinds_apart]
     return profiles[0] if len(profiles) == 1 else _least_of(profiles)
 
 

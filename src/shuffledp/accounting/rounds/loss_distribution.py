@@ -80,10 +80,12 @@ def loss_distribution(
         while evaluate(high) > negligible and high < limit:
             low, high = high, min(2.0 * high, limit)
     # What never falls further is infinite anyway.
-    enough = max(negligible, 1.001 * values[high])
+    negligible_value = max(negligible, 1.001 * values[high])
     while high - low > 0.05 * high:
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if evaluate(middle) <= enough else (middle, high)
+        low, high = (
+            (low, middle) if evaluate(middle) <= negligible_value else (middle, high)
+        )
     while True:
         losses = np.array(sorted(loss for loss in values if loss <= high))
         result = connect_dots(

@@ -55,10 +55,10 @@ def _deviance(x: Floats, mean: Floats) -> Floats:
     """Returns x log(x / mean) + mean - x, accurate where x is close to the mean."""
     with np.errstate(over="ignore", invalid="ignore"):
         ratio = (x - mean) / mean
-        near = mean * ((1.0 + ratio) * np.log1p(ratio) - ratio)
+        near_deviance = mean * ((1.0 + ratio) * np.log1p(ratio) - ratio)
     # Far away the ratio may overflow, and no digits cancel.
     result: Floats = np.where(
-        ratio < _FAR, near, x * (np.log(x) - np.log(mean)) + mean - x
+        ratio < _FAR, near_deviance, x * (np.log(x) - np.log(mean)) + mean - x
     )
     return result
 
