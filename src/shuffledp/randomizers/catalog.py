@@ -113,12 +113,12 @@ def build(
     """
     kind = mechanism_class(mechanism)
     known_parameters = _parameters(kind)
-    needed = {
+    needed_names = {
         n for n, p in known_parameters.items() if p.default is inspect.Parameter.empty
     }
-    if not needed <= set(parameters) <= set(known_parameters):
+    if not needed_names <= set(parameters) <= set(known_parameters):
         parts = [
-            f"{name}{'' if name in needed else ' (optional)'}"
+            f"{name}{'' if name in needed_names else ' (optional)'}"
             for name in known_parameters
         ]
         raise InvalidInputError(

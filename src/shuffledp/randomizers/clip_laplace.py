@@ -114,9 +114,9 @@ class ClipLaplace(ClippedNoise):
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Probabilities that the message falls into each bin, shape (levels, bins)."""
         rates = np.maximum(epsilons[:, None] / 2.0, _SMALLEST)
-        away = inner_edges(self.cells) - value
+        distances = inner_edges(self.cells) - value
         # Proportional to the integral of the density from the value on.
-        area = np.sign(away) * -np.expm1(-rates * np.abs(away))
+        area = np.sign(distances) * -np.expm1(-rates * np.abs(distances))
         parts = np.diff(area, axis=1)
         probabilities: Floats = parts / parts.sum(axis=1, keepdims=True)
         return probabilities
@@ -133,10 +133,10 @@ class ClipLaplace(ClippedNoise):
             distance = geometric_digits(
                 epsilons[undecided], self._num_digits, parts=size, rng=stream
             )
-            cells[undecided] = tried = cell_beside(
+            cells[undecided] = tried_cells = cell_beside(
                 points[undecided], goes_right, distance
             )
-            undecided = undecided[(tried < 0) | (tried >= size)]
+            undecided = undecided[(tried_cells < 0) | (tried_cells >= size)]
         return cells
 
     @property

@@ -74,8 +74,13 @@ def draw_multinomials(
         sums.append(sums[-1][::2] + sums[-1][1::2])
     nodes: Ints = np.asarray(counts)[:, None]
     for parts in reversed(sums[:-1]):
-        both = parts[::2] + parts[1::2]
-        share = np.divide(parts[::2], both, out=np.zeros(both.size), where=both > 0.0)
+        pair_masses = parts[::2] + parts[1::2]
+        share = np.divide(
+            parts[::2],
+            pair_masses,
+            out=np.zeros(pair_masses.size),
+            where=pair_masses > 0.0,
+        )
         nodes = halves(nodes, share, rng=rng)
     return nodes[:, : weights.size]
 
@@ -94,8 +99,8 @@ def halves(
         Shape (..., 2 nodes), halves beside each other.
     """
     first = rng.binomial(nodes, share)
-    both = np.stack([first, nodes - first], axis=-1)
-    return both.reshape(*nodes.shape[:-1], -1)
+    both_halves = np.stack([first, nodes - first], axis=-1)
+    return both_halves.reshape(*nodes.shape[:-1], -1)
 
 
 def exact_sums(messages: Ints, counts: Ints) -> tuple[int, int, int]:

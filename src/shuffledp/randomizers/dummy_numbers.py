@@ -30,9 +30,11 @@ def draw_dummies(
     check_rng(rng)
     side = float((decay ** np.arange(1.0, dummies + 1.0)).sum())
     numbers = np.full(size, dummies, dtype=np.int64)
-    moved = np.flatnonzero(_is_other(2.0 * side, size, rng))
-    signs = 2 * rng.integers(0, 2, size=moved.size) - 1
-    numbers[moved] += signs * (1 + _geometric(decay, dummies, moved.size, rng))
+    moved_indices = np.flatnonzero(_is_other(2.0 * side, size, rng))
+    signs = 2 * rng.integers(0, 2, size=moved_indices.size) - 1
+    numbers[moved_indices] += signs * (
+        1 + _geometric(decay, dummies, moved_indices.size, rng)
+    )
     return numbers
 
 

@@ -138,8 +138,8 @@ def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -
     left, right = edges[:-1], edges[1:]
     width, middle = right - left, (left + right) / 2.0
     masses = np.exp(-kappa * left) * width * mean_decay_of(kappa * width) / norm
-    far = 0.5 * np.exp(-rate * (1.0 + left)) * -np.expm1(-rate * width)
-    near = 0.5 * np.exp(-rate * (1.0 - right)) * -np.expm1(-rate * width)
+    far_masses = 0.5 * np.exp(-rate * (1.0 + left)) * -np.expm1(-rate * width)
+    near_masses = 0.5 * np.exp(-rate * (1.0 - right)) * -np.expm1(-rate * width)
     # far - near, without cancellation.
     lower_differences = -np.exp(-rate + rate * middle) * -np.expm1(-2.0 * rate * middle)
     lower_differences *= np.sinh(rate * width / 2.0)
@@ -151,9 +151,11 @@ def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -
     uncovered = None
     if shape.reach > 1.0:
         outer = _outer_cells(shape)
-        masses, near, far = (
+        masses, near_masses, far_masses = (
             np.append(inner, outside)
-            for inner, outside in zip((masses, near, far), outer[:3], strict=True)
+            for inner, outside in zip(
+                (masses, near_masses, far_masses), outer[:3], strict=True
+            )
         )
         lower_differences = np.append(
             lower_differences, math.expm1(-2.0 * rate) * outer[1]
@@ -164,8 +166,8 @@ def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -
             farther = nearer * math.exp(-2.0 * rate)
             uncovered = np.array([[nearer, farther], [farther, nearer]])
     base, other, lower_differences = (
-        scale * near / masses,
-        scale * far / masses,
+        scale * near_masses / masses,
+        scale * far_masses / masses,
         scale * lower_differences / masses,
     )
     # On the mirrored half x and x' change places. Differences are rounded up.
@@ -201,15 +203,21 @@ def _outer_cells(shape: ExponentialBlanket) -> tuple[Floats, ...]:
     scale = math.exp(-shape.kappa) / shape.norm
     if shape.steeper == 1.0:
         tail_share = np.array([-math.expm1(-rate * beyond)])
-        masses, near = scale * tail_share / rate, 0.5 * tail_share
-        flat = np.array([near * math.exp(-2.0 * rate), near]) / masses
-        return masses, near, near * math.exp(-2.0 * rate), flat, flat
+        masses, near_masses = scale * tail_share / rate, 0.5 * tail_share
+        flat = np.array([near_masses * math.exp(-2.0 * rate), near_masses]) / masses
+        return masses, near_masses, near_masses * math.exp(-2.0 * rate), flat, flat
     edges = np.linspace(0.0, beyond, _OUTER_CELLS + 1)
     left, width = edges[:-1], np.diff(edges)
     masses = scale * np.exp(-shape.outside * left) * width
     masses *= mean_decay_of(shape.outside * width)
-    near = 0.5 * np.exp(-rate * left) * -np.expm1(-rate * width)
+    near_masses = 0.5 * np.exp(-rate * left) * -np.expm1(-rate * width)
     # The density against omega grows outward.
     ratio = 0.5 * rate / scale * np.exp((shape.outside - rate) * edges)
     ratios = np.stack([ratio * math.exp(-2.0 * rate), ratio])
-    return masses, near, near * math.exp(-2.0 * rate), ratios[:, :-1], ratios[:, 1:]
+    return (
+        masses,
+        near_masses,
+        near_masses * math.exp(-2.0 * rate),
+        ratios[:, :-1],
+        ratios[:, 1:],
+    )

@@ -281,16 +281,16 @@ def _pair_cover(
             (density_y, 1.0 - mean_error),
         )
     )
-    both = np.array([density_x, density_y]) / omega
-    wide = np.exp(slack)
+    densities = np.array([density_x, density_y]) / omega
+    slack_factor = np.exp(slack)
     return Cover(
         blanket_probabilities=gamma,
         masses=masses / masses.sum(),
         differences=first - second,
         bases=second,
         cells=CellBounds(
-            np.minimum.reduceat(both / wide, starts, axis=1),
-            np.maximum.reduceat(both * wide, starts, axis=1),
+            np.minimum.reduceat(densities / slack_factor, starts, axis=1),
+            np.maximum.reduceat(densities * slack_factor, starts, axis=1),
         ),
     )
 

@@ -199,8 +199,8 @@ class Gaussian(AddedNoise):
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Probabilities that the message falls into each bin, shape (levels, bins)."""
-        away = all_edges(self.cells) - value
-        return self._probabilities(away / self.deviations(epsilons)[:, None])
+        distances = all_edges(self.cells) - value
+        return self._probabilities(distances / self.deviations(epsilons)[:, None])
 
     def probabilities_of_runs(
         self, epsilons: Floats, value: float, starts: Ints

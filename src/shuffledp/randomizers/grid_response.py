@@ -266,19 +266,19 @@ class GridResponse(SetResponse):
         return np.arange(self.num_values), (low + gap * points) / self.num_values
 
     def _moments(
-        self, epsilons: Floats, at: Floats, rounding: Floats
+        self, epsilons: Floats, offsets: Floats, rounding: Floats
     ) -> tuple[Floats, Floats]:
         """Returns mean and variance of messages of numbers at these grid positions.
 
         Args:
             epsilons: Local budgets, shape (levels,).
-            at: In [0, k - 1], shape (values,).
+            offsets: In [0, k - 1], shape (values,).
             rounding: Variance of rounding, in steps squared, shape (values,).
         """
         steps, epsilons = self.num_values - 1, np.asarray(epsilons, dtype=np.float64)
         gamma = drawn_blanket_probability(epsilons, self.overlaps.inside)[:, None]
         # From the middle, in steps.
-        away = at - steps / 2.0
+        away = offsets - steps / 2.0
         uniform = steps * (steps + 2) / 12.0
         variance = gamma * (uniform + (1.0 - gamma) * away**2)
         variance = variance + (1.0 - gamma) * rounding

@@ -107,9 +107,9 @@ class HadamardResponse(SetResponse):
             rows = values[people].astype(np.int64) + 1
             stream = stream_of(rng, people)
             columns = stream.integers(0, self.order, size=rows.size)
-            moved = ~self.ignores_value(epsilons[people], rng=stream)
-            moved &= _has_odd_ones(columns & rows)
-            columns[moved] ^= (rows & -rows)[moved]
+            keeps_value = ~self.ignores_value(epsilons[people], rng=stream)
+            keeps_value &= _has_odd_ones(columns & rows)
+            columns[keeps_value] ^= (rows & -rows)[keeps_value]
             messages[people] = columns
         return messages
 

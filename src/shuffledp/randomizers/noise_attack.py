@@ -130,11 +130,11 @@ def noise_attacks(
             value: float(np.sum(change**2 / (fall + _MANY)))
             for value, fall in falls.items()
         }
-        enough = (1.0 - _TIED) * max(evidence.values())
+        enough_evidence = (1.0 - _TIED) * max(evidence.values())
         attacks = [
             attack(value, _evidence_scores(change, falls[value]), density_x, density_y)
             for value in falls
-            if evidence[value] >= enough
+            if evidence[value] >= enough_evidence
         ]
         for many in _MORE_MANY if precise else ():
             if falls[1.0].max() >= many:
@@ -223,8 +223,8 @@ def _by_shared_scores(
     rows = [np.empty((epsilons.size, int(s.max()) + 1)) for _, s in scorings]
     for value in {value for value, _ in scorings}:
         columns = np.stack([scores for v, scores in scorings if v == value])
-        changed = np.any(np.diff(columns, axis=1) != 0, axis=0)
-        starts = np.append(0, np.flatnonzero(changed) + 1)
+        is_changed = np.any(np.diff(columns, axis=1) != 0, axis=0)
+        starts = np.append(0, np.flatnonzero(is_changed) + 1)
         for batch in range(0, epsilons.size, _BATCH):
             part = slice(batch, batch + _BATCH)
             probabilities = runs(epsilons[part], value, starts)
@@ -239,11 +239,11 @@ def _by_shared_scores(
 def _evidence_scores(
     change: Floats, falls: Floats, num_scores: int = _NUM_SCORES, minimum: float = _MANY
 ) -> Ints:
-    many = falls >= minimum
-    if not many.any():
-        many = falls == falls.max()
+    has_many = falls >= minimum
+    if not has_many.any():
+        has_many = falls == falls.max()
     evidence = change / np.maximum(falls, 1e-300)
-    low, high = evidence[many].min(), evidence[many].max()
+    low, high = evidence[has_many].min(), evidence[has_many].max()
     if high <= low:
         low, high = -1.0, 1.0
     steps = (np.clip(evidence, low, high) - low) * (num_scores / (high - low))

@@ -157,8 +157,10 @@ def normal_cover(
             high = middle
     divergences = normal_divergence(np.array(spreads), np.full(len(spreads), high))
     for index, shape in enumerate(shapes):
-        near, far = uncovered_by(shape)
-        divergences[index] += np.maximum(near - math.exp(high) * far, 0.0).sum()
+        near_masses, far_masses = uncovered_by(shape)
+        divergences[index] += np.maximum(
+            near_masses - math.exp(high) * far_masses, 0.0
+        ).sum()
     shape = shapes[int(np.argmin(divergences))]
     return cover_with(shape, shape.blanket_probability(deviations))
 
@@ -211,7 +213,9 @@ def cover_with(shape: NormalBlanket, gamma: Floats) -> Cover:
     s, norm = shape.deviation, shape.norm
     edges = np.linspace(0.0, shape.reach, _CELLS + 1)
     masses = shape.masses(edges) / norm
-    near, far = (_normal_masses((edges - end) / s) / masses for end in (1.0, -1.0))
+    near_densities, far_densities = (
+        _normal_masses((edges - end) / s) / masses for end in (1.0, -1.0)
+    )
     # Of both densities against omega at the edges.
     scale = norm / (math.sqrt(2.0 * math.pi) * s)
     high_end, low_end = (
@@ -229,13 +233,16 @@ def cover_with(shape: NormalBlanket, gamma: Floats) -> Cover:
         -np.expm1(-telling) * high_end, slopes + faster, edges
     )
     low, high = np.stack([far_low, near_low]), np.stack([far_high, near_high])
-    differences, slack = far - near, _ROUNDING * (near + far)
+    differences, slack = (
+        far_densities - near_densities,
+        _ROUNDING * (near_densities + far_densities),
+    )
     down, up = 1.0 - _ROUNDING, 1.0 + _ROUNDING
     return Cover(
         blanket_probabilities=gamma,
         masses=np.concatenate([masses, masses]),
         differences=np.concatenate([differences + slack, -differences + slack]),
-        bases=np.concatenate([near, far]),
+        bases=np.concatenate([near_densities, far_densities]),
         cells=CellBounds(
             down * np.hstack([low, low[::-1]]),
             up * np.hstack([high, high[::-1]]),
@@ -272,12 +279,12 @@ def uncovered_by(shape: NormalBlanket) -> Floats:
     """Returns both ends' masses beyond omega's reach, on one side, on the safe side."""
     edges = shape.reach + shape.deviation * _OUTER
     tails = ndtr((1.0 - edges) / shape.deviation)
-    near = np.append(tails[:-1] - tails[1:], tails[-1]) * (1.0 + _ROUNDING)
+    near_masses = np.append(tails[:-1] - tails[1:], tails[-1]) * (1.0 + _ROUNDING)
     # The farther end gets its smallest ratio to the nearer one within each cell, so that
     # the divergence of the cells is at least that of all messages.
     parts = np.exp(-2.0 * edges[1:] / shape.deviation**2)
-    far = np.append(near[:-1] * parts, 0.0) * (1.0 - _ROUNDING)
-    return np.stack([near, far])
+    far_masses = np.append(near_masses[:-1] * parts, 0.0) * (1.0 - _ROUNDING)
+    return np.stack([near_masses, far_masses])
 
 
 def _normal_masses(edges: Floats) -> Floats:

@@ -97,8 +97,8 @@ class SampledClipLaplace(ClippedNoise):
         # The densities cross at t with e^{-2 b t} = E + (E - 1) e^{log_rest}.
         crossing = epsilon
         if epsilon > 0.0:
-            lost = math.log(-math.expm1(-epsilon))
-            crossing += float(np.logaddexp(0.0, log_rest + lost))
+            log_loss = math.log(-math.expm1(-epsilon))
+            crossing += float(np.logaddexp(0.0, log_rest + log_loss))
         remaining_share = -math.expm1((crossing - level) / 2.0)
         remaining_share = max(remaining_share, 0.0) + _ROUNDING * (crossing + level)
         both = share * remaining_share * (remaining_share / -math.expm1(-level))

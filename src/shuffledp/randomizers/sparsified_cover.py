@@ -84,12 +84,12 @@ def normalizers(rates: Floats, values: Floats) -> Floats:
 
 def middle_probabilities(rates: Floats, values: Floats, threshold: float) -> Floats:
     """Returns p_v, the probability that a Clip-Laplace message is within the threshold."""
-    away = np.abs(values)
-    inside = np.minimum(away, threshold)
+    distances = np.abs(values)
+    inside = np.minimum(distances, threshold)
     # Both sides of a value inside; the far side only of one that is outside.
     area = -np.expm1(-rates * (threshold + inside))
     area = area - np.expm1(-rates * (threshold - inside))
-    area = area * np.exp(-rates * (away - inside))
+    area = area * np.exp(-rates * (distances - inside))
     probabilities: Floats = area / rates / normalizers(rates, values)
     return probabilities
 
@@ -102,8 +102,8 @@ def noise_probabilities(
     after = np.maximum(right - np.maximum(left, values), 0.0)
     before = np.maximum(np.minimum(right, values) - left, 0.0)
     area = np.exp(-rates * np.maximum(left - values, 0.0)) * -np.expm1(-rates * after)
-    far = np.exp(-rates * np.maximum(values - right, 0.0))
-    area = area - far * np.expm1(-rates * before)
+    far_decay = np.exp(-rates * np.maximum(values - right, 0.0))
+    area = area - far_decay * np.expm1(-rates * before)
     probabilities: Floats = area / rates / normalizers(rates, values)
     return probabilities
 

@@ -80,9 +80,9 @@ def contained(
 
 def _one_less(people: Ints) -> Ints:
     """Returns counts by missing elements, once each set has got one of them."""
-    moved = np.zeros_like(people)
-    moved[:, :-1] = people[:, 1:]
-    return moved
+    shifted = np.zeros_like(people)
+    shifted[:, :-1] = people[:, 1:]
+    return shifted
 
 
 def _marks_elements(size: int, num_elements: int) -> bool:
