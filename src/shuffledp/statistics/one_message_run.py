@@ -83,8 +83,10 @@ class OneMessageRun:
     def batch_people(self, people: Sequence[int], chosen: Tally | None) -> BatchPeople:
         """See `AnswerRun`."""
         # A population has no levels without people.
-        counted = zip(self.offer.choices, people, strict=True)
-        return BatchPeople(Population.from_counts({e: n for e, n in counted if n > 0}))
+        counted_choices = zip(self.offer.choices, people, strict=True)
+        return BatchPeople(
+            Population.from_counts({e: n for e, n in counted_choices if n > 0})
+        )
 
     def estimate(self, tally: Tally, chosen: Tally | None) -> Estimate:
         """See `AnswerRun`."""

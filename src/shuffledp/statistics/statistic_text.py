@@ -186,8 +186,8 @@ def _mechanism(text: str, terms: Mapping[str, Any]) -> Any:
     """Returns a mechanism, with the statistic's own values of parameters of both."""
     mechanism = read_mechanism(text)
     own_terms = {key.removeprefix("num_"): value for key, value in terms.items()}
-    needed = {parameter.name for parameter in parameters_of(mechanism.name)}
-    shared = {key: value for key, value in own_terms.items() if key in needed}
+    needed_names = {parameter.name for parameter in parameters_of(mechanism.name)}
+    shared = {key: value for key, value in own_terms.items() if key in needed_names}
     return build(mechanism.name, {**shared, **mechanism.parameters})
 
 

@@ -162,13 +162,18 @@ def about_rows(
     value = estimate.value
     # Half widths, by error: equal errors have equal ones. Each is the normal quantile
     # times the error, and the bias on top.
-    wide = {
+    half_widths = {
         error: reach(circumstances.confidence) * error + bias_limit
         for error in (estimate.standard_error, estimate.population_error)
     }
     return [
         EstimateRow(
-            name, value, error, value - wide[error], value + wide[error], known_truth
+            name,
+            value,
+            error,
+            value - half_widths[error],
+            value + half_widths[error],
+            known_truth,
         )
         for name, error, known_truth in (
             ("participants", estimate.standard_error, float(truth[0])),

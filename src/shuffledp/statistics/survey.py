@@ -158,12 +158,12 @@ def survey_in(kind: type[Survey], terms: Mapping[str, Any], mode: Mode) -> Surve
         InvalidInputError: If a term is missing, unknown or out of range.
     """
     known_parameters = {parameter.name: parameter for parameter in kind.parameters}
-    needed = {
+    needed_names = {
         name for name, parameter in known_parameters.items() if parameter.required
     }
     # Terms come with a task: optional ones may be missing, unknown ones are refused.
-    if not needed <= set(terms) <= set(known_parameters):
-        names = ", ".join(sorted(needed)) or "nothing"
+    if not needed_names <= set(terms) <= set(known_parameters):
+        names = ", ".join(sorted(needed_names)) or "nothing"
         raise InvalidInputError(
             f"Expected a question for {kind.words.name} to say {names}."
         )

@@ -156,12 +156,12 @@ def _other_people(tally: Tally, people: Population, expected: Ints) -> str:
         return f"{text}, got reports without their levels."
     if len(tally.people) != len(expected):
         return f"{text}, got {len(tally.people)} cohorts and not {len(expected)}."
-    counted = np.zeros_like(expected)
-    counted[:, people.level_indices(tally.levels)] = tally.people
-    cohort, level = np.argwhere(counted != expected)[0].tolist()
+    counted_people = np.zeros_like(expected)
+    counted_people[:, people.level_indices(tally.levels)] = tally.people
+    cohort, level = np.argwhere(counted_people != expected)[0].tolist()
     within = f" in cohort {cohort}" if several else ""
     return (
-        f"{text}, got {counted[cohort, level]:,} reports of "
+        f"{text}, got {counted_people[cohort, level]:,} reports of "
         f"{expected[cohort, level]:,} people at level {people.epsilons[level]:g}{within}."
     )
 

@@ -119,25 +119,25 @@ class CountsSearch:
             CertificationError: If none is found that keeps all targets.
         """
         targets = self.people.epsilons.tolist()
-        enough = self._smallest(family, targets[0])
-        size, rates = enough, [1.0] * len(targets)
+        enough_noise = self._smallest(family, targets[0])
+        size, rates = enough_noise, [1.0] * len(targets)
         if len(targets) > 1:
 
             def error(log: float) -> float:
                 noise = family.noise(math.exp(log))
                 return self._error(noise, self._rates(noise))
 
-            error_of_enough = self._error(family.noise(enough), rates)
+            error_of_enough = self._error(family.noise(enough_noise), rates)
             # Less than the largest target needs is of no use.
-            tried = _A_LITTLE_LESS * enough
-            if self._delta_of(family.noise(tried), 1.0, targets[-1]) > self.delta:
-                tried = self._smallest(family, targets[-1])
+            tried_noise = _A_LITTLE_LESS * enough_noise
+            if self._delta_of(family.noise(tried_noise), 1.0, targets[-1]) > self.delta:
+                tried_noise = self._smallest(family, targets[-1])
             # Where a little less noise does not pay, still less does not either.
-            if error(math.log(tried)) < error_of_enough:
+            if error(math.log(tried_noise)) < error_of_enough:
                 smallest_noise = self._smallest(family, targets[-1])
                 optimum = minimize_scalar(
                     error,
-                    bounds=(math.log(smallest_noise), math.log(enough)),
+                    bounds=(math.log(smallest_noise), math.log(enough_noise)),
                     method="bounded",
                     options={"xatol": 1e-2},
                 )
@@ -216,10 +216,10 @@ class CountsSearch:
 
     def _smallest(self, family: NoiseFamily, target: float) -> float:
         """Returns about the smallest noise at which a target sends every answer."""
-        changed = 1.0 if self.buckets == 1 else 2.0 * self.most
+        num_changed = 1.0 if self.buckets == 1 else 2.0 * self.most
         # No noise is below that of a trusted curator; Poisson noise is twice as wide.
-        size = math.sqrt(2.0) * changed / max(target, 0.1 * math.sqrt(changed))
-        curator_noise = curator_size(target, changed, delta=self.delta)
+        size = math.sqrt(2.0) * num_changed / max(target, 0.1 * math.sqrt(num_changed))
+        curator_noise = curator_size(target, num_changed, delta=self.delta)
         if curator_noise > _FAR_AWAY * size:
             size = curator_noise
         low: tuple[float, float] | None = None
@@ -259,8 +259,8 @@ class CountsSearch:
         rates: list[float] = []
         for target in self.people.epsilons.tolist():
             # What keeps a small target keeps every larger one.
-            sent = bool(rates) and rates[-1] == 1.0
-            rates.append(1.0 if sent else self._largest_rate(noise, target))
+            all_sent = bool(rates) and rates[-1] == 1.0
+            rates.append(1.0 if all_sent else self._largest_rate(noise, target))
         return rates
 
     def _largest_rate(self, noise: Noise, target: float) -> float:

@@ -105,8 +105,8 @@ class DummiesRun(FormShares):
         # Fewer messages than answers would tell the shuffler, and have no cover.
         if messages.shape[1] != self.messages_per_report or np.any(messages < 0):
             raise InvalidInputError("Expected a plan in which all answers are sent.")
-        sent: Ints = messages.astype(np.int64) // 2
-        return sent
+        answer_messages: Ints = messages.astype(np.int64) // 2
+        return answer_messages
 
     def tally(self, messages: Ints, choice: float | None) -> Tally:
         """See `StageRun`."""

@@ -25,8 +25,8 @@ def _bucket_group(group: CountGroup, num_honest: int) -> BucketGroup:
     noise = group.noise
     if isinstance(noise, ShufflerNoise):
         no_sizes = np.zeros(0, dtype=np.int64)
-        silent = JumpTable(no_sizes, no_sizes, np.zeros(0), mean=0.0)
-        return BucketGroup(group.buckets, group.most, silent)
+        no_jumps = JumpTable(no_sizes, no_sizes, np.zeros(0), mean=0.0)
+        return BucketGroup(group.buckets, group.most, no_jumps)
     jumps = noise.jumps()
     by_kind = jumps.plus, jumps.minus, jumps.pairs
     weights = np.concatenate(by_kind)
@@ -98,7 +98,7 @@ def draw_noise(
     total = rng.binomial(table.slots * num_users, table.mean)
     of_kinds = rng.multinomial(total, table.weights / table.weights.sum())
     for kind, number in enumerate(of_kinds.tolist()):
-        hits = rng.multinomial(number, np.full(d, 1.0 / d))
-        drawn[:, 0] += hits * table.plus[kind]
-        drawn[:, 1] += hits * table.minus[kind]
+        bucket_hits = rng.multinomial(number, np.full(d, 1.0 / d))
+        drawn[:, 0] += bucket_hits * table.plus[kind]
+        drawn[:, 1] += bucket_hits * table.minus[kind]
     return drawn

@@ -110,7 +110,7 @@ def plan_frequency(
         buckets=num_categories,
         share=share,
     )
-    compared = yardsticks(
+    beside = yardsticks(
         design,
         wish,
         curator=curator_of_counts(
@@ -128,7 +128,7 @@ def plan_frequency(
         "(in Python share) changes that.",
     )
     return ProtocolPlan(
-        WORDS.name, wish, tuple(options), compared, assumption, tuple(left_out)
+        WORDS.name, wish, tuple(options), beside, assumption, tuple(left_out)
     )
 
 

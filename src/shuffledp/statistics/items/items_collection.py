@@ -64,8 +64,8 @@ def collect_items(
     # The plan follows from the numbers of people per target alone, and can be public.
     plan = framework.plan(choice_counts, optimize=optimize)
     on_step(STEPS[2])
-    sent = plan.protocol.randomize(sets, targets, rng=rng)
+    reports = plan.protocol.randomize(sets, targets, rng=rng)
     on_step(STEPS[3])
-    seen = shuffle(sent, rng=rng)
-    del sent  # Unshuffled messages are stored no longer than needed.
+    seen = shuffle(reports, rng=rng)
+    del reports  # Unshuffled messages are stored no longer than needed.
     return ItemsCollection(plan, framework.estimate(plan, seen))

@@ -164,8 +164,8 @@ def _sized_alike(protocol: Mean, people: Population, error_of: ErrorOf) -> Mean:
         # Levels of 0 are not levels of their own.
         if not np.all(np.diff(levels, prepend=0.0) > 0.0):
             return math.inf
-        alike = Population(levels, people.counts)
-        return error_of(replace(protocol, randomizer=sized), alike)
+        even_population = Population(levels, people.counts)
+        return error_of(replace(protocol, randomizer=sized), even_population)
 
     return replace(protocol, randomizer=min(certified.sizes(), key=error))
 

@@ -162,8 +162,8 @@ class Mean:
             InvalidInputError: If shapes differ, or a value or a level is out of range.
         """
         numbers, epsilons = one_number_each(values, levels)
-        moved = self._range.moved(numbers)
-        messages = self.randomizer.randomize(moved, epsilons, rng=rng)
+        scaled_numbers = self._range.moved(numbers)
+        messages = self.randomizer.randomize(scaled_numbers, epsilons, rng=rng)
         return Reports(self.identity, messages, epsilons)
 
     def tally(self, shuffled: ShuffledReports) -> Tally:

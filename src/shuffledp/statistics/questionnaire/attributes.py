@@ -75,7 +75,7 @@ def cells_of(rows: Ints, sizes: Sequence[int]) -> Ints:
         rows: Positions of categories, shape (n, attributes).
         sizes: Numbers of categories: the last attribute varies fastest over cells.
     """
-    answered = np.all(rows >= 0, axis=1)
+    is_answered = np.all(rows >= 0, axis=1)
     cells = np.full(rows.shape[0], -1, dtype=np.int64)
-    cells[answered] = np.ravel_multi_index(tuple(rows[answered].T), tuple(sizes))
+    cells[is_answered] = np.ravel_multi_index(tuple(rows[is_answered].T), tuple(sizes))
     return cells

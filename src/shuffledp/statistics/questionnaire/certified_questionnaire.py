@@ -68,44 +68,48 @@ def certified_questionnaire(
     )
     groups = tuple(group for question in adapted for group in question.groups)
     answers = sum(group.most for group in groups)
-    allowed = 2 * answers + USUAL_MESSAGES if max_messages is None else max_messages
-    check_whole(allowed, "messages per person", least=1)
-    if allowed <= answers:
+    allowed_messages = (
+        2 * answers + USUAL_MESSAGES if max_messages is None else max_messages
+    )
+    check_whole(allowed_messages, "messages per person", least=1)
+    if allowed_messages <= answers:
         raise InvalidInputError(
             f"Expected more than {answers} messages per person, as many as answers, got "
-            f"{allowed}."
+            f"{allowed_messages}."
         )
     weights = _weights(adapted, interest)
     divisions = tuple(
         noise_divisions(groups, weights, epsilon=smallest_target, deviation=1.0 / mu)
     )
     # Where nothing is proven with the usual number, several times as many may do.
-    last = allowed if max_messages is not None else _MOST_USUAL * allowed
+    last = (
+        allowed_messages if max_messages is not None else _MOST_USUAL * allowed_messages
+    )
     while True:
         search = NoiseSearch(
             adapted,
             people,
             wish.delta,
             num_honest,
-            float(allowed - answers) * num_honest,
+            float(allowed_messages - answers) * num_honest,
         )
         best_division = _least_error(
             search, divisions, smallest_target, 1.0 / mu, on_step
         )
         if best_division is not None:
             break
-        if allowed >= last:
+        if allowed_messages >= last:
             count, wanted_target = (
                 int(people.counts[0]),
                 plain(float(people.epsilons[0])),
             )
             raise CertificationError(
-                f"No noise of at most {allowed} messages per person is enough for the "
-                f"smallest target, {wanted_target} ({count:,} of "
+                f"No noise of at most {allowed_messages} messages per person is enough "
+                f"for the smallest target, {wanted_target} ({count:,} of "
                 f"{people.num_users:,} people): expected a larger one, more messages, "
                 f"more people, {_closer(interest)}fewer and coarser questions."
             )
-        allowed *= 2
+        allowed_messages *= 2
     division, noise = best_division
     questionnaire = search.questionnaire(noise)
     guarantee = account(

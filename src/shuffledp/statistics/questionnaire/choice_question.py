@@ -146,5 +146,5 @@ class ChoiceQuestion:
     def estimate(self, counts: QuestionCounts) -> ChoiceEstimate:
         """Returns the number of people who picked each option."""
         expect_instance(counts, QuestionCounts)
-        picked = counts.each_bucket(self.options)
-        return ChoiceEstimate(**vars(picked), most=self.most)
+        picked_counts = counts.each_bucket(self.options)
+        return ChoiceEstimate(**vars(picked_counts), most=self.most)

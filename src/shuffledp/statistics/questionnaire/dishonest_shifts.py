@@ -73,6 +73,8 @@ def furthest_ratio(
     ratio, furthest = above / divisor, np.zeros(above.shape)
     for top in (above - above_shift, above + above_shift):
         for bottom in (below - below_shift, below + below_shift):
-            moved = top / np.maximum(np.where(is_known, bottom, 1.0), smallest_divisor)
-            furthest = np.maximum(furthest, np.abs(moved - ratio))
+            moved_ratio = top / np.maximum(
+                np.where(is_known, bottom, 1.0), smallest_divisor
+            )
+            furthest = np.maximum(furthest, np.abs(moved_ratio - ratio))
     return np.where(is_known, furthest, np.inf)

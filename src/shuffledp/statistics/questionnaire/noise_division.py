@@ -66,13 +66,15 @@ class NoiseDivision:
             return tuple(PoissonNoise(mean) for mean in means) if fits else None
         decays = [share / size for share in self.shares]
         single = _sum_of_products(buckets, [2.0 / decay for decay in decays])
-        enough = [_ENOUGH_PAIRS * min(decay, 4.0) ** -1.2 for decay in decays]
-        part = min((room - single) / (2.0 * _sum_of_products(buckets, enough)), 1.0)
+        enough_pairs = [_ENOUGH_PAIRS * min(decay, 4.0) ** -1.2 for decay in decays]
+        part = min(
+            (room - single) / (2.0 * _sum_of_products(buckets, enough_pairs)), 1.0
+        )
         if part < _TOO_FEW:
             return None
         return tuple(
             GeometricNoise(math.exp(-decay), min(part * pairs, LARGEST_FLOOD), _SHAPE)
-            for decay, pairs in zip(decays, enough, strict=True)
+            for decay, pairs in zip(decays, enough_pairs, strict=True)
         )
 
     def first_size(self, epsilon: float, deviation: float) -> float:

@@ -67,10 +67,10 @@ class NoiseSearch:
         groups = varying.counts.parameters.groups
         answers = sum(group.most for group in groups)
         terms = [(group.buckets, group.most, group.noise) for group in groups]
-        allowed = _CUT * self.delta / self.honest
+        allowed_cut = _CUT * self.delta / self.honest
 
         def fits(cap: int) -> bool:
-            return cut_bound(terms, num_honest=self.honest, cap=cap) <= allowed
+            return cut_bound(terms, num_honest=self.honest, cap=cap) <= allowed_cut
 
         # Doubled until it fits, then halved.
         high = 1

@@ -273,13 +273,13 @@ def _largest_sizes(matrix: Any) -> NDArray[np.float64]:
 
 def check_different_names(names: Iterable[str]) -> None:
     """Raises InvalidInputError if two questions have one name, or there is no question."""
-    counted = Counter(names)
-    twice = [repr(name) for name, number in counted.items() if number > 1]
+    name_counts = Counter(names)
+    twice = [repr(name) for name, number in name_counts.items() if number > 1]
     if twice:
         raise InvalidInputError(
             f"Expected questions of different names, got {', '.join(twice)} twice."
         )
-    if not counted:
+    if not name_counts:
         raise InvalidInputError("Expected at least one question.")
 
 

@@ -165,12 +165,12 @@ def _question_of(name: str, terms: dict[str, Any]) -> Question:
         for each in attributes
         if each.default is MISSING and each.default_factory is MISSING
     }
-    allowed = {each.name for each in attributes}
-    if not required <= set(terms) <= allowed:
-        optional = sorted(allowed - required)
+    allowed_terms = {each.name for each in attributes}
+    if not required <= set(terms) <= allowed_terms:
+        optional = sorted(allowed_terms - required)
         also = f", and perhaps {', '.join(optional)}" if optional else ""
         notes = "".join(
-            f" ({_MEANINGS[term]})" for term in sorted(allowed & {*_MEANINGS})
+            f" ({_MEANINGS[term]})" for term in sorted(allowed_terms & {*_MEANINGS})
         )
         raise InvalidInputError(
             f"Expected {', '.join(sorted(required))}{also}{notes}, got "

@@ -151,13 +151,13 @@ def _answering_people(
     answers = {
         name: each.read(cells) for name, each in zip(names, answered, strict=True)
     }
-    needed = _needed(request, answered, rows)
+    needed_columns = _needed(request, answered, rows)
     present = np.ones(rows.frame.height, dtype=np.bool_)
     notes: tuple[str, ...] = ()
-    if needed.width:
-        holes = needed.select(pl.any_horizontal(pl.all().is_null())).to_series()
+    if needed_columns.width:
+        holes = needed_columns.select(pl.any_horizontal(pl.all().is_null())).to_series()
         present = ~holes.to_numpy()
-        notes = exclusion_notes(needed, int(present.sum()))
+        notes = exclusion_notes(needed_columns, int(present.sum()))
     if not present.any():
         raise DataError(
             f"Expected a person with a value in every column of {rows.name}."

@@ -63,11 +63,11 @@ class ShareEstimate(QuestionEstimate):
         errors are those of `QuestionEstimate.manipulation`.
         """
         n = self.num_users
-        answered = self.answered.manipulation(report_size, num_liars)
+        answered_shift = self.answered.manipulation(report_size, num_liars)
         return furthest_ratio(
             self.of_all.value * n,
             np.broadcast_to(self.answered.value, self.value.shape),
             self.of_all.manipulation(report_size, num_liars) * n,
-            np.broadcast_to(answered, self.value.shape),
+            np.broadcast_to(answered_shift, self.value.shape),
             LEAST_ANSWERS,
         )

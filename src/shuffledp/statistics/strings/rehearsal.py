@@ -157,14 +157,14 @@ def summarize_strings(
     # Found strings first, by estimate; the row of other strings is added last.
     rows.sort(key=lambda row: (not row.listed, -row.estimate))
     # This row is never selected: its interval is the usual one.
-    wide = reach(circumstances.confidence) * estimate.unexplained_error
+    half_width = reach(circumstances.confidence) * estimate.unexplained_error
     rows.append(
         EstimateRow(
             OTHER_STRINGS,
             estimate.unexplained,
             estimate.unexplained_error,
-            estimate.unexplained - wide,
-            estimate.unexplained + wide,
+            estimate.unexplained - half_width,
+            estimate.unexplained + half_width,
             float(collection.truth[-1]),
             # Neither found nor not found: long tables keep this row.
             details={"p_value": None, "found": None},

@@ -74,8 +74,8 @@ class SumEstimate:
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Returns the ends of a two-sided interval for the sum over the participants."""
-        wide = reach(confidence) * self.standard_error
-        return self.value - wide, self.value + wide
+        half_width = reach(confidence) * self.standard_error
+        return self.value - half_width, self.value + half_width
 
 
 @dataclass(frozen=True)
@@ -170,8 +170,8 @@ class BinarySum:
         if integers.size and (integers.min() < 0 or integers.max() > 1):
             raise InvalidInputError("Expected bits to be 0 or 1.")
         # Messages of a mean of zeros and ones, with the identity of the sum.
-        sent = self._mean.randomize(integers, epsilons, rng=rng)
-        return replace(sent, identity=self.identity)
+        reports = self._mean.randomize(integers, epsilons, rng=rng)
+        return replace(reports, identity=self.identity)
 
     def tally(self, shuffled: ShuffledReports) -> Tally:
         """Counts people and ones: additive over parts.

@@ -211,8 +211,8 @@ def _rows_left(buckets: Ints, own: Ints, fitted: tuple[Any, ...], size: int) -> 
         )
         shared = shared + holders[row_buckets]
         projected = projected + matrix.T.tocsr()[row_buckets]
-    lost = np.asarray(shared.multiply(projected).sum(axis=1)).ravel()
-    return np.asarray(num_rows - lost, dtype=np.float64)
+    lost_share = np.asarray(shared.multiply(projected).sum(axis=1)).ravel()
+    return np.asarray(num_rows - lost_share, dtype=np.float64)
 
 
 def _coefficients(

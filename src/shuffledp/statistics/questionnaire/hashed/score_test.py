@@ -137,6 +137,6 @@ def _test(
         masses = np.convolve(masses, share)
         scores += units[own_buckets]
     tail = np.append(np.cumsum(masses[::-1])[::-1], 0.0)
-    allowed = tail * max(buckets.shape[0], 1) <= false_texts
-    threshold = int(np.flatnonzero(allowed)[0])
+    is_allowed = tail * max(buckets.shape[0], 1) <= false_texts
+    threshold = int(np.flatnonzero(is_allowed)[0])
     return ScoreTest(tail, threshold, step, len(counts)), scores

@@ -65,8 +65,8 @@ class HashedColumns:
 
     def truth(self, answers: Ints) -> HashedTruth:
         """See `AnswerColumns`."""
-        answered = answers[answers >= 0]
-        counts = np.bincount(answered, minlength=self.question.num_categories)
+        given_answers = answers[answers >= 0]
+        counts = np.bincount(given_answers, minlength=self.question.num_categories)
         return HashedTruth(counts, answers.size)
 
     def consistent(

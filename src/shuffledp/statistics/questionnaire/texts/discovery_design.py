@@ -105,7 +105,7 @@ class DiscoveryPrediction:
         layout, m, deviation = self.layout, self.least, self._check_deviation
         shared, checks = self.expected / 2**layout.check_bits, layout.checks
         # The first pass alone: later ones add a little.
-        allowed = self.false_texts / PASSES / max(self.candidates, 1.0)
+        allowed_passes = self.false_texts / PASSES / max(self.candidates, 1.0)
 
         def tail(total: float) -> float:
             mass = 0.0
@@ -119,7 +119,9 @@ class DiscoveryPrediction:
         low, high = 0.0, checks * m
         for _ in range(30):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if tail(middle) > allowed else (low, middle)
+            low, high = (
+                (middle, high) if tail(middle) > allowed_passes else (low, middle)
+            )
         return high
 
     def probability(self, num_people: float) -> float:

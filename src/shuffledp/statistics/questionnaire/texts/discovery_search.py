@@ -130,10 +130,10 @@ def _fewest_holders(prediction: DiscoveryPrediction) -> float | None:
 
 
 def _is_found(prediction: DiscoveryPrediction, num_holders: float) -> bool:
-    tried = replace(prediction, least=num_holders)
-    if tried.candidates > _FULL * MOST_CANDIDATES:
+    tried_prediction = replace(prediction, least=num_holders)
+    if tried_prediction.candidates > _FULL * MOST_CANDIDATES:
         return False
-    return tried.probability(num_holders) >= _FOUND
+    return tried_prediction.probability(num_holders) >= _FOUND
 
 
 def _layouts(bits: int, key: int) -> Iterator[PrefixLayout]:
