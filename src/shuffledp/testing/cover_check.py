@@ -253,16 +253,16 @@ def check_worst_pairs(
     for level_index, (level, tuples) in enumerate(
         zip(distributions.levels, covers, strict=True)
     ):
-        allowed = np.max(
+        curves = np.max(
             [_curve_of_cover(cover, distributions.levels) for cover in tuples], axis=0
         )
         for first, second in itertools.permutations(
             distributions.probabilities[level_index], 2
         ):
             exact = _curve_of_pair(first, second, distributions.levels)
-            share = np.where(exact > 1e-9, exact / np.maximum(allowed, 1e-300), 0.0)
+            share = np.where(exact > 1e-9, exact / np.maximum(curves, 1e-300), 0.0)
             maximum = max(maximum, float(share.max()))
-            if np.any(exact > allowed * (1.0 + 1e-7) + _ROUNDING):
+            if np.any(exact > curves * (1.0 + 1e-7) + _ROUNDING):
                 yield ConformanceFinding(
                     ABOUT,
                     f"at level {level:g} a pair of values shows {share.max():.6g} times of "

@@ -59,11 +59,11 @@ def check_message_validation(
     values = np.tile(
         np.array(distributions.values), _NUM_DRAWS // len(distributions.values) + 1
     )
-    sent = device.randomize(
+    sent_messages = device.randomize(
         values, np.full(values.size, distributions.levels[-1]), rng=rng
     )
     # Rare messages may be missing among those drawn, so that all are tried, too.
-    for valid in (sent, distributions.messages):
+    for valid in (sent_messages, distributions.messages):
         if not _accepts(device, valid):
             yield ConformanceFinding(
                 about, "it refuses messages that it sends itself.", False

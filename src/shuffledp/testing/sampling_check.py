@@ -200,14 +200,14 @@ def _distance(counts: NDArray[np.int64], probabilities: Floats) -> tuple[float, 
 
     It is infinite if a message with probability 0 was sent.
     """
-    many, size = len(probabilities) > _MANY_MESSAGES, int(counts.sum())
+    has_many, size = len(probabilities) > _MANY_MESSAGES, int(counts.sum())
     # Each group has messages of similar cumulative rank.
-    least_mass = max(_MIN_EXPECTED / size, _MIN_SHARE if many else 0.0)
+    least_mass = max(_MIN_EXPECTED / size, _MIN_SHARE if has_many else 0.0)
     # The factor keeps a sum that ends on a boundary in its group.
     group = np.floor(np.cumsum(probabilities) / least_mass * (1.0 - 1e-12)).astype(
         np.int64
     )
-    if not many:
+    if not has_many:
         # A message with enough expected draws forms a group of its own.
         often = probabilities >= least_mass
         group = np.where(often, np.arange(probabilities.size), -1)
