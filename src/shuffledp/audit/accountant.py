@@ -153,14 +153,16 @@ def audit_accountant(
         # A generator per trial: trial k is the same however many come before it.
         small = random_collection(np.random.default_rng([seed, trial]))
         trial += 1
-        compared = _compare(accountant, small, trial - 1)
-        if compared is None:
+        comparison = _compare(accountant, small, trial - 1)
+        if comparison is None:
             continue
         trials += 1
-        refused += not compared.stated
-        ratios = [ratio for ratio in (tightest, compared.tightest) if ratio is not None]
+        refused += not comparison.stated
+        ratios = [
+            ratio for ratio in (tightest, comparison.tightest) if ratio is not None
+        ]
         tightest = min(ratios, default=None)
-        example = compared.wrong
+        example = comparison.wrong
         if example is not None:
             wrong += 1
             if (
@@ -185,14 +187,14 @@ def shrink(
     going = True
     while going and time.monotonic() < end:
         going = False
-        for tried in sorted(
+        for simpler in sorted(
             simplifications(example.small), key=lambda small: small.size
         ):
             # Those after it are as large, as they are sorted.
-            if tried.size >= example.small.size:
+            if simpler.size >= example.small.size:
                 break
-            compared = _compare(accountant, tried, example.trial)
-            smaller_example = None if compared is None else compared.wrong
+            comparison = _compare(accountant, simpler, example.trial)
+            smaller_example = None if comparison is None else comparison.wrong
             # One that is not clear must become clearer.
             if smaller_example is not None and smaller_example.ratio > min(
                 _CLEAR, example.ratio

@@ -72,14 +72,14 @@ def powers(
             (1.0 - other_probability, other_probability),
             (RARE, RARE * math.exp(-true)),
         )
-        needed = [
+        needed_samples = [
             samples_needed(*pair, epsilon=level, delta=delta, alpha=alpha)
             for pair in pairs
         ]
         # As many messages are learned from as counted, up to a limit.
         at_best, rare_event = (
             None if number is None else number + min(number, most_learned)
-            for number in needed
+            for number in needed_samples
         )
         results.append(AuditPower(level, excess, at_best, rare_event))
     return results
@@ -144,10 +144,10 @@ def _enough(
     n = math.ceil(size)
     # Each count is on the better side of its bound with probability 95%.
     few_hits = n - _quantile(n, 1.0 - probability)
-    many = _quantile(n, other_probability)
+    many_hits = _quantile(n, other_probability)
     low, high = (
         probability_lower_bound(few_hits, n, alpha),
-        probability_upper_bound(many, n, alpha),
+        probability_upper_bound(many_hits, n, alpha),
     )
     return float(epsilon_lower_bound(low, high, delta)) > epsilon
 

@@ -96,9 +96,11 @@ def choose_event(
     largest_excess, event = -1.0, MessageEvent(scores[0], 0.0, True)
     for score in scores:
         first, other = (np.sort(score(part)) for part in parts)
-        tried = _thresholds(first, other)
+        thresholds = _thresholds(first, other)
         for above in (True, False):
-            hits, misses = (_hits(part, tried, above=above) for part in (first, other))
+            hits, misses = (
+                _hits(part, thresholds, above=above) for part in (first, other)
+            )
             # One standard deviation to the cautious side of both counts: the best of many
             # events looks better than it is, a rare one most of all.
             hits = np.maximum(hits - np.sqrt(hits), 0.0)
@@ -111,7 +113,7 @@ def choose_event(
             index = int(np.argmax(proven))
             if proven[index] > largest_excess:
                 largest_excess = float(proven[index])
-                event = MessageEvent(score, float(tried[index]), above)
+                event = MessageEvent(score, float(thresholds[index]), above)
     return event
 
 
@@ -125,14 +127,16 @@ def _second_half(messages: Messages) -> Messages:
 
 def _thresholds(first: Floats, other: Floats) -> Floats:
     """Returns thresholds at quantiles of the scores, denser in the tails."""
-    both = np.unique(np.concatenate([first, other]))
-    if both.size <= _THRESHOLDS:
-        return both
+    all_scores = np.unique(np.concatenate([first, other]))
+    if all_scores.size <= _THRESHOLDS:
+        return all_scores
     half = _THRESHOLDS // 4
     # Half of the thresholds are even, a quarter for each tail; ranks may coincide.
-    ranks = np.geomspace(1.0, both.size / 2.0, half).astype(np.int64) - 1
-    even = np.linspace(0, both.size - 1, 2 * half).astype(np.int64)
-    thresholds: Floats = both[np.unique([*ranks, *even, *(both.size - 1 - ranks)])]
+    ranks = np.geomspace(1.0, all_scores.size / 2.0, half).astype(np.int64) - 1
+    even = np.linspace(0, all_scores.size - 1, 2 * half).astype(np.int64)
+    thresholds: Floats = all_scores[
+        np.unique([*ranks, *even, *(all_scores.size - 1 - ranks)])
+    ]
     return thresholds
 
 

@@ -70,8 +70,8 @@ def audited_pairs(
         choices = _choose(plan, learned)
         # Counted messages are converted to the kind of those that scores know.
         kind = learned[0, 0].at(np.arange(1))
-        hits = _event_counts(box, plan, choices, kind, rng=rng, on_share=report)
-    return tuple(_pair_bounds(plan, choice, hits) for choice in choices)
+        event_hits = _event_counts(box, plan, choices, kind, rng=rng, on_share=report)
+    return tuple(_pair_bounds(plan, choice, event_hits) for choice in choices)
 
 
 def _draw_batches(
@@ -81,9 +81,9 @@ def _draw_batches(
     cells = [(a, b) for a in range(len(plan.levels)) for b in range(len(plan.values))]
     levels = np.array(plan.levels)
     value_array = as_array(list(plan.values))
-    done, each = 0, max(_BATCH // len(cells), 1)
-    while done < size:
-        each = min(each, size - done)
+    num_drawn, each = 0, max(_BATCH // len(cells), 1)
+    while num_drawn < size:
+        each = min(each, size - num_drawn)
         # Every batch has the same number of each cell, in random order, so that a box that
         # mixes up users or changes with time does so for all cells alike.
         order = rng.permutation(len(cells) * each)
@@ -95,11 +95,11 @@ def _draw_batches(
             else value_array[value]
         )
         messages = box.draw(queried, levels[level], rng=rng)
-        done += each
+        num_drawn += each
         # Sorting once is faster than looking for each cell.
         indices = np.argsort(cell, kind="stable").reshape(len(cells), each)
         parts = (messages.at(row) for row in indices)
-        yield done, dict(zip(cells, parts, strict=True))
+        yield num_drawn, dict(zip(cells, parts, strict=True))
 
 
 def _learn(box: Target, plan: AuditPlan, *, rng: Rng) -> dict[_Cell, Messages]:

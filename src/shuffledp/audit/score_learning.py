@@ -61,8 +61,8 @@ def _by_value(
     *,
     bits: bool,
 ) -> ValueScore:
-    both = np.concatenate(codes)
-    keys, first = np.unique(both, return_index=True)
+    all_codes = np.concatenate(codes)
+    keys, first = np.unique(all_codes, return_index=True)
     size = codes[0].size
     counts = _key_counts(codes, keys)
     examples = [
@@ -87,8 +87,8 @@ def _by_entry(messages: Messages, other_messages: Messages) -> EntryScore:
 
 
 def _by_range(messages: Messages, other_messages: Messages) -> RangeScore:
-    both = np.concatenate([messages.raw, other_messages.raw]).astype(np.float64)
-    edges = np.unique(np.quantile(both, np.arange(1, _RANGES) / _RANGES))
+    all_numbers = np.concatenate([messages.raw, other_messages.raw]).astype(np.float64)
+    edges = np.unique(np.quantile(all_numbers, np.arange(1, _RANGES) / _RANGES))
     counts = [
         np.bincount(
             np.searchsorted(edges, part.raw.astype(np.float64), side="right"),

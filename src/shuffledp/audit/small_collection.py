@@ -115,8 +115,8 @@ def simplifications(small: SmallCollection) -> Iterator[SmallCollection]:
             yield replace(small, people=tuple(sorted(merged.items())))
         for rounded in _shorter_numbers(level):
             if rounded > 0.0 and rounded not in dict(remaining):
-                changed = tuple(sorted((*remaining, (rounded, count))))
-                yield replace(small, people=changed)
+                changed_people = tuple(sorted((*remaining, (rounded, count))))
+                yield replace(small, people=changed_people)
     for device in _simpler_devices(small.device):
         yield replace(small, device=device)
     for rounded in _shorter_numbers(small.epsilon):
