@@ -137,8 +137,8 @@ class RandomizeUpdate:
         )
 
         sent_record = context.state.config_records.get(_STATE, ConfigRecord())
-        sent = cast(int, sent_record.get(_SENT, 0))
-        if sent >= self.agreement.rounds:
+        num_sent = cast(int, sent_record.get(_SENT, 0))
+        if num_sent >= self.agreement.rounds:
             raise InvalidInputError(
                 f"Expected at most {self.agreement.rounds} requests to train."
             )
@@ -148,10 +148,10 @@ class RandomizeUpdate:
         check_budgets(np.array([level]))
         rng = self.rng_of(message, context)
         # Counted before training, so that every access to the data counts.
-        counted = ConfigRecord({_SENT: sent + 1})
-        context.state[_STATE] = counted
+        count_record = ConfigRecord({_SENT: num_sent + 1})
+        context.state[_STATE] = count_record
         update = self._update(before, lambda: call_next(message, context))
-        context.state[_STATE] = counted  # Training may have overwritten it.
+        context.state[_STATE] = count_record  # Training may have overwritten it.
         content = RecordDict(
             {
                 MESSAGES: ArrayRecord(

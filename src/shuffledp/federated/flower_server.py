@@ -188,17 +188,17 @@ class ShuffledAveraging(FedAvg):
         # Taken only once: replies that come again change no model.
         model, self._model = self._model, None
         opened = [None if model is None else self._open(reply) for reply in replies]
-        counted = [reply for reply in opened if reply is not None]
-        levels = np.array([level for _, level in counted], dtype=np.float64)
+        counted_replies = [reply for reply in opened if reply is not None]
+        levels = np.array([level for _, level in counted_replies], dtype=np.float64)
         missing = self._missing(levels)
         mean = None
         # Fewer people than promised give less cover than was certified.
         if model is not None and not missing:
-            mean = self._mean(np.stack([sent for sent, _ in counted]), levels)
+            mean = self._mean(np.stack([sent for sent, _ in counted_replies]), levels)
         metrics = MetricRecord(
             {
-                "people": len(counted),
-                "refused": len(opened) - len(counted),
+                "people": len(counted_replies),
+                "refused": len(opened) - len(counted_replies),
                 "released": int(mean is not None),
                 "missing-levels": missing,
             }

@@ -133,12 +133,12 @@ class Coupled(Framework, Protocol):
 def check_framework(framework: object) -> None:
     """Raises InvalidInputError unless this is an instance of a framework."""
     kind = type(framework).__name__
-    needed = (*_NEEDED, "coupling") if hasattr(framework, "couple") else _NEEDED
+    needed_names = (*_NEEDED, "coupling") if hasattr(framework, "couple") else _NEEDED
     # Not by `hasattr`: it runs properties, which may return a new device on every call.
     nothing = object()
     missing = [
         name
-        for name in needed
+        for name in needed_names
         if inspect.getattr_static(framework, name, nothing) is nothing
     ]
     if isinstance(framework, type) or missing:
