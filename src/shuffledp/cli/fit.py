@@ -29,15 +29,15 @@ def fitted(part: RenderableType, console: Console) -> RenderableType:
         return part
     options = console.options.update(width=_ANY_WIDTH, markup=False)
     # Without a limit of width: the measure of a table that is wider than the console.
-    wide = Measurement.get(console, options, part).maximum
-    if wide <= console.width:
+    natural_width = Measurement.get(console, options, part).maximum
+    if natural_width <= console.width:
         return part
     texts = [_column_texts(column) for column in part.columns]
     pairs = list(zip(part.columns, texts, strict=True))
     max_widths = [_widest(text, column, words=False) for column, text in pairs]
     min_widths = [_widest(text, column, words=True) for column, text in pairs]
     # Beside cells, a table has lines and gaps.
-    room = console.width - (wide - sum(max_widths)) - sum(min_widths)
+    room = console.width - (natural_width - sum(max_widths)) - sum(min_widths)
     if room < 0:
         return _row_blocks(part, texts)
     # A copy: the caller may print the table on another console.

@@ -193,8 +193,8 @@ def built(mechanism: MechanismText, categories: int | None) -> LocalRandomizer:
     if "categories" in mechanism.parameters and further_terms:
         raise InvalidInputError(f"Expected {mechanism} without --categories.")
     kinds = parameters_of(mechanism.name)
-    needed = {parameter.name for parameter in kinds if parameter.default is None}
-    if "categories" in needed - {*mechanism.parameters, *further_terms}:
+    needed_names = {parameter.name for parameter in kinds if parameter.default is None}
+    if "categories" in needed_names - {*mechanism.parameters, *further_terms}:
         raise InvalidInputError(
             f"Expected --categories K, the number of categories, with --mechanism "
             f"{mechanism.name}."
