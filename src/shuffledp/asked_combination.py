@@ -72,16 +72,16 @@ class AskedCombination:
                 "number."
             )
         # An option is its position: buckets of width 1, as many as there are options.
-        picked = tuple(
+        choice_cells = tuple(
             (index, 1, len(asked.options))
             for index, asked in zip(of[: len(choices)], choices, strict=True)
         )
         if number is None:
-            return cls(of, (picked,))
+            return cls(of, (choice_cells,))
         # A mean needs people who chose and stated a number: buckets of skipped digits
         # are left out.
         levels = number.stated_levels
-        return cls(of, tuple((*picked, (of[-1], *level)) for level in levels))
+        return cls(of, tuple((*choice_cells, (of[-1], *level)) for level in levels))
 
     @property
     def text_lists(self) -> tuple[tuple[str, ...], ...]:

@@ -77,8 +77,10 @@ class AskedNumber:
             raise InvalidInputError("Expected skippable as true or false.")
         if (self.edges is None) is (self.steps is None):
             raise InvalidInputError("Expected either edges or steps of a number.")
-        allowed = self._levels_of_edges() if self.steps is None else self._digits()
-        if _level_pairs(self.levels) not in allowed:
+        allowed_levels = (
+            self._levels_of_edges() if self.steps is None else self._digits()
+        )
+        if _level_pairs(self.levels) not in allowed_levels:
             raise InvalidInputError(
                 "Expected levels of intervals in intervals, or of binary digits."
             )

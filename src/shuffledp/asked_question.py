@@ -255,10 +255,10 @@ def _only_terms(
     terms: dict[str, Any], needed: set[str], optional: set[str] | None = None
 ) -> dict[str, Any]:
     """Returns the terms; raises InvalidInputError if they are others."""
-    allowed = needed | (optional or set())
-    if not needed <= set(terms) <= allowed:
+    allowed_names = needed | (optional or set())
+    if not needed <= set(terms) <= allowed_names:
         raise InvalidInputError(
-            f"Expected questions of {', '.join(sorted(allowed))}, got "
+            f"Expected questions of {', '.join(sorted(allowed_names))}, got "
             f"{', '.join(sorted(terms))}."
         )
     return terms

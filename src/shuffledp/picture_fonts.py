@@ -41,9 +41,9 @@ def _set_families(figure: "Figure") -> None:
     # Labels of axes have no text until they are drawn.
     figure.draw_without_rendering()
     artists = figure.findobj(text)
-    needed = {ord(letter) for artist in artists for letter in artist.get_text()}
+    needed_letters = {ord(letter) for artist in artists for letter in artist.get_text()}
     usual = manager.findfont(manager.FontProperties())
-    missing = needed - _characters_of(usual) - {ord("\n")}
+    missing = needed_letters - _characters_of(usual) - {ord("\n")}
     if not missing:
         return
     fonts = defaultdict[str, set[int]](set)

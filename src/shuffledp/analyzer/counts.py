@@ -87,8 +87,8 @@ class CountsEstimate:
         for value, error, excess in zip(
             self.value, self.standard_error, self.excess_kurtosis, strict=True
         ):
-            wide = (z + longer * excess) * error
-            ends.append(np.stack([value - wide, value + wide], axis=1))
+            half_width = (z + longer * excess) * error
+            ends.append(np.stack([value - half_width, value + half_width], axis=1))
         return tuple(ends)
 
 
@@ -142,8 +142,8 @@ class CountsChannel:
             differences: + minus - of each bucket, shape (buckets,).
         """
         n, scale = self.num_users, self.num_users / self.signal
-        sent = scale * (differences.astype(np.float64) - self.noise_mean)
-        value = (sent - n * self.flip) / self.keep
+        num_sent = scale * (differences.astype(np.float64) - self.noise_mean)
+        value = (num_sent - n * self.flip) / self.keep
         errors = self.standard_errors(value / self.num_users)
         # Sampling is nearly normal: it adds to the variance, and not to the cumulant.
         excess: Floats = (scale / self.keep) ** 4 * self.noise_cumulant / errors**4

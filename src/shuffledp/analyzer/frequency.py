@@ -101,8 +101,8 @@ class FrequencyEstimate:
             )
         of_people = about == "participants"
         error = self.standard_error if of_people else self.population_error
-        wide = reach(confidence) * error
-        return np.stack([self.value - wide, self.value + wide], axis=1)
+        half_width = reach(confidence) * error
+        return np.stack([self.value - half_width, self.value + half_width], axis=1)
 
     def consistent(self) -> ConsistentEstimate:
         """Returns the nearest shares that are not negative and add up to 1.

@@ -84,8 +84,8 @@ class MeanEstimate:
             self.standard_error if about == "participants" else self.population_error
         )
         # Added, not squared: the bias has one sign, and no draw makes up for it.
-        wide = reach(confidence) * error + self.bias_limit
-        return self.value - wide, self.value + wide
+        half_width = reach(confidence) * error + self.bias_limit
+        return self.value - half_width, self.value + half_width
 
     def in_units(self, middle: float, half: float) -> "MeanEstimate":
         """Rescales the estimate from the range [-1, 1] to another one.
@@ -97,19 +97,21 @@ class MeanEstimate:
         Raises:
             InvalidInputError: If it exceeds the largest number.
         """
-        moved = replace(
+        rescaled = replace(
             self,
             value=middle + half * self.value,
             standard_error=half * self.standard_error,
             population_error=half * self.population_error,
             bias_limit=half * self.bias_limit,
         )
-        if not math.isfinite(moved.value + moved.standard_error + moved.bias_limit):
+        if not math.isfinite(
+            rescaled.value + rescaled.standard_error + rescaled.bias_limit
+        ):
             raise InvalidInputError(
                 "Expected a range of values well below the largest number: the estimate "
                 "is beyond."
             )
-        return moved
+        return rescaled
 
 
 def agnostic_mean(

@@ -43,10 +43,10 @@ def shuffled_loose(
     messages = messages[messages >= 0]
     if dummies is not None:
         messages = np.concatenate([messages, dummies.astype(messages.dtype)])
-    sent = replace(reports, messages=messages)
+    sent_reports = replace(reports, messages=messages)
     return ShuffledReports(
         reports.identity,
-        _shuffled(sent, rng=rng),
+        _shuffled(sent_reports, rng=rng),
         None,
         reports.arrangement,
         senders=reports.num_users,
