@@ -168,9 +168,9 @@ def _guarantee(
 def digest(people: Population) -> str:
     """Returns SHA-256 of all levels and counts, as little-endian 64-bit numbers."""
     # The byte order is fixed: certificates are verified on other machines.
-    content = hashlib.sha256(np.ascontiguousarray(people.epsilons, "<f8").data)
-    content.update(np.ascontiguousarray(people.counts, "<i8").data)
-    return content.hexdigest()
+    people_hash = hashlib.sha256(np.ascontiguousarray(people.epsilons, "<f8").data)
+    people_hash.update(np.ascontiguousarray(people.counts, "<i8").data)
+    return people_hash.hexdigest()
 
 
 def check_people(people: Population, absent: int) -> None:

@@ -123,12 +123,12 @@ def _around(
 
     # In logarithms the function is nearly straight, and few steps lead to its root.
     def exceeds(epsilon: float) -> bool:
-        value = function(epsilon)
-        if math.isnan(value):
+        bound = function(epsilon)
+        if math.isnan(bound):
             raise CertificationError(f"No bound is known at epsilon {epsilon:g}.")
-        excesses[epsilon] = math.log(max(value, _TINY) / delta)
+        excesses[epsilon] = math.log(max(bound, _TINY) / delta)
         # Not by the logarithm, which may be rounded to 0.
-        return value > delta
+        return bound > delta
 
     if fall is None:
         # Of a normal loss, log delta falls twice as fast as it is deep: a little farther.

@@ -167,13 +167,13 @@ def _only_change(changes: Sequence[BucketChange]) -> BucketChange | None:
 def _upper(change: BucketChange, epsilon: float) -> float:
     if change.proven is not None:
         return change.proven.upper(epsilon)
-    value, error = change.pair.delta(epsilon, moved=change.moved)
-    return min(value + error, 1.0)
+    divergence, error = change.pair.delta(epsilon, moved=change.moved)
+    return min(divergence + error, 1.0)
 
 
 def _lower(change: BucketChange, epsilon: float) -> float:
-    value, error = change.pair.delta(epsilon, moved=change.moved)
-    return value - error
+    divergence, error = change.pair.delta(epsilon, moved=change.moved)
+    return divergence - error
 
 
 def _losses_of_change(change: BucketChange, negligible: float) -> LossDistribution:

@@ -88,8 +88,8 @@ def estimated_delta(
     z = theta + 1j * heights
     terms = moments**times * np.exp(-1j * epsilon * heights) / (z * (z - 1.0))
     terms[0] *= 0.5
-    value = math.exp(min(level, 700.0)) * step / math.pi * float(terms.real.sum())
-    return min(max(silent_mass + max(value, 0.0), _TINY), 1.0)
+    integral = math.exp(min(level, 700.0)) * step / math.pi * float(terms.real.sum())
+    return min(max(silent_mass + max(integral, 0.0), _TINY), 1.0)
 
 
 def estimated_send_probability(

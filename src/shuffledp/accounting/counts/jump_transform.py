@@ -42,8 +42,8 @@ def turns_of(steps: Ints, sizes: Ints, cells: int) -> Complexes:
     """Returns e^{2 pi i step size / cells}, shape (steps, sizes)."""
     # Whole numbers are reduced exactly: a large angle would be off by more.
     parts = np.multiply.outer(steps, sizes) % cells
-    result: Complexes = np.exp(2j * np.pi * (parts / cells))
-    return result
+    turns: Complexes = np.exp(2j * np.pi * (parts / cells))
+    return turns
 
 
 def rounding_error(masses: Floats, in_exponent: float) -> float:

@@ -228,7 +228,7 @@ def make_poisson_table(
 
     def nearer(noise: float, rate: float, target: float) -> float:
         """Returns by which part log(delta) misses its goal, in steps of log(noise)."""
-        value = _certified_delta(
+        delta_kept = _certified_delta(
             noise,
             rate,
             target,
@@ -242,7 +242,7 @@ def make_poisson_table(
             for amount in (noise, _A_LITTLE_MORE * noise)
         )
         slope = (log_delta_beside - log_delta) / math.log(_A_LITTLE_MORE)
-        return math.exp((math.log(goal) - math.log(max(value, _TINY))) / slope)
+        return math.exp((math.log(goal) - math.log(max(delta_kept, _TINY))) / slope)
 
     def estimated_noise(target: float) -> float:
         noise = estimated_mean(1.0, times, target, goal)

@@ -90,13 +90,13 @@ class SlotNoise:
             ("pairs", _LARGEST),
             ("strength", _LARGEST),
         ):
-            number = as_number(getattr(self, name), name)
-            if not 0.0 < number < maximum:
+            parameter = as_number(getattr(self, name), name)
+            if not 0.0 < parameter < maximum:
                 raise InvalidInputError(
-                    f"Expected 0 < {name} < {maximum:g}, got {number}."
+                    f"Expected 0 < {name} < {maximum:g}, got {parameter}."
                 )
             # Numbers of one type each: equal noise has equal identities.
-            object.__setattr__(self, name, number)
+            object.__setattr__(self, name, parameter)
         object.__setattr__(self, "slots", int(self.slots))
         object.__setattr__(self, "longest", int(self.longest))
 

@@ -154,14 +154,18 @@ def _search(
     # What was kept and missed nearest to the goal, and the last (log, excess).
     safe = unsafe = last = None
     slope = 2.0 if rising else -2.0
-    number = rounded(min(start, 1.0) if rising else start)
+    candidate = rounded(min(start, 1.0) if rising else start)
     for _ in range(_MOST_STEPS):
-        log = math.log(number)
-        excess = math.log(max(delta_of(number), 1e-300) / goal)
+        log = math.log(candidate)
+        excess = math.log(max(delta_of(candidate), 1e-300) / goal)
         if excess <= 0.0:
-            safe = number if safe is None or (number > safe) == rising else safe
+            safe = candidate if safe is None or (candidate > safe) == rising else safe
         else:
-            unsafe = number if unsafe is None or (number < unsafe) == rising else unsafe
+            unsafe = (
+                candidate
+                if unsafe is None or (candidate < unsafe) == rising
+                else unsafe
+            )
         if -_CLOSE <= excess <= 0.0:
             break
         if last is not None and last[0] != log and last[1] != excess:
@@ -180,7 +184,7 @@ def _search(
             margin = 1e-3 * (high - low)
             if not low + margin < log < high - margin:
                 log = 0.5 * (low + high)
-        number = rounded(min(math.exp(log), 1.0) if rising else math.exp(log))
+        candidate = rounded(min(math.exp(log), 1.0) if rising else math.exp(log))
     if safe is None:
         raise CertificationError(
             f"Expected targets that some plan keeps, found none at delta {goal:g}: take "

@@ -99,11 +99,11 @@ class JointExposure:
 
     def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
         """Returns the assumptions of all protocols, as sentences."""
-        number = sum(part.times for part in self.parts)
+        num_protocols = sum(part.times for part in self.parts)
         sentences = self._sentences(
             lambda part: part.exposure.assumptions(part.query(query))
         )
-        return _INDEPENDENT.format(number=number), _NEIGHBORS, *sentences
+        return _INDEPENDENT.format(number=num_protocols), _NEIGHBORS, *sentences
 
     def numerics(self, query: AccountingQuery) -> tuple[str, ...]:
         """Returns the numerical safeguards of all protocols, and of composition."""

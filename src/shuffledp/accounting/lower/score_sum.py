@@ -73,10 +73,10 @@ class ScoreSum:
             # log(1 + x) by its slope; the factor covers what bends, also in the moments.
             excess_ratios = np.abs(excess).sum(axis=1)[:, None] / below
             error = error + 4.0 * self.row_error * (excess_ratios @ people)
-        result: Complexes = logs @ self.counts
+        log_generating: Complexes = logs @ self.counts
         grouped = np.flatnonzero(self.reach.any(axis=1))
         if grouped.size == 0:
-            return result, error
+            return log_generating, error
         ratio_bounds = np.abs(excess) @ self.reach[grouped].T / below[:, grouped]
         left_out = np.where(
             ratio_bounds < 0.5, ratio_bounds**3 / (3.0 * (1.0 - ratio_bounds)), np.inf
@@ -85,7 +85,7 @@ class ScoreSum:
         # Divided first: the squares alone might overflow.
         ratio = excess[None, :, :] / (1.0 + x[:, grouped]).T[:, :, None]
         squares = ((ratio @ self.moments[grouped]) * ratio).sum(axis=(0, 2))
-        return result - 0.5 * squares, error
+        return log_generating - 0.5 * squares, error
 
     def tilted(self, tilt: float) -> tuple[float, float]:
         """Returns roughly mean and variance when a sum a is weighted by e^{tilt a}."""

@@ -88,16 +88,16 @@ def loss_distribution(
         )
     while True:
         losses = np.array(sorted(loss for loss in values if loss <= high))
-        result = connect_dots(
+        distribution = connect_dots(
             losses,
             np.array([values[x] for x in losses.tolist()]),
             least_mass=min(_LEAST_MASS, negligible),
         )
         # Where a middle is known and was dropped, the profile is straight.
-        new = [x for x in _middles_to_add(result) if x not in values]
+        new = [x for x in _middles_to_add(distribution) if x not in values]
         new = new[: max(0, evaluations - len(values))]
         if not new:
-            return result
+            return distribution
         for middle in new:
             evaluate(middle)
 

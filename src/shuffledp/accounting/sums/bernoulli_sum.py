@@ -53,14 +53,14 @@ class BernoulliSum:
         v: Complexes = np.expm1(z)[:, None]
         logs: Complexes = log1p(self.means * v)
         # einsum: these products are too small for threads to pay.
-        result: Complexes = np.einsum("zg,g->z", logs, self.counts)
+        log_sums: Complexes = np.einsum("zg,g->z", logs, self.counts)
         if self.powers.any():
             ratio = -v / (1.0 + self.means * v)
             term = ratio
             for order, powers in enumerate(self.powers, start=2):
                 term = term * ratio
-                result = result - np.einsum("zg,g->z", term, powers) / order
-        return result
+                log_sums = log_sums - np.einsum("zg,g->z", term, powers) / order
+        return log_sums
 
     def log_error(self, z: Complexes) -> Floats:
         """Returns a bound of the error of `log_generating`, shape as `z`; maybe inf.

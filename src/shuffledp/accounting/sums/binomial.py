@@ -57,10 +57,10 @@ def _deviance(x: Floats, mean: Floats) -> Floats:
         ratio = (x - mean) / mean
         near_deviance = mean * ((1.0 + ratio) * np.log1p(ratio) - ratio)
     # Far away the ratio may overflow, and no digits cancel.
-    result: Floats = np.where(
+    deviance: Floats = np.where(
         ratio < _FAR, near_deviance, x * (np.log(x) - np.log(mean)) + mean - x
     )
-    return result
+    return deviance
 
 
 def binomial_weight(x: Floats, trials: Floats | float, probability: float) -> Floats:
@@ -91,8 +91,8 @@ def binomial_weight(x: Floats, trials: Floats | float, probability: float) -> Fl
         x == 0, trials * math.log1p(-probability), xlogy(trials, probability)
     )
     at_end = (x == 0) | (x == trials)
-    result: Floats = np.where(inside, weight, np.where(at_end, np.exp(ends), 0.0))
-    return result
+    weights: Floats = np.where(inside, weight, np.where(at_end, np.exp(ends), 0.0))
+    return weights
 
 
 def walk_excess(steps: Floats, threshold: Floats) -> tuple[Floats, Floats]:
