@@ -113,11 +113,11 @@ def exact_sums(messages: Ints, counts: Ints) -> tuple[int, int, int]:
         messages: Whole numbers, shape (kinds,).
         counts: How often each was sent, shape (kinds,); their sum is below 2^60.
     """
-    number = int(counts.sum())
-    if not number:
+    num_messages = int(counts.sum())
+    if not num_messages:
         return 0, 0, 0
     # Digits so short that no sum of two of them, over all messages, exceeds 63 bits.
-    bits = (62 - number.bit_length()) // 2
+    bits = (62 - num_messages.bit_length()) // 2
     minimum, digits = int(messages.min()), []
     remaining = messages.astype(np.int64) - minimum
     while remaining.any():
@@ -129,8 +129,8 @@ def exact_sums(messages: Ints, counts: Ints) -> tuple[int, int, int]:
         total += int(often.sum()) << bits * i
         for j, other in enumerate(digits):
             squares += int(often @ other) << bits * (i + j)
-    squares += 2 * minimum * total + minimum * minimum * number
-    return number, total + minimum * number, squares
+    squares += 2 * minimum * total + minimum * minimum * num_messages
+    return num_messages, total + minimum * num_messages, squares
 
 
 def _power_of_two(size: int) -> int:

@@ -127,8 +127,8 @@ class FiniteChannel(ABC):
             # t >= eta gamma e^eps / (e^eps - 1); at level 0 devices draw from B alone.
             share = np.minimum(eta * gamma / -np.expm1(-levels) * (1.0 + _SAFE), 1.0)
         mixed = share[:, None, None] * (min_probabilities / gamma[:, None])[:, None, :]
-        result: Floats = (1.0 - share)[:, None, None] * table + mixed
-        return result
+        rounded_table: Floats = (1.0 - share)[:, None, None] * table + mixed
+        return rounded_table
 
     def randomize(self, values: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws one message per person, in the order of `values`.

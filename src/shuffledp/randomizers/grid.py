@@ -167,9 +167,9 @@ def check_cells(messages: Ints, num_cells: int, beyond: int) -> None:
         num_cells: How many there are across the range of values.
         beyond: How many cells they may be off the range of values.
     """
-    array = int_array(messages, "messages")
-    if array.size and not (
-        int(array.min()) >= -beyond and int(array.max()) < num_cells + beyond
+    cell_array = int_array(messages, "messages")
+    if cell_array.size and not (
+        int(cell_array.min()) >= -beyond and int(cell_array.max()) < num_cells + beyond
     ):
         raise InvalidInputError(
             f"Expected messages to be integers in [{-beyond}, {num_cells + beyond})."

@@ -178,22 +178,22 @@ class ItemsRandomizer:
             f"Expected sets as rows of {s} different items from 0 to {d - 1}{or_no_item}."
         )
         try:
-            array = self.messages.check_answers(sets)
+            set_array = self.messages.check_answers(sets)
         except InvalidInputError as error:
             raise refusal from error
-        if array.min() < minimum:
+        if set_array.min() < minimum:
             raise refusal
-        return array
+        return set_array
 
 
 def check_blanket(blanket: float) -> float:
     """Returns m as a float; raises InvalidInputError unless 0 <= m <= 1e5."""
-    number = as_number(blanket, "blanket messages")
-    if not 0.0 <= number <= 1e5:
+    blanket_mean = as_number(blanket, "blanket messages")
+    if not 0.0 <= blanket_mean <= 1e5:
         raise InvalidInputError(
-            f"Expected 0 to 100000 blanket messages per person, got {number:g}."
+            f"Expected 0 to 100000 blanket messages per person, got {blanket_mean:g}."
         )
-    return number
+    return blanket_mean
 
 
 def poisson_cap(blanket: float, probability: float, *, noise: Noise = "poisson") -> int:

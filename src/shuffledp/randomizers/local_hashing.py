@@ -272,7 +272,7 @@ def _trailing_zeros(number: int, base: int) -> int:
 
 
 def _prime_from(minimum: int) -> int:
-    number = minimum
-    while any(number % divisor == 0 for divisor in range(2, math.isqrt(number) + 1)):
-        number += 1
-    return number
+    prime = minimum
+    while any(prime % divisor == 0 for divisor in range(2, math.isqrt(prime) + 1)):
+        prime += 1
+    return prime

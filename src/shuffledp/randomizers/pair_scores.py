@@ -64,16 +64,16 @@ def pairs_attack(
 
 def power(rows: Floats, times: int) -> Floats:
     """Returns the distribution of a sum of independent draws from each row."""
-    result: Floats = np.ones((rows.shape[0], 1))
+    powers: Floats = np.ones((rows.shape[0], 1))
     for _ in range(times):
-        result = convolved(result, rows)
-    return result
+        powers = convolved(powers, rows)
+    return powers
 
 
 def convolved(rows: Floats, others: Floats) -> Floats:
     """Returns each row convolved with its counterpart."""
     width = rows.shape[1]
-    result = np.zeros((rows.shape[0], width + others.shape[1] - 1))
+    products = np.zeros((rows.shape[0], width + others.shape[1] - 1))
     for column in range(others.shape[1]):
-        result[:, column : column + width] += rows * others[:, column, None]
-    return result
+        products[:, column : column + width] += rows * others[:, column, None]
+    return products

@@ -137,8 +137,8 @@ class SparsifiedClipLaplace(ClippedNoise):
         )
         inside = np.abs(edges[:-1] + edges[1:]) < 2.0 * self._edge
         dummy = noise[:, inside].sum(axis=1, keepdims=True)
-        result: Floats = np.where(inside, 0.0, noise) + dummy * dummies
-        return result
+        probabilities: Floats = np.where(inside, 0.0, noise) + dummy * dummies
+        return probabilities
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws Clip-Laplace cells, and once more around 0 for those not kept."""

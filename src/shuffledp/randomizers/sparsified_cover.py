@@ -71,8 +71,8 @@ class TwoPieceBlanket:
         outside = left >= self.threshold
         rate = np.where(outside, self.outer, self.inner)
         logs = np.where(outside, self.step, 0.0) - rate * left
-        result: Floats = np.exp(logs) * width * _mean_decay(rate * width)
-        return result
+        masses: Floats = np.exp(logs) * width * _mean_decay(rate * width)
+        return masses
 
 
 def normalizers(rates: Floats, values: Floats) -> Floats:
@@ -125,8 +125,8 @@ def blanket_probability(rates: Floats, shape: TwoPieceBlanket) -> Floats:
         for away in ends:
             (log,) = shape.logs(np.array([away]), outside=outside)
             np.minimum(gamma, minimum * np.exp(-rates * away - log), out=gamma)
-    result: Floats = np.minimum(gamma * shape.norm * (1.0 - 1e-11), 1.0)
-    return result
+    probabilities: Floats = np.minimum(gamma * shape.norm * (1.0 - 1e-11), 1.0)
+    return probabilities
 
 
 def sparsified_cover(epsilon: float, population: Population, threshold: int) -> Cover:
