@@ -218,13 +218,16 @@ def check_holders(holders: Ints, people: Population, width: int) -> NDArray[np.i
         InvalidInputError: If these are not counts that add up to the population's.
     """
     expect_instance(people, Population)
-    array = unmasked(holders, "numbers")
-    if array.dtype.kind not in "iu" or array.shape != (people.num_levels, width):
+    holder_array = unmasked(holders, "numbers")
+    if holder_array.dtype.kind not in "iu" or holder_array.shape != (
+        people.num_levels,
+        width,
+    ):
         raise InvalidInputError(
             f"Expected whole numbers of people by level and value, of shape "
             f"({people.num_levels}, {width})."
         )
-    counts: NDArray[np.int64] = array.astype(np.int64)
+    counts: NDArray[np.int64] = holder_array.astype(np.int64)
     if np.any(counts < 0) or not np.array_equal(counts.sum(axis=1), people.counts):
         raise InvalidInputError(
             "Expected holders that add up to the people of each level."

@@ -54,10 +54,10 @@ def check_spread(spread: float | None, low: float, high: float) -> float | None:
     """Returns the spread, which cannot exceed half the range."""
     if spread is None:
         return None
-    number = as_number(spread, "spread")
-    if not 0.0 <= number <= half_range(low, high):
+    spread_value = as_number(spread, "spread")
+    if not 0.0 <= spread_value <= half_range(low, high):
         raise InvalidInputError(
             f"Expected a spread from 0 to {half_range(low, high):g}, half the range of "
-            f"the values; got {number:g}."
+            f"the values; got {spread_value:g}."
         )
-    return number
+    return spread_value
