@@ -137,8 +137,8 @@ def num_outcomes(
         return float((num_users + 1) ** distributions.randomizer.changes)
     values, kinds = table.shape[1:]
     # Data sets and histograms are multisets, as the shuffle hides the order.
-    data = math.prod(math.comb(count + values - 1, count) for count in counts)
-    return float(data * math.comb(num_users + kinds - 1, num_users))
+    num_data_sets = math.prod(math.comb(count + values - 1, count) for count in counts)
+    return float(num_data_sets * math.comb(num_users + kinds - 1, num_users))
 
 
 def exact_divergences(
@@ -178,9 +178,9 @@ def _histogram_distributions(
         itertools.combinations_with_replacement(range(values), count)
         for count in others
     ]
-    for data in itertools.product(*choices):
+    for data_set in itertools.product(*choices):
         distribution = np.ones(1)
-        users = [(level, value) for level, row in enumerate(data) for value in row]
+        users = [(level, value) for level, row in enumerate(data_set) for value in row]
         for size, (level, value) in enumerate(users):
             distribution = _add_message(
                 distribution, table[level, value], successors[size]
@@ -228,8 +228,10 @@ def _bit_count_distributions(
     ]
     # The first row of a bit's table is that of a 1.
     ones = {1: table[:, 0, 1], 0: table[:, 1, 1]}
-    for data in itertools.product(*choices):
-        others_bits = [(level, bits) for level, row in enumerate(data) for bits in row]
+    for data_set in itertools.product(*choices):
+        others_bits = [
+            (level, bits) for level, row in enumerate(data_set) for bits in row
+        ]
         counts = []
         for side in (0, 1):
             distribution = np.ones(1)

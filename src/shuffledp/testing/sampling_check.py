@@ -44,13 +44,13 @@ def check_drawn_distribution(
     if not can_draw(distributions.randomizer):
         yield ConformanceFinding(ABOUT, "it draws nothing.", None)
         return
-    result = sampling_comparisons(distributions, rng=rng)
-    if result is None:
+    outcome = sampling_comparisons(distributions, rng=rng)
+    if outcome is None:
         yield ConformanceFinding(
             ABOUT, "it sends messages that its distribution lacks.", False
         )
         return
-    comparisons, probabilities = result
+    comparisons, probabilities = outcome
     outlier = min(comparisons, key=lambda comparison: comparison.p_value)
     # The union bound over comparisons.
     if outlier.p_value * len(comparisons) < FALSE_ALARM:
