@@ -64,8 +64,8 @@ def training_guarantee_of(
         PopulationError: If the population is a single person.
         CertificationError: If no bound can be proven in double precision.
     """
-    number = as_number(delta, "delta")
-    check_either(number, None)
+    checked_delta = as_number(delta, "delta")
+    check_either(checked_delta, None)
     check_rounds(rounds)
     central, local, note = None, None, _NONE
     if protocol is not None and not protocol.uncertified:
@@ -78,4 +78,4 @@ def training_guarantee_of(
             note = f"{protocol.uncertified} {_LOCAL}"
         except CertificationError as error:
             note = f"{protocol.uncertified} {error}"
-    return TrainingGuarantee(rounds, number, central, local, note)
+    return TrainingGuarantee(rounds, checked_delta, central, local, note)
