@@ -135,10 +135,10 @@ def check_folder(
 
 def free_folder(usual: Path) -> Path:
     """Returns a missing or empty folder: the usual one, or one with a number."""
-    number, folder = 1, usual
+    suffix, folder = 1, usual
     while folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        number += 1
-        folder = usual.with_name(f"{usual.name}-{number}")
+        suffix += 1
+        folder = usual.with_name(f"{usual.name}-{suffix}")
     return folder
 
 

@@ -116,11 +116,11 @@ class Population:
         Raises:
             PopulationError: If there is no budget, or one is negative, NaN or infinite.
         """
-        array = level_array(budgets, "budgets", PopulationError)
-        if array.size == 0:
+        budget_array = level_array(budgets, "budgets", PopulationError)
+        if budget_array.size == 0:
             raise PopulationError("Expected at least one budget, got none.")
-        check_budgets(array)
-        epsilons, counts = np.unique(array, return_counts=True)
+        check_budgets(budget_array)
+        epsilons, counts = np.unique(budget_array, return_counts=True)
         return cls(epsilons, counts.astype(np.int64))
 
     @property
@@ -146,11 +146,11 @@ class Population:
         Raises:
             UnknownLevelError: If a level is not one of this population's.
         """
-        array = level_array(levels)
+        requested = level_array(levels)
         # A level above all others would be out of bounds; it fails the comparison below.
-        indices = np.searchsorted(self.epsilons, array)
+        indices = np.searchsorted(self.epsilons, requested)
         np.minimum(indices, self.num_levels - 1, out=indices)
-        if not np.array_equal(self.epsilons[indices], array):
+        if not np.array_equal(self.epsilons[indices], requested):
             raise UnknownLevelError(
                 f"Expected every privacy level to be {_few(self.epsilons)}."
             )

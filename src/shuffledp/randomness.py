@@ -203,10 +203,10 @@ class KeyedRandom(_Words):
 
 def _size(size: int) -> int:
     """Returns a number of draws; raises InvalidInputError if it is none."""
-    number = as_whole(size, "draws")
-    if not 0 <= number <= MAX_DRAWS:
-        raise InvalidInputError(f"Expected 0 to {MAX_DRAWS:,} draws, got {number}.")
-    return number
+    num_draws = as_whole(size, "draws")
+    if not 0 <= num_draws <= MAX_DRAWS:
+        raise InvalidInputError(f"Expected 0 to {MAX_DRAWS:,} draws, got {num_draws}.")
+    return num_draws
 
 
 Rng: TypeAlias = np.random.Generator | SystemRandom | KeyedRandom
@@ -296,5 +296,5 @@ def _encrypted(key: bytes, blocks: NDArray[Any]) -> NDArray[np.uint8]:
 
     # ECB as the bare permutation: the modes (counter, CBC-MAC) are made of it by callers.
     encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
-    content = encryptor.update(blocks.data.cast("B") if blocks.size else b"")
-    return np.frombuffer(bytearray(content), dtype=np.uint8).reshape(-1, _BLOCK)
+    ciphertext = encryptor.update(blocks.data.cast("B") if blocks.size else b"")
+    return np.frombuffer(bytearray(ciphertext), dtype=np.uint8).reshape(-1, _BLOCK)

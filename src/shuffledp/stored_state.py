@@ -178,9 +178,9 @@ def _is_exact(kind: "np.dtype[Any]") -> bool:
 
 
 def _array_state(value: "np.ndarray[Any, Any]") -> dict[str, Any]:
-    content = np.ascontiguousarray(value).tobytes()
+    array_bytes = np.ascontiguousarray(value).tobytes()
     return {
         "array": value.dtype.str,
         "shape": list(value.shape),
-        "sha256": hashlib.sha256(content).hexdigest(),
+        "sha256": hashlib.sha256(array_bytes).hexdigest(),
     }

@@ -34,15 +34,15 @@ def read_json_file(path: Path, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     """
     try:
         with path.open("rb") as file:
-            content = file.read(max_bytes + 1)
+            file_bytes = file.read(max_bytes + 1)
     except OSError as error:
         raise DataError(f"Could not read {path}: {error.strerror}.") from error
-    if len(content) > max_bytes:
+    if len(file_bytes) > max_bytes:
         raise DataError(
             f"Expected at most {max_bytes:,} bytes in {path.name}, got more."
         )
     # Editors of some systems begin UTF-8 with a mark that JSON does not know.
-    return read_json(content.removeprefix(codecs.BOM_UTF8), path.name)
+    return read_json(file_bytes.removeprefix(codecs.BOM_UTF8), path.name)
 
 
 def read_json(content: bytes | str, what: str) -> dict[str, Any]:
