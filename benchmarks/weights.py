@@ -67,7 +67,7 @@ SHARES = (0.001, 0.01, 0.1)
 def planned_error(search: CountsSearch, kind: str) -> float:
     """Returns the error of the library's plan, with rates alone; infinite if unproven."""
     families = noise_families(
-        honest=search.honest,
+        num_honest=search.honest,
         buckets=BUCKETS,
         most=1,
         epsilon=float(search.people.epsilons[0]),

@@ -13,6 +13,8 @@ from shuffledp.errors import InvalidInputError
 
 Coordinate = tuple[int, int, int]
 Cells = tuple[Coordinate, ...]
+# Every further question multiplies the cells, and with them the errors of a sum over
+# cells.
 MOST_COMBINED = 4
 
 
@@ -59,7 +61,7 @@ class AskedCombination:
             InvalidInputError: If they are other questions.
         """
         _check_size(of)
-        combined = [_at(questions, index) for index in of]
+        combined = [_question_at(questions, index) for index in of]
         number = combined[-1] if isinstance(combined[-1], AskedNumber) else None
         choices = combined[:-1] if number else combined
         if any(getattr(asked, "most", 0) != 1 for asked in choices) or (
@@ -69,14 +71,17 @@ class AskedCombination:
                 "Expected choices of one option, or one of them beside a number of kind "
                 "number."
             )
-        picked = tuple(
+        # An option is its position: buckets of width 1, as many as there are options.
+        choice_cells = tuple(
             (index, 1, len(asked.options))
             for index, asked in zip(of[: len(choices)], choices, strict=True)
         )
         if number is None:
-            return cls(of, (picked,))
+            return cls(of, (choice_cells,))
+        # A mean needs people who chose and stated a number: buckets of skipped digits
+        # are left out.
         levels = number.stated_levels
-        return cls(of, tuple((*picked, (of[-1], *level)) for level in levels))
+        return cls(of, tuple((*choice_cells, (of[-1], *level)) for level in levels))
 
     @property
     def text_lists(self) -> tuple[tuple[str, ...], ...]:
@@ -89,7 +94,7 @@ class AskedCombination:
         return {"of": list(self.of), "groups": groups}
 
 
-def _at(questions: Sequence[Any], index: int) -> Any:
+def _question_at(questions: Sequence[Any], index: int) -> Any:
     if not 0 <= index < len(questions):
         raise InvalidInputError("Expected questions of the form to be combined.")
     return questions[index]

@@ -71,24 +71,26 @@ class AskedNumber:
         if not isinstance(self.unit, str):
             raise InvalidInputError(f"Expected a unit as text, got {self.unit!r:.40}.")
         for name in ("low", "high"):
-            object.__setattr__(self, name, _number(getattr(self, name)))
+            object.__setattr__(self, name, _checked_number(getattr(self, name)))
         half_range(self.low, self.high)
         if type(self.skippable) is not bool:
             raise InvalidInputError("Expected skippable as true or false.")
         if (self.edges is None) is (self.steps is None):
             raise InvalidInputError("Expected either edges or steps of a number.")
-        allowed = self._levels_of_edges() if self.steps is None else self._digits()
-        if _levels(self.levels) not in allowed:
+        allowed_levels = (
+            self._levels_of_edges() if self.steps is None else self._digits()
+        )
+        if _level_pairs(self.levels) not in allowed_levels:
             raise InvalidInputError(
                 "Expected levels of intervals in intervals, or of binary digits."
             )
-        object.__setattr__(self, "levels", _levels(self.levels))
+        object.__setattr__(self, "levels", _level_pairs(self.levels))
 
     def _levels_of_edges(self) -> tuple[Levels, ...]:
         edges = self.edges
         if isinstance(edges, str) or not isinstance(edges, Sequence):
             raise InvalidInputError("Expected edges as a list of numbers.")
-        numbers = tuple(_number(edge) for edge in edges)
+        numbers = tuple(_checked_number(edge) for edge in edges)
         if not 3 <= len(numbers) <= MOST_BINS + 1:
             raise InvalidInputError(
                 f"Expected 3 to {MOST_BINS + 1:,} edges, got {len(numbers):,}."
@@ -100,7 +102,7 @@ class AskedNumber:
                 "Expected edges from the lowest number to the highest."
             )
         object.__setattr__(self, "edges", numbers)
-        levels, bins = _levels(self.levels), len(numbers) - 1 + self.skippable
+        levels, bins = _level_pairs(self.levels), len(numbers) - 1 + self.skippable
         fan_out = levels[-2][0] if len(levels) > 1 else bins
         return (interval_levels(bins, fan_out),) if fan_out >= 2 else ()
 
@@ -227,7 +229,7 @@ def digit_levels(digits: int, *, skippable: bool = False) -> Levels:
     return tuple((2**digit, 2 + skippable) for digit in reversed(range(digits)))
 
 
-def _number(value: object) -> float:
+def _checked_number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInputError(f"Expected a number, got {value!r:.40}.")
     # Written this way round, it refuses NaN, too.
@@ -238,7 +240,7 @@ def _number(value: object) -> float:
     return float(value) + 0.0  # Minus zero has another text than zero.
 
 
-def _levels(value: object) -> Levels:
+def _level_pairs(value: object) -> Levels:
     """Returns levels as tuples; raises InvalidInputError if they are no lists of pairs."""
     if isinstance(value, str) or not isinstance(value, Sequence) or not value:
         raise InvalidInputError("Expected levels as a list of pairs.")

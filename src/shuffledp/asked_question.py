@@ -123,7 +123,7 @@ def asked_questions(value: object) -> tuple[FormQuestion, ...] | None:
         return _from_file(value)
     if not isinstance(value, Sequence) or isinstance(value, str) or not value:
         return None
-    return tuple(_question(entry) for entry in value)
+    return tuple(_form_question(entry) for entry in value)
 
 
 def described(questions: Sequence[FormQuestion]) -> Iterator[tuple[str, str]]:
@@ -152,7 +152,7 @@ def described(questions: Sequence[FormQuestion]) -> Iterator[tuple[str, str]]:
             yield "counted together", " & ".join(texts)
 
 
-def _question(entry: object) -> FormQuestion:
+def _form_question(entry: object) -> FormQuestion:
     if isinstance(entry, FormQuestion):
         return entry
     if isinstance(entry, Mapping):
@@ -204,24 +204,28 @@ _Questions: TypeAlias = Mapping[str, FormQuestion | None]
 
 
 def _choice(terms: dict[str, Any], *_: object) -> FormQuestion:
-    return AskedQuestion(**_only({"most": 1, **terms}, {"text", "options", "most"}))
+    return AskedQuestion(
+        **_only_terms({"most": 1, **terms}, {"text", "options", "most"})
+    )
 
 
-def _number(terms: dict[str, Any], *_: object) -> FormQuestion:
+def _number_question(terms: dict[str, Any], *_: object) -> FormQuestion:
     names = {"text", "low", "high"}
-    return AskedNumber.in_digits(**_only(terms, names, {"unit", "digits", "skippable"}))
+    return AskedNumber.in_digits(
+        **_only_terms(terms, names, {"unit", "digits", "skippable"})
+    )
 
 
 def _distribution(terms: dict[str, Any], *_: object) -> FormQuestion:
     names = {"text", "edges"}
     optional = {"unit", "fan_out", "skippable"}
-    return AskedNumber.in_intervals(**_only(terms, names, optional))
+    return AskedNumber.in_intervals(**_only_terms(terms, names, optional))
 
 
-def _table(
+def _table_question(
     terms: dict[str, Any], names: Sequence[str], questions: _Questions
 ) -> FormQuestion:
-    attributes = _only(terms, {"text", "attributes"})["attributes"]
+    attributes = _only_terms(terms, {"text", "attributes"})["attributes"]
     if not isinstance(attributes, list) or not 2 <= len(attributes) <= MOST_COMBINED:
         raise InvalidInputError(
             f"Expected attributes as the names of 2 to {MOST_COMBINED} questions."
@@ -232,7 +236,7 @@ def _table(
 def _group_mean(
     terms: dict[str, Any], names: Sequence[str], questions: _Questions
 ) -> FormQuestion:
-    terms = _only(terms, {"text", "people", "number"})
+    terms = _only_terms(terms, {"text", "people", "number"})
     return _combined([terms["people"], terms["number"]], names, questions)
 
 
@@ -247,14 +251,14 @@ def _combined(
     return AskedCombination.among(list(questions.values()), *indices)
 
 
-def _only(
+def _only_terms(
     terms: dict[str, Any], needed: set[str], optional: set[str] | None = None
 ) -> dict[str, Any]:
     """Returns the terms; raises InvalidInputError if they are others."""
-    allowed = needed | (optional or set())
-    if not needed <= set(terms) <= allowed:
+    allowed_names = needed | (optional or set())
+    if not needed <= set(terms) <= allowed_names:
         raise InvalidInputError(
-            f"Expected questions of {', '.join(sorted(allowed))}, got "
+            f"Expected questions of {', '.join(sorted(allowed_names))}, got "
             f"{', '.join(sorted(terms))}."
         )
     return terms
@@ -263,9 +267,9 @@ def _only(
 _KINDS: dict[str, Callable[[dict[str, Any], Sequence[str], _Questions], FormQuestion]]
 _KINDS = {
     "choice": _choice,
-    "number": _number,
+    "number": _number_question,
     "distribution": _distribution,
-    "table": _table,
+    "table": _table_question,
     "group-mean": _group_mean,
 }
 _COMBINING = frozenset({"table", "group-mean"})

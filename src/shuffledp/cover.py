@@ -116,10 +116,10 @@ def mirrored(cover: Cover) -> MirroredCover | None:
     """Returns the cover in the form that can be summed exactly, or None."""
     if cover.cells is not None or cover.uncovered is not None or cover.masses.size != 3:
         return None
-    gap, against, none = cover.differences.tolist()
+    gap, against, neither = cover.differences.tolist()
     right, left, _ = cover.masses.tolist()
     # Exact equality: the exact sum is only valid if the two kinds are truly symmetric.
-    if against != -gap or none != 0.0 or left != right or gap <= 0.0:
+    if against != -gap or neither != 0.0 or left != right or gap <= 0.0:
         return None
     low, _, neutral = cover.bases.tolist()
     # `right` is the mass of one of the two equally likely kinds.

@@ -34,11 +34,11 @@ def decimals(errors: Iterable[float]) -> int:
     >>> decimals([0.01234, 0.5]), decimals([0.0999999]), decimals([123456.0])
     (4, 3, -3)
     """
-    smallest = min((error for error in errors if error > 0.0), default=0.0)
-    if smallest == 0.0:
+    smallest_error = min((error for error in errors if error > 0.0), default=0.0)
+    if smallest_error == 0.0:
         return 6
     # The exponent of the rounded number: 0.0999999 becomes 1.00e-01.
-    return 2 - int(f"{smallest:.2e}".partition("e")[2])
+    return 2 - int(f"{smallest_error:.2e}".partition("e")[2])
 
 
 def rounded(number: float, digits: int) -> str:

@@ -83,13 +83,13 @@ def check_new(paths: Iterable[Path | None], *, force: bool) -> None:
     Raises:
         DataError: If a file exists or cannot be written, or a path is given twice.
     """
-    wanted = set[Path]()
+    wanted_paths = set[Path]()
     for path in paths:
         if path is None:
             continue
-        if path.resolve() in wanted:
+        if path.resolve() in wanted_paths:
             raise DataError(f"Expected a file of its own for each, got {path} twice.")
-        wanted.add(path.resolve())
+        wanted_paths.add(path.resolve())
         check_target(path)
         _check_not_replaced(path, force=force)
         _check_writable(path.parent)
@@ -135,10 +135,10 @@ def check_folder(
 
 def free_folder(usual: Path) -> Path:
     """Returns a missing or empty folder: the usual one, or one with a number."""
-    number, folder = 1, usual
+    suffix, folder = 1, usual
     while folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        number += 1
-        folder = usual.with_name(f"{usual.name}-{number}")
+        suffix += 1
+        folder = usual.with_name(f"{usual.name}-{suffix}")
     return folder
 
 

@@ -109,7 +109,7 @@ class Identity:
 
     def __str__(self) -> str:
         record = self.record
-        parts = _parts(record["parameters"])
+        parts = _parameter_texts(record["parameters"])
         within = f" ({', '.join(parts)})" if parts else ""
         return (
             f"{record['statistic']} by {record['mechanism']}{within}, {record['mode']}"
@@ -195,16 +195,20 @@ def check_mode(mode: object) -> None:
         )
 
 
-def _parts(parameters: dict[str, Any]) -> list[str]:
+def _parameter_texts(parameters: dict[str, Any]) -> list[str]:
     """Returns every parameter as "name value"; nested ones only if they differ."""
     parts: list[str] = []
     for name, value in parameters.items():
-        new = _parts(value) if isinstance(value, dict) else [f"{name} {_plain(value)}"]
+        new = (
+            _parameter_texts(value)
+            if isinstance(value, dict)
+            else [f"{name} {_plain_parameter(value)}"]
+        )
         parts += [part for part in new if part not in parts]
     return parts
 
 
-def _plain(value: object) -> str:
+def _plain_parameter(value: object) -> str:
     if isinstance(value, float):
         # All digits: two protocols that differ in the last one are not the same.
         return repr(value).removesuffix(".0")
@@ -212,6 +216,6 @@ def _plain(value: object) -> str:
         # A protocol that is part of another.
         return str(Identity.from_record(value))
     if isinstance(value, list):
-        entries = ", ".join(_plain(entry) for entry in value[:3])
+        entries = ", ".join(_plain_parameter(entry) for entry in value[:3])
         return f"[{entries}{', ...' if len(value) > 3 else ''}]"
     return str(value)

@@ -67,8 +67,8 @@ and 'bus'.
     """
     texts = tuple(check_label(label, f"each of the {what}") for label in labels)
     # Equal texts are left to the caller, who says how many there may be.
-    if alike := near_duplicates(dict.fromkeys(texts)):
-        first, second, *_ = alike[0]
+    if similar_labels := near_duplicates(dict.fromkeys(texts)):
+        first, second, *_ = similar_labels[0]
         raise InvalidInputError(
             f"Expected {what} that do not look alike, got {first[:_LONGEST]!a} and "
             f"{second[:_LONGEST]!a}."

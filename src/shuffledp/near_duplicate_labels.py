@@ -86,7 +86,7 @@ def near_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
     Returns:
         Groups of two names or more, each sorted, in the order of their first names.
     """
-    listed = list(names)
+    name_list = list(names)
     parents: dict[str, str] = {}
 
     def root(key: str) -> str:
@@ -96,10 +96,10 @@ def near_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
         return key
 
     # Two names are alike if they have a key in common, or each with a third name.
-    for name in listed:
+    for name in name_list:
         parents[root(_look(name))] = root(_folded(name))
     groups: dict[str, list[str]] = {}
-    for name in listed:
+    for name in name_list:
         groups.setdefault(root(_folded(name)), []).append(name)
     return sorted(tuple(sorted(group)) for group in groups.values() if len(group) > 1)
 
@@ -114,8 +114,8 @@ def is_ignorable(letter: str) -> bool:
     """
     if letter.isascii():
         return False
-    listed = any(first <= letter <= last for first, last in _IGNORABLE)
-    return listed or unicodedata.category(letter) == "Cf"
+    is_listed = any(first <= letter <= last for first, last in _IGNORABLE)
+    return is_listed or unicodedata.category(letter) == "Cf"
 
 
 def spelling_warnings(names: Iterable[str], subject: str) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ def spelling_warnings(names: Iterable[str], subject: str) -> tuple[str, ...]:
 
 
 def _folded(name: str) -> str:
-    """Returns what names of one spelling have in common, whatever their case."""
+    """Returns a key that names of one spelling share, whatever their case."""
     text = "".join(letter for letter in name if not is_ignorable(letter))
     # Folding may undo a normal form, and a form may need folding: twice is enough.
     for _ in range(2):
@@ -150,7 +150,7 @@ def _folded(name: str) -> str:
 
 
 def _look(name: str) -> str:
-    """Returns what names have in common that look alike."""
+    """Returns a key that names share which look alike."""
     if name.isascii():
         return _folded(name)
     # Before case is folded: capitals of other scripts look like other letters than small

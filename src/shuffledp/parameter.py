@@ -126,13 +126,13 @@ class Parameter:
         return value.to_dict() if isinstance(value, FormQuestion) else value
 
 
-def _whole(value: object) -> int | None:
+def _as_whole_number(value: object) -> int | None:
     # True is an Integral, too.
     plain = isinstance(value, Integral) and not isinstance(value, bool)
     return int(value) if plain else None  # type: ignore[call-overload]
 
 
-def _number(value: object) -> float | None:
+def _as_number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
     try:
@@ -141,11 +141,11 @@ def _number(value: object) -> float | None:
         return None
 
 
-def _text(value: object) -> str | None:
+def _as_text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _texts(value: object) -> tuple[str, ...] | None:
+def _as_texts(value: object) -> tuple[str, ...] | None:
     if not isinstance(value, Sequence) or isinstance(value, str):
         return None
     texts = all(isinstance(text, str) for text in value)
@@ -167,11 +167,11 @@ def _described(value: object) -> object:
     return value if isinstance(value, Mapping | Sequence) else None
 
 
-def _names(value: object) -> int | str | tuple[str, ...] | None:
+def _as_names(value: object) -> int | str | tuple[str, ...] | None:
     # As on a command line; `category_names` tells numbers from names.
     if isinstance(value, str):
         return value
-    count = _whole(value)
+    count = _as_whole_number(value)
     return _any_texts(value) if count is None else count
 
 
@@ -195,14 +195,14 @@ _EXPECTED: dict[Kind, str] = {
     "described questions": "the path of a TOML file, a mapping, or a list of questions",
 }
 _CONVERTERS: dict[Kind, Any] = {
-    "whole number": _whole,
-    "number": _number,
-    "text": _text,
-    "texts": _texts,
+    "whole number": _as_whole_number,
+    "number": _as_number,
+    "text": _as_text,
+    "texts": _as_texts,
     "flag": _flag,
     "file": _path_or_texts,
-    "names": _names,
-    "mechanism": _text,
+    "names": _as_names,
+    "mechanism": _as_text,
     "questions": asked_questions,
     "described questions": _described,
 }

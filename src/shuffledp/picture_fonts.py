@@ -41,9 +41,9 @@ def _set_families(figure: "Figure") -> None:
     # Labels of axes have no text until they are drawn.
     figure.draw_without_rendering()
     artists = figure.findobj(text)
-    needed = {ord(letter) for artist in artists for letter in artist.get_text()}
+    needed_letters = {ord(letter) for artist in artists for letter in artist.get_text()}
     usual = manager.findfont(manager.FontProperties())
-    missing = needed - _characters_of(usual) - {ord("\n")}
+    missing = needed_letters - _characters_of(usual) - {ord("\n")}
     if not missing:
         return
     fonts = defaultdict[str, set[int]](set)
@@ -59,11 +59,11 @@ def _families_with(missing: set[int], fonts: Mapping[str, set[int]]) -> list[str
     """Returns few families that together have as many of the characters as all have."""
     families = list[str]()
     while True:
-        best = max(sorted(fonts), key=lambda name: len(fonts[name] & missing))
-        if not fonts[best] & missing:
+        best_font = max(sorted(fonts), key=lambda name: len(fonts[name] & missing))
+        if not fonts[best_font] & missing:
             return families
-        families.append(best)
-        missing = missing - fonts[best]
+        families.append(best_font)
+        missing = missing - fonts[best_font]
 
 
 def _characters_of(path: str) -> set[int]:

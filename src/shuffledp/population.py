@@ -11,7 +11,9 @@ from shuffledp.arrays import first_other, level_array
 from shuffledp.errors import PopulationError, UnknownLevelError
 from shuffledp.types import Floats, Ints
 
+# Its exponential is finite: doubles end at e^709.
 MAX_BUDGET = 700.0
+# More than there are people; doubles hold sums of counts exactly, up to 2^53.
 MAX_USERS = 1e10
 EXPECTED_BUDGETS = (
     "Expected every privacy budget to be a number from 0 (reveals nothing) to "
@@ -87,10 +89,12 @@ class Population:
                 raise PopulationError(
                     f"Expected every level as an int or float, got {level!r:.40}."
                 )
-            whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
+            is_whole = isinstance(count, int | np.integer) and not isinstance(
+                count, bool
+            )
             # Larger counts would overflow the conversion below. 0 passes:
             # `__post_init__` has a clearer error for it.
-            if not whole or not 0 <= count <= MAX_USERS:
+            if not is_whole or not 0 <= count <= MAX_USERS:
                 raise PopulationError(
                     f"Expected whole numbers of people up to {MAX_USERS:g}, got {count!r}."
                 )
@@ -117,11 +121,11 @@ class Population:
         Raises:
             PopulationError: If there is no budget, or one is negative, NaN or infinite.
         """
-        array = level_array(budgets, "budgets", PopulationError)
-        if array.size == 0:
+        budget_array = level_array(budgets, "budgets", PopulationError)
+        if budget_array.size == 0:
             raise PopulationError("Expected at least one budget, got none.")
-        check_budgets(array)
-        epsilons, counts = np.unique(array, return_counts=True)
+        check_budgets(budget_array)
+        epsilons, counts = np.unique(budget_array, return_counts=True)
         return cls(epsilons, counts.astype(np.int64))
 
     @property
@@ -147,11 +151,11 @@ class Population:
         Raises:
             UnknownLevelError: If a level is not one of this population's.
         """
-        array = level_array(levels)
+        requested = level_array(levels)
         # A level above all others would be out of bounds; it fails the comparison below.
-        indices = np.searchsorted(self.epsilons, array)
+        indices = np.searchsorted(self.epsilons, requested)
         np.minimum(indices, self.num_levels - 1, out=indices)
-        if not np.array_equal(self.epsilons[indices], array):
+        if not np.array_equal(self.epsilons[indices], requested):
             raise UnknownLevelError(
                 f"Expected every privacy level to be {_few(self.epsilons)}."
             )

@@ -158,14 +158,14 @@ class KeyedRandom(_Words):
             people: Their indices in increasing order, or a slice; a repeated index
                 stands for the next draws of this person.
         """
-        chosen: slice | Ints = (
+        chosen_people: slice | Ints = (
             people
             if isinstance(people, slice)
             else int_array(people, "indices of people")
         )
-        some = copy(self)
-        some._people = self._people[chosen]
-        return some
+        part_random = copy(self)
+        part_random._people = self._people[chosen_people]
+        return part_random
 
     def permutation(self, x: int) -> NDArray[np.int64]:
         """Raises InvalidInputError, as a permutation belongs to no single stream."""
@@ -203,10 +203,10 @@ class KeyedRandom(_Words):
 
 def _size(size: int) -> int:
     """Returns a number of draws; raises InvalidInputError if it is none."""
-    number = as_whole(size, "draws")
-    if not 0 <= number <= MAX_DRAWS:
-        raise InvalidInputError(f"Expected 0 to {MAX_DRAWS:,} draws, got {number}.")
-    return number
+    num_draws = as_whole(size, "draws")
+    if not 0 <= num_draws <= MAX_DRAWS:
+        raise InvalidInputError(f"Expected 0 to {MAX_DRAWS:,} draws, got {num_draws}.")
+    return num_draws
 
 
 Rng: TypeAlias = np.random.Generator | SystemRandom | KeyedRandom
@@ -247,19 +247,19 @@ def bernoulli_draws(probabilities: Floats, *, rng: Rng) -> NDArray[np.bool_]:
     undecided, remaining = None, flat
     while remaining.size:
         scaled = remaining * 2.0**53
-        whole = np.floor(scaled)
+        first_digits = np.floor(scaled)
         if undecided is None:
             drawn = rng.random(remaining.size) * 2.0**53
-            hits = drawn < whole
+            hits = drawn < first_digits
         else:
             # The user of each undecided draw: a row each, equally many draws in a row.
-            own = stream_of(rng, undecided // max(1, flat.size // people))
-            drawn = own.random(remaining.size) * 2.0**53
-            hits[undecided] = drawn < whole
+            stream = stream_of(rng, undecided // max(1, flat.size // people))
+            drawn = stream.random(remaining.size) * 2.0**53
+            hits[undecided] = drawn < first_digits
         # The next 53 bits decide between equals, if the probability has any left.
-        equal = np.flatnonzero((drawn == whole) & (scaled > whole))
+        equal = np.flatnonzero((drawn == first_digits) & (scaled > first_digits))
         undecided = equal if undecided is None else undecided[equal]
-        remaining = scaled[equal] - whole[equal]
+        remaining = scaled[equal] - first_digits[equal]
     return hits.reshape(probabilities.shape)
 
 
@@ -296,5 +296,5 @@ def _encrypted(key: bytes, blocks: NDArray[Any]) -> NDArray[np.uint8]:
 
     # ECB as the bare permutation: the modes (counter, CBC-MAC) are made of it by callers.
     encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
-    content = encryptor.update(blocks.data.cast("B") if blocks.size else b"")
-    return np.frombuffer(bytearray(content), dtype=np.uint8).reshape(-1, _BLOCK)
+    ciphertext = encryptor.update(blocks.data.cast("B") if blocks.size else b"")
+    return np.frombuffer(bytearray(ciphertext), dtype=np.uint8).reshape(-1, _BLOCK)

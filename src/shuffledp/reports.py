@@ -56,7 +56,7 @@ class Reports:
     cohorts: Ints | None = None
 
     def __post_init__(self) -> None:
-        _check(self)
+        _check_reports(self)
 
     @property
     def num_users(self) -> int:
@@ -102,7 +102,8 @@ class ShuffledReports:
     senders: int | None = None
 
     def __post_init__(self) -> None:
-        _check(self)
+        _check_reports(self)
+        # Loose messages do not tell how many people sent them, and all others do.
         if (self.senders is None) == (self.arrangement in _LOOSE):
             raise InvalidInputError(
                 "Expected the number of senders of loose messages, and of no others."
@@ -124,13 +125,13 @@ def _linked(reports: Reports | ShuffledReports) -> bool:
     return bool(reports.identity.record["mode"] == "stratified")
 
 
-def _check(reports: Reports | ShuffledReports) -> None:
+def _check_reports(reports: Reports | ShuffledReports) -> None:
     if not isinstance(reports.identity, Identity):
         raise InvalidInputError("Expected the identity of the protocol that made them.")
     if reports.arrangement not in get_args(Arrangement):
-        known = ", ".join(map(repr, get_args(Arrangement)))
+        known_arrangements = ", ".join(map(repr, get_args(Arrangement)))
         raise InvalidInputError(
-            f"Expected arrangement {known}, got {reports.arrangement!r}."
+            f"Expected arrangement {known_arrangements}, got {reports.arrangement!r}."
         )
     _check_messages(reports.messages)
     num_users = len(reports.messages)

@@ -52,10 +52,10 @@ def stored_state(thing: Any) -> dict[str, Any]:
     Raises:
         IdentityError: If a stored value cannot be serialized without loss.
     """
-    return _state(thing, 0)
+    return _state_of(thing, 0)
 
 
-def _state(thing: Any, depth: int) -> dict[str, Any]:
+def _state_of(thing: Any, depth: int) -> dict[str, Any]:
     kind = type(thing)
     for base in kind.__mro__[:-1]:
         # A subclass of dict or list has contents besides its attributes.
@@ -74,12 +74,12 @@ def _attributes(thing: Any) -> dict[str, Any]:
     """Returns all stored attributes by their names; those of the object come first."""
     kind = type(thing)
     try:
-        own = dict(object.__getattribute__(thing, "__dict__"))
+        own_attributes = dict(object.__getattribute__(thing, "__dict__"))
     except AttributeError:
-        own = {}
+        own_attributes = {}
     for name in _slots(kind):
         try:
-            own[name] = object.__getattribute__(thing, name)
+            own_attributes[name] = object.__getattribute__(thing, name)
         except AttributeError:
             continue  # The slot is empty.
     shared: dict[str, Any] = {}
@@ -88,10 +88,10 @@ def _attributes(thing: Any) -> dict[str, Any]:
     for name, value in shared.items():
         if isinstance(value, cached_property):
             # Computed now, so that the state is the same before and after its first use.
-            own[name] = getattr(thing, name)
-        elif name not in own and not _is_code(name, value):
-            own[name] = value
-    return own
+            own_attributes[name] = getattr(thing, name)
+        elif name not in own_attributes and not _is_code(name, value):
+            own_attributes[name] = value
+    return own_attributes
 
 
 def _is_code(name: str, value: object) -> bool:
@@ -119,13 +119,13 @@ def _written(value: Any, name: str, depth: int) -> Any:
     if kind in (bool, int, str) or value is None:
         return value
     if kind in (float, complex):
-        return _number(value)
+        return _number_state(value)
     if isinstance(value, np.generic) and _is_exact(value.dtype):
-        return _number(value.item())
+        return _number_state(value.item())
     if kind is bytes:
         return {"bytes": hashlib.sha256(value).hexdigest()}
     if kind is np.ndarray and (_is_exact(value.dtype) or value.dtype.kind in "SU"):
-        return _array(value)
+        return _array_state(value)
     if depth < _MAX_DEPTH:
         if isinstance(value, Enum):
             written = _written(value.value, name, depth + 1)
@@ -157,14 +157,14 @@ def _nested(value: Any, depth: int) -> dict[str, Any]:
     """Returns the state of a mechanism or a record inside another."""
     if is_ours(type(value)) and _is_mechanism(value):
         return {"mechanism": value.mechanism, "parameters": dict(value.parameters)}
-    return {"state": _state(value, depth)}
+    return {"state": _state_of(value, depth)}
 
 
 def _is_mechanism(value: Any) -> bool:
     return hasattr(value, "mechanism") and hasattr(value, "parameters")
 
 
-def _number(value: complex) -> complex | dict[str, str]:
+def _number_state(value: complex) -> complex | dict[str, str]:
     # JSON has no NaN, no infinity and no complex numbers.
     plain = not isinstance(value, complex) and abs(value) < math.inf
     return value if plain else {"number": repr(value)}
@@ -173,14 +173,14 @@ def _number(value: complex) -> complex | dict[str, str]:
 def _is_exact(kind: "np.dtype[Any]") -> bool:
     """Returns whether the bytes of this type determine its value, and the reverse."""
     # Longer floats are padded with bytes that mean nothing.
-    longest = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}
-    return kind.itemsize <= longest.get(kind.kind, 0)
+    widest_types = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}
+    return kind.itemsize <= widest_types.get(kind.kind, 0)
 
 
-def _array(value: "np.ndarray[Any, Any]") -> dict[str, Any]:
-    content = np.ascontiguousarray(value).tobytes()
+def _array_state(value: "np.ndarray[Any, Any]") -> dict[str, Any]:
+    array_bytes = np.ascontiguousarray(value).tobytes()
     return {
         "array": value.dtype.str,
         "shape": list(value.shape),
-        "sha256": hashlib.sha256(content).hexdigest(),
+        "sha256": hashlib.sha256(array_bytes).hexdigest(),
     }

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from shuffledp.errors import DataError
 
 MAX_BYTES = 50_000_000
+# No format of the library nests nearly as deep, and recursion over values stays safe.
 MAX_DEPTH = 64
 
 # Characters of a file that an error repeats.
@@ -33,15 +34,15 @@ def read_json_file(path: Path, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     """
     try:
         with path.open("rb") as file:
-            content = file.read(max_bytes + 1)
+            file_bytes = file.read(max_bytes + 1)
     except OSError as error:
         raise DataError(f"Could not read {path}: {error.strerror}.") from error
-    if len(content) > max_bytes:
+    if len(file_bytes) > max_bytes:
         raise DataError(
             f"Expected at most {max_bytes:,} bytes in {path.name}, got more."
         )
     # Editors of some systems begin UTF-8 with a mark that JSON does not know.
-    return read_json(content.removeprefix(codecs.BOM_UTF8), path.name)
+    return read_json(file_bytes.removeprefix(codecs.BOM_UTF8), path.name)
 
 
 def read_json(content: bytes | str, what: str) -> dict[str, Any]:
@@ -66,7 +67,7 @@ def read_json(content: bytes | str, what: str) -> dict[str, Any]:
             text,
             object_pairs_hook=_once,
             parse_constant=_not_finite,
-            parse_float=_finite,
+            parse_float=_finite_number,
         )
         # A lone surrogate can only come from an escape; encoding raises a ValueError then.
         if "\\u" in text:
@@ -96,7 +97,7 @@ def _not_finite(name: str) -> NoReturn:
     raise DataError(f"Expected finite numbers, got {name[:_LONGEST]}.")
 
 
-def _finite(text: str) -> float:
+def _finite_number(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         _not_finite(text)

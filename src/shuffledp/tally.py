@@ -126,7 +126,7 @@ class Tally:
             self.identity,
             levels,
             first.people + second.people,
-            _sum(first.counts, second.counts),
+            _exact_sum(first.counts, second.counts),
         )
 
     def __radd__(self, other: object) -> "Tally":
@@ -185,7 +185,7 @@ class Tally:
         try:
             return cls(
                 Identity.from_record(record["protocol"]),
-                _levels(record["levels"]),
+                _levels_as_array(record["levels"]),
                 _integer_array(record["people"]).astype(np.int64),
                 _integer_array(record["counts"]),
             )
@@ -224,7 +224,7 @@ class Tally:
             raise DataError("Expected the bytes of a tally.") from error
 
 
-def _sum(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+def _exact_sum(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
     """Returns the sum, in numbers of any size where 64 bits might not hold it."""
     # Two numbers below 2^61 add up within 64 bits. In Python's integers, as the absolute
     # value of the smallest 64-bit integer does not fit 64 bits.
@@ -256,7 +256,7 @@ def _are_integers(numbers: NDArray[Any]) -> bool:
     return all(type(number) is int for number in numbers.ravel())
 
 
-def _levels(values: object) -> Floats:
+def _levels_as_array(values: object) -> Floats:
     """Returns a list of budgets as an array."""
     # NumPy would also convert texts and truth values.
     if not isinstance(values, list) or {type(value) for value in values} - {int, float}:

@@ -44,16 +44,16 @@ def as_text(*views: TextTable) -> str:
       a       9%
       b      91%
     """
-    return "\n\n".join("\n".join(_lines(view)) for view in views)
+    return "\n\n".join("\n".join(_view_lines(view)) for view in views)
 
 
 def as_html(*views: TextTable) -> str:
     """Returns views as HTML without colors of its own."""
-    return "\n".join(_table(view) for view in views)
+    return "\n".join(_html_table(view) for view in views)
 
 
-def _lines(view: TextTable) -> list[str]:
-    rows, left = _shown(view)
+def _view_lines(view: TextTable) -> list[str]:
+    rows, left_out_line = _shown_rows(view)
     widths = _widths([view.headings, *rows])
     headings = [view.headings]
     if sum(widths) + _GAP * len(widths) > WIDTH:
@@ -62,17 +62,17 @@ def _lines(view: TextTable) -> list[str]:
         widths = _widths([*headings, *rows])
     return [
         *textwrap.wrap(view.title, WIDTH),
-        *(_line(row, widths) for row in (*headings, *rows)),
-        *([f"  {left}"] if left else []),
+        *(_row_line(row, widths) for row in (*headings, *rows)),
+        *([f"  {left_out_line}"] if left_out_line else []),
         *_wrapped([*view.cautions, *view.notes]),
     ]
 
 
 def _widths(table: Sequence[tuple[str, ...]]) -> list[int]:
-    return [max(map(_columns, column)) for column in zip(*table, strict=True)]
+    return [max(map(_text_width, column)) for column in zip(*table, strict=True)]
 
 
-def _columns(text: str) -> int:
+def _text_width(text: str) -> int:
     """Returns how many columns of a terminal a text fills."""
     # East Asian letters and most emoji fill two; marks on a letter fill none.
     return sum(
@@ -96,12 +96,12 @@ def _narrow_headings(
     return list(zip(*padded, strict=True))
 
 
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+def _row_line(row: Sequence[str], widths: Sequence[int]) -> str:
     (label, label_width), *others = zip(row, widths, strict=True)
     # Not `ljust`, which counts letters: some are two columns wide, or none.
     cells = [
-        label + " " * (label_width - _columns(label)),
-        *(" " * (width - _columns(text)) + text for text, width in others),
+        label + " " * (label_width - _text_width(label)),
+        *(" " * (width - _text_width(text)) + text for text, width in others),
     ]
     gap = " " * _GAP
     return f"{gap}{gap.join(cells)}".rstrip()
@@ -111,12 +111,12 @@ def _wrapped(sentences: Sequence[str]) -> list[str]:
     return [line for text in sentences for line in textwrap.wrap(text, WIDTH)]
 
 
-def _table(view: TextTable) -> str:
-    rows, left = _shown(view)
+def _html_table(view: TextTable) -> str:
+    rows, left_out_line = _shown_rows(view)
     heads = "".join(f'<th scope="col">{escape(text)}</th>' for text in view.headings)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     paragraphs = [f"<strong>{escape(text)}</strong>" for text in view.cautions]
-    paragraphs += [escape(text) for text in filter(None, (left, *view.notes))]
+    paragraphs += [escape(text) for text in filter(None, (left_out_line, *view.notes))]
     return (
         f'<table><caption style="text-align: left; white-space: normal">'
         f"{escape(view.title)}</caption><thead><tr>{heads}</tr></thead>"
@@ -129,8 +129,8 @@ def _cell(text: str) -> str:
     return f"<td>{escape(text)}</td>"
 
 
-def _shown(view: TextTable) -> tuple[tuple[tuple[str, ...], ...], str]:
+def _shown_rows(view: TextTable) -> tuple[tuple[tuple[str, ...], ...], str]:
     """Returns the rows that fit, and how many do not."""
     rows = view.rows[:_MOST_ROWS]
-    more = len(view.rows) - len(rows)
-    return rows, f"... and {more:,} more: see to_frame()." if more else ""
+    num_more = len(view.rows) - len(rows)
+    return rows, f"... and {num_more:,} more: see to_frame()." if num_more else ""

@@ -15,7 +15,7 @@ from shuffledp.federated.local_composition import local_delta_of, local_epsilon_
 from shuffledp.federated.local_guarantee import local_guarantee, local_part
 from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.sparsified_vectors import TopVectors
-from shuffledp.federated.training_promise import promise_of
+from shuffledp.federated.training_guarantee import training_guarantee_of
 
 FEW = sdp.Population.from_counts({0.1: 300, 1.0: 700})
 PLDP = TrainingRound(LaplaceVectors(0.1), 40, shuffled=False)
@@ -189,7 +189,7 @@ def test_it_is_never_called_central() -> None:
 def test_settings_out_of_range(changes: dict[str, object], match: str) -> None:
     settings: dict[str, object] = {"people": FEW, "delta": 1e-5} | changes
 
-    for promise in (local_guarantee, promise_of):
+    for promise in (local_guarantee, training_guarantee_of):
         terms = {"rounds": 1} | settings
         with pytest.raises(InvalidInputError, match=match):
             promise(PLDP, terms.pop("people"), **terms)  # type: ignore[arg-type]
@@ -202,7 +202,7 @@ def test_promises_are_central_where_that_is_proven_and_local_otherwise() -> None
     coupled = TrainingRound(TopVectors(0.1, 0.2), 40)
 
     proven, why_not_central, none = (
-        promise_of(protocol, FEW, delta=1e-5, rounds=2)
+        training_guarantee_of(protocol, FEW, delta=1e-5, rounds=2)
         for protocol in (shuffled, coupled, None)
     )
 
@@ -224,4 +224,4 @@ def test_a_promise_is_not_made_where_numbers_are_too_extreme() -> None:
     protocol = TrainingRound(ClipLaplaceVectors(0.1), 10**9)
 
     with pytest.raises((CertificationError, InvalidInputError)):
-        promise_of(protocol, FEW, delta=1e-5, rounds=1)
+        training_guarantee_of(protocol, FEW, delta=1e-5, rounds=1)

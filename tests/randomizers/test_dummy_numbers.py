@@ -75,7 +75,7 @@ def test_drawn_probabilities_are_as_near_the_law_as_certified(
         asked.append(Fraction(probability))
         return np.full(size, len(asked) == 1 and not heavy)
 
-    monkeypatch.setattr(dummy_numbers, "_draws", recorded)
+    monkeypatch.setattr(dummy_numbers, "_repeated_draws", recorded)
     draw_dummies(decay, dummies, 1, rng=np.random.default_rng(1))
     other = 1 - asked[0] if heavy else asked[0]
     below = [Fraction(1)]

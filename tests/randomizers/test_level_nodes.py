@@ -98,7 +98,7 @@ def test_nodes_loosen_a_certificate_by_less_than_a_hundredth(
     exact = account(device, people, delta=1e-6, levels=named)
     monkeypatch.setattr(noise, "MANY_LEVELS", 2_000)
     monkeypatch.setattr(level_nodes_module, "_NODES_BY_RANK", 200)
-    monkeypatch.setattr(level_nodes_module, "_NODES_BY_BUDGET", 2_000)
+    monkeypatch.setattr(level_nodes_module, "_NODES_BY_EPSILON", 2_000)
 
     quick = account(device, people, delta=1e-6, levels=named)
 

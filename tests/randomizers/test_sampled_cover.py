@@ -114,7 +114,7 @@ def test_no_kappa_is_taken_that_is_no_gain() -> None:
             people,
             0.2,
             blanket_probability=device.blanket_probability,
-            least=least,
+            smallest_spread=least,
         )
 
     assert kappa(0.0) is None

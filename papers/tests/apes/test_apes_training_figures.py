@@ -16,7 +16,10 @@ from shuffledp.federated.local_guarantee import LocalGuarantee, LocalLevel
 from shuffledp.federated.local_training import LocalTraining
 from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.softmax import SoftmaxRegression
-from shuffledp.federated.training_promise import TrainingPromise, promise_of
+from shuffledp.federated.training_guarantee import (
+    TrainingGuarantee,
+    training_guarantee_of,
+)
 from shuffledp.population import Population
 from shuffledp_papers.apes.figures import accuracy_by_distribution as apes_budgets
 from shuffledp_papers.apes.figures import framework_results, training_cells
@@ -67,16 +70,16 @@ def some_images() -> LabeledImages:
 
 def stand_in_promise(
     protocol: TrainingRound | None, people: Population, *, delta: float, rounds: int
-) -> TrainingPromise:
+) -> TrainingGuarantee:
     """No bound at all, but at once: for tests of all else."""
     if protocol is None:
-        return TrainingPromise(rounds, delta, None, None, "")
+        return TrainingGuarantee(rounds, delta, None, None, "")
     levels = tuple(
         LocalLevel(level, 1, None, 90 * rounds * level, 90 * rounds * level)
         for level in people.epsilons[[0, -1]].tolist()
     )
     local = LocalGuarantee(protocol.identity, 60, rounds, 90, delta, levels)
-    return TrainingPromise(rounds, delta, None, local, "")
+    return TrainingGuarantee(rounds, delta, None, local, "")
 
 
 def make_small(patch: pytest.MonkeyPatch) -> None:
@@ -96,7 +99,7 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     make_small(monkeypatch)
-    monkeypatch.setattr(apes_training, "promise_of", stand_in_promise)
+    monkeypatch.setattr(apes_training, "training_guarantee_of", stand_in_promise)
     yield
     apes_training.certificate.cache_clear()
 
@@ -187,7 +190,7 @@ def test_certified_is_at_most_local_and_published_is_beside_it(
 
 def test_a_statement_below_an_attack_is_marked() -> None:
     people = Population.from_counts({0.5: 60})
-    promise = promise_of(
+    promise = training_guarantee_of(
         TrainingRound(OneBitVectors(1.0), 4), people, delta=1e-3, rounds=1
     )
     attack = framework_results._coordinate_attack(promise)

@@ -157,7 +157,7 @@ def _guarantee(
         theorem=theorems(statement.levels),
         assumptions=main.assumptions(query),
         numerics=main.numerics(query),
-        people=_listed(people),
+        people=_listed_levels(people),
         people_digest=digest(people),
         version=__version__,
         # Counted over all levels: of very many, only some are stated or listed.
@@ -168,9 +168,9 @@ def _guarantee(
 def digest(people: Population) -> str:
     """Returns SHA-256 of all levels and counts, as little-endian 64-bit numbers."""
     # The byte order is fixed: certificates are verified on other machines.
-    content = hashlib.sha256(np.ascontiguousarray(people.epsilons, "<f8").data)
-    content.update(np.ascontiguousarray(people.counts, "<i8").data)
-    return content.hexdigest()
+    people_hash = hashlib.sha256(np.ascontiguousarray(people.epsilons, "<f8").data)
+    people_hash.update(np.ascontiguousarray(people.counts, "<i8").data)
+    return people_hash.hexdigest()
 
 
 def check_people(people: Population, absent: int) -> None:
@@ -187,7 +187,7 @@ def check_people(people: Population, absent: int) -> None:
         )
 
 
-def _listed(people: Population) -> tuple[tuple[float, int], ...] | None:
+def _listed_levels(people: Population) -> tuple[tuple[float, int], ...] | None:
     if people.num_levels > _MAX_LISTED_LEVELS:
         # The digest still speaks for all levels.
         return None

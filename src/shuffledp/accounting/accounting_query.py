@@ -76,10 +76,10 @@ def check_whole(
 ) -> None:
     """Raises InvalidInputError unless `number` is an integer in [least, most]."""
     # True is an int in Python, and no number of people.
-    whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-    if whole and number > most:
+    is_whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    if is_whole and number > most:
         raise InvalidInputError(f"Expected at most {most:,} {what}.")
-    if not whole or number < least:
+    if not is_whole or number < least:
         raise InvalidInputError(
             f"Expected a whole number of {what}, at least {least}, got {number!r}."
         )

@@ -62,7 +62,7 @@ def assumptions_of(
     adaptive: bool = False,
 ) -> tuple[str, ...]:
     """Returns the conditions under which the guarantee holds."""
-    honest = (
+    honesty = (
         f"{counted(absent)} are honest and really send a message; people who collude or "
         "are absent hide no one."
     )
@@ -80,7 +80,7 @@ def assumptions_of(
     parted = () if changes == 1 else (_PARTED.format(changes=changes),)
     linking = UNLINKED.format("Levels") if mode == "agnostic" else _LINKED
     return (
-        honest,
+        honesty,
         times,
         *parted,
         *(_ADAPTIVE if adaptive else (_INDEPENDENT,)),

@@ -31,6 +31,7 @@ from shuffledp.population import Population
 
 # Order of magnitude of delta where no attack gives one.
 _USUAL_DELTA = 1e-12
+# Near the smallest normal number, 2e-308: digits are lost below.
 _SMALLEST = 1e-290
 # Part of a budget where a search for an attack begins.
 _USUAL_SHARE = 0.1
@@ -73,12 +74,13 @@ class TargetUsers:
 
         Unless they are to `certify` the shuffle, upper bounds are those of pure budgets.
         """
-        levels, pure = self.population.epsilons, self.randomizer.delta_local == 0.0
+        pure = self.randomizer.delta_local == 0.0
         bounds: dict[int, ProfileBounds] = {}
         for position in self.positions:
             if not pure:
                 continue
-            budget = total_budget(self.times, float(levels[position]))
+            level = float(self.population.epsilons[position])
+            budget = total_budget(self.times, level)
             # The total variation is at most half the budget: one this small is certified
             # at epsilon = 0.
             if budget <= _SILENT and delta is not None and budget <= delta:
@@ -112,7 +114,7 @@ class TargetUsers:
     def closed_form_epsilons_at(self, delta: float) -> list[float]:
         """Returns a certified epsilon for each target user, not the smallest one."""
         uppers = self._uppers(delta, quick=True)
-        return [self._certified(upper, delta)[1] for upper in uppers]
+        return [self._certified_epsilon(upper, delta)[1] for upper in uppers]
 
     def deltas_at(self, epsilon: float) -> list[ProfileBounds]:
         """Returns bounds on delta at `epsilon` for each target user."""
@@ -166,8 +168,8 @@ class TargetUsers:
         """
         losses: dict[int, PartLosses] = {}
         for position in self.positions:
-            level = float(self.population.epsilons[position])
-            budget = total_budget(self.times, level)
+            epsilon_local = float(self.population.epsilons[position])
+            budget = total_budget(self.times, epsilon_local)
             pure = self.randomizer.delta_local == 0.0
             if pure and budget <= min(_SILENT, 1e-3 * delta):
                 # Noise only: the total variation is less than the budget, and charged.
@@ -237,7 +239,7 @@ class TargetUsers:
     def _epsilon(
         self, upper: UpperProfile, lower: Profile, delta: float
     ) -> ProfileBounds:
-        ceiling, certified = self._certified(upper, delta)
+        ceiling, certified = self._certified_epsilon(upper, delta)
         # With two messages, attacks are nearly as strong as bounds.
         is_close = self.shuffles == 1 and upper.rests_on(certified) == "two messages"
         below = largest_attacked_epsilon(
@@ -252,7 +254,9 @@ class TargetUsers:
             rests_on = "device"
         return ProfileBounds((below, delta), (certified, delta), rests_on, slack)
 
-    def _certified(self, upper: UpperProfile, delta: float) -> tuple[float, float]:
+    def _certified_epsilon(
+        self, upper: UpperProfile, delta: float
+    ) -> tuple[float, float]:
         """Returns a ceiling that needs no search, and the certified epsilon at delta."""
         profile = composed_profile(upper, self.times, delta)
         if self.shuffles == 1:

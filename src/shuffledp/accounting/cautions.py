@@ -15,7 +15,9 @@ from shuffledp.format_number import plain
 LARGEST_SEEN = 10.0
 # With as many as ten people on earth for each: a device that sends what it was given.
 LARGEST_LOCAL = 20.0
+# Messages e^100 times as likely mean the same as any larger level.
 _LARGEST_NAMED = 100.0
+# Conventions, not theorems: certificates of fewer people hold as well.
 FEW_PEOPLE = 100
 FEW_AT_A_LEVEL = 10
 # More levels than this are not named one by one.
@@ -84,9 +86,9 @@ def epsilon_caution(
     if not epsilon > LARGEST_SEEN:
         return None
     return (
-        f"Caution: a {kind} epsilon of {_short(epsilon)} promises next to nothing: what "
-        f"is seen may be {_times(epsilon)} times as likely with one value of a person as "
-        "with another."
+        f"Caution: a {kind} epsilon of {_short_number(epsilon)} promises next to nothing: "
+        f"what is seen may be {_times(epsilon)} times as likely with one value of a person "
+        "as with another."
     )
 
 
@@ -106,7 +108,7 @@ def local_caution(levels: Iterable[float]) -> str | None:
     if len(names) < len(above):
         names.append(f"{'those ' if names else ''}above {_LARGEST_NAMED:g}")
     is_one = len(above) == 1 and above[0] <= _LARGEST_NAMED
-    which = ("level " if is_one else "levels ") + _listed(names)
+    which = ("level " if is_one else "levels ") + _names_as_text(names)
     verb = "is" if is_one else "are"
     return (
         f"Caution: {which} {verb} not private by any standard: a device then sends its "
@@ -151,20 +153,20 @@ def _rare_levels(
     num_rare: int | None,
 ) -> str | None:
     counts = people or [(level.chosen, level.count) for level in stated]
-    rare = [level for level, count in counts if count < FEW_AT_A_LEVEL]
+    rare_levels = [level for level, count in counts if count < FEW_AT_A_LEVEL]
     # Reports never carry a target: with them there is no stratified mode.
     on_targets = any(level.epsilon_local is None for level in stated)
     noun = "target" if on_targets else "level"
-    if not (rare or num_rare):
+    if not (rare_levels or num_rare):
         return None
     # Of very many levels, those that are stated stand for others.
-    if people is None or len(rare) > _MOST_LEVELS:
+    if people is None or len(rare_levels) > _MOST_LEVELS:
         return (
             f"Caution: some {noun}s were chosen by fewer than {FEW_AT_A_LEVEL} people: "
             f"{noun}s are not hidden, so that these people stand out by theirs."
         )
-    which = f"{noun} " if len(rare) == 1 else f"{noun}s "
-    which += _listed(map(plain, rare))
+    which = f"{noun} " if len(rare_levels) == 1 else f"{noun}s "
+    which += _names_as_text(map(plain, rare_levels))
     little = "" if on_targets else ", and stratified estimates have little of them"
     return (
         f"Caution: fewer than {FEW_AT_A_LEVEL} people are at {which}: who chose what is "
@@ -179,7 +181,7 @@ def _central(statement: Statement) -> float:
     return max(level.epsilon_central for level in statement.levels)
 
 
-def _listed(names: Iterable[str]) -> str:
+def _names_as_text(names: Iterable[str]) -> str:
     texts = list(names)
     if len(texts) > 5:
         texts = [*texts[:4], f"{len(texts) - 4:,} more"]
@@ -193,5 +195,5 @@ def _times(epsilon: float) -> str:
     return f"10^{math.floor(power)}" if power >= 6.0 else f"{math.exp(epsilon):,.0f}"
 
 
-def _short(number: float) -> str:
+def _short_number(number: float) -> str:
     return f"{number:.3g}" if number < 1000.0 else f"{number:,.0f}"

@@ -41,16 +41,18 @@ def read_certificate(record: object) -> Guarantee:
         DataError: If this is not a certificate, one of another format, or one whose
             levels do not rise.
     """
-    given = record.get("format") if isinstance(record, Mapping) else None
-    if not isinstance(record, Mapping) or given != FORMAT:
-        raise DataError(f"Expected a certificate of format {FORMAT!r}{_other(given)}.")
+    format_name = record.get("format") if isinstance(record, Mapping) else None
+    if not isinstance(record, Mapping) or format_name != FORMAT:
+        raise DataError(
+            f"Expected a certificate of format {FORMAT!r}{_other(format_name)}."
+        )
     missing, unknown = _KEYS - set(record), set(record) - _KEYS - _STATEMENT - _ASKED
     _check_keys(missing, unknown)
     return _guarantee(record)
 
 
 def _other(given: object) -> str:
-    """Returns which format a file has, and what to do about it, to end a sentence."""
+    """Returns a file's format, and the remedy, to end a sentence."""
     family, _, _ = FORMAT.rpartition("-")
     if not isinstance(given, str) or not given.startswith(f"{family}-"):
         return ""
@@ -75,35 +77,35 @@ def _guarantee(record: Mapping[str, Any]) -> Guarantee:
     guarantee = Guarantee(
         protocol=identity,
         about=stated.about,
-        num_users=_whole(record, "num_users"),
-        absent=_whole(record, "absent"),
-        rounds=_whole(record, "rounds"),
-        coordinates=_whole(record, "coordinates"),
+        num_users=_whole_number_of(record, "num_users"),
+        absent=_whole_number_of(record, "absent"),
+        rounds=_whole_number_of(record, "rounds"),
+        coordinates=_whole_number_of(record, "coordinates"),
         delta=stated.delta,
         epsilon=stated.epsilon,
         levels=stated.levels,
-        also=tuple(_statement(entry) for entry in _list(record, "also")),
-        theorem=_text(record, "theorem"),
-        assumptions=_texts(record, "assumptions"),
-        numerics=_texts(record, "numerics"),
-        people=None if record["people"] is None else _people(record),
-        people_digest=_text(record, "people_digest"),
-        version=_text(record, "version"),
+        also=tuple(_statement(entry) for entry in _list_of(record, "also")),
+        theorem=_text_of(record, "theorem"),
+        assumptions=_texts_of(record, "assumptions"),
+        numerics=_texts_of(record, "numerics"),
+        people=None if record["people"] is None else _people_of(record),
+        people_digest=_text_of(record, "people_digest"),
+        version=_text_of(record, "version"),
     )
     check_order(guarantee)
     return guarantee
 
 
-def _people(record: Mapping[str, Any]) -> tuple[tuple[float, int], ...]:
+def _people_of(record: Mapping[str, Any]) -> tuple[tuple[float, int], ...]:
     people = []
-    for pair in _list(record, "people"):
+    for pair in _list_of(record, "people"):
         if not isinstance(pair, list) or len(pair) != 2:
             raise _unfit("`people` to list pairs of a level and a number of people")
         entry = dict(
             zip(("a level of `people`", "people of a level"), pair, strict=True)
         )
         level, count = entry
-        people.append((_number(entry, level), _whole(entry, count)))
+        people.append((_number_of(entry, level), _whole_number_of(entry, count)))
     return tuple(people)
 
 
@@ -111,16 +113,18 @@ def _statement(record: object) -> Statement:
     entry = _mapping(record, "also")
     # Of both keys, one is too many: the check below refuses it.
     requested = "delta" if "delta" in entry else "epsilon"
-    wanted = _STATEMENT | {requested}
-    _check_keys(wanted - set(entry), set(entry) - wanted, " in a statement")
-    given = _number(entry, requested)
-    levels = tuple(_level(level, requested, given) for level in _list(entry, "levels"))
+    wanted_keys = _STATEMENT | {requested}
+    _check_keys(wanted_keys - set(entry), set(entry) - wanted_keys, " in a statement")
+    given_number = _number_of(entry, requested)
+    levels = tuple(
+        _level(level, requested, given_number) for level in _list_of(entry, "levels")
+    )
     if not levels:
         raise _unfit("`levels` to list at least one level")
     return Statement(
-        _text(entry, "about"),
-        given if requested == "delta" else None,
-        given if requested == "epsilon" else None,
+        _text_of(entry, "about"),
+        given_number if requested == "delta" else None,
+        given_number if requested == "epsilon" else None,
         levels,
     )
 
@@ -128,33 +132,35 @@ def _statement(record: object) -> Statement:
 def _level(record: object, requested: str, given: float) -> LevelGuarantee:
     entry = _mapping(record, "levels")
     solved = "delta" if requested == "epsilon" else "epsilon"
-    chosen = "target" if "target" in entry else "epsilon_local"
-    needed = {chosen, "count", "hides_among", "rests_on", "slack"}
-    needed |= {f"{solved}_central", f"{solved}_central_lower"}
-    needed |= {"epsilon_coalition", "delta_coalition"}
-    _check_keys(needed - set(entry), set(entry) - needed - {"quantile"}, " in a level")
-    choice = _number(entry, chosen)
+    chosen_key = "target" if "target" in entry else "epsilon_local"
+    needed_keys = {chosen_key, "count", "hides_among", "rests_on", "slack"}
+    needed_keys |= {f"{solved}_central", f"{solved}_central_lower"}
+    needed_keys |= {"epsilon_coalition", "delta_coalition"}
+    _check_keys(
+        needed_keys - set(entry), set(entry) - needed_keys - {"quantile"}, " in a level"
+    )
+    choice = _number_of(entry, chosen_key)
     for part in ("slack", "delta_coalition", "delta_central", "delta_central_lower"):
-        if part in entry and _number(entry, part) > 1.0:
+        if part in entry and _number_of(entry, part) > 1.0:
             raise _unfit(f"`{part}` to be a part, from 0 to 1")
     coalition = entry["epsilon_coalition"]
     return LevelGuarantee(
         epsilon_coalition=(
-            None if coalition is None else _number(entry, "epsilon_coalition")
+            None if coalition is None else _number_of(entry, "epsilon_coalition")
         ),
-        delta_coalition=_number(entry, "delta_coalition"),
-        epsilon_local=choice if chosen == "epsilon_local" else None,
-        target=choice if chosen == "target" else None,
-        count=_whole(entry, "count"),
-        hides_among=_whole(entry, "hides_among"),
+        delta_coalition=_number_of(entry, "delta_coalition"),
+        epsilon_local=choice if chosen_key == "epsilon_local" else None,
+        target=choice if chosen_key == "target" else None,
+        count=_whole_number_of(entry, "count"),
+        hides_among=_whole_number_of(entry, "hides_among"),
         rests_on=_rests_on(entry["rests_on"]),
-        slack=_number(entry, "slack"),
-        quantile=None if entry.get("quantile") is None else _text(entry, "quantile"),
+        slack=_number_of(entry, "slack"),
+        quantile=None if entry.get("quantile") is None else _text_of(entry, "quantile"),
         **{
             # Levels state what was solved for, and their statement what was given.
             f"{what}_central{end}": given
             if what == requested
-            else _number(entry, f"{what}_central{end}")
+            else _number_of(entry, f"{what}_central{end}")
             for what in ("epsilon", "delta")
             for end in ("", "_lower")
         },
@@ -162,14 +168,14 @@ def _level(record: object, requested: str, given: float) -> LevelGuarantee:
 
 
 def _rests_on(value: object) -> RestsOn:
-    for known in get_args(RestsOn):
-        if value == known:
-            theorem: RestsOn = known
+    for kind in get_args(RestsOn):
+        if value == kind:
+            theorem: RestsOn = kind
             return theorem
     raise _unfit(f"`rests_on` to be one of {', '.join(get_args(RestsOn))}")
 
 
-def _number(record: Mapping[str, Any], key: str) -> float:
+def _number_of(record: Mapping[str, Any], key: str) -> float:
     value = record[key]
     # Beyond any double, whole numbers are too large, too.
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -177,18 +183,18 @@ def _number(record: Mapping[str, Any], key: str) -> float:
             number = float(value)
             if math.isfinite(number) and number >= 0.0:
                 return number
-    raise _unfit(f"{_named(key)} to be a finite number >= 0")
+    raise _unfit(f"{_quoted_key(key)} to be a finite number >= 0")
 
 
-def _whole(record: Mapping[str, Any], key: str) -> int:
+def _whole_number_of(record: Mapping[str, Any], key: str) -> int:
     value = record[key]
     # The true of JSON is an int in Python.
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise _unfit(f"{_named(key)} to be a whole number >= 0")
+        raise _unfit(f"{_quoted_key(key)} to be a whole number >= 0")
     return value
 
 
-def _list(record: Mapping[str, Any], key: str) -> list[Any]:
+def _list_of(record: Mapping[str, Any], key: str) -> list[Any]:
     value = record[key]
     if not isinstance(value, list):
         raise _unfit(f"`{key}` to be a list")
@@ -201,15 +207,15 @@ def _mapping(value: object, key: str) -> Mapping[str, Any]:
     return value
 
 
-def _text(record: Mapping[str, Any], key: str) -> str:
+def _text_of(record: Mapping[str, Any], key: str) -> str:
     value = record[key]
     if not isinstance(value, str):
         raise _unfit(f"`{key}` to be a text")
     return value
 
 
-def _texts(record: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    texts = _list(record, key)
+def _texts_of(record: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    texts = _list_of(record, key)
     if not all(isinstance(text, str) for text in texts):
         raise _unfit(f"`{key}` to list texts")
     return tuple(texts)
@@ -223,7 +229,7 @@ def _check_keys(missing: set[str], unknown: set[str], what: str = "") -> None:
         raise _unfit(f"no key {min(map(str, unknown))[:_LONGEST]!r}{what}")
 
 
-def _named(key: str) -> str:
+def _quoted_key(key: str) -> str:
     return key if " " in key else f"`{key}`"
 
 

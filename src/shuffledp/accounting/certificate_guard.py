@@ -65,8 +65,12 @@ def check_defines_own(mechanism: object, states: str) -> None:
     """
     kind = type(mechanism)
     # Attributes of an object hide those of its class, which alone is looked at below.
-    own = getattr(mechanism, "__dict__", {})
-    if _DRAWS in own or states in own or not hasattr(kind, states):
+    own_attributes = getattr(mechanism, "__dict__", {})
+    if (
+        _DRAWS in own_attributes
+        or states in own_attributes
+        or not hasattr(kind, states)
+    ):
         raise InvalidInputError(
             f"Expected {kind.__name__} to define {_DRAWS} and {states} as a class: what is "
             "put on an object, or passed on by one, is not certified."
@@ -82,7 +86,7 @@ def check_defines_own(mechanism: object, states: str) -> None:
         if not _finished(each, states):
             continue
         # A subclass of a finished class may change nothing, or must state its own.
-        if index <= stated and any(_changes(newer) for newer in order[:index]):
+        if index <= stated and any(_defines_more(newer) for newer in order[:index]):
             raise InvalidInputError(
                 f"Expected {kind.__name__} to define its own {states}: those of "
                 f"{each.__name__} speak of what {each.__name__} draws."
@@ -91,7 +95,7 @@ def check_defines_own(mechanism: object, states: str) -> None:
     # All bases are unfinished: a class that replaces how they draw must state its own.
     # The library's own bases are exempt, as they are written for each other.
     for index, each in enumerate(order[:stated]):
-        name = None if _ours(each) else _replaced(each, order[index + 1 :])
+        name = None if _ours(each) else _overridden_drawing(each, order[index + 1 :])
         if name is not None:
             raise InvalidInputError(
                 f"Expected {kind.__name__} to define its own {states}: those it inherits "
@@ -99,16 +103,16 @@ def check_defines_own(mechanism: object, states: str) -> None:
             )
 
 
-def _replaced(kind: type, bases: tuple[type, ...]) -> str | None:
+def _overridden_drawing(kind: type, bases: tuple[type, ...]) -> str | None:
     """Returns the name of a method that overrides a drawing method of a base, or None."""
     for name in vars(kind):
         for base in bases:
-            if name in vars(base) and _draws(name, vars(base)[name]):
+            if name in vars(base) and _is_drawing_method(name, vars(base)[name]):
                 return name
     return None
 
 
-def _draws(name: str, method: Any) -> bool:
+def _is_drawing_method(name: str, method: Any) -> bool:
     """Returns whether a method is concrete and takes randomness."""
     if not inspect.isfunction(method) or hasattr(method, "__isabstractmethod__"):
         return False
@@ -117,16 +121,16 @@ def _draws(name: str, method: Any) -> bool:
 
 def _finished(kind: type, states: str) -> bool:
     """Returns whether a class is concrete, draws reports and defines `states`."""
-    known = hasattr(kind, _DRAWS) and hasattr(kind, states)
+    has_both = hasattr(kind, _DRAWS) and hasattr(kind, states)
     interface = getattr(kind, "_is_protocol", False)
-    return known and not interface and not inspect.isabstract(kind)
+    return has_both and not interface and not inspect.isabstract(kind)
 
 
 def _ours(kind: type) -> bool:
     return kind.__module__.partition(".")[0] == "shuffledp"
 
 
-def _changes(kind: type) -> bool:
+def _defines_more(kind: type) -> bool:
     """Returns whether a class defines more than Python puts into every class."""
     usual = type(kind) in {type(base) for base in kind.__bases__}
     return not usual or any(

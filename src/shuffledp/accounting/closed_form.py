@@ -54,7 +54,9 @@ def closed_form_epsilons(
     times = rounds * exposure.coordinates
     # With a delta_local > 0 the total variation may exceed half the budget.
     pure = exposure.randomizer.delta_local == 0.0
-    budgets = [total_budget(times, level) for level in people.epsilons.tolist()]
+    budgets = [
+        total_budget(times, epsilon_local) for epsilon_local in people.epsilons.tolist()
+    ]
     # The total variation is at most half the budget.
     epsilons = {
         position: 0.0

@@ -49,9 +49,11 @@ def coalition_note(statements: Sequence[Statement]) -> str | None:
     If shuffler and analyst work together, they see ... left: epsilon 1 and 2, by level.
     """
     levels = statements[0].levels
-    known = [entry.epsilon_coalition for entry in levels]
-    epsilons = sorted({shortened(epsilon) for epsilon in known if epsilon is not None})
-    if not epsilons or None in known:
+    coalition_epsilons = [entry.epsilon_coalition for entry in levels]
+    epsilons = sorted(
+        {shortened(epsilon) for epsilon in coalition_epsilons if epsilon is not None}
+    )
+    if not epsilons or None in coalition_epsilons:
         return None
     delta = max(entry.delta_coalition for entry in levels)
     if len(epsilons) > _MOST_EPSILONS:
@@ -61,8 +63,8 @@ def coalition_note(statements: Sequence[Statement]) -> str | None:
         named = f"{first} and {plain(epsilons[-1])}, by level"
     else:
         named = plain(epsilons[0])
-    at = f", at delta {plain(shortened(delta))}" if delta else ""
+    at_delta = f", at delta {plain(shortened(delta))}" if delta else ""
     return (
         "If shuffler and analyst work together, they see each person's own reports, and "
-        f"the local guarantee is all that is left: epsilon {named}{at}."
+        f"the local guarantee is all that is left: epsilon {named}{at_delta}."
     )

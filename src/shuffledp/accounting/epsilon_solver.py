@@ -14,6 +14,7 @@ from shuffledp.errors import CertificationError
 
 # So few that answers are short, and the same on every machine.
 _DIGITS = 6
+# In the place of a bound of 0, as its logarithm is taken.
 _TINY = 1e-320
 # Steps away from a guess: at least, as a logarithm, and where the guess is bad.
 _SHORTEST, _FIRST_FACTOR, _LONGEST = 2e-7, 1.05, 0.7
@@ -31,7 +32,7 @@ def round_up(number: float) -> float:
     >>> round_up(0.12345601), round_up(0.25)
     (0.123457, 0.25)
     """
-    return _rounded(number, ROUND_CEILING)
+    return _rounded_to_digits(number, ROUND_CEILING)
 
 
 def shortened(number: float) -> float:
@@ -51,7 +52,7 @@ def round_down(number: float) -> float:
     >>> round_down(0.12345699)
     0.123456
     """
-    return _rounded(number, ROUND_FLOOR)
+    return _rounded_to_digits(number, ROUND_FLOOR)
 
 
 def smallest_certified_epsilon(
@@ -122,17 +123,19 @@ def _around(
 
     # In logarithms the function is nearly straight, and few steps lead to its root.
     def exceeds(epsilon: float) -> bool:
-        value = function(epsilon)
-        if math.isnan(value):
+        bound = function(epsilon)
+        if math.isnan(bound):
             raise CertificationError(f"No bound is known at epsilon {epsilon:g}.")
-        excesses[epsilon] = math.log(max(value, _TINY) / delta)
+        excesses[epsilon] = math.log(max(bound, _TINY) / delta)
         # Not by the logarithm, which may be rounded to 0.
-        return value > delta
+        return bound > delta
 
     if fall is None:
         # Of a normal loss, log delta falls twice as fast as it is deep: a little farther.
         fall = 1.0 - 1.5 * math.log(delta)
-    start = _rounded(max(min(guess, ceiling), 1e-12 * ceiling), ROUND_CEILING, digits)
+    start = _rounded_to_digits(
+        max(min(guess, ceiling), 1e-12 * ceiling), ROUND_CEILING, digits
+    )
     low = high = start = min(start, ceiling)
     rises = exceeds(start)
     factor = _stride(abs(excesses[start]) / fall)
@@ -140,7 +143,10 @@ def _around(
     for step in itertools.count():
         if rises:
             above = math.nextafter(high, math.inf)
-            low, high = high, _rounded(max(high * factor, above), ROUND_CEILING, digits)
+            low, high = (
+                high,
+                _rounded_to_digits(max(high * factor, above), ROUND_CEILING, digits),
+            )
             if high >= ceiling:
                 high = ceiling
                 break
@@ -148,7 +154,10 @@ def _around(
                 break
         else:
             below = math.nextafter(low, 0.0)
-            high, low = low, _rounded(min(low / factor, below), ROUND_FLOOR, digits)
+            high, low = (
+                low,
+                _rounded_to_digits(min(low / factor, below), ROUND_FLOOR, digits),
+            )
             if low < _TINY:
                 return (0.0, high) if exceeds(0.0) else (0.0, 0.0)
             if exceeds(low):
@@ -162,10 +171,10 @@ def _around(
             factor = _stride(log_distance)
         else:
             factor = max(factor**2, _FIRST_FACTOR)
-    return _narrowed(exceeds, excesses, low, high, digits)
+    return _narrowed_bracket(exceeds, excesses, low, high, digits)
 
 
-def _narrowed(
+def _narrowed_bracket(
     exceeds: Callable[[float], bool],
     excesses: dict[float, float],
     low: float,
@@ -175,15 +184,22 @@ def _narrowed(
     """Returns neighboring numbers between two, where a function falls below 0."""
     widths = [math.inf] * _PATIENCE
     while True:
-        least = _rounded(math.nextafter(low, math.inf), ROUND_CEILING, digits)
-        if least >= high:
+        shortest_low = _rounded_to_digits(
+            math.nextafter(low, math.inf), ROUND_CEILING, digits
+        )
+        if shortest_low >= high:
             return low, high
-        most = _rounded(math.nextafter(high, 0.0), ROUND_FLOOR, digits)
+        shortest_high = _rounded_to_digits(
+            math.nextafter(high, 0.0), ROUND_FLOOR, digits
+        )
         widths.append(math.log(high / low))
         point = math.sqrt(low) * math.sqrt(high)
         if widths[-1] <= 0.25 * widths[-1 - _PATIENCE]:
             point = min(max(_line_root(excesses, fallback=point), low), high)
-        point = min(max(_rounded(point, ROUND_CEILING, digits), least), most)
+        point = min(
+            max(_rounded_to_digits(point, ROUND_CEILING, digits), shortest_low),
+            shortest_high,
+        )
         if exceeds(point):
             low = point
         else:
@@ -192,13 +208,13 @@ def _narrowed(
 
 def _line_root(excesses: dict[float, float], *, fallback: float) -> float:
     """Returns where the line through the two least excesses, in logarithms, meets 0."""
-    known = sorted(
+    evaluated = sorted(
         (epsilon for epsilon in excesses if epsilon > 0.0),
         key=lambda e: abs(excesses[e]),
     )
-    if len(known) < 2 or excesses[known[0]] == excesses[known[1]]:
+    if len(evaluated) < 2 or excesses[evaluated[0]] == excesses[evaluated[1]]:
         return fallback
-    first, second = known[:2]
+    first, second = evaluated[:2]
     share = excesses[first] / (excesses[first] - excesses[second])
     log_root = math.log(first) + share * math.log(second / first)
     return math.exp(min(max(log_root, -_FARTHEST), _FARTHEST))
@@ -209,7 +225,7 @@ def _stride(length: float) -> float:
     return math.exp(min(max(length, _SHORTEST), _LONGEST))
 
 
-def _rounded(number: float, rounding: str, digits: int = _DIGITS) -> float:
+def _rounded_to_digits(number: float, rounding: str, digits: int = _DIGITS) -> float:
     # The shortest decimal that means this float: 0.1 has six digits, and stays.
     exact = Decimal(repr(number))
     if exact == 0:

@@ -59,7 +59,7 @@ class SingleMessages:
     Attributes:
         about: Subject of the statements, in plain words.
         randomizer: Randomizer that the devices run.
-        mode: "agnostic" if levels travel apart from messages, "stratified" if with them.
+        mode: "agnostic" if levels travel apart from messages, or "stratified".
         population: Users whose messages are shuffled together; positions of its levels
             are those of the whole population.
         coordinates: Reports per user and collection, each shuffled apart.
@@ -148,6 +148,7 @@ class SingleMessages:
             computed = targets.bounds(query.delta, query.epsilon, certify=certify)
             bounds |= dict(zip(positions, computed, strict=True))
             hiding_populations |= dict.fromkeys(positions, targets.population)
+        # Against shuffler and analyst together no one hides anyone.
         coalition = {
             index: coalition_bound(
                 self.randomizer,
@@ -162,6 +163,7 @@ class SingleMessages:
                 epsilon_coalition=coalition[index][0],
                 delta_coalition=coalition[index][1],
                 count=int(query.counts[index]),
+                # Absent people may be of any level.
                 hides_among=max(hiding_populations[index].num_users - query.absent, 1),
                 epsilon_central=bounds[index].upper[0],
                 epsilon_central_lower=bounds[index].lower[0],
@@ -207,6 +209,7 @@ class SingleMessages:
                     self.randomizer,
                     population,
                     list(positions.values()),
+                    # A level may have fewer people than are absent.
                     min(query.absent, population.num_users - 1),
                     self.times(query),
                 ),
@@ -218,12 +221,8 @@ class SingleMessages:
         """Returns hiding populations, each with {position of a level: position in it}."""
         if self.mode == "agnostic":
             return [(self.population, {position: position for position in positions})]
-        levels = [
-            (position, *self.hiding_population(position)) for position in positions
-        ]
-        return [
-            (population, {position: local}) for position, population, local in levels
-        ]
+        own = [(position, *self.hiding_population(position)) for position in positions]
+        return [(population, {position: local}) for position, population, local in own]
 
 
 def exposures_of(

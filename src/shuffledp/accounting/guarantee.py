@@ -123,7 +123,7 @@ class Guarantee:
 
     @property
     def coalition(self) -> tuple[str, ...]:
-        """What shuffler and analyst learn together, in a sentence."""
+        """The guarantee against shuffler and analyst together, in a sentence."""
         note = coalition_note(self.statements)
         # Where nothing is promised, a caution says so.
         return () if note is None else (note,)
@@ -136,10 +136,12 @@ class Guarantee:
 
     def _title(self, statement: Statement) -> str:
         """Returns the title of a statement's table."""
-        given = statement.epsilon if solved(statement) == "delta" else statement.delta
+        given_number = (
+            statement.epsilon if solved(statement) == "delta" else statement.delta
+        )
         name = "epsilon" if solved(statement) == "delta" else "delta"
         about = ", ".join(filter(None, (statement.about, self.repetitions)))
-        return f"Guarantee ({about}), at {name} = {plain(given or 0.0)}"
+        return f"Guarantee ({about}), at {name} = {plain(given_number or 0.0)}"
 
     def to_frame(self) -> "pl.DataFrame":
         """Returns all statements as a Polars data frame: a row per statement and level."""
@@ -158,11 +160,11 @@ class Guarantee:
 
     def views(self) -> tuple[TextTable, ...]:
         """Returns a table per statement, the last with all cautions."""
-        given = [self._title(statement) for statement in self.statements]
+        titles = [self._title(statement) for statement in self.statements]
         tables = [level_table(statement) for statement in self.statements]
         views = [
             TextTable(title, table.headings, table.rows)
-            for title, table in zip(given, tables, strict=True)
+            for title, table in zip(titles, tables, strict=True)
         ]
         notes = (
             "Certified is a proven upper bound, what the attack shows a proven lower "
@@ -244,9 +246,9 @@ def _statement_record(statement: Statement) -> dict[str, Any]:
 
 
 def _level_record(level: LevelGuarantee, solved: str) -> dict[str, Any]:
-    chosen = "target" if level.epsilon_local is None else "epsilon_local"
+    chosen_key = "target" if level.epsilon_local is None else "epsilon_local"
     record = {
-        chosen: level.chosen,
+        chosen_key: level.chosen,
         "count": level.count,
         "hides_among": level.hides_among,
         f"{solved}_central": getattr(level, f"{solved}_central"),

@@ -35,9 +35,9 @@ def level_table(statement: Statement) -> LevelTable:
     symbol = solved(statement)
     levels = statement.levels
     certified = {(level.epsilon_central, level.delta_central) for level in levels}
-    worst, differ = max(certified), len(certified) > 1
+    largest_epsilon, differ = max(certified), len(certified) > 1
     if statement.epsilon is None:
-        worst = shortened(worst[0]), worst[1]
+        largest_epsilon = shortened(largest_epsilon[0]), largest_epsilon[1]
     return LevelTable(
         (
             chosen_heading(statement),
@@ -48,10 +48,10 @@ def level_table(statement: Statement) -> LevelTable:
             "attack shows",
         ),
         tuple(
-            _row(level, symbol, coalition=_coalition_differs(statement))
+            _level_row(level, symbol, coalition=_coalition_differs(statement))
             for level in levels
         ),
-        worst,
+        largest_epsilon,
         differ,
     )
 
@@ -74,23 +74,25 @@ def _coalition_differs(statement: Statement) -> bool:
     )
 
 
-def _coalition(level: LevelGuarantee) -> str:
+def _coalition_cell(level: LevelGuarantee) -> str:
     epsilon = level.epsilon_coalition
-    return "no guarantee" if epsilon is None else _certified(epsilon)
+    return "no guarantee" if epsilon is None else _certified_cell(epsilon)
 
 
-def _certified(number: float) -> str:
+def _certified_cell(number: float) -> str:
     return plain(shortened(number))
 
 
-def _row(level: LevelGuarantee, symbol: str, *, coalition: bool) -> tuple[str, ...]:
+def _level_row(
+    level: LevelGuarantee, symbol: str, *, coalition: bool
+) -> tuple[str, ...]:
     lower = getattr(level, f"{symbol}_central_lower")
     return (
         plain(level.chosen) + (f" ({level.quantile})" if level.quantile else ""),
         f"{level.count:,}",
         f"{level.hides_among:,}",
-        *([_coalition(level)] if coalition else []),
-        _certified(getattr(level, f"{symbol}_central")),
+        *([_coalition_cell(level)] if coalition else []),
+        _certified_cell(getattr(level, f"{symbol}_central")),
         # At 0 no attack was found, which does not say that there is none.
         plain(lower) if lower > 0.0 else "nothing",
     )

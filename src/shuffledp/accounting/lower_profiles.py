@@ -118,7 +118,7 @@ class _Attackers:
         self, target_user: int, attacks: tuple[Attack, ...], times: int
     ) -> tuple[AttackedPair, ...]:
         pairs = [
-            score_pair(attack, self._scores(attack, target_user), times)
+            score_pair(attack, self._scores_of(attack, target_user), times)
             for attack in attacks
             if isinstance(attack, ScoreAttack) and np.abs(attack.difference).max() > 0.0
         ]
@@ -162,17 +162,17 @@ class _Attackers:
         @functools.cache
         def bounds(finer: bool) -> list[Profile]:
             return [
-                score_bound(attack, self._scores(attack, target_user), rounds).delta
+                score_bound(attack, self._scores_of(attack, target_user), rounds).delta
                 for attack in sums
                 if (attack.second.size > _COARSE) == finer
             ]
 
         def strongest(epsilon: float) -> float:
-            best = max((bound(epsilon) for bound in counts), default=0.0)
-            values = [best, *(bound(epsilon) for bound in bounds(True))]
+            best_delta = max((bound(epsilon) for bound in counts), default=0.0)
+            values = [best_delta, *(bound(epsilon) for bound in bounds(True))]
             # A sum is weaker than what is known of counts, but reaches farther out, and
             # needs no bands.
-            if best <= _FAR_OUT or banded:
+            if best_delta <= _FAR_OUT or banded:
                 values += [bound(epsilon) for bound in bounds(False)]
             return max(values)
 
@@ -195,7 +195,7 @@ class _Attackers:
             total = self._sums[id(hits)] = bernoulli_sum(probabilities, self._counts)
         return total.without(float(probabilities[target_user]))
 
-    def _scores(self, attack: ScoreAttack, target_user: int) -> ScoreSum:
+    def _scores_of(self, attack: ScoreAttack, target_user: int) -> ScoreSum:
         others, error = attack.others, attack.error
         if self._absent:
             return score_sum(others, self._left[target_user], error)

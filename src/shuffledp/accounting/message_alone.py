@@ -4,6 +4,7 @@ from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError
 
+# Far beyond e^709, where a ratio of probabilities overflows: nothing is kept.
 _MOST_EPSILON = 1e6
 
 

@@ -40,10 +40,10 @@ class MonotoneDelta:
         for index in range(start, start - _COARSE * _MAX_COARSE_STEPS, -_COARSE):
             if _grid_point(index) == 0.0:
                 break
-            value = self._at(index)
-            if value < bound:
-                bound = min(value, self._refined(index, infinite_index))
-            elif math.isfinite(value):
+            smaller_bound = self._delta_at_index(index)
+            if smaller_bound < bound:
+                bound = min(smaller_bound, self._refined(index, infinite_index))
+            elif math.isfinite(smaller_bound):
                 num_worse += 1
                 if num_worse == _MAX_WORSE_POINTS:
                     break
@@ -52,16 +52,16 @@ class MonotoneDelta:
 
     def _refined(self, finite_index: int, infinite_index: int) -> float:
         """Returns the smallest bound at fine grid points between two coarse ones."""
-        best = self._at(finite_index)
+        best_bound = self._delta_at_index(finite_index)
         while infinite_index - finite_index > 1:
             middle = (finite_index + infinite_index) // 2
-            if self._at(middle) <= best:
-                best, finite_index = self._at(middle), middle
+            if self._delta_at_index(middle) <= best_bound:
+                best_bound, finite_index = self._delta_at_index(middle), middle
             else:
                 infinite_index = middle
-        return best
+        return best_bound
 
-    def _at(self, index: int) -> float:
+    def _delta_at_index(self, index: int) -> float:
         if index not in self._bounds:
             self._bounds[index] = self._bound(_grid_point(index))
         return self._bounds[index]

@@ -111,7 +111,7 @@ def to_pld(
         int(coordinates),
     )
     bounds = _joint_exposure(protocol, people).bounds(query, delta)[index]
-    grid = loss_grid(_losses(bounds, delta), width)
+    grid = loss_grid(_dominating_losses(bounds, delta), width)
     return library.PrivacyLossDistribution(
         pmf.DensePLDPmf(width, grid.lowest, grid.masses, grid.infinite, True)
     )
@@ -136,7 +136,7 @@ def _joint_exposure(
     return JointExposure((Part(single, main, "it", 1),))
 
 
-def _losses(bounds: JointBounds, delta: float) -> LossDistribution:
+def _dominating_losses(bounds: JointBounds, delta: float) -> LossDistribution:
     """Returns a pair that dominates all messages."""
     if bounds.profile.is_constant and bounds.with_draws.cut == 0.0:
         return LossDistribution(np.zeros(1), np.ones(1), 0.0)

@@ -11,7 +11,9 @@ from shuffledp.cover import LocalRandomizer
 from shuffledp.population import Population
 from shuffledp.types import Floats
 
+# The curve ends at the epsilon of this delta; smaller ones are rarely asked for.
 _SHOWN_DELTA = 1e-12
+# Every point takes a certified bound and an attack.
 _MAX_POINTS = 250
 
 

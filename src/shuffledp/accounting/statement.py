@@ -69,10 +69,12 @@ class LevelGuarantee:
     @property
     def chosen(self) -> float:
         """The local budget or central target that these users chose."""
-        known = self.target if self.epsilon_local is None else self.epsilon_local
-        if known is None:
+        chosen_epsilon = (
+            self.target if self.epsilon_local is None else self.epsilon_local
+        )
+        if chosen_epsilon is None:
             raise ValueError("Expected a local budget or a central target.")
-        return known
+        return chosen_epsilon
 
 
 @dataclass(frozen=True)

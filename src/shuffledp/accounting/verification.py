@@ -139,7 +139,7 @@ def recompute(guarantee: Guarantee, protocol: Any, people: Population) -> Verifi
     # A missing statement is a problem by itself; those that are there are compared.
     pairs = zip(guarantee.statements, recomputed.statements, strict=False)
     for claim, computed in pairs:
-        problems += _compared(claim, computed)
+        problems += _unconfirmed_claims(claim, computed)
         for level, other in zip(claim.levels, computed.levels, strict=False):
             weaker += _weaker(level, other)
     for what, differs in _WORDS.items():
@@ -150,7 +150,7 @@ def recompute(guarantee: Guarantee, protocol: Any, people: Population) -> Verifi
     )
 
 
-def _compared(claim: Statement, computed: Statement) -> list[str]:
+def _unconfirmed_claims(claim: Statement, computed: Statement) -> list[str]:
     """Returns the claims of one statement that recomputation does not confirm."""
     problems = []
     if (claim.about, claim.delta, claim.epsilon) != (
@@ -171,11 +171,11 @@ def _compared(claim: Statement, computed: Statement) -> list[str]:
 def _compared_levels(claim: LevelGuarantee, computed: LevelGuarantee) -> list[str]:
     name, problems = f"level {claim.chosen!r}", []
     # Of another number, it is another part: `_weaker` says so.
-    more = (
-        _numbers(claim) == _numbers(computed)
+    is_confirmed = (
+        _central_numbers(claim) == _central_numbers(computed)
         and claim.slack > _SLACK * computed.slack + _TINY
     )
-    if more or claim.slack < computed.slack / _SLACK - _TINY:
+    if is_confirmed or claim.slack < computed.slack / _SLACK - _TINY:
         problems.append(
             f"{name}: of its delta {claim.slack!r} is said to be numerical caution, and "
             f"{computed.slack!r} is"
@@ -194,7 +194,7 @@ def _compared_levels(claim: LevelGuarantee, computed: LevelGuarantee) -> list[st
         )
     if not _coalition_holds(claim, computed):
         problems.append(
-            f"{name}: against shuffler and analyst together, {_coalition(claim)} is "
+            f"{name}: against shuffler and analyst together, {_coalition_text(claim)} is "
             "not proven"
         )
     # A larger certified number claims less, and a larger attacked one claims more.
@@ -227,10 +227,12 @@ def _weaker(claim: LevelGuarantee, computed: LevelGuarantee) -> list[str]:
             weaker.append(
                 f"{name}: it says {lower} {claimed!r}, and attacks show {attacked!r}"
             )
-    if _coalition(claim) != _coalition(computed) and _coalition_holds(claim, computed):
+    if _coalition_text(claim) != _coalition_text(computed) and _coalition_holds(
+        claim, computed
+    ):
         weaker.append(
             f"{name}: against shuffler and analyst together it says "
-            f"{_coalition(claim)}, and {_coalition(computed)} is proven"
+            f"{_coalition_text(claim)}, and {_coalition_text(computed)} is proven"
         )
     return weaker
 
@@ -248,11 +250,11 @@ def _coalition_holds(claim: LevelGuarantee, computed: LevelGuarantee) -> bool:
     )
 
 
-def _coalition(level: LevelGuarantee) -> str:
+def _coalition_text(level: LevelGuarantee) -> str:
     if level.epsilon_coalition is None:
         return "no guarantee"
     return f"epsilon {level.epsilon_coalition!r} at delta {level.delta_coalition!r}"
 
 
-def _numbers(level: LevelGuarantee) -> tuple[float, float]:
+def _central_numbers(level: LevelGuarantee) -> tuple[float, float]:
     return level.epsilon_central, level.delta_central

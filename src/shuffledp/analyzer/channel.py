@@ -71,8 +71,10 @@ class Channel:
         # A central difference inside the range. Halves, as the length of the range may
         # exceed the largest number.
         step = 2e-4 * (self.high / 2.0 - self.low / 2.0)
-        at = min(max(value, self.low + step), self.high - step)
-        mean, _ = self.moments(self.epsilons, np.array([at - step, at + step]))
+        middle_value = min(max(value, self.low + step), self.high - step)
+        mean, _ = self.moments(
+            self.epsilons, np.array([middle_value - step, middle_value + step])
+        )
         slopes: Floats = (mean[:, 1] - mean[:, 0]) / (2.0 * step)
         return slopes
 
@@ -177,8 +179,8 @@ def _two_values(
     """Returns two values of that mean and standard deviation, and the share of each."""
     below, above = max(mean - low, 0.0), max(high - mean, 0.0)
     if not (below and above and spread):
-        at = min(max(mean, low), high)
-        return np.array([at, at]), np.array([0.5, 0.5])
+        clipped_mean = min(max(mean, low), high)
+        return np.array([clipped_mean, clipped_mean]), np.array([0.5, 0.5])
     # The largest deviation that values in the range can have at this mean.
     spread = min(spread, below**0.5 * above**0.5)
     # Both are `spread` away from the mean, unless an end of the range is nearer.
@@ -197,9 +199,9 @@ def _hull(at: Floats, values: Floats) -> tuple[Floats, Floats]:
     corners: list[int] = []
     for index in range(at.size):
         while len(corners) > 1:
-            left, middle = corners[-2], corners[-1]
-            rise = (values[index] - values[left]) * (at[middle] - at[left])
-            if (values[middle] - values[left]) * (at[index] - at[left]) < rise:
+            corner, middle = corners[-2], corners[-1]
+            rise = (values[index] - values[corner]) * (at[middle] - at[corner])
+            if (values[middle] - values[corner]) * (at[index] - at[corner]) < rise:
                 break
             corners.pop()
         corners.append(index)

@@ -102,17 +102,17 @@ class ChoiceCounts:
         Raises:
             PopulationError: If there are fewer people than choices.
         """
-        spare = self.num_users - self.choices.size
-        if spare < 0:
+        num_spare = self.num_users - self.choices.size
+        if num_spare < 0:
             raise PopulationError(
                 f"Expected at least {self.choices.size} people, one for each choice, got "
                 f"{self.num_users}."
             )
-        real = project(self.value - 1.0, float(spare))
+        real = project(self.value - 1.0, float(num_spare))
         counts: NDArray[np.int64] = np.floor(real).astype(np.int64)
         # The largest fractions are rounded up until all people are assigned.
         order = np.argsort(counts - real, kind="stable")
-        counts[order[: spare - int(counts.sum())]] += 1
+        counts[order[: num_spare - int(counts.sum())]] += 1
         return Population(self.choices, counts + 1)
 
 

@@ -80,13 +80,15 @@ class CountsEstimate:
             An array of shape (buckets, 2) per group.
         """
         z = reach(confidence)
+        # Cornish and Fisher: z + (z^3 - 3 z) / 24 times the excess kurtosis. Never
+        # shorter than normal.
         longer = max(z**3 - 3.0 * z, 0.0) / 24.0
         ends = []
         for value, error, excess in zip(
             self.value, self.standard_error, self.excess_kurtosis, strict=True
         ):
-            wide = (z + longer * excess) * error
-            ends.append(np.stack([value - wide, value + wide], axis=1))
+            half_width = (z + longer * excess) * error
+            ends.append(np.stack([value - half_width, value + half_width], axis=1))
         return tuple(ends)
 
 
@@ -140,8 +142,8 @@ class CountsChannel:
             differences: + minus - of each bucket, shape (buckets,).
         """
         n, scale = self.num_users, self.num_users / self.signal
-        sent = scale * (differences.astype(np.float64) - self.noise_mean)
-        value = (sent - n * self.flip) / self.keep
+        num_sent = scale * (differences.astype(np.float64) - self.noise_mean)
+        value = (num_sent - n * self.flip) / self.keep
         errors = self.standard_errors(value / self.num_users)
         # Sampling is nearly normal: it adds to the variance, and not to the cumulant.
         excess: Floats = (scale / self.keep) ** 4 * self.noise_cumulant / errors**4
@@ -166,6 +168,8 @@ class CountsChannel:
             variance += self._randomized_variance(self.flip) * (1.0 - f)
         if self.covariance is not None:
             of_signal = float(self.rates @ self.covariance @ self.rates)
+            # Estimated numbers of people scale the estimate: f is off by as large a
+            # part as D is.
             variance += scale**2 * f**2 * of_signal
         errors: Floats = np.sqrt(variance) / self.keep
         return errors

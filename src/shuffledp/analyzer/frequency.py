@@ -76,6 +76,7 @@ class FrequencyEstimate:
 
         The participants are a random sample of it: sampling is an error, too. Shape (k,).
         """
+        # Estimates may lie outside of [0, 1], where f (1 - f) would be negative.
         f = np.clip(self.value, 0.0, 1.0)
         sampling = f * (1.0 - f) / self.num_users
         error: Floats = np.sqrt(self.standard_error**2 + sampling)
@@ -100,8 +101,8 @@ class FrequencyEstimate:
             )
         of_people = about == "participants"
         error = self.standard_error if of_people else self.population_error
-        wide = reach(confidence) * error
-        return np.stack([self.value - wide, self.value + wide], axis=1)
+        half_width = reach(confidence) * error
+        return np.stack([self.value - half_width, self.value + half_width], axis=1)
 
     def consistent(self) -> ConsistentEstimate:
         """Returns the nearest shares that are not negative and add up to 1.
@@ -127,6 +128,7 @@ def agnostic_frequencies(
     """
     n = int(level_counts.sum())
     share = level_counts / n
+    # E[count] / n = flip + (keep - flip) f, in the mean over levels.
     mean_gap = float(share @ (keep - flip))
     _check_informative(mean_gap)
     value = (message_counts / n - float(share @ flip)) / mean_gap

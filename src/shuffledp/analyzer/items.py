@@ -64,5 +64,5 @@ class ItemsEstimate:
             )
         of_people = about == "participants"
         error = self.standard_error if of_people else self.population_error
-        wide = reach(confidence) * error
-        return np.stack([self.value - wide, self.value + wide], axis=1)
+        half_width = reach(confidence) * error
+        return np.stack([self.value - half_width, self.value + half_width], axis=1)

@@ -1,4 +1,4 @@
-"""How far dishonest people can move an estimate that adds up what reports contribute.
+"""Limits of how far dishonest people can move an estimate that adds up reports.
 
 A dishonest person sends any report that the analyst accepts. Where an estimate is a
 constant plus the sum of what reports contribute, replacing one report by another moves it
@@ -43,9 +43,9 @@ def largest_shift(shifts: Floats, counts: Ints, num_liars: int) -> Floats:
     order = np.argsort(-shifts, axis=0, kind="stable")
     ranked = np.take_along_axis(shifts, order, axis=0)
     before = np.cumsum(counts[order], axis=0) - counts[order]
-    chosen = np.clip(num_liars - before, 0, counts[order])
+    num_replaced = np.clip(num_liars - before, 0, counts[order])
     # A group without a dishonest person adds nothing, even where its shift has no bound.
-    terms = np.where(chosen > 0, ranked, 0.0) * chosen
+    terms = np.where(num_replaced > 0, ranked, 0.0) * num_replaced
     total: Floats = terms.sum(axis=0)
     return total
 

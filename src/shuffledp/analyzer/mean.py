@@ -83,8 +83,9 @@ class MeanEstimate:
         error = (
             self.standard_error if about == "participants" else self.population_error
         )
-        wide = reach(confidence) * error + self.bias_limit
-        return self.value - wide, self.value + wide
+        # Added, not squared: the bias has one sign, and no draw makes up for it.
+        half_width = reach(confidence) * error + self.bias_limit
+        return self.value - half_width, self.value + half_width
 
     def in_units(self, middle: float, half: float) -> "MeanEstimate":
         """Rescales the estimate from the range [-1, 1] to another one.
@@ -96,19 +97,21 @@ class MeanEstimate:
         Raises:
             InvalidInputError: If it exceeds the largest number.
         """
-        moved = replace(
+        rescaled = replace(
             self,
             value=middle + half * self.value,
             standard_error=half * self.standard_error,
             population_error=half * self.population_error,
             bias_limit=half * self.bias_limit,
         )
-        if not math.isfinite(moved.value + moved.standard_error + moved.bias_limit):
+        if not math.isfinite(
+            rescaled.value + rescaled.standard_error + rescaled.bias_limit
+        ):
             raise InvalidInputError(
                 "Expected a range of values well below the largest number: the estimate "
                 "is beyond."
             )
-        return moved
+        return rescaled
 
 
 def agnostic_mean(
@@ -136,6 +139,8 @@ def agnostic_mean(
     return MeanEstimate(
         value=value,
         standard_error=error**0.5,
+        # A population's error is no smaller than that of its sample, whatever variances
+        # came out.
         population_error=max(sampled, error) ** 0.5,
         bias_limit=channel.bias_limit(average),
         num_users=n,
@@ -161,6 +166,8 @@ def stratified_mean(
             zip(averages.tolist(), variances.tolist(), strict=True)
         )
     ]
+    # Levels are weighted by people, not by precision: that would favor values of large
+    # levels.
     share = (channel.counts / n).tolist()
     pairs = list(zip(share, parts, strict=True))
     return MeanEstimate(

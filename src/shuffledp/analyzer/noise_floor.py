@@ -1,4 +1,4 @@
-"""Whether published counts can hold the noise that devices draw.
+"""Test that published counts are large enough to hold the noise that devices draw.
 
 A count is the messages of answers and those of noise: it is no smaller than its noise
 alone. With Poisson noise of mean mu_b in bucket b, whatever people answered,
@@ -39,6 +39,6 @@ def noise_p_value(counts: NDArray[np.int64], means: Floats) -> float:
     if not np.all((means >= 0.0) & np.isfinite(means)):
         raise InvalidInputError("Expected means of noise from 0.")
     # Published counts may be whole numbers of any size.
-    known = np.minimum(counts, _LARGEST).astype(np.float64)
-    smallest = float(np.min(poisson.cdf(known, means)))
-    return min(counts.size * smallest, 1.0)
+    published = np.minimum(counts, _LARGEST).astype(np.float64)
+    smallest_tail = float(np.min(poisson.cdf(published, means)))
+    return min(counts.size * smallest_tail, 1.0)

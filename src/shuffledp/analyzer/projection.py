@@ -34,8 +34,8 @@ def project(values: Floats, total: float) -> Floats:
     reached = ordered >= excess
     last = values.shape[-1] - 1 - np.argmax(reached[..., ::-1], axis=-1)
     threshold = np.take_along_axis(excess, last[..., None], axis=-1)
-    nearest: Floats = np.maximum(values - threshold, 0.0)
-    return nearest
+    projection: Floats = np.maximum(values - threshold, 0.0)
+    return projection
 
 
 def project_within(values: Floats, total: float) -> Floats:

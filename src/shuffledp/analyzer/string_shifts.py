@@ -1,4 +1,4 @@
-"""How far dishonest people can move the estimated shares of strings."""
+"""Limits of how far dishonest people can move the estimated shares of strings."""
 
 import numpy as np
 

@@ -215,12 +215,12 @@ def check_candidates(
         raise InvalidInputError("Expected at least one candidate, got none.")
     if len(set(texts)) != len(texts):
         raise InvalidInputError("Expected candidates that are all different.")
-    needed = math.ceil(EQUATIONS_PER_CANDIDATE * len(texts))
-    if num_bits * num_cohorts < needed:
+    num_equations = math.ceil(EQUATIONS_PER_CANDIDATE * len(texts))
+    if num_bits * num_cohorts < num_equations:
         raise InvalidInputError(
             f"Expected at most {int(num_bits * num_cohorts / EQUATIONS_PER_CANDIDATE)} "
             f"candidates for {num_cohorts} cohorts of {num_bits} bits, got {len(texts)}: "
-            f"collect in {math.ceil(needed / num_bits)} cohorts."
+            f"collect in {math.ceil(num_equations / num_bits)} cohorts."
         )
     return tuple(texts)
 

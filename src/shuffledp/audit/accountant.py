@@ -65,10 +65,10 @@ class WrongBound:
     @property
     def ratio(self) -> float:
         """The factor, above 1, by which the statement is wrong."""
-        more, less = self.exact, self.stated
+        larger, smaller = self.exact, self.stated
         if self.wrong == "lower":
-            more, less = less, more
-        return more / less if less > 0.0 else math.inf
+            larger, smaller = smaller, larger
+        return larger / smaller if smaller > 0.0 else math.inf
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,10 @@ class AccountantAudit:
     def to_dict(self) -> dict[str, Any]:
         """Returns all fields as values that JSON can represent."""
         example = self.smallest
-        smallest = None
+        example_terms = None
         if example is not None:
             device = example.small.device
-            smallest = {
+            example_terms = {
                 "mechanism": device.mechanism,
                 "parameters": device.parameters,
                 "people": [list(pair) for pair in example.small.people],
@@ -120,7 +120,7 @@ class AccountantAudit:
             }
         fields = asdict(self)
         del fields["smallest"]
-        return {"version": __version__, **fields, "smallest": smallest}
+        return {"version": __version__, **fields, "smallest": example_terms}
 
 
 def audit_accountant(
@@ -148,28 +148,35 @@ def audit_accountant(
         raise InvalidInputError(f"Expected seconds > 0, got {seconds:g}.")
     start, trial, trials, refused, wrong = time.monotonic(), 0, 0, 0, 0
     tightest: float | None = None
-    smallest: WrongBound | None = None
+    smallest_example: WrongBound | None = None
     while trials == 0 or time.monotonic() - start < seconds:
         # A generator per trial: trial k is the same however many come before it.
         small = random_collection(np.random.default_rng([seed, trial]))
         trial += 1
-        compared = _compare(accountant, small, trial - 1)
-        if compared is None:
+        comparison = _compare(accountant, small, trial - 1)
+        if comparison is None:
             continue
         trials += 1
-        refused += not compared.stated
-        ratios = [ratio for ratio in (tightest, compared.tightest) if ratio is not None]
+        refused += not comparison.stated
+        ratios = [
+            ratio for ratio in (tightest, comparison.tightest) if ratio is not None
+        ]
         tightest = min(ratios, default=None)
-        example = compared.wrong
+        example = comparison.wrong
         if example is not None:
             wrong += 1
-            if smallest is None or example.small.size < smallest.small.size:
-                smallest = example
+            if (
+                smallest_example is None
+                or example.small.size < smallest_example.small.size
+            ):
+                smallest_example = example
         if on_share is not None:
             on_share(min((time.monotonic() - start) / seconds, 1.0))
-    if smallest is not None:
-        smallest = shrink(accountant, smallest, seconds=seconds)
-    return AccountantAudit(name, seed, trials, refused, wrong, tightest, smallest)
+    if smallest_example is not None:
+        smallest_example = shrink(accountant, smallest_example, seconds=seconds)
+    return AccountantAudit(
+        name, seed, trials, refused, wrong, tightest, smallest_example
+    )
 
 
 def shrink(
@@ -180,17 +187,19 @@ def shrink(
     going = True
     while going and time.monotonic() < end:
         going = False
-        for tried in sorted(
+        for simpler in sorted(
             simplifications(example.small), key=lambda small: small.size
         ):
             # Those after it are as large, as they are sorted.
-            if tried.size >= example.small.size:
+            if simpler.size >= example.small.size:
                 break
-            compared = _compare(accountant, tried, example.trial)
-            less = None if compared is None else compared.wrong
+            comparison = _compare(accountant, simpler, example.trial)
+            smaller_example = None if comparison is None else comparison.wrong
             # One that is not clear must become clearer.
-            if less is not None and less.ratio > min(_CLEAR, example.ratio):
-                example, going = less, True
+            if smaller_example is not None and smaller_example.ratio > min(
+                _CLEAR, example.ratio
+            ):
+                example, going = smaller_example, True
                 break
     return example
 
@@ -199,10 +208,10 @@ def _compare(
     accountant: Accountant, small: SmallCollection, trial: int
 ) -> _Comparison | None:
     """Compares stated with exact deltas; None if there are too many outcomes."""
-    known = small.truth()
-    if known is None:
+    truth_known = small.truth()
+    if truth_known is None:
         return None
-    exact, whole = known
+    exact_deltas, is_complete = truth_known
     with expecting(
         "an accountant to be called with a randomizer, people and epsilon, and to answer "
         "with levels"
@@ -220,20 +229,24 @@ def _compare(
         except ShuffledpError:
             # A refusal states no bound that could be wrong.
             return _Comparison(False, None, None)
-    if not {budget for budget, _, _ in stated} <= set(exact):
+    if not {epsilon_local for epsilon_local, _, _ in stated} <= set(exact_deltas):
         raise InvalidInputError(
             "Expected an accountant to answer about people's levels."
         )
     examples, ratios = [], []
-    for budget, upper, lower in stated:
-        truth = exact[budget]
+    for epsilon_local, upper, lower in stated:
+        truth = exact_deltas[epsilon_local]
         # A table with merged outcomes gives a lower bound of the divergence only.
-        if whole and truth > _RELATIVE:
+        if is_complete and truth > _RELATIVE:
             ratios.append(upper / truth)
         # Written this way round, the comparison counts NaN as wrong, too.
         if not upper >= truth * (1.0 - _RELATIVE) - _ABSOLUTE:
-            examples.append(WrongBound(small, budget, "upper", upper, truth, trial))
-        if whole and not lower <= truth * (1.0 + _RELATIVE) + _ABSOLUTE:
-            examples.append(WrongBound(small, budget, "lower", lower, truth, trial))
-    worst = max(examples, key=lambda example: example.ratio, default=None)
-    return _Comparison(bool(stated), worst, min(ratios, default=None))
+            examples.append(
+                WrongBound(small, epsilon_local, "upper", upper, truth, trial)
+            )
+        if is_complete and not lower <= truth * (1.0 + _RELATIVE) + _ABSOLUTE:
+            examples.append(
+                WrongBound(small, epsilon_local, "lower", lower, truth, trial)
+            )
+    worst_example = max(examples, key=lambda example: example.ratio, default=None)
+    return _Comparison(bool(stated), worst_example, min(ratios, default=None))

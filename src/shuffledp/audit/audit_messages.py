@@ -20,6 +20,7 @@ Kind: TypeAlias = Literal["numbers", "vectors", "texts", "sets"]
 
 # Odd, so that multiplying by it loses nothing: 2^64 over the golden ratio.
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
+# A row of doubles then takes 2 kB per message.
 _MOST_COLUMNS = 256
 
 
@@ -66,16 +67,16 @@ class Messages:
         """Returns the messages at some indices, or where a mask is True."""
         if isinstance(self.raw, np.ndarray):
             return Messages(self.kind, self.raw[indices])
-        chosen = np.arange(len(self.raw))[indices].tolist()
-        return Messages(self.kind, [self.raw[index] for index in chosen])
+        chosen_indices = np.arange(len(self.raw))[indices].tolist()
+        return Messages(self.kind, [self.raw[index] for index in chosen_indices])
 
     def codes(self) -> NDArray[np.uint64]:
         """Returns 64-bit codes, equal for equal messages, shape (n,)."""
         if self.kind == "numbers":
-            return _bits(self.raw)
+            return _bit_patterns(self.raw)
         if self.kind == "vectors":
             code = np.zeros(len(self.raw), dtype=np.uint64)
-            for column in _bits(self.raw).T:
+            for column in _bit_patterns(self.raw).T:
                 code = (code ^ column) * _FACTOR
                 # The upper half takes part in the lower one.
                 code ^= code >> np.uint64(29)
@@ -164,28 +165,31 @@ def as_messages(answers: Any) -> Messages:
         raise InvalidInputError(
             f"Expected a message for each value, got {type(answers).__name__}."
         )
-    listed = list(answers)
-    if all(isinstance(answer, bool | int | float | np.generic) for answer in listed):
-        return _of_array(_array(listed))
-    if all(isinstance(answer, str | bytes) for answer in listed):
+    answer_list = list(answers)
+    if all(
+        isinstance(answer, bool | int | float | np.generic) for answer in answer_list
+    ):
+        return _of_array(_message_array(answer_list))
+    if all(isinstance(answer, str | bytes) for answer in answer_list):
         texts = [
-            answer.encode() if isinstance(answer, str) else answer for answer in listed
+            answer.encode() if isinstance(answer, str) else answer
+            for answer in answer_list
         ]
         return Messages("texts", texts)
     rows = [
         answer.tolist() if isinstance(answer, np.ndarray) else answer
-        for answer in listed
+        for answer in answer_list
         if isinstance(answer, list | tuple | set | frozenset | np.ndarray)
     ]
-    if len(rows) != len(listed) or not all(_hashable(row) for row in rows):
-        kinds = sorted({type(answer).__name__ for answer in listed})
+    if len(rows) != len(answer_list) or not all(_hashable(row) for row in rows):
+        kinds = sorted({type(answer).__name__ for answer in answer_list})
         raise InvalidInputError(
             "Expected numbers, texts, bytes, lists of numbers or sets as messages, all of "
             f"one kind, got {', '.join(kinds)}."
         )
     ordered = [row for row in rows if isinstance(row, list | tuple)]
     if len(ordered) == len(rows) and len({len(row) for row in ordered}) == 1:
-        array = _array(ordered)
+        array = _message_array(ordered)
         if array.dtype.kind in "biuf" and array.ndim == 2 and array.shape[1]:
             return _of_array(array)
     return Messages("sets", [_members(row) for row in rows])
@@ -207,14 +211,14 @@ def _of_array(array: NDArray[Any]) -> Messages:
     return Messages("vectors" if array.ndim == 2 else "numbers", numbers)
 
 
-def _array(listed: list[Any]) -> NDArray[Any]:
+def _message_array(listed: list[Any]) -> NDArray[Any]:
     try:
         return np.asarray(listed)
     except (ValueError, OverflowError) as error:
         raise InvalidInputError("Expected numbers of 64 bits as messages.") from error
 
 
-def _bits(array: NDArray[Any]) -> NDArray[np.uint64]:
+def _bit_patterns(array: NDArray[Any]) -> NDArray[np.uint64]:
     # 0 and -0 are two messages: an observer can tell them apart.
     return np.ascontiguousarray(array).view(np.uint64)
 

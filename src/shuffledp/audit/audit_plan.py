@@ -108,20 +108,20 @@ def plan_audit(
         raise InvalidInputError(
             f"Expected two or more different values, got {', '.join(texts) or 'none'}."
         )
-    budgets = level_array(levels)
-    check_budgets(budgets)
-    if budgets.size == 0 or not np.all(budgets > 0.0):
+    epsilons = level_array(levels)
+    check_budgets(epsilons)
+    if epsilons.size == 0 or not np.all(epsilons > 0.0):
         raise InvalidInputError("Expected one or more levels > 0.")
     if not 0.0 <= as_number(delta, "delta") < 1.0:
         raise InvalidInputError(f"Expected 0 <= delta < 1, got {delta:g}.")
     if not 0.5 <= as_number(confidence, "confidence") < 1.0:
         raise InvalidInputError(f"Expected 0.5 <= confidence < 1, got {confidence:g}.")
-    whole = isinstance(samples, int | np.integer) and not isinstance(samples, bool)
-    if not (whole and LEAST_SAMPLES <= samples <= _MOST_SAMPLES):
+    is_whole = isinstance(samples, int | np.integer) and not isinstance(samples, bool)
+    if not (is_whole and LEAST_SAMPLES <= samples <= _MOST_SAMPLES):
         raise InvalidInputError(
             f"Expected {LEAST_SAMPLES} to {_MOST_SAMPLES:g} samples, got {samples!r}."
         )
-    distinct = tuple(sorted(set(budgets.tolist())))
+    distinct = tuple(sorted(set(epsilons.tolist())))
     return AuditPlan(
         tuple(values), distinct, float(delta), int(samples), float(confidence)
     )

@@ -22,7 +22,9 @@ from shuffledp.audit.confidence_bounds import (
     probability_upper_bound,
 )
 
+# A tenth, half as much again, and twice the level.
 EXCESSES = (0.1, 0.5, 1.0)
+# The probability of an event that few messages show, beside the most telling one.
 RARE = 0.01
 # Probability that one of the two counts is beyond its quantile.
 _EACH = 0.05
@@ -70,16 +72,16 @@ def powers(
             (1.0 - other_probability, other_probability),
             (RARE, RARE * math.exp(-true)),
         )
-        needed = [
+        needed_samples = [
             samples_needed(*pair, epsilon=level, delta=delta, alpha=alpha)
             for pair in pairs
         ]
         # As many messages are learned from as counted, up to a limit.
-        at_best, rare = (
+        at_best, rare_event = (
             None if number is None else number + min(number, most_learned)
-            for number in needed
+            for number in needed_samples
         )
-        results.append(AuditPower(level, excess, at_best, rare))
+        results.append(AuditPower(level, excess, at_best, rare_event))
     return results
 
 
@@ -141,11 +143,11 @@ def _enough(
 ) -> bool:
     n = math.ceil(size)
     # Each count is on the better side of its bound with probability 95%.
-    few = n - _quantile(n, 1.0 - probability)
-    many = _quantile(n, other_probability)
+    few_hits = n - _quantile(n, 1.0 - probability)
+    many_hits = _quantile(n, other_probability)
     low, high = (
-        probability_lower_bound(few, n, alpha),
-        probability_upper_bound(many, n, alpha),
+        probability_lower_bound(few_hits, n, alpha),
+        probability_upper_bound(many_hits, n, alpha),
     )
     return float(epsilon_lower_bound(low, high, delta)) > epsilon
 

@@ -19,8 +19,14 @@ def device_target(device: LocalRandomizer) -> CallableTarget:
             "Expected a mechanism that draws a message from a value, got "
             f"{device.mechanism}."
         )
-    given = ", ".join(f"{name} {value}" for name, value in device.parameters.items())
-    name = f"{device.mechanism}, {given}" if given else device.mechanism
+    parameter_texts = ", ".join(
+        f"{name} {value}" for name, value in device.parameters.items()
+    )
+    name = (
+        f"{device.mechanism}, {parameter_texts}"
+        if parameter_texts
+        else device.mechanism
+    )
     return CallableTarget(device, name)
 
 
@@ -44,6 +50,6 @@ def usual_values(box: Any) -> list[Any] | None:
 
 
 @expecting("a box to promise a number as delta_local, if it has one")
-def promised_delta(box: Any) -> float:
+def guaranteed_delta(box: Any) -> float:
     """Returns the delta that a device promises with every level; 0 without one."""
     return float(getattr(box, "delta_local", 0.0))

@@ -61,7 +61,7 @@ def run_isolated(
         timer.start()
     try:
         with os.fdopen(read, "rb") as stream:
-            done = _received(stream, receive)
+            is_received = _received(stream, receive)
     except BaseException:
         _stop(timer)
         with suppress(ProcessLookupError):
@@ -71,9 +71,9 @@ def run_isolated(
     # The timer stops before waitpid: afterwards the process id may belong to another.
     _stop(timer)
     _, status = os.waitpid(child, 0)
-    if not done and late.is_set():
+    if not is_received and late.is_set():
         raise InvalidInputError(f"Expected a box that answers within {seconds:g} s.")
-    if not done:
+    if not is_received:
         code = os.waitstatus_to_exitcode(status)
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         raise InvalidInputError(

@@ -44,11 +44,11 @@ def dependence(target: Target, plan: AuditPlan, *, alpha: float, rng: Rng) -> Si
             levels = np.full(size, level)
             drawn = box.draw(values if array is None else array, levels, rng=rng)
             results.append((compare_neighbors(drawn), level))
-    (p_value, near, far), level = min(results)
+    (p_value, near_share, far_share), level = min(results)
     text = (
-        f"at level {level:g}, {near:.1%} of neighbors are alike, and {far:.1%} of messages "
-        f"far apart; Fisher's exact test has p = {p_value:.2g}, the smallest of "
-        f"{len(results)} levels"
+        f"at level {level:g}, {near_share:.1%} of neighbors are alike, and "
+        f"{far_share:.1%} of messages far apart; Fisher's exact test has "
+        f"p = {p_value:.2g}, the smallest of {len(results)} levels"
     )
     # Bonferroni's correction for the smallest p-value of all levels.
     dependent = p_value * len(results) < alpha
@@ -65,21 +65,27 @@ def compare_neighbors(messages: Messages) -> tuple[float, float, float]:
     """
     # Quartiles come from messages that are in no pair: they must not depend on the pairs.
     quarter = len(messages) // 5
-    kinds = _kinds(messages.at(np.arange(quarter)), messages)
-    near = kinds[quarter : 3 * quarter].reshape(-1, 2)
+    kinds = _message_kinds(messages.at(np.arange(quarter)), messages)
+    near_pairs = kinds[quarter : 3 * quarter].reshape(-1, 2)
     distant = kinds[3 * quarter : 5 * quarter]
-    far = np.column_stack([distant[:quarter], distant[quarter:]])
-    alike = [int(np.count_nonzero(pairs[:, 0] == pairs[:, 1])) for pairs in (near, far)]
+    far_pairs = np.column_stack([distant[:quarter], distant[quarter:]])
+    num_equal = [
+        int(np.count_nonzero(pairs[:, 0] == pairs[:, 1]))
+        for pairs in (near_pairs, far_pairs)
+    ]
     table = np.array(
-        [[alike[0], len(near) - alike[0]], [alike[1], len(far) - alike[1]]]
+        [
+            [num_equal[0], len(near_pairs) - num_equal[0]],
+            [num_equal[1], len(far_pairs) - num_equal[1]],
+        ]
     )
     # Given the number of all pairs that are alike, that of neighbors among them is
     # hypergeometric: there is no approximation.
     p_value = float(fisher_exact(table).pvalue)
-    return p_value, alike[0] / len(near), alike[1] / len(far)
+    return p_value, num_equal[0] / len(near_pairs), num_equal[1] / len(far_pairs)
 
 
-def _kinds(apart: Messages, messages: Messages) -> Ints:
+def _message_kinds(apart: Messages, messages: Messages) -> Ints:
     codes = messages.codes()
     if messages.kind != "numbers" or np.unique(apart.codes()).size < len(apart) // 2:
         return codes

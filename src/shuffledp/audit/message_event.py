@@ -26,7 +26,7 @@ from shuffledp.audit.scores import Score
 from shuffledp.types import Floats, Ints
 
 # (lower bounds of R(x)(S), upper bounds of R(x')(S)) -> least epsilon or delta.
-PromiseBound = Callable[[Floats, Floats], Floats]
+GuaranteeBound = Callable[[Floats, Floats], Floats]
 # Thresholds that are tried of each score; more of them in the tails.
 _THRESHOLDS = 200
 # Median count of an event that was not observed, under Jeffreys' prior.
@@ -58,7 +58,9 @@ class MessageEvent:
         return self.score.words(self.threshold, above=self.above)
 
 
-def promise_bounds(epsilon: float, delta: float) -> tuple[PromiseBound, PromiseBound]:
+def guarantee_bounds(
+    epsilon: float, delta: float
+) -> tuple[GuaranteeBound, GuaranteeBound]:
     """Returns the bounds of epsilon at this delta, and of delta at this epsilon."""
     return partial(epsilon_lower_bound, delta=delta), partial(
         delta_lower_bound, epsilon=epsilon
@@ -67,7 +69,7 @@ def promise_bounds(epsilon: float, delta: float) -> tuple[PromiseBound, PromiseB
 
 def learn_scores(messages: Messages, other_messages: Messages) -> list[Score]:
     """Learns scores from the first half of the learning messages."""
-    return fit_scores(_first(messages), _first(other_messages))
+    return fit_scores(_first_half(messages), _first_half(other_messages))
 
 
 def choose_event(
@@ -75,7 +77,7 @@ def choose_event(
     messages: Messages,
     other_messages: Messages,
     *,
-    proves: PromiseBound,
+    proves: GuaranteeBound,
     alpha: float,
     growth: float,
 ) -> MessageEvent:
@@ -89,49 +91,53 @@ def choose_event(
         alpha: The error probability of each bound.
         growth: Messages to be counted per message used to choose.
     """
-    parts = _second(messages), _second(other_messages)
+    parts = _second_half(messages), _second_half(other_messages)
     # No bound is negative: the first event that is tried replaces this one.
-    best, event = -1.0, MessageEvent(scores[0], 0.0, True)
+    largest_excess, event = -1.0, MessageEvent(scores[0], 0.0, True)
     for score in scores:
         first, other = (np.sort(score(part)) for part in parts)
-        tried = _thresholds(first, other)
+        thresholds = _thresholds(first, other)
         for above in (True, False):
-            hits, misses = (_hits(part, tried, above=above) for part in (first, other))
+            hits, misses = (
+                _hits(part, thresholds, above=above) for part in (first, other)
+            )
             # One standard deviation to the cautious side of both counts: the best of many
             # events looks better than it is, a rare one most of all.
             hits = np.maximum(hits - np.sqrt(hits), 0.0)
-            more = misses + np.sqrt(misses) + _UNSEEN
-            misses = np.minimum(more, float(other.size))
+            likely_misses = misses + np.sqrt(misses) + _UNSEEN
+            misses = np.minimum(likely_misses, float(other.size))
             # Scaled to the number of messages that will be counted.
             low = probability_lower_bound(hits * growth, first.size * growth, alpha)
             high = probability_upper_bound(misses * growth, other.size * growth, alpha)
             proven = proves(low, high)
             index = int(np.argmax(proven))
-            if proven[index] > best:
-                best = float(proven[index])
-                event = MessageEvent(score, float(tried[index]), above)
+            if proven[index] > largest_excess:
+                largest_excess = float(proven[index])
+                event = MessageEvent(score, float(thresholds[index]), above)
     return event
 
 
-def _first(messages: Messages) -> Messages:
+def _first_half(messages: Messages) -> Messages:
     return messages.at(np.arange(len(messages) // 2))
 
 
-def _second(messages: Messages) -> Messages:
+def _second_half(messages: Messages) -> Messages:
     return messages.at(np.arange(len(messages) // 2, len(messages)))
 
 
 def _thresholds(first: Floats, other: Floats) -> Floats:
     """Returns thresholds at quantiles of the scores, denser in the tails."""
-    both = np.unique(np.concatenate([first, other]))
-    if both.size <= _THRESHOLDS:
-        return both
+    all_scores = np.unique(np.concatenate([first, other]))
+    if all_scores.size <= _THRESHOLDS:
+        return all_scores
     half = _THRESHOLDS // 4
     # Half of the thresholds are even, a quarter for each tail; ranks may coincide.
-    ranks = np.geomspace(1.0, both.size / 2.0, half).astype(np.int64) - 1
-    even = np.linspace(0, both.size - 1, 2 * half).astype(np.int64)
-    chosen: Floats = both[np.unique([*ranks, *even, *(both.size - 1 - ranks)])]
-    return chosen
+    ranks = np.geomspace(1.0, all_scores.size / 2.0, half).astype(np.int64) - 1
+    even = np.linspace(0, all_scores.size - 1, 2 * half).astype(np.int64)
+    thresholds: Floats = all_scores[
+        np.unique([*ranks, *even, *(all_scores.size - 1 - ranks)])
+    ]
+    return thresholds
 
 
 def _hits(scored: Floats, tried: Floats, *, above: bool) -> Ints:

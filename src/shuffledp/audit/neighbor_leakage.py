@@ -83,15 +83,15 @@ def neighbors(target: Target, plan: AuditPlan, *, alpha: float, rng: Rng) -> Sid
         return SideCheck(ABOUT, SideCheckOutcome.NOT_APPLICABLE, text)
     longer = replace(longer, levels=tuple(visible_levels))
     pairs = audited_pairs(TripleTarget(target, plan.values[0]), longer, rng=rng)
-    worst = max(pairs, key=lambda pair: pair.epsilon.bound - pair.level)
+    shown_pair = max(pairs, key=lambda pair: pair.epsilon.bound - pair.level)
     broken = [pair for pair in pairs if breaks(pair, plan.delta)]
     # A delta may break the promise where no epsilon does.
-    if broken and worst not in broken:
-        worst = broken[0]
+    if broken and shown_pair not in broken:
+        shown_pair = broken[0]
     text = (
-        f"at level {worst.level:g}, the messages of a person and both neighbors show an "
-        f"epsilon of {worst.epsilon.bound:.4g} at least, and a delta of "
-        f"{worst.delta.bound:.3g}, between {worst.value} and {worst.other}"
+        f"at level {shown_pair.level:g}, the messages of a person and both neighbors show "
+        f"an epsilon of {shown_pair.epsilon.bound:.4g} at least, and a delta of "
+        f"{shown_pair.delta.bound:.3g}, between {shown_pair.value} and {shown_pair.other}"
     )
     return SideCheck(
         ABOUT, SideCheckOutcome.BROKEN if broken else SideCheckOutcome.FINE, text

@@ -20,8 +20,8 @@ from shuffledp.audit.confidence_bounds import (
 from shuffledp.audit.message_event import (
     MessageEvent,
     choose_event,
+    guarantee_bounds,
     learn_scores,
-    promise_bounds,
 )
 from shuffledp.audit.target import Target, as_array
 from shuffledp.randomness import Rng, check_order_rng
@@ -67,11 +67,11 @@ def audited_pairs(
     report = on_share or (lambda _share: None)
     with target.started() as box:
         learned = _learn(box, plan, rng=rng)
-        chosen = _choose(plan, learned)
+        choices = _choose(plan, learned)
         # Counted messages are converted to the kind of those that scores know.
         kind = learned[0, 0].at(np.arange(1))
-        hits = _count(box, plan, chosen, kind, rng=rng, on_share=report)
-    return tuple(_pair(plan, choice, hits) for choice in chosen)
+        event_hits = _event_counts(box, plan, choices, kind, rng=rng, on_share=report)
+    return tuple(_pair_bounds(plan, choice, event_hits) for choice in choices)
 
 
 def _draw_batches(
@@ -81,9 +81,9 @@ def _draw_batches(
     cells = [(a, b) for a in range(len(plan.levels)) for b in range(len(plan.values))]
     levels = np.array(plan.levels)
     value_array = as_array(list(plan.values))
-    done, each = 0, max(_BATCH // len(cells), 1)
-    while done < size:
-        each = min(each, size - done)
+    num_drawn, each = 0, max(_BATCH // len(cells), 1)
+    while num_drawn < size:
+        each = min(each, size - num_drawn)
         # Every batch has the same number of each cell, in random order, so that a box that
         # mixes up users or changes with time does so for all cells alike.
         order = rng.permutation(len(cells) * each)
@@ -95,11 +95,11 @@ def _draw_batches(
             else value_array[value]
         )
         messages = box.draw(queried, levels[level], rng=rng)
-        done += each
+        num_drawn += each
         # Sorting once is faster than looking for each cell.
         indices = np.argsort(cell, kind="stable").reshape(len(cells), each)
         parts = (messages.at(row) for row in indices)
-        yield done, dict(zip(cells, parts, strict=True))
+        yield num_drawn, dict(zip(cells, parts, strict=True))
 
 
 def _learn(box: Target, plan: AuditPlan, *, rng: Rng) -> dict[_Cell, Messages]:
@@ -121,9 +121,9 @@ def _learn(box: Target, plan: AuditPlan, *, rng: Rng) -> dict[_Cell, Messages]:
 
 def _choose(plan: AuditPlan, learned: dict[_Cell, Messages]) -> list[_PairEvents]:
     """Chooses an event per ordered pair and statement, before any is counted."""
-    chosen = []
+    choices = []
     for level, epsilon in enumerate(plan.levels):
-        statements = promise_bounds(epsilon, plan.delta)
+        statements = guarantee_bounds(epsilon, plan.delta)
         for first, second in combinations(range(len(plan.values)), 2):
             first_messages, other = learned[level, first], learned[level, second]
             # Scores serve both orders, as events are on either side of a threshold.
@@ -146,13 +146,13 @@ def _choose(plan: AuditPlan, learned: dict[_Cell, Messages]) -> list[_PairEvents
                     )
                     for proves in statements
                 ]
-                chosen.append(
+                choices.append(
                     _PairEvents(level, value, against, (events[0], events[1]))
                 )
-    return chosen
+    return choices
 
 
-def _count(
+def _event_counts(
     box: Target,
     plan: AuditPlan,
     chosen: list[_PairEvents],
@@ -182,12 +182,12 @@ def _count(
     return hits
 
 
-def _pair(
+def _pair_bounds(
     plan: AuditPlan, choice: _PairEvents, hits: dict[tuple[MessageEvent, int], int]
 ) -> PairBounds:
     epsilon = plan.levels[choice.level]
     bounds = []
-    statements = promise_bounds(epsilon, plan.delta)
+    statements = guarantee_bounds(epsilon, plan.delta)
     for event, proves in zip(choice.events, statements, strict=True):
         counts = hits[event, choice.value], hits[event, choice.other]
         lower = probability_lower_bound(counts[0], plan.counted, plan.alpha)

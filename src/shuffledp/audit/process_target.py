@@ -35,6 +35,7 @@ from shuffledp.types import Floats
 # Values per request, and seconds until an answer is given up.
 _MOST_VALUES, _SECONDS = 1000, 60.0
 _CHUNK, _LONGEST_ANSWER = 1 << 16, 1 << 28
+# Bytes of a program's output that an error repeats.
 _SHOWN = 300
 # Seconds that a program has to end after it closed its pipes.
 _SECONDS_TO_END = 2.0
@@ -54,7 +55,7 @@ class ProcessTarget:
 
     def __post_init__(self) -> None:
         """Raises InvalidInputError if there is no such program."""
-        program = _words(self.command)[0]
+        program = _command_words(self.command)[0]
         if shutil.which(program) is None:
             raise InvalidInputError(
                 f"Expected a command that can be started, got {program!r}, which is no "
@@ -89,9 +90,11 @@ class _RunningProcess:
         answers: list[Any] = []
         for begin in range(0, len(values), _MOST_VALUES):
             part = slice(begin, begin + _MOST_VALUES)
-            some = values[part] if isinstance(values, list) else values[part].tolist()
-            question = {"values": some, "levels": levels[part].tolist()}
-            answers += self._ask(question, len(some))
+            part_values = (
+                values[part] if isinstance(values, list) else values[part].tolist()
+            )
+            question = {"values": part_values, "levels": levels[part].tolist()}
+            answers += self._ask(question, len(part_values))
         return as_messages(answers)
 
     def started(self) -> AbstractContextManager[Target]:
@@ -119,7 +122,7 @@ class _RunningProcess:
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None
         assert stdout is not None
-        end, answer, left = time.monotonic() + self.seconds, b"", memoryview(question)
+        end, answer, unsent = time.monotonic() + self.seconds, b"", memoryview(question)
         with selectors.DefaultSelector() as selector:
             selector.register(stdin, selectors.EVENT_WRITE)
             selector.register(stdout, selectors.EVENT_READ)
@@ -130,8 +133,8 @@ class _RunningProcess:
                 for key, _ in ready:
                     if key.fileobj is stdin:
                         with suppress(BlockingIOError):
-                            left = self._write(left)
-                        if not left:
+                            unsent = self._write(unsent)
+                        if not unsent:
                             selector.unregister(stdin)
                         continue
                     read = os.read(stdout.fileno(), _CHUNK)
@@ -169,7 +172,7 @@ class _RunningProcess:
         )
 
 
-def _words(command: str) -> list[str]:
+def _command_words(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -183,7 +186,7 @@ def _words(command: str) -> list[str]:
 
 @contextmanager
 def _running(target: ProcessTarget) -> Iterator[Target]:
-    words = _words(target.command)
+    words = _command_words(target.command)
     with tempfile.TemporaryFile() as errors:
         try:
             process = subprocess.Popen(

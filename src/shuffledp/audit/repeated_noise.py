@@ -68,13 +68,13 @@ def repeats(
                 yield SideCheck(about, SideCheckOutcome.NOT_APPLICABLE, text)
             return
         again = box.draw(queried, levels, rng=rng).codes()
-    yield _compared(AGAIN, row, again, probability)
+    yield _repetition_check(AGAIN, row, again, probability)
     if not isinstance(target, CallableTarget):
         with target.started() as running:
             first = running.draw(queried, levels, rng=rng).codes()
         with target.started() as other:
             second = other.draw(queried, levels, rng=rng).codes()
-        yield _compared(RESTART, first, second, probability)
+        yield _repetition_check(RESTART, first, second, probability)
         yield SideCheck(
             FORK, SideCheckOutcome.NOT_APPLICABLE, "a program cannot be forked here"
         )
@@ -86,33 +86,37 @@ def repeats(
         yield SideCheck(RESTART, SideCheckOutcome.NOT_APPLICABLE, text)
         yield SideCheck(FORK, SideCheckOutcome.NOT_APPLICABLE, text)
         return
-    yield _compared(RESTART, runs[0][0], runs[1][0], probability)
+    yield _repetition_check(RESTART, runs[0][0], runs[1][0], probability)
     # The forked process draws on, too: any two of its row and its forks' may agree.
     forks = runs[0][1:]
     pairs = [(0, 1), (0, 2), (1, 2)]
     same = [pair for pair in pairs if np.array_equal(forks[pair[0]], forks[pair[1]])]
     first, second = (forks[index] for index in (same or pairs)[0])
-    yield _compared(FORK, first, second, probability)
+    yield _repetition_check(FORK, first, second, probability)
 
 
 def _probability_of_agreement(row: NDArray[np.uint64]) -> float:
     # If two messages are alike with probability c, rows of m agree with probability
     # c^m. Pairs of neighbors give an upper bound of c (Clopper, Pearson).
     pairs = row.reshape(-1, 2)
-    alike = int(np.count_nonzero(pairs[:, 0] == pairs[:, 1]))
+    num_equal = int(np.count_nonzero(pairs[:, 0] == pairs[:, 1]))
     # The added 1e-9 is the probability that the bound of c itself fails.
-    return float(probability_upper_bound(alike, len(pairs), 1e-9) ** row.size) + 1e-9
+    return (
+        float(probability_upper_bound(num_equal, len(pairs), 1e-9) ** row.size) + 1e-9
+    )
 
 
-def _compared(
+def _repetition_check(
     about: str, row: NDArray[np.uint64], other: NDArray[np.uint64], probability: float
 ) -> SideCheck:
-    alike = float(np.mean(row == other))
-    text = f"{alike:.1%} of {row.size:,} messages agree"
-    if alike == 1.0:
+    equal_share = float(np.mean(row == other))
+    text = f"{equal_share:.1%} of {row.size:,} messages agree"
+    if equal_share == 1.0:
         text += f"; all would by accident with probability {probability:.1g} at most"
     return SideCheck(
-        about, SideCheckOutcome.BROKEN if alike == 1.0 else SideCheckOutcome.FINE, text
+        about,
+        SideCheckOutcome.BROKEN if equal_share == 1.0 else SideCheckOutcome.FINE,
+        text,
     )
 
 
@@ -124,7 +128,7 @@ def _elsewhere(
     with expecting("a box that can be pickled"):
         question = pickle.dumps(sys.path) + pickle.dumps((target, values, levels))
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", _START],
             input=question,
             capture_output=True,
@@ -136,10 +140,10 @@ def _elsewhere(
     except subprocess.TimeoutExpired as error:
         raise InvalidInputError(f"it took more than {_SECONDS:g} seconds.") from error
     # A box may end its process with exit code 0 and no output.
-    if done.returncode or not done.stdout:
-        error_lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    if process.returncode or not process.stdout:
+        error_lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
         raise InvalidInputError(
             error_lines[-1] if error_lines else "it ended without a word."
         )
-    rows: list[NDArray[np.uint64]] = pickle.loads(done.stdout)
+    rows: list[NDArray[np.uint64]] = pickle.loads(process.stdout)
     return rows

@@ -61,10 +61,10 @@ def _by_value(
     *,
     bits: bool,
 ) -> ValueScore:
-    both = np.concatenate(codes)
-    keys, first = np.unique(both, return_index=True)
+    all_codes = np.concatenate(codes)
+    keys, first = np.unique(all_codes, return_index=True)
     size = codes[0].size
-    counts = _counts(codes, keys)
+    counts = _key_counts(codes, keys)
     examples = [
         messages[0].text_of(p) if p < size else messages[1].text_of(p - size)
         for p in first.tolist()
@@ -81,14 +81,14 @@ def _by_entry(messages: Messages, other_messages: Messages) -> EntryScore:
         ]
         codes = bit_positions(parts[0].raw), bit_positions(parts[1].raw)
         entry = _by_value(codes, (parts[0], parts[1]), bits=True)
-        counts = _counts(codes, entry.keys)
+        counts = _key_counts(codes, entry.keys)
         entries.append(replace(entry, log_ratios=_certain(entry.log_ratios, counts)))
     return EntryScore(tuple(entries))
 
 
 def _by_range(messages: Messages, other_messages: Messages) -> RangeScore:
-    both = np.concatenate([messages.raw, other_messages.raw]).astype(np.float64)
-    edges = np.unique(np.quantile(both, np.arange(1, _RANGES) / _RANGES))
+    all_numbers = np.concatenate([messages.raw, other_messages.raw]).astype(np.float64)
+    edges = np.unique(np.quantile(all_numbers, np.arange(1, _RANGES) / _RANGES))
     counts = [
         np.bincount(
             np.searchsorted(edges, part.raw.astype(np.float64), side="right"),
@@ -140,7 +140,7 @@ def _ratios(counts: Ints, other_counts: Ints) -> Floats:
     return ratios
 
 
-def _counts(
+def _key_counts(
     codes: tuple[NDArray[np.uint64], NDArray[np.uint64]], keys: NDArray[np.uint64]
 ) -> list[Ints]:
     """Counts each key among the codes of x, and of x', shape (keys,)."""

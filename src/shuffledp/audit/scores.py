@@ -58,18 +58,18 @@ class ValueScore:
         # The largest ratios first.
         by_size = np.argsort(-np.abs(self.log_ratios), kind="stable")
         examples = [self.examples[index] for index in by_size.tolist() if inside[index]]
-        listed, num_more = (
+        listed_values, num_more = (
             ", ".join(examples[:_MAX_LISTED]),
             len(examples) - _MAX_LISTED,
         )
         includes_new = threshold <= 0.0 if above else threshold >= 0.0
-        more = f", and {num_more} more" if num_more > 0 else ""
+        more_text = f", and {num_more} more" if num_more > 0 else ""
         if self.bits:
-            description = f"its first and last bit are as in {listed}{more}"
+            description = f"its first and last bit are as in {listed_values}{more_text}"
             return description + (", or new" if includes_new else "")
         if len(examples) == 1 and not includes_new:
-            return f"it is {listed}"
-        parts = f"{listed}{more}" if examples else "nothing seen before"
+            return f"it is {listed_values}"
+        parts = f"{listed_values}{more_text}" if examples else "nothing seen before"
         return f"it is one of {parts}" + (
             ", or new" if includes_new and examples else ""
         )
@@ -121,7 +121,7 @@ class RangeScore:
         # Steps into the event and out of it alternate: a pair bounds a run.
         run_ends = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]])))
         ranges = [
-            _range(float(ends[a]), float(ends[b]))
+            _range_as_text(float(ends[a]), float(ends[b]))
             for a, b in run_ends.reshape(-1, 2).tolist()
         ]
         text = " or ".join(ranges[:_MAX_LISTED])
@@ -167,8 +167,8 @@ class ColumnScore:
         informative = [
             p for p in by_spread.tolist() if np.ptp(self.log_ratios[p]) > 0.0
         ]
-        listed = ", ".join(self.names[index] for index in informative) or "none"
-        return f"its score is {side} {threshold:.4g}; what says most: {listed}"
+        column_names = ", ".join(self.names[index] for index in informative) or "none"
+        return f"its score is {side} {threshold:.4g}; what says most: {column_names}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,17 +203,17 @@ def bit_positions(numbers: Floats) -> NDArray[np.uint64]:
     # place of the larger one: its last bit tells their sizes.
     fractions, exponents = np.frexp(numbers)
     # 53 bits, as a whole number.
-    whole = np.abs(fractions * 2.0**53).astype(np.int64)
-    lowest = np.maximum(whole & -whole, 1)
-    last = np.round(np.log2(lowest.astype(np.float64))).astype(np.int64)
+    mantissas = np.abs(fractions * 2.0**53).astype(np.int64)
+    lowest_bits = np.maximum(mantissas & -mantissas, 1)
+    last = np.round(np.log2(lowest_bits.astype(np.float64))).astype(np.int64)
     # Exponents of doubles are above -2048, so that 0 is left for the number 0.
-    first = np.where(whole == 0, 0, exponents.astype(np.int64) + 2048)
+    first = np.where(mantissas == 0, 0, exponents.astype(np.int64) + 2048)
     # `last` is below 64 and the sign is one bit: different triples differ in code.
-    code = (first * 64 + np.where(whole == 0, 63, last)) * 2 + np.signbit(numbers)
+    code = (first * 64 + np.where(mantissas == 0, 63, last)) * 2 + np.signbit(numbers)
     return code.astype(np.uint64)
 
 
-def _range(low: float, high: float) -> str:
+def _range_as_text(low: float, high: float) -> str:
     if math.isinf(low):
         return "anything" if math.isinf(high) else f"below {high:.6g}"
     return f"at least {low:.6g}" if math.isinf(high) else f"in [{low:.6g}, {high:.6g})"

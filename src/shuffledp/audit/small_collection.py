@@ -69,13 +69,13 @@ class SmallCollection:
         levels = tuple(level for level, _ in self.people)
         counts = tuple(count for _, count in self.people)
         distributions = tabulate(self.device, levels)
-        table, whole = reduce_table(distributions.probabilities)
+        table, is_complete = reduce_table(distributions.probabilities)
         if num_outcomes(distributions, table, counts) > MAX_OUTCOMES:
             return None
         exact = exact_divergences(
             distributions, table, counts, np.array([self.epsilon])
         )
-        return dict(zip(levels, exact[:, 0].tolist(), strict=True)), whole
+        return dict(zip(levels, exact[:, 0].tolist(), strict=True)), is_complete
 
 
 def random_collection(rng: np.random.Generator) -> SmallCollection:
@@ -83,15 +83,19 @@ def random_collection(rng: np.random.Generator) -> SmallCollection:
     size = int(rng.integers(2, _MOST_PEOPLE + 1))
     max_levels = min(_MOST_LEVELS, size)
     low, high = np.log(_LEVELS).tolist()
-    budgets = np.exp(rng.uniform(low, high, size=int(rng.integers(1, max_levels + 1))))
-    levels = sorted({float(f"{budget:.3g}") for budget in budgets.tolist()})
+    drawn_epsilons = np.exp(
+        rng.uniform(low, high, size=int(rng.integers(1, max_levels + 1)))
+    )
+    levels = sorted(
+        {float(f"{drawn_epsilon:.3g}") for drawn_epsilon in drawn_epsilons.tolist()}
+    )
     counts = 1 + rng.multinomial(
         size - len(levels), rng.dirichlet(np.ones(len(levels)))
     )
     # Beyond the largest budget every divergence is 0.
     epsilon = float(f"{rng.uniform(0.0, 1.0) ** 2 * levels[-1]:.3g}")
     people = tuple(zip(levels, counts.tolist(), strict=True))
-    return SmallCollection(_device(rng), people, epsilon)
+    return SmallCollection(_random_device(rng), people, epsilon)
 
 
 def simplifications(small: SmallCollection) -> Iterator[SmallCollection]:
@@ -109,17 +113,17 @@ def simplifications(small: SmallCollection) -> Iterator[SmallCollection]:
             # Users of two levels become users of one.
             merged = dict(remaining) | {other: others + count}
             yield replace(small, people=tuple(sorted(merged.items())))
-        for rounded in _rounder(level):
+        for rounded in _shorter_numbers(level):
             if rounded > 0.0 and rounded not in dict(remaining):
-                changed = tuple(sorted((*remaining, (rounded, count))))
-                yield replace(small, people=changed)
-    for device in _simpler(small.device):
+                changed_people = tuple(sorted((*remaining, (rounded, count))))
+                yield replace(small, people=changed_people)
+    for device in _simpler_devices(small.device):
         yield replace(small, device=device)
-    for rounded in _rounder(small.epsilon):
+    for rounded in _shorter_numbers(small.epsilon):
         yield replace(small, epsilon=rounded)
 
 
-def _rounder(number: float) -> list[float]:
+def _shorter_numbers(number: float) -> list[float]:
     """Returns nearby numbers with fewer digits."""
     candidates = [0.0, float(round(number))]
     for digits in (1, 2):
@@ -130,7 +134,7 @@ def _rounder(number: float) -> list[float]:
     return [candidate for candidate in dict.fromkeys(candidates) if candidate != number]
 
 
-def _device(rng: np.random.Generator) -> Any:
+def _random_device(rng: np.random.Generator) -> Any:
     k = int(rng.integers(2, 6))
     kinds = (
         lambda: KRandomizedResponse(k),
@@ -145,7 +149,7 @@ def _device(rng: np.random.Generator) -> Any:
     return kinds[int(rng.integers(len(kinds)))]()
 
 
-def _simpler(device: Any) -> Iterator[Any]:
+def _simpler_devices(device: Any) -> Iterator[Any]:
     for name in ("num_categories", "cells", "subset_size"):
         number = getattr(device, name, None)
         if isinstance(number, int):

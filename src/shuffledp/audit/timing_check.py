@@ -17,6 +17,7 @@ from shuffledp.randomness import Rng
 from shuffledp.types import Floats
 
 ABOUT = "time that depends on the value"
+# With 999 random exchanges a p-value is 1 / 1,000 at least, a tenth of one that warns.
 _ROUNDS, _BATCH, _EXCHANGES = 60, 200, 999
 _WARNED = 0.01
 

@@ -136,7 +136,7 @@ def account_command(
     if picture is not None:
         picture_kind(picture)
         require("matplotlib", extra="report", what="A picture")
-    people = _people(levels, budgets, column, spark)
+    people = _population_of(levels, budgets, column, spark)
     if picture is not None:
         single_messages(protocol, people)
     left_out = num_absent(absent, people.num_users)
@@ -146,7 +146,7 @@ def account_command(
         if selection is None
         else papers.stated_of_selection(selection, protocol, people, delta=delta)
     )
-    chosen = (
+    statements = (
         None
         if report_levels is None
         else parse.number_list(report_levels, "--report-levels")
@@ -157,9 +157,9 @@ def account_command(
             people,
             delta=delta,
             epsilon=epsilon,
-            levels=chosen,
+            levels=statements,
             # A file of budgets may have a level per person: report quantiles of them.
-            quantiles=(budgets is not None or None) if chosen is None else None,
+            quantiles=(budgets is not None or None) if statements is None else None,
             absent=left_out,
             rounds=rounds,
             coordinates=coordinates,
@@ -214,7 +214,7 @@ def account_command(
             show(f"\nWritten: {path}")
 
 
-def _people(
+def _population_of(
     levels: str | None, budgets: str | None, column: str | None, spark: str | None
 ) -> Population:
     if spark is None:

@@ -92,7 +92,7 @@ def accountant_command(name: str, seconds: float, seed: int, as_json: bool) -> N
     if as_json:
         show_json(audit.to_dict())
     else:
-        show(*_lines(audit))
+        show(*_audit_lines(audit))
     # An accountant that refused every trial was not tested: no success.
     sys.exit(0 if not audit.wrong and audit.refused < audit.trials else 1)
 
@@ -109,7 +109,7 @@ def _accountant(name: str) -> Accountant:
     return accountant
 
 
-def _lines(audit: AccountantAudit) -> list[str]:
+def _audit_lines(audit: AccountantAudit) -> list[str]:
     lines = [
         f"{audit.trials:,} collections were compared with the truth; {audit.name} said "
         f"nothing of {audit.refused:,}, and was wrong about {audit.wrong:,}."

@@ -11,7 +11,7 @@ import numpy as np
 
 from shuffledp.audit.audit_plan import plan_audit
 from shuffledp.audit.audit_result import AuditVerdict, RandomizerAudit
-from shuffledp.audit.device_targets import device_target, promised_delta, usual_values
+from shuffledp.audit.device_targets import device_target, guaranteed_delta, usual_values
 from shuffledp.audit.isolated_process import Send, run_isolated
 from shuffledp.audit.process_target import ProcessTarget
 from shuffledp.audit.randomizer import audit_randomizer
@@ -113,7 +113,7 @@ def randomizer_command(
         # In here: for a Python target, its import runs in the other process.
         box = _target(target, categories, timeout)
         plan = plan_audit(
-            _values(values, box),
+            _audited_values(values, box),
             parse.level_list(levels),
             delta=_delta(delta, box),
             samples=samples,
@@ -180,7 +180,7 @@ def _is_python(target: str) -> bool:
     return bool(colon) and all(part.isidentifier() for part in dotted)
 
 
-def _values(values: str | None, box: Target) -> list[Any]:
+def _audited_values(values: str | None, box: Target) -> list[Any]:
     if values is not None:
         return parse.value_list(values)
     # A command cannot be asked which values it takes.
@@ -196,4 +196,4 @@ def _delta(delta: float | None, box: Target) -> float:
     if delta is not None:
         return delta
     # A command cannot be asked: it is held to pure privacy.
-    return promised_delta(box.box) if isinstance(box, CallableTarget) else 0.0
+    return guaranteed_delta(box.box) if isinstance(box, CallableTarget) else 0.0

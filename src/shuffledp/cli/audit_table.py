@@ -23,15 +23,17 @@ def powers(plan: AuditPlan, name: str) -> Iterator[RenderableType]:
         f"Audit of {name}: values {values}; {plan.samples:,} messages per value and level, "
         f"{plan.learned:,} to learn from, {plan.counted:,} to test with.\n"
     )
-    table = _table("level", "true epsilon", "samples, at best", "samples, rare event")
+    table = _empty_table(
+        "level", "true epsilon", "samples, at best", "samples, rare event"
+    )
     for power in plan.powers:
         true = power.level * (1.0 + power.excess)
         table.add_row(
             f"{power.level:g}",
             f"{true:.4g} (+{power.excess:.0%})",
             # None: no number of samples shows this excess.
-            _whole(power.at_best, plan.samples),
-            _whole(power.rare, plan.samples),
+            _samples_as_text(power.at_best, plan.samples),
+            _samples_as_text(power.rare, plan.samples),
         )
     yield table
     yield (
@@ -49,16 +51,16 @@ def powers(plan: AuditPlan, name: str) -> Iterator[RenderableType]:
 
 def findings(audit: RandomizerAudit) -> Iterator[RenderableType]:
     """Yields the table of all pairs, the most telling events, and the verdict."""
-    table = _table("level", "value", "against", "epsilon >=", "delta >=", "")
+    table = _empty_table("level", "value", "against", "epsilon >=", "delta >=", "")
     for pair in audit.pairs:
-        worst = "broken" if pair in audit.broken else ""
+        verdict_class = "broken" if pair in audit.broken else ""
         table.add_row(
             f"{pair.level:g}",
             pair.value,
             pair.other,
             f"{pair.epsilon.bound:.4g}",
             f"{pair.delta.bound:.3g}",
-            worst,
+            verdict_class,
         )
     yield table
     yield (
@@ -97,12 +99,14 @@ def _verdict(audit: RandomizerAudit) -> str:
         parts = []
         if audit.broken:
             # They are sorted: the largest excess comes first.
-            worst = audit.broken[0]
+            shown_pair = audit.broken[0]
             parts.append(
-                f"at level {worst.level:g}, epsilon is at least {worst.epsilon.bound:.4g}"
+                f"at level {shown_pair.level:g}, epsilon is at least "
+                f"{shown_pair.epsilon.bound:.4g}"
                 # Otherwise epsilon keeps its promise, and delta alone breaks it.
-                if worst.epsilon.bound > worst.level
-                else f"at level {worst.level:g}, delta is at least {worst.delta.bound:.3g}"
+                if shown_pair.epsilon.bound > shown_pair.level
+                else f"at level {shown_pair.level:g}, delta is at least "
+                f"{shown_pair.delta.bound:.3g}"
             )
         parts += [
             b.about for b in audit.behaviors if b.outcome is SideCheckOutcome.BROKEN
@@ -115,14 +119,14 @@ def _verdict(audit: RandomizerAudit) -> str:
     return text + (f" Levels that could not be seen: {blind}." if blind else "")
 
 
-def _table(*headings: str) -> Table:
+def _empty_table(*headings: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for heading in headings:
         table.add_column(heading, justify="right" if heading else "left")
     return table
 
 
-def _whole(number: int | None, drawn: int) -> str:
+def _samples_as_text(number: int | None, drawn: int) -> str:
     if number is None:
         return "never"
     return f"{number:,}{' *' if number > drawn else ''}"

@@ -47,7 +47,7 @@ _LEVELS = click.option(
 )
 
 
-def _shared(command: Command) -> Command:
+def _shared_options(command: Command) -> Command:
     # The last decorator that is applied is the first in --help.
     for option in (json_option, circumstance_options, _DELTA):
         command = option(command)
@@ -70,7 +70,7 @@ def calibrate_command() -> None:
 
 
 @calibrate_command.command("levels")
-@_shared
+@_shared_options
 @click.option(
     "--targets",
     required=True,
@@ -91,12 +91,18 @@ def levels_command(
       shuffledp calibrate levels --categories 17 --delta 1e-6 --targets 0.01:2500,0.02:5000
     """
     # Written as levels are; these epsilons are central ones.
-    wanted = parse.level_counts(targets, "--targets")
-    promise = _promise(protocol, wanted.num_users, **given)
+    target_counts = parse.level_counts(targets, "--targets")
+    promise = _promise(protocol, target_counts.num_users, **given)
     with working("calibrate"):
         calibration = largest_budgets(
             promise,
-            dict(zip(wanted.epsilons.tolist(), wanted.counts.tolist(), strict=True)),
+            dict(
+                zip(
+                    target_counts.epsilons.tolist(),
+                    target_counts.counts.tolist(),
+                    strict=True,
+                )
+            ),
         )
     # In full: a level that is rounded upward could break its target.
     levels = ", ".join(plain(epsilon) for epsilon in calibration.people.epsilons)
@@ -104,7 +110,7 @@ def levels_command(
 
 
 @calibrate_command.command("scale")
-@_shared
+@_shared_options
 @_LEVELS
 @_TARGETS
 def scale_command(
@@ -116,15 +122,15 @@ def scale_command(
     Example: shuffledp calibrate scale --categories 17 --delta 1e-6 \\
                --levels 0.5:2500,1:5000 --targets 0.01,0.03
     """
-    people, wanted = _people(levels, targets)
+    people, wanted_epsilons = _people_and_targets(levels, targets)
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
-        factor, calibration = largest_scale(promise, people, wanted)
+        factor, calibration = largest_scale(promise, people, wanted_epsilons)
     _show(calibration, f"Scale all levels by {plain(factor)}", as_json, scale=factor)
 
 
 @calibrate_command.command("level")
-@_shared
+@_shared_options
 @_LEVELS
 @click.option(
     "--change", type=NUMBER, required=True, metavar="LEVEL", help="The level to change."
@@ -157,7 +163,7 @@ def level_command(
 
 
 @calibrate_command.command("people")
-@_shared
+@_shared_options
 @_LEVELS
 @_TARGETS
 def people_command(
@@ -169,19 +175,21 @@ def people_command(
     Example: shuffledp calibrate people --categories 17 --delta 1e-6 \\
                --levels 0.5:1,1:2 --targets 0.01,0.03
     """
-    people, wanted = _people(levels, targets)
+    people, wanted_epsilons = _people_and_targets(levels, targets)
     absent = given["absent"]
     share = absent.part if isinstance(absent, Share) else Fraction(0)
     # A share is one of the crowd that is found, not of the people who state its shares.
     given |= {"absent": 0} if share else {}
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
-        calibration = smallest_crowd(promise, people, wanted, absent_share=share)
+        calibration = smallest_crowd(
+            promise, people, wanted_epsilons, absent_share=share
+        )
     _show(calibration, f"{calibration.people.num_users:,} people are enough", as_json)
 
 
 @calibrate_command.command("rounds")
-@_shared
+@_shared_options
 @_LEVELS
 @_TARGETS
 def rounds_command(
@@ -196,10 +204,10 @@ def rounds_command(
     # `circumstance_options` adds --rounds to all commands of the group.
     if given["rounds"] != 1:
         raise InvalidInputError("Expected no --rounds: they are what is asked for.")
-    people, wanted = _people(levels, targets)
+    people, wanted_epsilons = _people_and_targets(levels, targets)
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
-        rounds, calibration = most_rounds(promise, people, wanted)
+        rounds, calibration = most_rounds(promise, people, wanted_epsilons)
     answer = f"{rounds:,} rounds"
     if rounds == composable_rounds(promise, people):
         answer += (
@@ -221,18 +229,18 @@ def _promise(
     return Promise(protocol, delta, left_out, rounds, coordinates)
 
 
-def _people(levels: str, targets: str) -> tuple[Population, list[float]]:
+def _people_and_targets(levels: str, targets: str) -> tuple[Population, list[float]]:
     people = parse.level_counts(levels)
-    wanted = parse.number_list(targets, "--targets")
-    if len(wanted) == 1:
+    wanted_epsilons = parse.number_list(targets, "--targets")
+    if len(wanted_epsilons) == 1:
         # One target for all levels.
-        wanted *= people.num_levels
-    if len(wanted) != people.num_levels:
+        wanted_epsilons *= people.num_levels
+    if len(wanted_epsilons) != people.num_levels:
         raise InvalidInputError(
             f"Expected one target, or {people.num_levels} in ascending order of the "
-            f"levels, got {len(wanted)}."
+            f"levels, got {len(wanted_epsilons)}."
         )
-    return people, wanted
+    return people, wanted_epsilons
 
 
 def _show(calibration: Calibration, words: str, as_json: bool, **more: float) -> None:

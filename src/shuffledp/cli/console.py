@@ -23,9 +23,9 @@ def show(*parts: RenderableType) -> None:
 def width() -> int:
     """Returns the width of the standard output in characters."""
     # A pipe has no width of its own; tables must not be squeezed into a guess.
-    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
     # Some environments say 0 where they do not know.
-    return (known and Console().width) or _WIDTH_OF_A_PIPE
+    return (has_width and Console().width) or _WIDTH_OF_A_PIPE
 
 
 def show_json(value: dict[str, Any]) -> None:

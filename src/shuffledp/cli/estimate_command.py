@@ -121,11 +121,11 @@ def estimate_command(
       high = 9000
       columns = ["region", "income"]
     """
-    chosen = statistic_named(statistic)
-    request = _request(file, settings, given, own_options(chosen, given))
+    chosen_statistic = statistic_named(statistic)
+    request = _request(file, settings, given, own_options(chosen_statistic, given))
     try:
         if spark is None:
-            run(chosen.rehearsal(request), settings)
+            run(chosen_statistic.rehearsal(request), settings)
         else:
             _run_on_spark(spark, statistic, request, file, settings)
     # Readers of tables do not know --missing, which other commands lack.

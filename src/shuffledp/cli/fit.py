@@ -29,28 +29,28 @@ def fitted(part: RenderableType, console: Console) -> RenderableType:
         return part
     options = console.options.update(width=_ANY_WIDTH, markup=False)
     # Without a limit of width: the measure of a table that is wider than the console.
-    wide = Measurement.get(console, options, part).maximum
-    if wide <= console.width:
+    natural_width = Measurement.get(console, options, part).maximum
+    if natural_width <= console.width:
         return part
-    texts = [_texts(column) for column in part.columns]
+    texts = [_column_texts(column) for column in part.columns]
     pairs = list(zip(part.columns, texts, strict=True))
     max_widths = [_widest(text, column, words=False) for column, text in pairs]
     min_widths = [_widest(text, column, words=True) for column, text in pairs]
     # Beside cells, a table has lines and gaps.
-    room = console.width - (wide - sum(max_widths)) - sum(min_widths)
+    room = console.width - (natural_width - sum(max_widths)) - sum(min_widths)
     if room < 0:
-        return _blocks(part, texts)
+        return _row_blocks(part, texts)
     # A copy: the caller may print the table on another console.
     narrow = copy.copy(part)
     narrow.columns = []
     for column, width in zip(
-        part.columns, _shared(min_widths, max_widths, room), strict=True
+        part.columns, _shared_widths(min_widths, max_widths, room), strict=True
     ):
         narrow.columns.append(replace(column, width=width))
     return narrow
 
 
-def _texts(column: Column) -> list[str]:
+def _column_texts(column: Column) -> list[str]:
     """Returns the heading and the cells of a column, without their styles."""
     parts = (column.header, *column.cells)
     return [part.plain if isinstance(part, Text) else str(part) for part in parts]
@@ -66,7 +66,7 @@ def _widest(texts: Sequence[str], column: Column, *, words: bool) -> int:
     return max(1, column.min_width or 0, *lengths)
 
 
-def _shared(
+def _shared_widths(
     min_widths: Sequence[int], max_widths: Sequence[int], room: int
 ) -> list[int]:
     """Returns the widths of columns that share `room` more characters."""
@@ -76,13 +76,13 @@ def _shared(
         range(len(min_widths)), key=lambda index: max_widths[index] - min_widths[index]
     )
     for index in order:
-        more = min(max_widths[index] - min_widths[index], room)
-        widths[index] += more
-        room -= more
+        added_width = min(max_widths[index] - min_widths[index], room)
+        widths[index] += added_width
+        room -= added_width
     return widths
 
 
-def _blocks(table: Table, texts: Sequence[Sequence[str]]) -> RenderableType:
+def _row_blocks(table: Table, texts: Sequence[Sequence[str]]) -> RenderableType:
     """Returns a table as text, a block of lines per row."""
     headings, *rows = zip(*texts, strict=True)
     title = table.title

@@ -128,12 +128,12 @@ def main() -> None:
     If the output was closed early, the exit code is 141 instead of 0.
     """
     with StandardStreams() as streams:
-        code = _run()
+        code = _exit_code()
         code = streams.exit_code(code)
     sys.exit(code)
 
 
-def _run() -> Any:
+def _exit_code() -> Any:
     """Runs the command, flushes its output, and returns its exit code."""
     try:
         # Without standalone mode click raises instead of printing usage over three lines.
@@ -167,7 +167,7 @@ def _run() -> Any:
 
 
 def _hint(error: click.NoSuchOption) -> str:
-    """Returns what to write instead of an option of earlier versions, or ""."""
+    """Returns the successor of an option of earlier versions, or ""."""
     replacement, value, hint = _FORMER.get(error.option_name, ("", "", ""))
     for option in error.ctx.command.params if error.ctx else []:
         if replacement in option.opts and value in (option.metavar or ""):
@@ -190,8 +190,8 @@ def _of_mechanisms(option: str) -> str:
     if not owners:
         return ""
     # The mechanism that was asked for, if it is a word of the command line.
-    chosen = next((owner for owner in owners if owner in sys.argv), owners[0])
-    return f'Expected parameters with the mechanism, as "{signature(chosen)}".'
+    owner_name = next((owner for owner in owners if owner in sys.argv), owners[0])
+    return f'Expected parameters with the mechanism, as "{signature(owner_name)}".'
 
 
 def _refuse(message: str) -> int:

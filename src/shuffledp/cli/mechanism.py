@@ -142,7 +142,7 @@ def mechanism_options(command: Command) -> Command:
         protocol = SingleMessage(built(mechanism, categories), mode)
         command(protocol=protocol, **given)
 
-    return _with((_MECHANISM, _CATEGORIES, _MODE), with_protocol)
+    return _with_options((_MECHANISM, _CATEGORIES, _MODE), with_protocol)
 
 
 def protocol_options(command: Command) -> Command:
@@ -189,27 +189,27 @@ def built(mechanism: MechanismText, categories: int | None) -> LocalRandomizer:
         InvalidInputError: If parameters are missing, out of range or given twice.
     """
     # --categories is another spelling of the mechanism's parameter of this name.
-    more = {} if categories is None else {"categories": categories}
-    if "categories" in mechanism.parameters and more:
+    further_terms = {} if categories is None else {"categories": categories}
+    if "categories" in mechanism.parameters and further_terms:
         raise InvalidInputError(f"Expected {mechanism} without --categories.")
     kinds = parameters_of(mechanism.name)
-    needed = {parameter.name for parameter in kinds if parameter.default is None}
-    if "categories" in needed - {*mechanism.parameters, *more}:
+    needed_names = {parameter.name for parameter in kinds if parameter.default is None}
+    if "categories" in needed_names - {*mechanism.parameters, *further_terms}:
         raise InvalidInputError(
             f"Expected --categories K, the number of categories, with --mechanism "
             f"{mechanism.name}."
         )
-    return build(mechanism.name, {**mechanism.parameters, **more})
+    return build(mechanism.name, {**mechanism.parameters, **further_terms})
 
 
 def circumstance_options(command: Command) -> Command:
     """Adds --absent, --rounds and --coordinates."""
-    return _with(_CIRCUMSTANCES, command)
+    return _with_options(_CIRCUMSTANCES, command)
 
 
 def people_options(command: Command) -> Command:
     """Adds --levels, --budgets and --column; `read_people` reads them."""
-    return _with(_PEOPLE, command)
+    return _with_options(_PEOPLE, command)
 
 
 def read_people(
@@ -232,7 +232,7 @@ def num_absent(absent: int | Share, num_users: int) -> int:
     return absent.of(num_users) if isinstance(absent, Share) else absent
 
 
-def _with(
+def _with_options(
     options: tuple[Callable[[Command], Command], ...], command: Command
 ) -> Command:
     # click lists options from the last decorator that was applied to the first.

@@ -30,7 +30,9 @@ def mechanisms_command(name: str | None, as_json: bool) -> None:
       shuffledp account --mechanism "laplace(low=0, high=4)" --levels 1:10000 --delta 1e-6
     """
     if as_json:
-        show_json({each: _record(each) for each in ([name] if name else MECHANISMS)})
+        show_json(
+            {each: _mechanism_record(each) for each in ([name] if name else MECHANISMS)}
+        )
     elif name is None:
         for each in MECHANISMS:
             click.echo(signature(each))
@@ -38,7 +40,7 @@ def mechanisms_command(name: str | None, as_json: bool) -> None:
         click.echo(_explanation(name))
 
 
-def _record(name: str) -> dict[str, object]:
+def _mechanism_record(name: str) -> dict[str, object]:
     return {
         parameter.name: {
             "kind": parameter.kind,

@@ -81,7 +81,7 @@ def collection_options(command: Command) -> Command:
         own = {name: given.pop(name) for name in list(given) if name not in _NAMES}
         command(settings=Settings(**given), **own)
 
-    return _with(_SHARED, with_settings)
+    return _with_options(_SHARED, with_settings)
 
 
 def statistic_options(command: Command) -> Command:
@@ -92,7 +92,9 @@ def statistic_options(command: Command) -> Command:
         for parameter in statistic.parameters:
             entry = statistic.words, parameter
             named.setdefault(parameter.option, []).append(entry)
-    return _with(tuple(_shared_option(entries) for entries in named.values()), command)
+    return _with_options(
+        tuple(_shared_option(entries) for entries in named.values()), command
+    )
 
 
 def own_options(statistic: Statistic, given: dict[str, Any]) -> dict[str, Any]:
@@ -103,7 +105,7 @@ def own_options(statistic: Statistic, given: dict[str, Any]) -> dict[str, Any]:
             another one.
     """
     # click gives every statistic's options: those of others must not have been used.
-    own = {parameter.name: parameter for parameter in statistic.parameters}
+    own_parameters = {parameter.name: parameter for parameter in statistic.parameters}
     owners: dict[str, list[str]] = {}
     options: dict[str, str] = {}
     for name in REHEARSALS:
@@ -116,16 +118,17 @@ def own_options(statistic: Statistic, given: dict[str, Any]) -> dict[str, Any]:
         if value is None or value is False:
             continue
         option = options[name]
-        if name not in own:
+        if name not in own_parameters:
             raise InvalidInputError(
                 f"Expected {option} only with --statistic {' or '.join(names)}."
             )
-        if not own[name].has_choice(value):
+        if not own_parameters[name].has_choice(value):
             raise InvalidInputError(
-                f"Expected {option} to be one of {', '.join(own[name].choices)} with "
+                f"Expected {option} to be one of "
+                f"{', '.join(own_parameters[name].choices)} with "
                 f"--statistic {statistic.words.name}, got {value}."
             )
-    return {name: given[name] for name in own}
+    return {name: given[name] for name in own_parameters}
 
 
 def _shared_option(
@@ -140,13 +143,16 @@ def _shared_option(
         )
         parts.append(f"{words.name.capitalize()}: {parameter.help}.{choices}")
     # click admits the choices of all statistics; `own_options` those of one.
-    every = dict.fromkeys(name for _, entry in entries for name in entry.choices)
+    all_choices = dict.fromkeys(name for _, entry in entries for name in entry.choices)
     return parameter_option(
-        first, " ".join(parts), metavar="NAME" if every else None, choices=tuple(every)
+        first,
+        " ".join(parts),
+        metavar="NAME" if all_choices else None,
+        choices=tuple(all_choices),
     )
 
 
-def _with(
+def _with_options(
     options: tuple[Callable[[Command], Command], ...], command: Command
 ) -> Command:
     # click lists options from the last decorator that was applied to the first.

@@ -48,13 +48,13 @@ def parameter_option(
         )
     # Newer versions of click take a default of None for a value, and miss nothing.
     usual: dict[str, Any] = {} if default is None else {"default": default}
-    every = choices or parameter.choices
+    all_choices = choices or parameter.choices
     # A mechanism may have parameters after its name: click cannot compare it with a list.
-    closed = every and parameter.kind == "text"
+    closed = all_choices and parameter.kind == "text"
     return click.option(
         f"--{parameter.option}",
         parameter.name,
-        type=click.Choice(every) if closed else _TYPES[parameter.kind],
+        type=click.Choice(all_choices) if closed else _TYPES[parameter.kind],
         multiple=parameter.kind == "texts",
         metavar=parameter.metavar or metavar,
         required=required,

@@ -37,7 +37,7 @@ def level_list(text: str) -> list[float]:
 
 def number_list(text: str, option: str) -> list[float]:
     """Reads "0.5,1.0" as numbers."""
-    return [_number(part, text, "EPSILON,...", option) for part in text.split(",")]
+    return [_number_of(part, text, "EPSILON,...", option) for part in text.split(",")]
 
 
 def value_list(text: str) -> list[Any]:
@@ -58,8 +58,8 @@ def value_list(text: str) -> list[Any]:
     except json.JSONDecodeError:
         return [part.strip() for part in text.split(",")]
     # One list in brackets is the list of values, not a single value.
-    alone = len(parsed) == 1 and isinstance(parsed[0], list)
-    values: list[Any] = parsed[0] if alone else parsed
+    is_one_list = len(parsed) == 1 and isinstance(parsed[0], list)
+    values: list[Any] = parsed[0] if is_one_list else parsed
     return values
 
 
@@ -70,7 +70,10 @@ def _pairs(text: str, form: str, option: str = "--levels") -> list[tuple[float, 
         if not colon:
             raise PopulationError(f"Expected {option} {form}, got {text!r}.")
         pairs.append(
-            (_number(epsilon, text, form, option), _number(number, text, form, option))
+            (
+                _number_of(epsilon, text, form, option),
+                _number_of(number, text, form, option),
+            )
         )
     # Compared as numbers: 1 and 1.0 are one level.
     if len({epsilon for epsilon, _ in pairs}) != len(pairs):
@@ -78,7 +81,7 @@ def _pairs(text: str, form: str, option: str = "--levels") -> list[tuple[float, 
     return pairs
 
 
-def _number(part: str, text: str, form: str, option: str) -> float:
+def _number_of(part: str, text: str, form: str, option: str) -> float:
     try:
         number = float(part) if is_plain(part) else math.nan
     except ValueError:

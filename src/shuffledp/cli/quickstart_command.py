@@ -26,17 +26,17 @@ class People(click.ParamType):  # type: ignore[type-arg]
         """Returns the number of people as an integer."""
         try:
             # As a float first, so that 1e10 is a number of people, too.
-            number = float(value) if is_plain(str(value)) else math.nan
+            num_people = float(value) if is_plain(str(value)) else math.nan
         except ValueError:
-            number = math.nan
+            num_people = math.nan
         # Written this way round, it refuses NaN, too.
-        if not (2 <= number <= MAX_USERS and number == int(number)):
+        if not (2 <= num_people <= MAX_USERS and num_people == int(num_people)):
             self.fail(
                 f"Expected a whole number from 2 to {MAX_USERS:g}, got {value!r}.",
                 param,
                 ctx,
             )
-        return int(number)
+        return int(num_people)
 
 
 @click.command("quickstart")

@@ -124,7 +124,7 @@ def sgd_command(**given: Any) -> None:
     images = load(given["dataset"])
     public = given["public_components"]
     with training_bar("epoch", given["epochs"]) as tell:
-        result = shuffled_sgd.train(
+        training = shuffled_sgd.train(
             images,
             levels,
             rng=rng,
@@ -147,16 +147,16 @@ def sgd_command(**given: Any) -> None:
     if state is not None:
         stated = state(people, epochs=given["epochs"], delta=given["delta"])
         claim, record = str(stated), {"stated": stated.to_dict()}
-    curves = {"training": result.train_accuracy, "test": result.test_accuracy}
+    curves = {"training": training.train_accuracy, "test": training.test_accuracy}
     deliver(
         {
             "settings": settings_of("shuffled-sgd", given),
-            **result.to_dict(),
+            **training.to_dict(),
             **record,
         },
         [
             accuracy_table(curves, "epoch"),
-            sgd_guarantee_table(result.guarantee, claim),
+            sgd_guarantee_table(training.guarantee, claim),
         ],
         curves=curves,
         step="epoch",

@@ -12,7 +12,7 @@ from shuffledp.accounting.cautions import epsilon_caution, local_caution
 from shuffledp.accounting.epsilon_solver import round_up
 from shuffledp.federated.local_guarantee import LocalGuarantee
 from shuffledp.federated.sgd_guarantee import SgdGuarantee
-from shuffledp.federated.training_promise import TrainingPromise
+from shuffledp.federated.training_guarantee import TrainingGuarantee
 from shuffledp.format_number import plain
 
 # The epsilons that a paper states at a level: per coordinate, and for a whole training.
@@ -25,25 +25,25 @@ _COLUMNS = (
 _STATED = "; stated by the paper"
 
 
-def promise_table(
-    promise: TrainingPromise,
+def training_guarantee_table(
+    guarantee: TrainingGuarantee,
     stated: StatedEpsilons | None,
-    after_one_round: TrainingPromise | None,
+    after_one_round: TrainingGuarantee | None,
 ) -> RenderableType:
     """Returns the guarantee of each level.
 
     Args:
-        promise: After all rounds.
+        guarantee: After all rounds.
         stated: The paper's claims at each level, if they are installed.
         after_one_round: After one round, if there are more.
     """
-    local, central = promise.local, promise.central
+    local, central = guarantee.local, guarantee.central
     if local is None:
-        return Text(promise.note)
-    rounds = "1 round" if promise.rounds == 1 else f"{promise.rounds} rounds"
+        return Text(guarantee.note)
+    rounds = "1 round" if guarantee.rounds == 1 else f"{guarantee.rounds} rounds"
     table = Table(
         title=f"Guarantee: epsilon after {rounds} of {local.coordinates:,} "
-        f"coordinates, at delta = {plain(promise.delta)}",
+        f"coordinates, at delta = {plain(guarantee.delta)}",
         title_justify="left",
     )
     # Short headings: the table should fit into 80 columns.
@@ -57,7 +57,7 @@ def promise_table(
         table.add_column("central,\nattack", justify="right")
     if stated is not None:
         table.add_column("stated,\nunproven", justify="right", style="dim")
-    for level, numbers in zip(local.levels, _central_cells(promise), strict=True):
+    for level, numbers in zip(local.levels, _central_cells(guarantee), strict=True):
         table.add_row(
             level.quantile or f"{level.count:,}",
             four_digits(level.epsilon_local),
@@ -67,22 +67,22 @@ def promise_table(
             # [0] is stated of one coordinate, [1] of the whole training.
             *(() if stated is None else (four_digits(stated(level.epsilon_local)[1]),)),
         )
-    text = Text(promise.note)
+    text = Text(guarantee.note)
     if central is not None:
         columns = _COLUMNS.format("" if stated is None else _STATED)
-        text = Text(columns + promise.note)
+        text = Text(columns + guarantee.note)
     if after_one_round is not None:
         text.append(f"\nAfter the first round, {_spent(after_one_round, local)}.")
-    text.append(f"\nAfter {rounds}, {_spent(promise, local)}.")
-    cautions = _cautions(promise, local)
+    text.append(f"\nAfter {rounds}, {_spent(guarantee, local)}.")
+    cautions = _cautions(guarantee, local)
     return Group(table, text, *(Text(caution, style="yellow") for caution in cautions))
 
 
-def _cautions(promise: TrainingPromise, local: LocalGuarantee) -> tuple[str, ...]:
+def _cautions(guarantee: TrainingGuarantee, local: LocalGuarantee) -> tuple[str, ...]:
     """Returns cautions about the guarantee, in sentences."""
     # Without a certificate of the shuffle, only the devices' own guarantee holds.
-    if promise.central is not None:
-        return promise.central.cautions
+    if guarantee.central is not None:
+        return guarantee.central.cautions
     return _present(
         epsilon_caution(local.worst.epsilon_all, "local"),
         local_caution(level.epsilon_local for level in local.levels),
@@ -94,12 +94,12 @@ def _present(*cautions: str | None) -> tuple[str, ...]:
 
 
 def stated_record(
-    promise: TrainingPromise, stated: StatedEpsilons | None
+    guarantee: TrainingGuarantee, stated: StatedEpsilons | None
 ) -> dict[str, list[dict[str, Any]]]:
-    """Returns the paper's unproven claims for the levels of a promise, for JSON."""
+    """Returns the paper's unproven claims for the levels of a guarantee, for JSON."""
     if stated is None:
         return {}
-    levels = () if promise.local is None else promise.local.levels
+    levels = () if guarantee.local is None else guarantee.local.levels
     records = []
     for level in levels:
         coordinate, training = stated(level.epsilon_local)
@@ -158,12 +158,12 @@ def four_digits(number: float | None) -> str:
     return f"{number:,.0f}" if 1e3 <= number < 1e6 else f"{number:.4g}"
 
 
-def _central_cells(promise: TrainingPromise) -> list[tuple[str, ...]]:
+def _central_cells(guarantee: TrainingGuarantee) -> list[tuple[str, ...]]:
     """Returns the cells of central guarantees at each level; none if none is proven."""
-    if promise.central is None:
-        return [() for _ in (promise.local.levels if promise.local else ())]
+    if guarantee.central is None:
+        return [() for _ in (guarantee.local.levels if guarantee.local else ())]
     # `also` starts with the certificate of a single coordinate's shuffle.
-    one_shuffle = promise.central.also[0]
+    one_shuffle = guarantee.central.also[0]
     return [
         (
             _upward(shuffle.epsilon_central),
@@ -172,14 +172,14 @@ def _central_cells(promise: TrainingPromise) -> list[tuple[str, ...]]:
             plain(everything.epsilon_central_lower),
         )
         for shuffle, everything in zip(
-            one_shuffle.levels, promise.central.levels, strict=True
+            one_shuffle.levels, guarantee.central.levels, strict=True
         )
     ]
 
 
-def _spent(promise: TrainingPromise, shown_levels: LocalGuarantee) -> str:
-    local = promise.local or shown_levels
-    central = promise.central
+def _spent(guarantee: TrainingGuarantee, shown_levels: LocalGuarantee) -> str:
+    local = guarantee.local or shown_levels
+    central = guarantee.central
     kind = "local" if central is None else "central"
     # Where no shuffle is certified, the devices' own guarantee is all there is.
     spent = (

@@ -87,7 +87,7 @@ def deliver(
         output: A folder, or None.
         as_json: Whether to print the record instead of the tables.
     """
-    record = {name: _finite(value) for name, value in record.items()}
+    record = {name: _with_finite_numbers(value) for name, value in record.items()}
     # Shown before it is written: a full disk does not take a training away.
     if as_json:
         show_json(record)
@@ -95,7 +95,7 @@ def deliver(
         show(*parts)
     if output is None:
         return
-    # Infinity and NaN are texts by now: see `_finite`.
+    # Infinity and NaN are texts by now: see `_with_finite_numbers`.
     text = json.dumps(record, indent=2, allow_nan=False)
     picture = accuracy_picture(curves, step)
     write_files(output, {"training.json": text + "\n", "accuracy.svg": picture})
@@ -110,9 +110,9 @@ def accuracy_table(curves: dict[str, tuple[float, ...]], step: str) -> Renderabl
         table.add_column(heading, justify="right")
     rows = list(zip(*curves.values(), strict=True))
     # At most ten rows; the last step is always one of them.
-    every = math.ceil(len(rows) / 10)
+    row_interval = math.ceil(len(rows) / 10)
     for done, row in enumerate(rows, start=1):
-        if done % every == 0 or done == len(rows):
+        if done % row_interval == 0 or done == len(rows):
             table.add_row(str(done), *(f"{percent(share, 2)} %" for share in row))
     return table
 
@@ -140,13 +140,13 @@ def accuracy_picture(curves: dict[str, tuple[float, ...]], step: str) -> str:
     return svg(figure, f"Accuracy after each {step}")
 
 
-def _finite(value: Any) -> Any:
+def _with_finite_numbers(value: Any) -> Any:
     """Returns a record with texts in place of infinity and NaN."""
     # JSON has neither.
     if isinstance(value, dict):
-        return {name: _finite(part) for name, part in value.items()}
+        return {name: _with_finite_numbers(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
+        return [_with_finite_numbers(part) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
         return "infinity" if value > 0.0 else str(value)
     return value

@@ -3,7 +3,10 @@
 from typing import Any, cast
 
 from shuffledp.accounting.account import account
-from shuffledp.cli.training_guarantee_tables import promise_table, stated_record
+from shuffledp.cli.training_guarantee_tables import (
+    stated_record,
+    training_guarantee_table,
+)
 from shuffledp.cli.training_output import accuracy_table, deliver, training_bar
 from shuffledp.cli.training_start import levels_of, load, settings_of, start
 from shuffledp.cli.waiting import working
@@ -15,7 +18,7 @@ from shuffledp.federated.local_training import LocalTraining
 from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.softmax import SoftmaxRegression
 from shuffledp.federated.training import train
-from shuffledp.federated.training_promise import promise_of
+from shuffledp.federated.training_guarantee import training_guarantee_of
 from shuffledp.format_number import plain
 from shuffledp.population import Population
 
@@ -53,12 +56,14 @@ def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
     if choice is not None and framework is not None:
         protocol = TrainingRound(framework, model.num_parameters, choice.shuffled)
     with working("certify"):
-        promises = {
-            counted: promise_of(protocol, people, delta=delta, rounds=counted)
+        guarantees = {
+            counted: training_guarantee_of(
+                protocol, people, delta=delta, rounds=counted
+            )
             # A set: a training of one round is certified once.
             for counted in {1, rounds}
         }
-    after_one, promise = promises[1], promises[rounds]
+    after_one, guarantee = guarantees[1], guarantees[rounds]
     with training_bar("round", rounds) as tell:
         finished = 0
 
@@ -106,13 +111,15 @@ def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
         {
             "settings": settings,
             "accuracy": list(trained.accuracy),
-            **promise.to_dict(),
+            **guarantee.to_dict(),
             "after_one_round": after_one.to_dict(),
-            **stated_record(promise, stated),
+            **stated_record(guarantee, stated),
         },
         [
             accuracy_table(curves, "round"),
-            promise_table(promise, stated, after_one if rounds > 1 else None),
+            training_guarantee_table(
+                guarantee, stated, after_one if rounds > 1 else None
+            ),
         ],
         curves=curves,
         step="round",
@@ -128,7 +135,7 @@ def _spent_words(
     if protocol is None or protocol.uncertified:
         return ""
     level = float(people.epsilons[-1])
-    # Only the first statement of the promise's certificate: this runs after every round.
+    # Only the first statement of the guarantee's certificate: this runs after every round.
     guarantee = account(
         cast(Any, protocol.device),
         people,

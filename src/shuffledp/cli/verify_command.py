@@ -181,9 +181,9 @@ def show_verification(
             "send."
         )
     # It may state chosen levels, or quantiles of many, and not all.
-    listed = len(verification.recomputed.levels)
-    if listed < verification.num_levels:
-        show(f"It speaks of {listed} of {verification.num_levels:,} levels only.")
+    num_levels = len(verification.recomputed.levels)
+    if num_levels < verification.num_levels:
+        show(f"It speaks of {num_levels} of {verification.num_levels:,} levels only.")
     if verification.holds:
         show(
             "The certificate holds: its bounds follow from those recomputed below. (Its "

@@ -142,9 +142,9 @@ def lines_of_shares(title: str) -> Callable[[float], None]:
         if share <= 0.0 or share >= 1.0 or now - written < _SECONDS_BETWEEN_LINES:
             return
         written = now
-        left = (now - start) * (1.0 - share) / share
+        seconds_left = (now - start) * (1.0 - share) / share
         print(
-            f"{title}: {share:.0%}, about {duration(left)} left",
+            f"{title}: {share:.0%}, about {duration(seconds_left)} left",
             file=sys.stderr,
             flush=True,
         )

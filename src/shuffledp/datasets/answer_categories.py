@@ -26,10 +26,10 @@ def answer_categories(
         InvalidInputError: If a number is no position of the list.
     """
     numbers = written_numbers(column, first_row=first_row)
-    given = ~np.isnan(numbers)
-    positions = np.where(given, numbers, -1.0)
+    is_answered = ~np.isnan(numbers)
+    positions = np.where(is_answered, numbers, -1.0)
     is_inside = (positions >= 0.0) & (positions < num_categories)
-    outside = given & ~(is_inside & (positions % 1.0 == 0.0))
+    outside = is_answered & ~(is_inside & (positions % 1.0 == 0.0))
     if outside.any():
         raise InvalidInputError(
             "Expected positions of categories, whole numbers from 0 to "

@@ -35,9 +35,9 @@ def answer_numbers(
         DataError: If a cell is no number.
         InvalidInputError: If a number is out of range.
     """
-    given = column.is_not_null().to_numpy()
+    is_answered = column.is_not_null().to_numpy()
     numbers = written_numbers(column, first_row=first_row)
-    outside = given & ~((numbers >= low) & (numbers <= high))
+    outside = is_answered & ~((numbers >= low) & (numbers <= high))
     if outside.any():
         raise InvalidInputError(
             f"Expected numbers from {low:g} to {high:g} in column {column.name!r}, got "
@@ -57,12 +57,12 @@ def written_numbers(column: pl.Series, *, first_row: int) -> Floats:
     Raises:
         DataError: If a cell is no number.
     """
-    given = column.is_not_null().to_numpy()
-    _check_readable(column, given, first_row)
+    is_answered = column.is_not_null().to_numpy()
+    _check_readable(column, is_answered, first_row)
     numbers = np.full(column.len(), np.nan)
     # A column that is empty throughout has no type that could be read.
-    if given.any():
-        numbers[given] = numbers_of(column.drop_nulls())
+    if is_answered.any():
+        numbers[is_answered] = numbers_of(column.drop_nulls())
     return numbers
 
 
@@ -98,9 +98,9 @@ def _check_readable(
 ) -> None:
     wrong = people & ~are_numbers(column)
     if wrong.any():
-        wanted = wanted_number("a finite number", column)
+        expectation = wanted_number("a finite number", column)
         raise DataError(
-            f"Expected {wanted} in column {column.name!r}, got "
+            f"Expected {expectation} in column {column.name!r}, got "
             f"{entries_phrase(column, wrong, first_row)}."
         )
 

@@ -43,32 +43,34 @@ def option_positions(
     Raises:
         InvalidInputError: If a cell is none of the options, or holds too many.
     """
-    picked = _picked(column, options, most)
+    picked_options = _picked_options(column, options, most)
     names = pl.Series(options, dtype=pl.String).str.strip_chars()
-    codes = picked["text"].replace_strict(
+    codes = picked_options["text"].replace_strict(
         names, np.arange(len(options)), default=None, return_dtype=pl.Int64
     )
     if codes.null_count():
-        unknown = picked.filter(codes.is_null())
+        unknown = picked_options.filter(codes.is_null())
         others = " and others" if unknown["person"].n_unique() > 1 else ""
         raise InvalidInputError(
             f"Expected one of the {len(options)} answers in column {column.name!r}, got "
-            f"{unknown['text'][0]!r:.60}{others} in {_rows(unknown, first_row)}."
+            f"{unknown['text'][0]!r:.60}{others} in {_marked_rows(unknown, first_row)}."
         )
-    order = picked.select(pl.int_range(pl.len()).over("person")).to_series()
-    if order.len() and (highest := int(order.to_numpy().max())) >= most:
-        too_many = picked.filter(order >= most)
+    order = picked_options.select(pl.int_range(pl.len()).over("person")).to_series()
+    if order.len() and (last_order := int(order.to_numpy().max())) >= most:
+        too_many = picked_options.filter(order >= most)
         up_to = "up to " if too_many["person"].n_unique() > 1 else ""
         raise InvalidInputError(
             f"Expected at most {most} answers of a person in column {column.name!r}, got "
-            f"{up_to}{highest + 1} in {_rows(too_many, first_row)}."
+            f"{up_to}{last_order + 1} in {_marked_rows(too_many, first_row)}."
         )
     positions = np.full((column.len(), most), -1, dtype=np.int64)
-    positions[picked["person"].to_numpy(), order.to_numpy()] = codes.to_numpy()
+    positions[picked_options["person"].to_numpy(), order.to_numpy()] = codes.to_numpy()
     return positions
 
 
-def _picked(column: pl.Series, options: tuple[str, ...], most: int) -> pl.DataFrame:
+def _picked_options(
+    column: pl.Series, options: tuple[str, ...], most: int
+) -> pl.DataFrame:
     """Returns a row for each person and different answer: `person` and `text`."""
     if column.dtype.is_nested():
         answers = column.cast(pl.List(pl.String))
@@ -96,7 +98,7 @@ def cell_texts(column: pl.Series) -> pl.Series:
     return column.cast(pl.String)
 
 
-def _rows(cells: pl.DataFrame, first_row: int) -> str:
+def _marked_rows(cells: pl.DataFrame, first_row: int) -> str:
     people = cells["person"].to_numpy()
     marked = np.zeros(int(people.max()) + 1, dtype=np.bool_)
     marked[people] = True

@@ -53,11 +53,11 @@ def read_answers(
         raise DataError("Expected different columns for questions and levels.")
     for options, most in questions:
         check_no_separator(options, most)
-    known = {option for options, _ in questions for option in options}
-    rows = cleaned_rows(rows_of(source, [*columns, *ends, level]), known)
+    known_options = {option for options, _ in questions for option in options}
+    rows = cleaned_rows(rows_of(source, [*columns, *ends, level]), known_options)
     # Estimates of other numbers take for granted that all people state one.
-    needed = [level, *(name for name in ends if name not in skippable)]
-    refuse_missing([rows.frame[name] for name in needed], rows)
+    needed_columns = [level, *(name for name in ends if name not in skippable)]
+    refuse_missing([rows.frame[name] for name in needed_columns], rows)
     everybody = np.ones(rows.frame.height, dtype=np.bool_)
     levels = answer_targets(rows.frame[level], everybody, first_row=rows.first)
     total = sum(len(options) for options, _ in questions)

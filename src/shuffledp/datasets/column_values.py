@@ -26,7 +26,7 @@ def budgets_of(column: pl.Series) -> Floats:
         MissingValueError: If a person has none.
         DataError: If an entry is not a number.
     """
-    return level_array(_numbers(column, "a number").to_numpy(), "budgets")
+    return level_array(_column_as_numbers(column, "a number").to_numpy(), "budgets")
 
 
 def numbers_of(column: pl.Series) -> Floats:
@@ -40,7 +40,7 @@ def numbers_of(column: pl.Series) -> Floats:
         column = column.cast(pl.Int8)
     elif holds_truths(column):
         column = pl.Series(column.name, bits_of(column))
-    numbers = _numbers(column, "a finite number").cast(pl.Float64).to_numpy()
+    numbers = _column_as_numbers(column, "a finite number").cast(pl.Float64).to_numpy()
     if not np.all(np.isfinite(numbers)):
         finite = pl.Series(np.isfinite(numbers))
         raise _expected("a finite number", column, finite)
@@ -153,7 +153,7 @@ def _expected(
     )
 
 
-def _numbers(column: pl.Series, what: str) -> pl.Series:
+def _column_as_numbers(column: pl.Series, what: str) -> pl.Series:
     """Returns a column as numbers, those of texts in double precision."""
     column = _complete(column)
     if column.dtype.is_numeric():
@@ -168,7 +168,7 @@ def _numbers(column: pl.Series, what: str) -> pl.Series:
 
 
 def wanted_number(what: str, column: pl.Series) -> str:
-    """Returns what is expected in a column that does not hold numbers.
+    """Returns the expectation of a column that does not hold numbers, for errors.
 
     Args:
         what: Such as "a finite number".
@@ -177,10 +177,10 @@ def wanted_number(what: str, column: pl.Series) -> str:
     if column.dtype.is_temporal():
         return f"{what}, not a date or time,"
     if column.dtype == pl.String:
-        given = column.drop_nulls()
-        commas = given.str.replace(",", ".", literal=True)
+        cells = column.drop_nulls()
+        commas = cells.str.replace(",", ".", literal=True)
         # If decimal points parse all texts, decimal commas are the cause.
-        if _parsed(given).null_count() and not _parsed(commas).null_count():
+        if _parsed(cells).null_count() and not _parsed(commas).null_count():
             return f"{what} with a decimal point, not a decimal comma,"
     return what
 
@@ -188,8 +188,8 @@ def wanted_number(what: str, column: pl.Series) -> str:
 def are_numbers(column: pl.Series) -> NDArray[np.bool_]:
     """Tells which entries of a cleaned column `numbers_of` takes, shape (n,)."""
     if column.dtype == pl.Boolean or holds_truths(column.drop_nulls()):
-        given: NDArray[np.bool_] = column.is_not_null().to_numpy()
-        return given
+        is_answered: NDArray[np.bool_] = column.is_not_null().to_numpy()
+        return is_answered
     if column.dtype == pl.String:
         numbers = _parsed(column)
     elif column.dtype.is_numeric():
@@ -209,9 +209,9 @@ def _numbered(column: pl.Series, num_categories: int) -> Ints:
     """Returns whole numbers from 0, after a check of their range."""
     # Other texts become null. A float would be cut to a whole number: it is refused.
     numbers = column.cast(pl.Int64, strict=False)
-    whole = column.dtype.is_integer() or column.dtype == pl.String
+    are_whole = column.dtype.is_integer() or column.dtype == pl.String
     if (
-        not whole
+        not are_whole
         or numbers.null_count()
         or not numbers.is_between(0, num_categories - 1).all()
     ):
@@ -225,11 +225,14 @@ def _numbered(column: pl.Series, num_categories: int) -> Ints:
 def _coded(text: pl.Series, categories: tuple[str, ...]) -> Ints:
     """Returns the index of each text among these categories."""
     # White space around the texts of the column was removed, too.
-    known = pl.Series(categories, dtype=pl.String).str.strip_chars()
-    if known.n_unique() < known.len():
+    known_categories = pl.Series(categories, dtype=pl.String).str.strip_chars()
+    if known_categories.n_unique() < known_categories.len():
         raise InvalidInputError("Expected categories that are all different.")
     codes = text.replace_strict(
-        known, np.arange(len(categories)), default=None, return_dtype=pl.Int64
+        known_categories,
+        np.arange(len(categories)),
+        default=None,
+        return_dtype=pl.Int64,
     )
     if codes.null_count():
         raise InvalidInputError(

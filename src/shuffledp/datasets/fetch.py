@@ -43,14 +43,14 @@ def find_all(
     """
     variable = os.environ.get(DATA_VARIABLE)
     # A variable that is set and empty names no folder.
-    chosen = folder or (Path(variable) if variable else None)
-    searched = chosen or cache_folder()
+    chosen_folder = folder or (Path(variable) if variable else None)
+    searched = chosen_folder or cache_folder()
     paths = [searched / name for name in names if (searched / name).is_file()]
     # A chosen folder without the file is an error: a download would hide a wrong name.
-    if chosen and not paths:
+    if chosen_folder and not paths:
         advice = "" if home is None else f" Get it from {home}."
         raise DataError(
-            f"Expected {' or '.join(names)} in {chosen}, found none of them.{advice}"
+            f"Expected {' or '.join(names)} in {chosen_folder}, found none of them.{advice}"
         )
     return paths
 

@@ -75,20 +75,22 @@ def rows_of(source: Source, columns: list[str]) -> Rows:
         name if isinstance(name, str) else f"{name!r} (no text)"
         for name in table.collect_schema().names()
     ]
-    wanted = list(dict.fromkeys(columns))
-    for name in wanted:
+    wanted_columns = list(dict.fromkeys(columns))
+    for name in wanted_columns:
         find_column(name, names, _NAME, from_line=False)
-    chosen = table.select(wanted)
+    selected = table.select(wanted_columns)
     # Lazy frames are computed once.
-    collected = chosen.collect("polars") if isinstance(chosen, nw.LazyFrame) else chosen
+    collected = (
+        selected.collect("polars") if isinstance(selected, nw.LazyFrame) else selected
+    )
     if len(collected) == 0:
         raise DataError(f"Expected at least one person in {_NAME}, found none.")
     # Rows of frames are numbered from 0, as in pandas and Polars.
-    frame = pl.DataFrame([_column(collected[name]) for name in wanted])
+    frame = pl.DataFrame([_polars_column(collected[name]) for name in wanted_columns])
     return Rows(frame, _NAME, first=0, is_written=False)
 
 
-def _column(column: "nw.Series[Any]") -> pl.Series:
+def _polars_column(column: "nw.Series[Any]") -> pl.Series:
     if column.implementation.is_pandas_like():
         return _of_pandas(column)
     return column.to_polars()
@@ -103,11 +105,11 @@ def _of_pandas(column: "nw.Series[Any]") -> pl.Series:
     holes = column.is_null().to_numpy()
     if column.dtype.is_numeric():
         if column.dtype.is_integer() and holes.any():
-            return _whole(column.name, column.fill_null(0).to_numpy(), holes)
+            return _whole_numbers(column.name, column.fill_null(0).to_numpy(), holes)
         numbers = np.asarray(column.to_numpy())
         # With a missing value, pandas turns whole numbers into floats: 1 is 1.0.
         if holes.any() and _all_whole(numbers[~holes]):
-            return _whole(column.name, np.where(holes, 0.0, numbers), holes)
+            return _whole_numbers(column.name, np.where(holes, 0.0, numbers), holes)
         return pl.Series(column.name, numbers)
     values = zip(column.to_list(), holes, strict=True)
     try:
@@ -130,6 +132,8 @@ def _all_whole(numbers: Any) -> bool:
     return bool(np.all(exact) and np.all(np.mod(numbers, 1.0) == 0.0))
 
 
-def _whole(name: str, numbers: Any, holes: Any) -> pl.Series:
-    whole = pl.Series(name, numbers.astype(np.int64))
-    return pl.select(pl.when(~pl.Series(holes)).then(whole)).to_series().alias(name)
+def _whole_numbers(name: str, numbers: Any, holes: Any) -> pl.Series:
+    whole_series = pl.Series(name, numbers.astype(np.int64))
+    return (
+        pl.select(pl.when(~pl.Series(holes)).then(whole_series)).to_series().alias(name)
+    )

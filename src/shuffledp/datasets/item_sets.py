@@ -193,5 +193,5 @@ def gather_sets(
     sets = np.empty((num_users, set_size), dtype=np.int32)
     sets[:] = real + np.arange(set_size - 1, -1, -1)
     sets[owners[selected], ranks[selected]] = items[order][selected]
-    more = tuple(DUMMY.format(number + 1) for number in range(dummies))
-    return ItemSets(sets, names + more, real, int(np.sum(num_held > set_size)))
+    dummy_names = tuple(DUMMY.format(number + 1) for number in range(dummies))
+    return ItemSets(sets, names + dummy_names, real, int(np.sum(num_held > set_size)))

@@ -56,8 +56,8 @@ def read_item_sets(
     columns = [person, item] if level is None else [person, item, level]
     if len(set(columns)) < len(columns):
         raise DataError("Expected different columns for people, items and levels.")
-    known = items if isinstance(items, tuple) else ()
-    rows = cleaned_rows(rows_of(source, columns), known)
+    known_items = items if isinstance(items, tuple) else ()
+    rows = cleaned_rows(rows_of(source, columns), known_items)
     if rows.frame[person].dtype.is_nested():
         raise DataError(f"Expected a person in every row of column {person!r}.")
     if missing == "refuse":
@@ -73,7 +73,7 @@ def read_item_sets(
     gathered = gather_sets(
         owners, owned, num_users=first.size, names=names, set_size=set_size, rng=rng
     )
-    levels = None if level is None else _levels(frame[level], people, first)
+    levels = None if level is None else _person_levels(frame[level], people, first)
     return replace(gathered, levels=levels, notes=rows.notes + exclusions)
 
 
@@ -109,7 +109,7 @@ def _numbered_people(column: pl.Series) -> tuple[Ints, Ints]:
     return rank[people], np.sort(first)
 
 
-def _levels(column: pl.Series, people: Ints, first: Ints) -> Floats:
+def _person_levels(column: pl.Series, people: Ints, first: Ints) -> Floats:
     """Returns the level of each person, shape (n,).
 
     Raises:

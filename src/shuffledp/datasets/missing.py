@@ -118,10 +118,10 @@ def rows_phrase(marked: NDArray[np.bool_], first: int) -> str:
         where = f"{count:,} rows, the first of which are {_and(numbers)}"
     else:
         where = f"row{'s' if count > 1 else ''} {_and(numbers)}"
-    counted = (
+    counting_phrase = (
         f"the header is row {first - 1}" if first > 1 else f"the first is row {first}"
     )
-    return f"{where} ({counted})"
+    return f"{where} ({counting_phrase})"
 
 
 def column_names(columns: Sequence[str]) -> str:

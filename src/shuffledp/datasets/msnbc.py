@@ -170,8 +170,8 @@ def _first_numbers(lines: bytes) -> NDArray[np.uint8]:
     starts = np.concatenate([[0], np.flatnonzero(text[:-2] == _NEWLINE) + 1])
     first, second = text[starts] - _ZERO, text[starts + 1] - _ZERO
     # Unsigned: characters below "0" wrap around to values above 9.
-    number = np.where(second <= 9, 10 * first + second, first)
-    numbers: NDArray[np.uint8] = number[first <= 9].astype(np.uint8)
+    categories = np.where(second <= 9, 10 * first + second, first)
+    numbers: NDArray[np.uint8] = categories[first <= 9].astype(np.uint8)
     return numbers
 
 
@@ -187,10 +187,10 @@ def _numbers_that_occur(lines: bytes) -> NDArray[np.bool_]:
     digit = digits <= 9
     starts = np.flatnonzero(digit[1:-2] & ~digit[:-3]) + 1
     second, third = digit[starts + 1], digit[starts + 2]
-    number = digits[starts].astype(np.int64)
-    number = np.where(second, 10 * number + digits[starts + 1], number)
+    categories = digits[starts].astype(np.int64)
+    categories = np.where(second, 10 * categories + digits[starts + 1], categories)
     # Three digits or more are not a category.
-    number[(number > num_categories) | (second & third)] = 0
+    categories[(categories > num_categories) | (second & third)] = 0
     heads = np.flatnonzero((text[:-3] == _NEWLINE) & digit[1:-2])
     line = np.searchsorted(heads, starts) - 1
     breaks = np.flatnonzero(text == _NEWLINE)
@@ -200,7 +200,7 @@ def _numbers_that_occur(lines: bytes) -> NDArray[np.bool_]:
         (line >= 0) & (heads[np.maximum(line, 0)] == owner) if heads.size else line > 0
     )
     occurs = np.zeros((heads.size, num_categories + 1), dtype=np.bool_)
-    occurs[line[ours], number[ours]] = True
+    occurs[line[ours], categories[ours]] = True
     return occurs
 
 

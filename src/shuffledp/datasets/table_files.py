@@ -74,9 +74,9 @@ def read_rows(path: Path, columns: list[str]) -> Rows:
             f"Expected a table in a file that ends in {', '.join(TABLES[:-1])} or "
             f"{TABLES[-1]}, got {path.name}."
         )
-    wanted = list(dict.fromkeys(columns))
+    wanted_columns = list(dict.fromkeys(columns))
     try:
-        rows = (_separated if kind in SEPARATED else _typed)(path, wanted)
+        rows = (_separated if kind in SEPARATED else _typed)(path, wanted_columns)
     except (pl.exceptions.PolarsError, OSError, UnicodeError, csv.Error) as error:
         # The reader's own message may quote what people wrote.
         raise DataError(f"Could not read {path}: expected {_FORMS[kind]}.") from error
@@ -190,12 +190,12 @@ def find_column(
             "columns, and holds numbers."
         )
     raise DataError(
-        f"Expected a column {name!r} in {where}, found {_listed(names)}."
-        f"{_near(name, names)}"
+        f"Expected a column {name!r} in {where}, found {_names_as_text(names)}."
+        f"{_suggestion(name, names)}"
     )
 
 
-def _listed(names: list[str]) -> str:
+def _names_as_text(names: list[str]) -> str:
     if not names:
         return "no column at all"
     quoted = [repr(name[:_LONGEST_NAME]) for name in names[:_MOST_COLUMNS]]
@@ -204,7 +204,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(quoted)
 
 
-def _near(name: str, names: list[str]) -> str:
+def _suggestion(name: str, names: list[str]) -> str:
     # Reversed, so that of names that differ in case only the first one stays.
     folded = {other.strip().casefold(): other for other in reversed(names)}
     close = difflib.get_close_matches(name.strip().casefold(), folded, n=1)

@@ -21,12 +21,12 @@ def category_names(given: str | int | Sequence[str]) -> int | tuple[str, ...]:
         # Without isascii, digits of other scripts would be numbers, too.
         isinstance(given, str) and given.isascii() and given.strip().isdecimal()
     ):
-        number = int(given)
-        if not 2 <= number <= MAX_TABLE_CATEGORIES:
+        num_categories = int(given)
+        if not 2 <= num_categories <= MAX_TABLE_CATEGORIES:
             raise InvalidInputError(
-                f"Expected 2 to {MAX_TABLE_CATEGORIES:,} categories, got {number}."
+                f"Expected 2 to {MAX_TABLE_CATEGORIES:,} categories, got {num_categories}."
             )
-        return number
+        return num_categories
     texts = given.split(",") if isinstance(given, str) else given
     names = tuple(name.strip() for name in texts)
     if len(set(names)) != len(names) or len(names) < 2 or "" in names:

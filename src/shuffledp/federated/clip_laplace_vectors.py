@@ -76,9 +76,9 @@ def offset_from_middle(totals: Floats, people: Population) -> Floats:
 
 def check_clip(clip: float) -> None:
     """Raises InvalidInputError unless single precision can clip to [-clip, clip]."""
-    number = as_number(clip, "clip")
+    clip_value = as_number(clip, "clip")
     # Written this way round, it refuses NaN too.
-    if not SMALLEST <= number <= LARGEST:
+    if not SMALLEST <= clip_value <= LARGEST:
         raise InvalidInputError(
-            f"Expected a clip from {SMALLEST:g} to {LARGEST:g}, got {number:g}."
+            f"Expected a clip from {SMALLEST:g} to {LARGEST:g}, got {clip_value:g}."
         )

@@ -99,8 +99,8 @@ def check_messages(messages: Messages, possible: range, width: int) -> None:
     """Raises InvalidInputError unless these are messages, shape (n, width)."""
     valid = messages.dtype == message_type(possible) and messages.shape[1:] == (width,)
     if valid and messages.size:
-        lowest, highest = int(messages.min()), int(messages.max())
-        valid = possible[0] <= lowest and highest <= possible[-1]
+        lowest_message, highest_message = int(messages.min()), int(messages.max())
+        valid = possible[0] <= lowest_message and highest_message <= possible[-1]
     if not valid:
         raise InvalidInputError(
             f"Expected {width} messages per person, from {possible[0]} to {possible[-1]}."

@@ -114,8 +114,8 @@ class UnshuffledExposure:
                 local_epsilon_of(self.device, level, times=times, delta=delta),
                 delta,
             )
-        given = epsilon or 0.0
+        given_epsilon = epsilon or 0.0
         return lambda level: (
-            given,
-            local_delta_of(self.device, level, times=times, epsilon=given),
+            given_epsilon,
+            local_delta_of(self.device, level, times=times, epsilon=given_epsilon),
         )

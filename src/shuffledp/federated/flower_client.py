@@ -137,8 +137,8 @@ class RandomizeUpdate:
         )
 
         sent_record = context.state.config_records.get(_STATE, ConfigRecord())
-        sent = cast(int, sent_record.get(_SENT, 0))
-        if sent >= self.agreement.rounds:
+        num_sent = cast(int, sent_record.get(_SENT, 0))
+        if num_sent >= self.agreement.rounds:
             raise InvalidInputError(
                 f"Expected at most {self.agreement.rounds} requests to train."
             )
@@ -148,11 +148,11 @@ class RandomizeUpdate:
         check_budgets(np.array([level]))
         rng = self.rng_of(message, context)
         # Counted before training, so that every access to the data counts.
-        counted = ConfigRecord({_SENT: sent + 1})
-        context.state[_STATE] = counted
+        count_record = ConfigRecord({_SENT: num_sent + 1})
+        context.state[_STATE] = count_record
         update = self._update(before, lambda: call_next(message, context))
-        context.state[_STATE] = counted  # Training may have overwritten it.
-        content = RecordDict(
+        context.state[_STATE] = count_record  # Training may have overwritten it.
+        records = RecordDict(
             {
                 MESSAGES: ArrayRecord(
                     {MESSAGES: Array(self._send(update, level, rng))}
@@ -161,7 +161,7 @@ class RandomizeUpdate:
                 ROUND: ConfigRecord({ROUND: self.agreement.digest}),
             }
         )
-        return Message(content, reply_to=message)
+        return Message(records, reply_to=message)
 
     def _send(
         self, update: NDArray[np.float32], level: float, rng: Rng
@@ -193,9 +193,14 @@ class RandomizeUpdate:
                 f"Expected a request for the round with digest {self.agreement.digest}."
             )
         arrays = _only_arrays(message)
-        weights, number = flat_weights(arrays), self.agreement.protocol.num_coordinates
-        if weights.size != number:
-            raise InvalidInputError(f"Expected {number} weights, got {weights.size}.")
+        weights, num_coordinates = (
+            flat_weights(arrays),
+            self.agreement.protocol.num_coordinates,
+        )
+        if weights.size != num_coordinates:
+            raise InvalidInputError(
+                f"Expected {num_coordinates} weights, got {weights.size}."
+            )
         # Written this way round, it refuses NaN, too.
         if not np.all(np.abs(weights) <= _LARGEST_WEIGHT):
             raise InvalidInputError(

@@ -152,9 +152,12 @@ class ShuffledAveraging(FedAvg):
             InvalidInputError: If the model has another number of weights than certified.
         """
         self._model = None
-        given, expected = flat_weights(arrays).size, self._protocol.num_coordinates
-        if given != expected:
-            raise InvalidInputError(f"Expected {expected} weights, got {given}.")
+        num_weights, expected = (
+            flat_weights(arrays).size,
+            self._protocol.num_coordinates,
+        )
+        if num_weights != expected:
+            raise InvalidInputError(f"Expected {expected} weights, got {num_weights}.")
         if self._requested_rounds >= self._agreement.rounds:
             return []
         # A round without a result counts, too, as the devices count it.
@@ -185,17 +188,17 @@ class ShuffledAveraging(FedAvg):
         # Taken only once: replies that come again change no model.
         model, self._model = self._model, None
         opened = [None if model is None else self._open(reply) for reply in replies]
-        counted = [reply for reply in opened if reply is not None]
-        levels = np.array([level for _, level in counted], dtype=np.float64)
+        counted_replies = [reply for reply in opened if reply is not None]
+        levels = np.array([level for _, level in counted_replies], dtype=np.float64)
         missing = self._missing(levels)
         mean = None
         # Fewer people than promised give less cover than was certified.
         if model is not None and not missing:
-            mean = self._mean(np.stack([sent for sent, _ in counted]), levels)
+            mean = self._mean(np.stack([sent for sent, _ in counted_replies]), levels)
         metrics = MetricRecord(
             {
-                "people": len(counted),
-                "refused": len(opened) - len(counted),
+                "people": len(counted_replies),
+                "refused": len(opened) - len(counted_replies),
                 "released": int(mean is not None),
                 "missing-levels": missing,
             }
@@ -253,5 +256,7 @@ class ShuffledAveraging(FedAvg):
             self._protocol.check_messages(messages[None])
         except Exception:  # One device's malformed reply must not stop the others.
             return None
-        known = digest == self._agreement.digest and level in self._promised.epsilons
-        return (messages, level) if known else None
+        is_agreed = (
+            digest == self._agreement.digest and level in self._promised.epsilons
+        )
+        return (messages, level) if is_agreed else None

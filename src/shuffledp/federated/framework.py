@@ -133,12 +133,12 @@ class Coupled(Framework, Protocol):
 def check_framework(framework: object) -> None:
     """Raises InvalidInputError unless this is an instance of a framework."""
     kind = type(framework).__name__
-    needed = (*_NEEDED, "coupling") if hasattr(framework, "couple") else _NEEDED
+    needed_names = (*_NEEDED, "coupling") if hasattr(framework, "couple") else _NEEDED
     # Not by `hasattr`: it runs properties, which may return a new device on every call.
     nothing = object()
     missing = [
         name
-        for name in needed
+        for name in needed_names
         if inspect.getattr_static(framework, name, nothing) is nothing
     ]
     if isinstance(framework, type) or missing:
@@ -146,6 +146,7 @@ def check_framework(framework: object) -> None:
             f"Expected a framework, such as ClipLaplaceVectors(0.1), got {kind}"
             + (f" without {', '.join(missing)}." if missing else ".")
         )
+    # The certificate is of `device`: a method of the framework would run unseen by it.
     if hasattr(framework, "randomize"):
         raise InvalidInputError(
             f"Expected a framework that does not randomize by itself, got {kind}: what "
@@ -170,8 +171,8 @@ def why_not_local(device: Device) -> str:
 def _inherited_proof(device: Device) -> str:
     """Returns why a proof may not hold: its class inherits it from another one."""
     # A subclass that overrides `randomize` only would be certified as its parent.
-    own = vars(type(device)) | getattr(device, "__dict__", {})
-    if "mechanism" in own:
+    own_attributes = vars(type(device)) | getattr(device, "__dict__", {})
+    if "mechanism" in own_attributes:
         return ""
     return (
         f"{type(device).__name__} inherits the proof of {device.mechanism}, and may draw "

@@ -69,8 +69,8 @@ def framework_of(name: str, parameters: Mapping[str, Any]) -> Framework:
     for choice in FRAMEWORKS.values():
         if choice.kind.name == name:
             return _build(choice.kind, parameters)
-    known = dict.fromkeys(choice.kind.name for choice in FRAMEWORKS.values())
-    raise InvalidInputError(f"Expected one of {', '.join(known)}, got {name!r}.")
+    known_names = dict.fromkeys(choice.kind.name for choice in FRAMEWORKS.values())
+    raise InvalidInputError(f"Expected one of {', '.join(known_names)}, got {name!r}.")
 
 
 def _build(kind: type[Any], parameters: Mapping[str, Any]) -> Framework:

@@ -91,18 +91,21 @@ def local_guarantee(
         CertificationError: If the device does not state its local privacy.
     """
     expect_instance(people, Population)
-    number = as_number(delta, "delta")
-    check_either(number, None)
+    checked_delta = as_number(delta, "delta")
+    check_either(checked_delta, None)
     check_rounds(rounds)
     query = AccountingQuery(
         named=reported(people),
         counts=people.counts,
-        delta=number,
+        delta=checked_delta,
         epsilon=None,
         rounds=int(rounds),
     )
+    # No people hide a device here; `people` only says which levels are reported.
     statement = protocol.without_shuffle(people).certify(query)
-    return _from_statement(statement, protocol, people.num_users, number, int(rounds))
+    return _from_statement(
+        statement, protocol, people.num_users, checked_delta, int(rounds)
+    )
 
 
 def local_part(guarantee: Guarantee, protocol: TrainingRound) -> LocalGuarantee:
@@ -132,6 +135,8 @@ def _from_statement(
             count=level.count,
             quantile=level.quantile,
             epsilon_all=level.epsilon_central,
+            # Basic composition of pure budgets, beside the certified composition at
+            # this delta.
             epsilon_sum=total_budget(times, level.chosen),
         )
         for level in statement.levels

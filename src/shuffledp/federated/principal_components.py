@@ -72,6 +72,6 @@ def fit(features: NDArray[np.float32], num_components: int = 60) -> PrincipalCom
     _, vectors = np.linalg.eigh(covariance)
     directions: Floats = vectors[:, ::-1][:, :num_components]
     # A direction and its opposite are equally good; the sign must not depend on LAPACK.
-    largest = np.argmax(np.abs(directions), axis=0)
-    signs = np.sign(directions[largest, np.arange(num_components)])
+    largest_features = np.argmax(np.abs(directions), axis=0)
+    signs = np.sign(directions[largest_features, np.arange(num_components)])
     return PrincipalComponents(mean, directions * signs)

@@ -83,17 +83,21 @@ def _level_response(level: float, threshold: int) -> Floats:
     distances = np.arange(STEPS)
     decay = np.exp(-level / STEPS * distances)
     # Weights of the nearest m cells on one side of a point, and of their distances.
-    near = np.concatenate([[0.0], np.cumsum(decay)])
-    far = np.concatenate([[0.0], np.cumsum(decay * (distances + 0.5))])
+    near_sums = np.concatenate([[0.0], np.cumsum(decay)])
+    far_sums = np.concatenate([[0.0], np.cumsum(decay * (distances + 0.5))])
     points = np.arange(STEPS + 1)
     start, offset = _HALF + threshold, points - _HALF
     right, between = STEPS - points, np.maximum(start - points, 0)
     left = np.maximum(points - start, 0)
     # Sum over the cells right of the middle: first those right of the point, then left.
-    total = offset * (near[right] - near[between]) + far[right] - far[between]
-    total += offset * near[left] - far[left]
+    total = (
+        offset * (near_sums[right] - near_sums[between])
+        + far_sums[right]
+        - far_sums[between]
+    )
+    total += offset * near_sums[left] - far_sums[left]
     # By symmetry, the mirrored point gives the sum left of the middle.
-    average: Floats = (total - total[::-1]) / (near + near[::-1])
+    average: Floats = (total - total[::-1]) / (near_sums + near_sums[::-1])
     return average
 
 

@@ -113,6 +113,7 @@ class TrainingRound:
         if not is_ours(type(self.framework)):
             parameters["framework"] = described(self.framework)
         further = self.framework.parameters
+        # An identity with one key for two parameters could stand for two protocols.
         if clashing := ", ".join(parameters.keys() & further.keys()):
             raise InvalidInputError(
                 f"Expected other names of parameters than {clashing}."

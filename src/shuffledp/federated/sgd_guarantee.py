@@ -87,7 +87,7 @@ class SgdGuarantee:
         """Returns the guarantee as plain values, for JSON: infinite ones as "infinity"."""
         record = asdict(self)
         record["protocol"] = self.protocol.record
-        record["levels"] = [_finite(asdict(level)) for level in self.levels]
+        record["levels"] = [_finite_record(asdict(level)) for level in self.levels]
         return record
 
 
@@ -155,14 +155,14 @@ def smallest_epsilons(mu: Floats, delta: float) -> Floats:
         middle = (low + high) / 2.0
         holds = normal_divergence(finite, middle) <= delta
         low, high = np.where(holds, low, middle), np.where(holds, middle, high)
-    none = normal_divergence(finite, np.zeros(mu.shape)) <= delta
-    epsilons = np.where(none, 0.0, high * (1.0 + _ROUNDING))
+    holds_at_zero = normal_divergence(finite, np.zeros(mu.shape)) <= delta
+    epsilons = np.where(holds_at_zero, 0.0, high * (1.0 + _ROUNDING))
     # `high` is the end of the bracket at which the bound was evaluated and held.
     rounded: Floats = np.where(np.isfinite(mu), epsilons, math.inf)
     return rounded
 
 
-def _finite(record: dict[str, Any]) -> dict[str, Any]:
+def _finite_record(record: dict[str, Any]) -> dict[str, Any]:
     return {
         key: "infinity" if value == math.inf else value for key, value in record.items()
     }

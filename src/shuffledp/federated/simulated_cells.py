@@ -29,6 +29,7 @@ from shuffledp.types import Floats
 # Where messages of why_not_local noise end, so that they fit into 32 bits.
 FARTHEST_CELL = 2**30
 
+# Level 0 would have a rate of 0, by which lengths are divided.
 _SMALLEST_LEVEL = 1e-9
 # Entries of a block: its four buffers fit into the cache of a core.
 _BLOCK = 2**14
@@ -54,19 +55,19 @@ def clip_laplace_cells(
         Shape (k, d).
     """
     cells = np.empty(updates.shape, dtype=np.uint16)
-    for people, points, spare, drawn in _blocks(updates, clip, rng=rng):
+    for people, points, spare_buffer, drawn in _blocks(updates, clip, rng=rng):
         rates = _rates(levels[people])
         # With F(x) = 1 - exp(-rate x): minus the weight of the cells left of the point,
         # then minus that of both sides, of which a uniform part is drawn.
-        np.multiply(points, -rates, out=spare)
-        np.expm1(spare, out=spare)
+        np.multiply(points, -rates, out=spare_buffer)
+        np.expm1(spare_buffer, out=spare_buffer)
         beyond = points - STEPS
         beyond *= rates
         np.expm1(beyond, out=beyond)
-        beyond += spare
+        beyond += spare_buffer
         drawn *= beyond
-        np.subtract(spare, drawn, out=drawn)
-        _move(points, drawn, spare, rates)
+        np.subtract(spare_buffer, drawn, out=drawn)
+        _move(points, drawn, spare_buffer, rates)
         np.clip(points, 0.0, STEPS - 1.0, out=cells[people], casting="unsafe")
     return cells
 
@@ -90,11 +91,11 @@ def laplace_cells(
         Shape (k, d), within 2^30 of 0.
     """
     cells = np.empty(updates.shape, dtype=np.int32)
-    for people, points, spare, drawn in _blocks(updates, clip, rng=rng):
+    for people, points, spare_buffer, drawn in _blocks(updates, clip, rng=rng):
         # Uniform in [-1, 1): the sign is the side of the noise.
         drawn *= 2.0
         drawn -= 1.0
-        _move(points, drawn, spare, _rates(levels[people]))
+        _move(points, drawn, spare_buffer, _rates(levels[people]))
         np.clip(
             points, -FARTHEST_CELL, FARTHEST_CELL, out=cells[people], casting="unsafe"
         )
@@ -118,7 +119,7 @@ def _blocks(
     fine = np.empty(buffers.shape[1:], dtype=np.float32)
     for start in range(0, people, step):
         part = slice(start, min(start + step, people))
-        points, spare, drawn = buffers[:, : part.stop - start]
+        points, spare_buffer, drawn = buffers[:, : part.stop - start]
         np.multiply(updates[part], STEPS / 2 / clip, out=points, dtype=np.float64)
         points += STEPS / 2
         np.clip(points, 0.0, STEPS, out=points)
@@ -128,7 +129,7 @@ def _blocks(
         points += rng.random(dtype=np.float32, out=fine[: len(points)])
         np.floor(points, out=points)
         rng.random(out=drawn)
-        yield part, points, spare, drawn
+        yield part, points, spare_buffer, drawn
 
 
 def _move(points: Floats, drawn: Floats, spare: Floats, rates: Floats) -> None:

@@ -101,12 +101,12 @@ def collect_round(
         ]
     ).cumsum()
     report = on_share if on_share is not None else _ignore_share
-    done = 0
+    share_done = 0
     for work, parts in ((collect, chunks), (permute, blocks)):
-        part_rngs = generators[done : done + len(parts)]
+        part_rngs = generators[share_done : share_done + len(parts)]
         for _ in _in_threads(work, zip(parts, part_rngs, strict=True)):
-            report(min(float(shares[done]), 1.0))
-            done += 1
+            report(min(float(shares[share_done]), 1.0))
+            share_done += 1
     return store, levels[rng.permutation(levels.size)]
 
 

@@ -211,11 +211,11 @@ class RandomVectors:
 
 
 def _check_share(share: float) -> None:
-    number = as_number(share, "share")
-    if not 0.0 < number <= 1.0:
+    share_value = as_number(share, "share")
+    if not 0.0 < share_value <= 1.0:
         raise InvalidInputError(
             "Expected a share in (0, 1], and below 1 where a threshold decides, got "
-            f"{number:g}."
+            f"{share_value:g}."
         )
 
 

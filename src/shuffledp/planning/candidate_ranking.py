@@ -110,9 +110,9 @@ def people_estimate(wish: Wish, protocol: Any) -> Population:
     if wish.targets is None:
         return people
     promise = Promise(protocol, wish.delta, wish.absent)
-    apart = promise.exposure(people).mode == "stratified"
+    is_stratified = promise.exposure(people).mode == "stratified"
     return estimated_people(
-        promise, people.counts, people.epsilons.tolist(), apart=apart
+        promise, people.counts, people.epsilons.tolist(), apart=is_stratified
     )
 
 
@@ -127,18 +127,18 @@ def left_out_reasons(
         least: The least certified error in other modes; infinite if there is none.
     """
     unbiased = [each for each in candidates if each.unbiased] or list(candidates)
-    best, *others = sorted(unbiased, key=lambda each: each.most)
-    limit = best.most
+    best_candidate, *others = sorted(unbiased, key=lambda each: each.most)
+    limit = best_candidate.most
     if not math.isfinite(limit):
         return {}
-    near = [each for each in others if each.error <= _NEAR * best.most]
+    rivals = [each for each in others if each.error <= _NEAR * best_candidate.most]
     # The best of a mode and, where it may be recommended, the next.
-    if near and best.least < least:
-        limit = max(limit, near[0].most)
+    if rivals and best_candidate.least < least:
+        limit = max(limit, rivals[0].most)
     return {
         position: (
             f"{each.name} ({mode}): its error is {_about(each)}, and that of "
-            f"{best.name} {_about(best)}; it was not certified."
+            f"{best_candidate.name} {_about(best_candidate)}; it was not certified."
         )
         for position, each in enumerate(candidates)
         if each.least > limit

@@ -22,7 +22,7 @@ class CollectionDesign:
         standard_error: Predicted, for the mean or share among the people who take part.
         bias_limit: Upper bound of the bias; 0 if the estimate is unbiased.
         bits: Length of a message.
-        protocol: What runs: `Frequency` or `Mean`, by this mechanism in this mode.
+        protocol: `Frequency` or `Mean`, by this mechanism in this mode.
         largest_error: The largest predicted `error` among other values that people may
             hold; None where none are compared.
     """

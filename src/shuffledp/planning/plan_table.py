@@ -57,7 +57,7 @@ def _design_table(plan: ProtocolPlan) -> Table:
         justify="right",
         style="green",
     )
-    best = plan.recommended
+    first_choice = plan.recommended
     for design in plan.options:
         levels = design.guarantee.levels
         row = [
@@ -72,7 +72,9 @@ def _design_table(plan: ProtocolPlan) -> Table:
             "\n".join(_abbreviated([plain(level.epsilon_central) for level in levels])),
         ]
         table.add_row(
-            *row, style="on grey15" if design is best else "", end_section=True
+            *row,
+            style="on grey15" if design is first_choice else "",
+            end_section=True,
         )
     return table
 

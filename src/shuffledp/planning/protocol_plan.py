@@ -48,23 +48,34 @@ class ProtocolPlan:
     @property
     def reason(self) -> str:
         """The reason for the recommendation, in a few sentences."""
-        best = self.recommended
-        others = [o for o in self.options if o is not best and o.mode == best.mode]
+        first_choice = self.recommended
+        others = [
+            o
+            for o in self.options
+            if o is not first_choice and o.mode == first_choice.mode
+        ]
         # Biased options may have a smaller error.
-        others = [o for o in others if o.error >= best.error]
+        others = [o for o in others if o.error >= first_choice.error]
         # Options are in order of error: a smaller one was passed over for its bias.
-        among = " of those without bias" if best.error > self.options[0].error else ""
+        among = (
+            " of those without bias"
+            if first_choice.error > self.options[0].error
+            else ""
+        )
         if not among and any(design.bias_limit for design in self.options):
             among = ", limits of bias included"
-        words = [f"{best.name} ({best.mode}) has the smallest predicted error{among}"]
-        if others and best.error > 0.0:
+        words = [
+            f"{first_choice.name} ({first_choice.mode}) has the smallest predicted "
+            f"error{among}"
+        ]
+        if others and first_choice.error > 0.0:
             second = min(others, key=lambda design: design.error)
-            factor = second.error / best.error
+            factor = second.error / first_choice.error
             words.append(f"; that of the next, {second.name}, is {factor:.3g} times it")
-        at = "levels" if self.wish.targets is None else "central guarantees"
-        words.append(f", all at the same {at}.")
+        compared_at = "levels" if self.wish.targets is None else "central guarantees"
+        words.append(f", all at the same {compared_at}.")
         if self.wish.targets is None:
-            weakest = best.guarantee.worst.epsilon_central
+            weakest = first_choice.guarantee.worst.epsilon_central
             safest = min(self.options, key=lambda o: o.guarantee.worst.epsilon_central)
             # Below 1 % the difference is not worth a sentence.
             if safest.guarantee.worst.epsilon_central < 0.99 * weakest:
@@ -73,7 +84,7 @@ class ProtocolPlan:
                     f"{safest.name} ({safest.mode}): ask for central targets to compare "
                     "at equal guarantees."
                 )
-        if best.mode == "agnostic":
+        if first_choice.mode == "agnostic":
             words.append(
                 " It is unbiased if levels do not depend on values; if they may, take "
                 "the best stratified one."
@@ -83,23 +94,23 @@ class ProtocolPlan:
     @property
     def assumed(self) -> str:
         """Assumption of predicted errors, and errors of other values, in sentences."""
-        best, words = self.recommended, self.assumption.meaning
-        if best.largest_error is None:
+        first_choice, words = self.recommended, self.assumption.meaning
+        if first_choice.largest_error is None:
             return words
         words += (
-            f" With other values the error of {best.name} ({best.mode}) is up to "
-            f"about {best.largest_error:.3g}"
+            f" With other values the error of {first_choice.name} "
+            f"({first_choice.mode}) is up to about {first_choice.largest_error:.3g}"
         )
         rivals = [
             (design.largest_error, f"{design.name} ({design.mode})")
             for design in self.options
             if design.largest_error is not None
-            and (design.bias_limit == 0.0 or best.bias_limit > 0.0)
+            and (design.bias_limit == 0.0 or first_choice.bias_limit > 0.0)
         ]
-        least, name = min(rivals)
+        rival_error, name = min(rivals)
         # Below 1 % the difference is not worth a clause.
-        if least < 0.99 * best.largest_error:
-            words += f", and that of {name} only up to about {least:.3g}"
+        if rival_error < 0.99 * first_choice.largest_error:
+            words += f", and that of {name} only up to about {rival_error:.3g}"
         return f"{words}."
 
     def to_frame(self) -> "pl.DataFrame":
@@ -136,10 +147,10 @@ class ProtocolPlan:
 
     def view(self) -> TextTable:
         """Returns the designs, the recommendation, and its cautions."""
-        at = "levels" if self.wish.targets is None else "central targets"
+        compared_at = "levels" if self.wish.targets is None else "central targets"
         return TextTable(
             f"Protocols for the {self.statistic} of {self.wish.num_users:,} people, at "
-            f"the same {at} and delta = {plain(self.wish.delta)}",
+            f"the same {compared_at} and delta = {plain(self.wish.delta)}",
             ("protocol", "mode", "error", "largest central epsilon"),
             tuple(
                 (o.name, o.mode, f"{o.error:.3g}", plain(o.largest_epsilon))

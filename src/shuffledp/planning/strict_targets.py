@@ -61,14 +61,14 @@ def without_strict_targets(wish: Wish) -> Wish | None:
     Returns:
         None if the smallest target is not one of few people.
     """
-    targets, few = dict(sorted((wish.targets or {}).items())), 0
+    targets, num_stricter = dict(sorted((wish.targets or {}).items())), 0
     for target, count in list(targets.items()):
-        if few + count >= _FEW * wish.num_users:
+        if num_stricter + count >= _FEW * wish.num_users:
             # This one is kept; those before it are left out.
-            targets[target] += few
+            targets[target] += num_stricter
             break
-        few += targets.pop(target)
-    return replace(wish, targets=targets) if few else None
+        num_stricter += targets.pop(target)
+    return replace(wish, targets=targets) if num_stricter else None
 
 
 def strict_targets(wish: Wish, eased: Wish, factor: float) -> StrictTargets | None:
@@ -82,5 +82,5 @@ def strict_targets(wish: Wish, eased: Wish, factor: float) -> StrictTargets | No
     if not factor > _LEAST_FACTOR:
         return None
     larger = min(eased.asked)
-    few = sum(count for target, count in wish.asked.items() if target < larger)
-    return StrictTargets(few, wish.num_users, larger, factor)
+    num_stricter = sum(count for target, count in wish.asked.items() if target < larger)
+    return StrictTargets(num_stricter, wish.num_users, larger, factor)

@@ -38,10 +38,10 @@ class Wish:
     absent: int = 0
 
     def __post_init__(self) -> None:
-        for given in (self.levels, self.targets):
-            if given is not None and not isinstance(given, Mapping):
+        for asked_counts in (self.levels, self.targets):
+            if asked_counts is not None and not isinstance(asked_counts, Mapping):
                 raise InvalidInputError(
-                    f"Expected {{epsilon: people}}, got {type(given).__name__}."
+                    f"Expected {{epsilon: people}}, got {type(asked_counts).__name__}."
                 )
         if (self.levels is None) == (self.targets is None):
             raise InvalidInputError(
@@ -55,8 +55,8 @@ class Wish:
     @property
     def asked(self) -> Mapping[float, int]:
         """People at each level or, if targets were given, at each target."""
-        given = self.targets if self.levels is None else self.levels
-        return given or {}
+        asked_counts = self.targets if self.levels is None else self.levels
+        return asked_counts or {}
 
     @property
     def num_users(self) -> int:

@@ -121,8 +121,8 @@ def weighted_curator_error(
     # Each noise with personal weights, and with the strictest guarantee for all.
     errors = []
     for weights, deviation in noises:
-        for chosen in (weights, np.full(weights.shape, weights.min())):
-            errors.append(_weighted_error(chosen, counts, deviation, spread))
+        for curator_weights in (weights, np.full(weights.shape, weights.min())):
+            errors.append(_weighted_error(curator_weights, counts, deviation, spread))
     return min(errors)
 
 

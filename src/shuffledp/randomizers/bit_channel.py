@@ -137,14 +137,21 @@ class BitChannel(ABC):
         gammas = np.minimum(others.stray / share, others.lost / (1.0 - share)) * _SAFE
         min_probabilities = np.stack([others.stray, others.lost]) * _SAFE
         # Otherwise a 0 and a 1 are not hidden alike, whatever their share is.
-        alike = np.array_equal(others.lost, others.stray)
+        is_symmetric = np.array_equal(others.lost, others.stray)
         # A changed value turns as many bits off as on, at most.
         half = self.changes // 2
         covers: list[tuple[Cover, ...]] = []
         for target_user in target_users:
-            own = self.promised(np.array([target_user]))
-            lost, stray, gap = (float(c[0]) for c in (own.lost, own.stray, own.gap))
-            if alike and lost == stray:
+            own_probabilities = self.promised(np.array([target_user]))
+            lost, stray, gap = (
+                float(c[0])
+                for c in (
+                    own_probabilities.lost,
+                    own_probabilities.stray,
+                    own_probabilities.gap,
+                )
+            )
+            if is_symmetric and lost == stray:
                 # An empty third cell: in this form the bound can be summed exactly.
                 high, low = 2.0 * gap, 2.0 * stray
                 masses = np.array([0.5, 0.5, 0.0])
@@ -180,8 +187,8 @@ class BitChannel(ABC):
             (float(o.lost[0]), float(o.stray[0]), float(o.gap[0])) for o in owns
         ]
         # Every choice is a valid attack.
-        alike = np.allclose(others.lost, others.stray, rtol=1e-9, atol=0.0)
-        if not (self.has_third_value or alike):
+        is_symmetric = np.allclose(others.lost, others.stray, rtol=1e-9, atol=0.0)
+        if not (self.has_third_value or is_symmetric):
             return two_value_attacks(
                 (others.lost, others.stray), probabilities, population.counts
             )
@@ -189,7 +196,7 @@ class BitChannel(ABC):
             (1.0 - others.lost, others.lost),
             (others.stray, 1.0 - others.stray),
         )
-        rows = pair_scores(bit_one if alike else bit_zero, bit_zero, (1, 1))
+        rows = pair_scores(bit_one if is_symmetric else bit_zero, bit_zero, (1, 1))
         maximum = self.changes // 2
         sizes = sorted({maximum, min(maximum, _FEW_PAIRS), 1})
         populations = {pairs: power(rows, pairs) for pairs in sizes}
@@ -202,7 +209,7 @@ class BitChannel(ABC):
         ]
         noise_of_ones = population.counts @ (others.lost * (1.0 - others.lost))
         noise_of_zeros = population.counts @ (others.stray * (1.0 - others.stray))
-        if alike or noise_of_ones >= noise_of_zeros:
+        if is_symmetric or noise_of_ones >= noise_of_zeros:
             return attacks
         stronger = attacks_among_holders(
             (others.lost, others.stray),

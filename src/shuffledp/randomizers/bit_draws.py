@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shuffledp.randomness import Rng, bernoulli_draws, random_words, stream_of
 from shuffledp.types import Floats
 
+# Four bits per random word: one in 2^16 needs more digits of its probability.
 _DIGITS = 16
 _PER_WORD = 64 // _DIGITS
 
@@ -47,8 +48,8 @@ def bit_draws(
         scaled = np.where(values, if_one[users], if_zero[users]) * 2.0**_DIGITS
         # Exact: the product is by a power of two, and the difference of neighbors.
         remainder = scaled - np.floor(scaled)
-        own = stream_of(rng, users)
-        draws.ravel()[undecided] = bernoulli_draws(remainder, rng=own)
+        stream = stream_of(rng, users)
+        draws.ravel()[undecided] = bernoulli_draws(remainder, rng=stream)
     if one_turned.any() or zero_turned.any():
         differ = one_turned ^ zero_turned
         draws ^= zero_turned[:, None] ^ (bits & differ[:, None])

@@ -101,20 +101,21 @@ class BucketMessages:
             answers: Buckets of each group in turn, counted from 0 within the group and
                 different in a row, or -1 for no answer, shape (n, most).
         """
-        array = unmasked(answers, "answers")
+        answer_array = unmasked(answers, "answers")
         if (
-            array.ndim != 2
-            or array.shape[1] != self.most
-            or array.dtype.kind not in "iu"
+            answer_array.ndim != 2
+            or answer_array.shape[1] != self.most
+            or answer_array.dtype.kind not in "iu"
         ):
             raise InvalidInputError(
                 f"Expected answers as rows of {self.most} whole numbers."
             )
-        if not array.shape[0]:
+        if not answer_array.shape[0]:
             raise InvalidInputError("Expected answers of at least one person.")
         first = 0
         for group in self.groups:
-            rows = np.sort(array[:, first : first + group.most], axis=1)
+            # Sorted, equal buckets are neighbors; no answer, -1, may be repeated.
+            rows = np.sort(answer_array[:, first : first + group.most], axis=1)
             first += group.most
             if rows[:, 0].min() < -1 or rows[:, -1].max() >= group.buckets:
                 raise InvalidInputError(
@@ -123,7 +124,7 @@ class BucketMessages:
                 )
             if np.any((rows[:, 1:] == rows[:, :-1]) & (rows[:, 1:] >= 0)):
                 raise InvalidInputError("Expected different buckets in a group.")
-        return array
+        return answer_array
 
     def randomize(self, answers: Ints, rates: Floats, *, rng: Rng) -> Ints:
         """Draws one report per person, in the order of `answers`.
@@ -138,14 +139,16 @@ class BucketMessages:
             vary; rows are filled up with `filler`.
         """
         check_rng(rng)
-        array = self.check_answers(answers)
-        n = array.shape[0]
+        answer_array = self.check_answers(answers)
+        n = answer_array.shape[0]
         if rates.shape != (n,) or not np.all((rates >= 0.0) & (rates <= 1.0)):
             raise InvalidInputError(f"Expected {n} sampling rates from 0 to 1.")
         # Draws take more memory than reports: they are made for some people at a time.
         parts = [
-            self._randomize(array[some], rates[some], rng=stream_of(rng, some))
-            for some in batches(n, width=self.most + sum(self._drawn))
+            self._randomize(
+                answer_array[people], rates[people], rng=stream_of(rng, people)
+            )
+            for people in batches(n, width=self.most + sum(self._drawn))
         ]
         return parts[0] if len(parts) == 1 else self._stacked(parts)
 
@@ -166,21 +169,22 @@ class BucketMessages:
             first += len(part)
         return stacked
 
-    def _randomize(self, array: Ints, rates: Floats, *, rng: Rng) -> Ints:
-        n, first, offset = array.shape[0], 0, 0
+    def _randomize(self, answer_array: Ints, rates: Floats, *, rng: Rng) -> Ints:
+        n, first, offset = answer_array.shape[0], 0, 0
+        # Every jump sends a message: those beyond the cap would not fit.
         most_jumps = MOST_JUMPS if self.cap is None else self.cap
         sent, rows, codes = [], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for group in self.groups:
-            own = array[:, first : first + group.most].astype(np.int64)
+            own_buckets = answer_array[:, first : first + group.most].astype(np.int64)
             first += group.most
-            sending = np.broadcast_to(rates[:, None], own.shape)
-            sends = bernoulli_draws(sending, rng=rng) & (own >= 0)
-            sent.append(np.where(sends, 2 * (offset + own), self.filler))
+            sending = np.broadcast_to(rates[:, None], own_buckets.shape)
+            sends = bernoulli_draws(sending, rng=rng) & (own_buckets >= 0)
+            sent.append(np.where(sends, 2 * (offset + own_buckets), self.filler))
             # Each person has at most one jump of a round: streams are not repeated.
             for people in group.jumps.jumpers(n, most=most_jumps, rng=rng):
-                theirs = stream_of(rng, people)
-                kinds = group.jumps.kinds(people.size, rng=theirs)
-                buckets = offset + theirs.integers(0, group.buckets, size=people.size)
+                stream = stream_of(rng, people)
+                kinds = group.jumps.kinds(people.size, rng=stream)
+                buckets = offset + stream.integers(0, group.buckets, size=people.size)
                 for sign, sizes in ((0, group.jumps.plus), (1, group.jumps.minus)):
                     times = sizes[kinds]
                     rows.append(np.repeat(people, times))
@@ -192,6 +196,8 @@ class BucketMessages:
 
 def _filled(sent: Ints, rows: Ints, codes: Ints, messages: BucketMessages) -> Ints:
     """Returns reports with these noise messages behind the answers."""
+    # Stable: messages that do not fit are those drawn last, not those of some sign or
+    # bucket.
     order = np.argsort(rows, kind="stable")
     rows, codes = rows[order], codes[order]
     counts = np.bincount(rows, minlength=sent.shape[0])
@@ -200,6 +206,7 @@ def _filled(sent: Ints, rows: Ints, codes: Ints, messages: BucketMessages) -> In
     width = messages.report_size
     if width is None:
         width = messages.most + int(counts.max(initial=0))
+    # One type for a protocol, whatever was drawn: reports of parts fit together.
     kind = np.int32 if messages.dummy < 2**31 else np.int64
     reports = np.full((sent.shape[0], width), messages.filler, dtype=kind)
     reports[:, : messages.most] = sent

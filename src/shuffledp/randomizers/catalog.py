@@ -112,16 +112,23 @@ def build(
             out of range.
     """
     kind = mechanism_class(mechanism)
-    known = _parameters(kind)
-    needed = {n for n, p in known.items() if p.default is inspect.Parameter.empty}
-    if not needed <= set(parameters) <= set(known):
-        parts = [f"{name}{'' if name in needed else ' (optional)'}" for name in known]
+    known_parameters = _parameters(kind)
+    needed_names = {
+        n for n, p in known_parameters.items() if p.default is inspect.Parameter.empty
+    }
+    if not needed_names <= set(parameters) <= set(known_parameters):
+        parts = [
+            f"{name}{'' if name in needed_names else ' (optional)'}"
+            for name in known_parameters
+        ]
         raise InvalidInputError(
             f"Expected {mechanism} with {', '.join(parts)}; got "
             f"{', '.join(parameters) or 'no parameter'}."
         )
-    given = {known[name].name: value for name, value in parameters.items()}
-    randomizer: LocalRandomizer = kind(**given)
+    given_arguments = {
+        known_parameters[name].name: value for name, value in parameters.items()
+    }
+    randomizer: LocalRandomizer = kind(**given_arguments)
     return randomizer
 
 
@@ -146,18 +153,23 @@ def number_randomizer(
         )
     kind = mechanism_class(mechanism)
     parts = _parameters(kind)
-    known, given = set(parts) - {"low", "high", "clip"}, dict(parameters or {})
-    if not set(given) <= known:
+    known_names, given_arguments = (
+        set(parts) - {"low", "high", "clip"},
+        dict(parameters or {}),
+    )
+    if not set(given_arguments) <= known_names:
         raise InvalidInputError(
-            f"Expected {mechanism} with no parameter but {', '.join(sorted(known))}: "
-            f"its range is that of the values; got {', '.join(given)}."
+            f"Expected {mechanism} with no parameter but {', '.join(sorted(known_names))}: "
+            f"its range is that of the values; got {', '.join(given_arguments)}."
         )
-    given = {parts[name].name: value for name, value in given.items()}
+    given_arguments = {
+        parts[name].name: value for name, value in given_arguments.items()
+    }
     if "low" in parts:
-        ranged: NumberRandomizer = kind(low=low, high=high, **given)
+        ranged: NumberRandomizer = kind(low=low, high=high, **given_arguments)
         return ranged
     # One that takes a clip has a range around 0, and as wide.
-    centered: NumberRandomizer = kind(clip=half_range(low, high), **given)
+    centered: NumberRandomizer = kind(clip=half_range(low, high), **given_arguments)
     return centered
 
 

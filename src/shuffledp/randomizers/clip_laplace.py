@@ -40,6 +40,7 @@ from shuffledp.randomizers.sampled_cells import MessageCounts, draw_cell_counts
 from shuffledp.randomness import Rng, stream_of
 from shuffledp.types import Floats, Ints
 
+# Level 0 is certified as this one, which only tells more: rates divide masses.
 _SMALLEST = 1e-12
 
 
@@ -98,8 +99,8 @@ class ClipLaplace(ClippedNoise):
         if level <= 0.0:
             return 0.0
         # The densities cross at t with e^{-2 b t} = e^epsilon, b = level / 2.
-        left = -math.expm1((epsilon - level) / 2.0)
-        both = left * (left / -math.expm1(-level))
+        remaining_share = -math.expm1((epsilon - level) / 2.0)
+        both = remaining_share * (remaining_share / -math.expm1(-level))
         return pure_local_delta(level, epsilon, both)
 
     def cover_of(
@@ -113,9 +114,9 @@ class ClipLaplace(ClippedNoise):
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Probabilities that the message falls into each bin, shape (levels, bins)."""
         rates = np.maximum(epsilons[:, None] / 2.0, _SMALLEST)
-        away = inner_edges(self.cells) - value
+        distances = inner_edges(self.cells) - value
         # Proportional to the integral of the density from the value on.
-        area = np.sign(away) * -np.expm1(-rates * np.abs(away))
+        area = np.sign(distances) * -np.expm1(-rates * np.abs(distances))
         parts = np.diff(area, axis=1)
         probabilities: Floats = parts / parts.sum(axis=1, keepdims=True)
         return probabilities
@@ -123,17 +124,19 @@ class ClipLaplace(ClippedNoise):
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws cells of two-sided noise until one is within the range, shape (n,)."""
         cells, size = np.empty(points.size, dtype=np.int64), int(self.cells)
-        left = np.arange(points.size)
-        while left.size:
-            own = stream_of(rng, left)
-            right = signs(left.size, rng=own)
+        undecided = np.arange(points.size)
+        while undecided.size:
+            stream = stream_of(rng, undecided)
+            goes_right = signs(undecided.size, rng=stream)
             # No cell of the range is farther away than its digits say; at least every
             # fourth try ends within the range.
             distance = geometric_digits(
-                epsilons[left], self._num_digits, parts=size, rng=own
+                epsilons[undecided], self._num_digits, parts=size, rng=stream
             )
-            cells[left] = tried = cell_beside(points[left], right, distance)
-            left = left[(tried < 0) | (tried >= size)]
+            cells[undecided] = tried_cells = cell_beside(
+                points[undecided], goes_right, distance
+            )
+            undecided = undecided[(tried_cells < 0) | (tried_cells >= size)]
         return cells
 
     @property

@@ -25,6 +25,7 @@ from shuffledp.cover import Attack, Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 
+# Level 0 is certified as this one, which only tells more.
 _SMALLEST = 1e-300
 
 
@@ -64,10 +65,10 @@ class DeclaredRatios:
     @property
     def parameters(self) -> dict[str, int | float | str]:
         """The public parameters, for the certificate."""
-        known: dict[str, int | float | str] = {"q": float(self.q)}
+        parameters_known: dict[str, int | float | str] = {"q": float(self.q)}
         if self.beta is not None:
-            known["beta"] = float(self.beta)
-        return known
+            parameters_known["beta"] = float(self.beta)
+        return parameters_known
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -117,11 +117,13 @@ def _stop_loss(values: Floats, masses: Floats, points: Floats) -> Floats:
     zero = np.zeros((len(values), 1))
     above = np.hstack([zero, np.cumsum(parts, axis=1)])
     total = np.hstack([zero, np.cumsum(parts * falling, axis=1)])
-    largest = np.zeros(points.size)
+    largest_stop_loss = np.zeros(points.size)
     for row, mass, mean in zip(falling, above, total, strict=True):
         count = np.searchsorted(-row, -points)
-        np.maximum(largest, mean[count] - points * mass[count], out=largest)
-    return largest
+        np.maximum(
+            largest_stop_loss, mean[count] - points * mass[count], out=largest_stop_loss
+        )
+    return largest_stop_loss
 
 
 def _lower_hull(points: Floats, heights: Floats) -> tuple[Floats, Floats]:

@@ -36,9 +36,9 @@ def check_population(
             "Expected rng to be numpy.random.default_rng(seed): populations are drawn in "
             f"simulations only; got {type(rng).__name__}."
         )
-    budgets, people = level_array(epsilons), np.asarray(counts)
-    check_budgets(budgets)
-    shape = (budgets.size, num_values)
+    epsilons, people = level_array(epsilons), np.asarray(counts)
+    check_budgets(epsilons)
+    shape = (epsilons.size, num_values)
     if people.shape != shape or people.dtype.kind not in "iu":
         raise InvalidInputError(
             f"Expected whole numbers of people for {shape[0]} levels and {shape[1]} "
@@ -51,7 +51,7 @@ def check_population(
         raise InvalidInputError(
             f"Expected from 0 to {MAX_USERS:g} people at every level."
         )
-    return people.astype(np.int64), budgets
+    return people.astype(np.int64), epsilons
 
 
 def draw_multinomials(
@@ -74,8 +74,13 @@ def draw_multinomials(
         sums.append(sums[-1][::2] + sums[-1][1::2])
     nodes: Ints = np.asarray(counts)[:, None]
     for parts in reversed(sums[:-1]):
-        both = parts[::2] + parts[1::2]
-        share = np.divide(parts[::2], both, out=np.zeros(both.size), where=both > 0.0)
+        pair_masses = parts[::2] + parts[1::2]
+        share = np.divide(
+            parts[::2],
+            pair_masses,
+            out=np.zeros(pair_masses.size),
+            where=pair_masses > 0.0,
+        )
         nodes = halves(nodes, share, rng=rng)
     return nodes[:, : weights.size]
 
@@ -94,8 +99,8 @@ def halves(
         Shape (..., 2 nodes), halves beside each other.
     """
     first = rng.binomial(nodes, share)
-    both = np.stack([first, nodes - first], axis=-1)
-    return both.reshape(*nodes.shape[:-1], -1)
+    both_halves = np.stack([first, nodes - first], axis=-1)
+    return both_halves.reshape(*nodes.shape[:-1], -1)
 
 
 def exact_sums(messages: Ints, counts: Ints) -> tuple[int, int, int]:
@@ -108,11 +113,11 @@ def exact_sums(messages: Ints, counts: Ints) -> tuple[int, int, int]:
         messages: Whole numbers, shape (kinds,).
         counts: How often each was sent, shape (kinds,); their sum is below 2^60.
     """
-    number = int(counts.sum())
-    if not number:
+    num_messages = int(counts.sum())
+    if not num_messages:
         return 0, 0, 0
     # Digits so short that no sum of two of them, over all messages, exceeds 63 bits.
-    bits = (62 - number.bit_length()) // 2
+    bits = (62 - num_messages.bit_length()) // 2
     minimum, digits = int(messages.min()), []
     remaining = messages.astype(np.int64) - minimum
     while remaining.any():
@@ -124,8 +129,8 @@ def exact_sums(messages: Ints, counts: Ints) -> tuple[int, int, int]:
         total += int(often.sum()) << bits * i
         for j, other in enumerate(digits):
             squares += int(often @ other) << bits * (i + j)
-    squares += 2 * minimum * total + minimum * minimum * number
-    return number, total + minimum * number, squares
+    squares += 2 * minimum * total + minimum * minimum * num_messages
+    return num_messages, total + minimum * num_messages, squares
 
 
 def _power_of_two(size: int) -> int:

@@ -34,17 +34,17 @@ def functions_of(
     states = np.zeros((groups, 1, values.shape[1], g), dtype=np.int64)
     states[:, 0, :, 0] = values
     for _ in range(digits):
-        done = states.shape[1]
+        digits_done = states.shape[1]
         # The highest digit of what is left of the value.
-        split = states.reshape(groups, done, g, -1, g)
+        split = states.reshape(groups, digits_done, g, -1, g)
         drawn = draw_multinomials(split.reshape(-1), np.ones(g), rng=rng)
         drawn = drawn.reshape(*split.shape, g)
-        states = np.zeros((groups, done, g, split.shape[3], g), dtype=np.int64)
+        states = np.zeros((groups, digits_done, g, split.shape[3], g), dtype=np.int64)
         for a in range(g):
             for digit in range(g):
                 part = drawn[:, :, digit, :, :, a]
                 states[:, :, a] += np.roll(part, -a * digit, axis=-1)
-        states = states.reshape(groups, done * g, -1, g)
+        states = states.reshape(groups, digits_done * g, -1, g)
     return states[:, :, 0]
 
 
@@ -60,11 +60,11 @@ def supported(functions: Ints, buckets: int, digits: int) -> Ints:
     # By value's digits so far, a's to come, and c plus the sum so far.
     states = functions[:, None]
     for _ in range(digits):
-        done = states.shape[1]
-        split = states.reshape(groups, done, g, -1, g)
-        states = np.zeros((groups, done, g, split.shape[3], g), dtype=np.int64)
+        digits_done = states.shape[1]
+        split = states.reshape(groups, digits_done, g, -1, g)
+        states = np.zeros((groups, digits_done, g, split.shape[3], g), dtype=np.int64)
         for digit in range(g):
             for a in range(g):
                 states[:, :, digit] += np.roll(split[:, :, a], a * digit, axis=-1)
-        states = states.reshape(groups, done * g, -1, g)
+        states = states.reshape(groups, digits_done * g, -1, g)
     return states[:, :, 0, 0]

@@ -30,9 +30,11 @@ def draw_dummies(
     check_rng(rng)
     side = float((decay ** np.arange(1.0, dummies + 1.0)).sum())
     numbers = np.full(size, dummies, dtype=np.int64)
-    moved = np.flatnonzero(_is_other(2.0 * side, size, rng))
-    signs = 2 * rng.integers(0, 2, size=moved.size) - 1
-    numbers[moved] += signs * (1 + _geometric(decay, dummies, moved.size, rng))
+    moved_indices = np.flatnonzero(_is_other(2.0 * side, size, rng))
+    signs = 2 * rng.integers(0, 2, size=moved_indices.size) - 1
+    numbers[moved_indices] += signs * (
+        1 + _geometric(decay, dummies, moved_indices.size, rng)
+    )
     return numbers
 
 
@@ -40,8 +42,8 @@ def _is_other(weight: float, size: int, rng: Rng) -> NDArray[np.bool_]:
     """Draws whether a number is another than the middle one, of weight 1."""
     # From the rarer side, whose probability has no cancellation.
     if weight <= 1.0:
-        return _draws(weight / (1.0 + weight), size, rng)
-    return ~_draws(1.0 / (1.0 + weight), size, rng)
+        return _repeated_draws(weight / (1.0 + weight), size, rng)
+    return ~_repeated_draws(1.0 / (1.0 + weight), size, rng)
 
 
 def _geometric(decay: float, limit: int, size: int, rng: Rng) -> NDArray[np.int64]:
@@ -52,13 +54,13 @@ def _geometric(decay: float, limit: int, size: int, rng: Rng) -> NDArray[np.int6
         drawn = np.zeros(remaining.size, dtype=np.int64)
         for bit in range((limit - 1).bit_length()):
             power = float(decay) ** (1 << bit)
-            is_one = _draws(power / (1.0 + power), remaining.size, rng)
+            is_one = _repeated_draws(power / (1.0 + power), remaining.size, rng)
             drawn += is_one.astype(np.int64) << bit
         numbers[remaining] = drawn
         remaining = remaining[drawn >= limit]
     return numbers
 
 
-def _draws(probability: float, size: int, rng: Rng) -> NDArray[np.bool_]:
+def _repeated_draws(probability: float, size: int, rng: Rng) -> NDArray[np.bool_]:
     # One row: all draws are of one party, whose stream is one.
     return bernoulli_draws(np.full((1, size), probability), rng=rng).ravel()

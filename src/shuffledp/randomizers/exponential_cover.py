@@ -87,29 +87,29 @@ def best_shape(
     )
 
     # What all shapes have in common.
-    peak, own = (
+    peak, own_spread = (
         log_peak(rates, clipped=clipped),
         TargetDensities.of(rate, clipped=clipped),
     )
     if clipped:
         shapes = [ExponentialBlanket(rate, rate, 1.0)]
-        return best_decays(shapes, own, peak, rates, counts)[0][1]
+        return best_decays(shapes, own_spread, peak, rates, counts)[0][1]
     contrast = -math.expm1(-2.0 * rate)
     shapes, costs = [ExponentialBlanket(rate, rate, math.inf)], [1.0]
     for part in _TAILS:
         # What stays uncovered leaves less of delta to the rest.
         cost = 1.0 - math.log1p(-part) / max(-math.log(delta), 1.0)
-        farthest = 1.0 + math.log(0.5 / (part * delta)) / rate
+        last_cell_end = 1.0 + math.log(0.5 / (part * delta)) / rate
         # At small epsilons the ends show only their difference there.
-        nearer = max(farthest + math.log(contrast) / rate, 1.0 + 1.0 / rate)
+        nearer = max(last_cell_end + math.log(contrast) / rate, 1.0 + 1.0 / rate)
         # A device that keeps delta by itself needs no cover.
         factors = _STEEPER if steeper and rate > delta else ()
         shapes += [
-            ExponentialBlanket(rate, rate, farthest),
+            ExponentialBlanket(rate, rate, last_cell_end),
             *(ExponentialBlanket(rate, rate, nearer, factor) for factor in factors),
         ]
         costs += [cost, *(cost * _STEEPER_COST for _ in factors)]
-    candidates = best_decays(shapes, own, peak, rates, counts)
+    candidates = best_decays(shapes, own_spread, peak, rates, counts)
     order = sorted(range(len(shapes)), key=lambda i: candidates[i][0] * costs[i])
     for spread, shape in (candidates[index] for index in order):
         if shape.steeper == 1.0:
@@ -138,11 +138,11 @@ def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -
     left, right = edges[:-1], edges[1:]
     width, middle = right - left, (left + right) / 2.0
     masses = np.exp(-kappa * left) * width * mean_decay_of(kappa * width) / norm
-    far = 0.5 * np.exp(-rate * (1.0 + left)) * -np.expm1(-rate * width)
-    near = 0.5 * np.exp(-rate * (1.0 - right)) * -np.expm1(-rate * width)
+    far_masses = 0.5 * np.exp(-rate * (1.0 + left)) * -np.expm1(-rate * width)
+    near_masses = 0.5 * np.exp(-rate * (1.0 - right)) * -np.expm1(-rate * width)
     # far - near, without cancellation.
-    less = -np.exp(-rate + rate * middle) * -np.expm1(-2.0 * rate * middle)
-    less *= np.sinh(rate * width / 2.0)
+    lower_differences = -np.exp(-rate + rate * middle) * -np.expm1(-2.0 * rate * middle)
+    lower_differences *= np.sinh(rate * width / 2.0)
     ends = np.exp(
         np.array([-rate * (1.0 + edges), -rate * (1.0 - edges)]) + kappa * edges
     ) * (rate / 2.0 * norm)
@@ -151,20 +151,24 @@ def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -
     uncovered = None
     if shape.reach > 1.0:
         outer = _outer_cells(shape)
-        masses, near, far = (
+        masses, near_masses, far_masses = (
             np.append(inner, outside)
-            for inner, outside in zip((masses, near, far), outer[:3], strict=True)
+            for inner, outside in zip(
+                (masses, near_masses, far_masses), outer[:3], strict=True
+            )
         )
-        less = np.append(less, math.expm1(-2.0 * rate) * outer[1])
+        lower_differences = np.append(
+            lower_differences, math.expm1(-2.0 * rate) * outer[1]
+        )
         low, high = np.hstack([low, outer[3]]), np.hstack([high, outer[4]])
         if math.isfinite(shape.reach):
             nearer = 0.5 * math.exp(-rate * (shape.reach - 1.0))
             farther = nearer * math.exp(-2.0 * rate)
             uncovered = np.array([[nearer, farther], [farther, nearer]])
-    base, other, less = (
-        scale * near / masses,
-        scale * far / masses,
-        scale * less / masses,
+    base, other, lower_differences = (
+        scale * near_masses / masses,
+        scale * far_masses / masses,
+        scale * lower_differences / masses,
     )
     # On the mirrored half x and x' change places. Differences are rounded up.
     rounding = _ROUNDING + 6e-16 * rate
@@ -175,7 +179,9 @@ def cover_in_shape(shape: ExponentialBlanket, gamma: Floats, *, clipped: bool) -
     return Cover(
         blanket_probabilities=gamma,
         masses=np.concatenate([masses, masses]),
-        differences=np.concatenate([less + slack, -less + slack]),
+        differences=np.concatenate(
+            [lower_differences + slack, -lower_differences + slack]
+        ),
         bases=np.concatenate([base, other]),
         cells=CellBounds(
             scale * (1.0 - rounding) * np.hstack([low, low[::-1]]),
@@ -197,15 +203,21 @@ def _outer_cells(shape: ExponentialBlanket) -> tuple[Floats, ...]:
     scale = math.exp(-shape.kappa) / shape.norm
     if shape.steeper == 1.0:
         tail_share = np.array([-math.expm1(-rate * beyond)])
-        masses, near = scale * tail_share / rate, 0.5 * tail_share
-        flat = np.array([near * math.exp(-2.0 * rate), near]) / masses
-        return masses, near, near * math.exp(-2.0 * rate), flat, flat
+        masses, near_masses = scale * tail_share / rate, 0.5 * tail_share
+        flat = np.array([near_masses * math.exp(-2.0 * rate), near_masses]) / masses
+        return masses, near_masses, near_masses * math.exp(-2.0 * rate), flat, flat
     edges = np.linspace(0.0, beyond, _OUTER_CELLS + 1)
     left, width = edges[:-1], np.diff(edges)
     masses = scale * np.exp(-shape.outside * left) * width
     masses *= mean_decay_of(shape.outside * width)
-    near = 0.5 * np.exp(-rate * left) * -np.expm1(-rate * width)
+    near_masses = 0.5 * np.exp(-rate * left) * -np.expm1(-rate * width)
     # The density against omega grows outward.
     ratio = 0.5 * rate / scale * np.exp((shape.outside - rate) * edges)
     ratios = np.stack([ratio * math.exp(-2.0 * rate), ratio])
-    return masses, near, near * math.exp(-2.0 * rate), ratios[:, :-1], ratios[:, 1:]
+    return (
+        masses,
+        near_masses,
+        near_masses * math.exp(-2.0 * rate),
+        ratios[:, :-1],
+        ratios[:, 1:],
+    )

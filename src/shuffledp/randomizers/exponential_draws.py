@@ -66,8 +66,8 @@ def settled_draws(
     # Probabilities that underflowed to 0 are not 0.
     upper_probabilities = np.maximum(probabilities * (1.0 + _DOUBT), 1e-300)
     for index in np.flatnonzero(~hits & (drawn < upper_probabilities)).tolist():
-        own = stream_of(rng, np.array([index]))
-        hits[index] = _settle(int(drawn[index] * 2.0**_WORD), bounds(index), rng=own)
+        stream = stream_of(rng, np.array([index]))
+        hits[index] = _settle(int(drawn[index] * 2.0**_WORD), bounds(index), rng=stream)
     return hits
 
 

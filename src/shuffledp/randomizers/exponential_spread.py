@@ -40,23 +40,26 @@ def best_decays(
         last = points - 1
         kappas = np.linspace(low, high, points, axis=1)
         sizes = spreads(kappas)
-        at = np.argmin(sizes, axis=1)
-        before, after = np.maximum(at - 1, 0), np.minimum(at + 1, last)
+        best_index = np.argmin(sizes, axis=1)
+        before, after = np.maximum(best_index - 1, 0), np.minimum(best_index + 1, last)
         low, high = kappas[rows, before], kappas[rows, after]
-    best, kappa = sizes[rows, at], kappas[rows, at]
+    smallest_sizes, kappa = sizes[rows, best_index], kappas[rows, best_index]
     # Between the last points, so that covers of nearly equal budgets are nearly equal.
     left, right = sizes[rows, before], sizes[rows, after]
-    bend = left - 2.0 * best + right
-    inside = (at > 0) & (at < last) & (bend > 0.0)
+    bend = left - 2.0 * smallest_sizes + right
+    inside = (best_index > 0) & (best_index < last) & (bend > 0.0)
     move = 0.25 * (high - low) * (left - right) / np.where(inside, bend, 1.0)
     vertex = np.where(inside, kappa + move, kappa)
     between = spreads(vertex[:, None])[:, 0]
-    better = between < best
-    best, kappa = np.where(better, between, best), np.where(better, vertex, kappa)
+    better = between < smallest_sizes
+    smallest_sizes, kappa = (
+        np.where(better, between, smallest_sizes),
+        np.where(better, vertex, kappa),
+    )
     return [
-        (spread, replace(shape, kappa=chosen))
-        for shape, spread, chosen in zip(
-            shapes, best.tolist(), kappa.tolist(), strict=True
+        (spread, replace(shape, kappa=chosen_kappa))
+        for shape, spread, chosen_kappa in zip(
+            shapes, smallest_sizes.tolist(), kappa.tolist(), strict=True
         )
     ]
 

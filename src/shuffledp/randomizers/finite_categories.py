@@ -67,16 +67,16 @@ class FiniteCategories(FiniteChannel):
         Raises:
             InvalidInputError: If shapes differ, or a count or a budget is out of range.
         """
-        people, budgets = check_population(
+        people, epsilons = check_population(
             holders, epsilons, num_values=self.num_values, rng=rng
         )
-        sent = np.zeros((budgets.size, self.num_messages), dtype=np.int64)
-        table = self.drawn(budgets)
+        sent_counts = np.zeros((epsilons.size, self.num_messages), dtype=np.int64)
+        table = self.drawn(epsilons)
         for level, value in np.ndindex(people.shape):
-            sent[level] += draw_multinomials(
+            sent_counts[level] += draw_multinomials(
                 people[level, value : value + 1], table[level, value], rng=rng
             )[0]
-        return sent @ self.supports.astype(np.int64)
+        return sent_counts @ self.supports.astype(np.int64)
 
     def densities(self, epsilons: Floats) -> tuple[Floats, Floats]:
         """Returns the exact probabilities that a message supports a category.

@@ -109,16 +109,16 @@ class FiniteChannel(ABC):
             InvalidInputError: If `chances` are not a table, or do not keep a level.
         """
         levels = np.asarray(epsilons, dtype=np.float64)
-        table = self._checked(levels)
+        table = self._checked_table(levels)
         min_probabilities = table.min(axis=1)
         gamma = min_probabilities.sum(axis=1)
         excess = _largest_log_ratios(table) - levels
-        worst = int(np.argmax(excess / np.maximum(levels, 1.0)))
-        if excess[worst] > _HAIR * max(float(levels[worst]), 1.0):
+        worst_pair = int(np.argmax(excess / np.maximum(levels, 1.0)))
+        if excess[worst_pair] > _HAIR * max(float(levels[worst_pair]), 1.0):
             raise InvalidInputError(
                 "Expected probabilities whose ratios keep the level "
-                f"{levels[worst]:g}, got a "
-                f"ratio with logarithm {levels[worst] + excess[worst]:.12g}."
+                f"{levels[worst_pair]:g}, got a "
+                f"ratio with logarithm {levels[worst_pair] + excess[worst_pair]:.12g}."
             )
         # Each draw, the products of draws and this mixture lose a few units each.
         rounding = 16.0 * (self.num_messages + 8) * _UNIT * (1.0 + levels)
@@ -127,8 +127,8 @@ class FiniteChannel(ABC):
             # t >= eta gamma e^eps / (e^eps - 1); at level 0 devices draw from B alone.
             share = np.minimum(eta * gamma / -np.expm1(-levels) * (1.0 + _SAFE), 1.0)
         mixed = share[:, None, None] * (min_probabilities / gamma[:, None])[:, None, :]
-        result: Floats = (1.0 - share)[:, None, None] * table + mixed
-        return result
+        rounded_table: Floats = (1.0 - share)[:, None, None] * table + mixed
+        return rounded_table
 
     def randomize(self, values: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws one message per person, in the order of `values`.
@@ -157,9 +157,9 @@ class FiniteChannel(ABC):
         for people in batches(values.size, width=self.num_values * self.num_messages):
             levels, level_indices = np.unique(epsilons[people], return_inverse=True)
             table = self.drawn(levels)
-            own = stream_of(rng, people)
+            stream = stream_of(rng, people)
             messages[people] = _drawn_messages(
-                table, level_indices, values[people], rng=own
+                table, level_indices, values[people], rng=stream
             )
         return messages
 
@@ -214,7 +214,7 @@ class FiniteChannel(ABC):
         tables = self.drawn(np.array(target_users, dtype=np.float64))
         return [attacks_on_table(rows, others, population.counts) for rows in tables]
 
-    def _checked(self, levels: Floats) -> Floats:
+    def _checked_table(self, levels: Floats) -> Floats:
         """Returns the table, each row scaled to 1."""
         values, messages = self.num_values, self.num_messages
         if not (2 <= values <= MOST_VALUES and 2 <= messages <= MOST_MESSAGES):
@@ -249,8 +249,8 @@ def _largest_log_ratios(table: Floats) -> Floats:
         ratios = np.where(
             max_probabilities > 0.0, np.log(max_probabilities / min_probabilities), 0.0
         )
-    largest: Floats = ratios.max(axis=1)
-    return largest
+    largest_ratios: Floats = ratios.max(axis=1)
+    return largest_ratios
 
 
 def _drawn_messages(table: Floats, levels: Ints, values: Ints, *, rng: Rng) -> Ints:
@@ -267,8 +267,13 @@ def _drawn_messages(table: Floats, levels: Ints, values: Ints, *, rng: Rng) -> I
     order = np.argsort(table, axis=2, kind="stable")
     ranked = np.take_along_axis(table, order, axis=2)
     # Sums from the small end of what is left lose no digits.
-    left = np.cumsum(ranked[:, :, ::-1], axis=2)[:, :, ::-1]
-    heads = np.divide(ranked, left, out=np.zeros_like(ranked), where=left > 0.0)
+    remaining_masses = np.cumsum(ranked[:, :, ::-1], axis=2)[:, :, ::-1]
+    heads = np.divide(
+        ranked,
+        remaining_masses,
+        out=np.zeros_like(ranked),
+        where=remaining_masses > 0.0,
+    )
     last = table.shape[2] - 1
     messages: Ints = order[levels, values, last]
     waiting = np.arange(values.size)

@@ -50,8 +50,8 @@ def blanket(least: Floats, population: Population) -> tuple[Floats, Floats]:
         if not shape.sum() > 0.0:
             continue
         omega = shape / shape.sum()
-        sent = omega > 0.0
-        gamma = np.minimum((least[:, sent] / omega[sent]).min(axis=1), 1.0)
+        is_sent = omega > 0.0
+        gamma = np.minimum((least[:, is_sent] / omega[is_sent]).min(axis=1), 1.0)
         candidates.append(
             (float(population.counts @ gamma), omega, gamma * (1.0 - _ALIKE))
         )
@@ -61,33 +61,46 @@ def blanket(least: Floats, population: Population) -> tuple[Floats, Floats]:
 
 def covers_of_table(rows: Floats, omega: Floats, gamma: Floats) -> tuple[Cover, ...]:
     """Returns a target user's covers, from probabilities of shape (values, messages)."""
-    sent = omega > 0.0
-    alike: dict[bytes, list[tuple[Floats, Floats]]] = {}
+    is_sent = omega > 0.0
+    pairs_by_columns: dict[bytes, list[tuple[Floats, Floats]]] = {}
     for row_x, row_y in itertools.permutations(rows, 2):
-        densities = np.array([omega, row_x, row_y])[:, sent]
-        densities[1:] /= omega[sent]
-        alone = np.array([row_x, row_y])[:, ~sent]
-        key = _sorted_columns(densities) + _sorted_columns(alone)
-        alike.setdefault(key, []).append((densities, alone[:, alone.any(axis=0)]))
-    if len(alike) > _FEW and sent.all():
+        densities = np.array([omega, row_x, row_y])[:, is_sent]
+        densities[1:] /= omega[is_sent]
+        rare_densities = np.array([row_x, row_y])[:, ~is_sent]
+        key = _sorted_columns(densities) + _sorted_columns(rare_densities)
+        pairs_by_columns.setdefault(key, []).append(
+            (densities, rare_densities[:, rare_densities.any(axis=0)])
+        )
+    if len(pairs_by_columns) > _FEW and is_sent.all():
         ratios = rows / omega
-        worst = dominating_pair(
+        dominating_pairs = dominating_pair(
             ratios, np.broadcast_to(omega, ratios.shape), nodes=_NODES
         )
         change = ratios[:, None] - ratios[None, :]
         spread = float((change**2 @ omega).max())
-        if len(alike) > _MANY or worst.spread <= _HARDLY * spread:
-            pair = np.array([worst.masses, worst.falling, worst.rising])
-            return (_cover(pair, np.zeros((2, 0)), gamma, False),)
-    return tuple(_cover(*pairs[0], gamma, len(pairs) > 1) for pairs in alike.values())
+        if len(pairs_by_columns) > _MANY or dominating_pairs.spread <= _HARDLY * spread:
+            pair = np.array(
+                [
+                    dominating_pairs.masses,
+                    dominating_pairs.falling,
+                    dominating_pairs.rising,
+                ]
+            )
+            return (_cover_of_pair(pair, np.zeros((2, 0)), gamma, False),)
+    return tuple(
+        _cover_of_pair(*pairs[0], gamma, len(pairs) > 1)
+        for pairs in pairs_by_columns.values()
+    )
 
 
-def _cover(densities: Floats, alone: Floats, gamma: Floats, shared: bool) -> Cover:
+def _cover_of_pair(
+    densities: Floats, rare_densities: Floats, gamma: Floats, shared: bool
+) -> Cover:
     """Returns the cover of a pair, differences rounded up and bases down.
 
     Args:
         densities: omega, and the pair's densities against it, shape (3, messages).
-        alone: The pair's probabilities of messages outside omega's support, shape
+        rare_densities: The pair's probabilities of messages outside omega's support, shape
             (2, kinds).
         gamma: Of every level.
         shared: Whether it stands for other pairs, whose numbers agree to twelve digits.
@@ -95,7 +108,9 @@ def _cover(densities: Floats, alone: Floats, gamma: Floats, shared: bool) -> Cov
     """
     omega, first, second = densities
     # Rounding of draws and quotients.
-    rounding = 8.0 * (omega.size + alone.shape[1] + 8) * _UNIT + shared * _ALIKE
+    rounding = (
+        8.0 * (omega.size + rare_densities.shape[1] + 8) * _UNIT + shared * _ALIKE
+    )
     factors = np.array([[1.0 + rounding], [1.0 - rounding]])
     # A larger difference and a smaller base only raise the loss: the safe side.
     return Cover(
@@ -103,7 +118,7 @@ def _cover(densities: Floats, alone: Floats, gamma: Floats, shared: bool) -> Cov
         omega,
         first - second + rounding * (first + second),
         second * (1.0 - rounding),
-        uncovered=alone * factors if alone.size else None,
+        uncovered=rare_densities * factors if rare_densities.size else None,
     )
 
 
@@ -130,21 +145,24 @@ def attacks_on_table(rows: Floats, others: Floats, counts: Ints) -> tuple[Attack
             for x, y in pairs
         ]
     )
-    apart = [float(np.abs(rows[x] - rows[y]).sum()) for x, y in pairs]
-    if max(apart) <= 1e-12:
+    distances = [float(np.abs(rows[x] - rows[y]).sum()) for x, y in pairs]
+    if max(distances) <= 1e-12:
         return ()
-    best, far = int(np.argmax(information.max(axis=1))), int(np.argmax(apart))
+    best_pair, farthest_pair = (
+        int(np.argmax(information.max(axis=1))),
+        int(np.argmax(distances)),
+    )
     attacks: list[Attack] = []
-    for pair in dict.fromkeys((best, far)):
+    for pair in dict.fromkeys((best_pair, farthest_pair)):
         x, y = pairs[pair]
         others_value = int(np.argmax(information[pair]))
         change = rows[x] - rows[y]
-        sent = rows[x] > 0.0
-        ratio = np.zeros(sent.size)
-        ratio[sent] = np.log(rows[x][sent]) - np.log(rows[y][sent])
+        is_sent = rows[x] > 0.0
+        ratio = np.zeros(is_sent.size)
+        ratio[is_sent] = np.log(rows[x][is_sent]) - np.log(rows[y][is_sent])
         evidence = change / np.maximum(falls[others_value], 1e-300)
         for telling in (ratio, evidence):
-            scores = _whole(telling)
+            scores = _whole_scores(telling)
             groups = np.zeros((scores.size, int(scores.max()) + 1))
             groups[np.arange(scores.size), scores] = 1.0
             attacks.append(
@@ -155,7 +173,7 @@ def attacks_on_table(rows: Floats, others: Floats, counts: Ints) -> tuple[Attack
     return tuple(attacks)
 
 
-def _whole(telling: Floats) -> Ints:
+def _whole_scores(telling: Floats) -> Ints:
     """Returns whole numbers from 0 to 16 in proportion."""
     low, high = float(telling.min()), float(telling.max())
     steps = (telling - low) * (_NUM_SCORES / (high - low))

@@ -94,14 +94,14 @@ class FiniteNumbers(FiniteChannel):
                 range.
         """
         numbers = float_array(values, "values")
-        people, budgets = check_population(
+        people, epsilons = check_population(
             counts, epsilons, num_values=numbers.size, rng=rng
         )
         below, share = self._grid_position(numbers)
         num_rounded_up = rng.binomial(people, share)
-        sums = np.zeros((budgets.size, 3), dtype=np.object_)
+        sums = np.zeros((epsilons.size, 3), dtype=np.object_)
         messages = np.arange(self.num_messages)
-        for level, table in enumerate(self.drawn(budgets)):
+        for level, table in enumerate(self.drawn(epsilons)):
             people_at_point = np.zeros(self.num_values, dtype=np.int64)
             np.add.at(people_at_point, below, people[level] - num_rounded_up[level])
             # No one is moved up from `high`: the index only has to exist.

@@ -94,12 +94,12 @@ class DensityRandomizer:
     def parameters(self) -> dict[str, int | float | str]:
         """The public parameters, for the certificate."""
         return {
-            "values": _listed(self.values),
+            "values": _all_digits(self.values),
             "low": float(self.low),
             "high": float(self.high),
             "log_slope": float(self.log_slope),
             "log_curvature": float(self.log_curvature),
-            "breakpoints": _listed(self.breakpoints),
+            "breakpoints": _all_digits(self.breakpoints),
             "density": self._fingerprint(),
         }
 
@@ -141,7 +141,7 @@ class DensityRandomizer:
         Raises:
             InvalidInputError: If the densities show more than the level promises.
         """
-        densities, widths, slack, mean_error = self._cells(level)
+        densities, widths, slack, mean_error = self._fine_cells(level)
         logs = np.log(densities)
         largest_ratio = float((logs.max(axis=0) - logs.min(axis=0)).max())
         if largest_ratio > level * (1.0 + 1e-9) + 1e-12:
@@ -171,19 +171,19 @@ class DensityRandomizer:
             )
         minima = []
         for level in population.epsilons.tolist():
-            densities, widths, slack, _ = self._cells(level)
+            densities, widths, slack, _ = self._fine_cells(level)
             minima.append((densities * np.exp(-slack)).min(axis=0))
-        lowest = np.array(minima)
-        shape = population.counts @ lowest
+        minimum_densities = np.array(minima)
+        shape = population.counts @ minimum_densities
         # The smallest density, over all values, of the average user.
         omega = shape / (shape @ widths)
-        gamma = np.minimum((lowest / omega).min(axis=1) * (1.0 - 1e-12), 1.0)
+        gamma = np.minimum((minimum_densities / omega).min(axis=1) * (1.0 - 1e-12), 1.0)
         covers = []
         for target_user in target_users:
-            densities, widths, slack, mean_error = self._cells(target_user)
+            densities, widths, slack, mean_error = self._fine_cells(target_user)
             covers.append(
                 tuple(
-                    _cover(first, second, omega, widths, slack, mean_error, gamma)
+                    _pair_cover(first, second, omega, widths, slack, mean_error, gamma)
                     for first, second in itertools.permutations(densities, 2)
                 )
             )
@@ -196,7 +196,7 @@ class DensityRandomizer:
         del population
         return [() for _ in target_users]
 
-    def _cells(self, level: float) -> tuple[Floats, Floats, Floats, Floats]:
+    def _fine_cells(self, level: float) -> tuple[Floats, Floats, Floats, Floats]:
         """Returns densities in the middle, widths, and bounds of variation and error."""
         knots = np.array([self.low, *sorted(self.breakpoints), self.high])
         share = np.diff(knots) / (self.high - self.low)
@@ -261,7 +261,7 @@ class DensityRandomizer:
         return float((steps / np.diff(middle)).max())
 
 
-def _cover(
+def _pair_cover(
     density_x: Floats,
     density_y: Floats,
     omega: Floats,
@@ -281,20 +281,20 @@ def _cover(
             (density_y, 1.0 - mean_error),
         )
     )
-    both = np.array([density_x, density_y]) / omega
-    wide = np.exp(slack)
+    densities = np.array([density_x, density_y]) / omega
+    slack_factor = np.exp(slack)
     return Cover(
         blanket_probabilities=gamma,
         masses=masses / masses.sum(),
         differences=first - second,
         bases=second,
         cells=CellBounds(
-            np.minimum.reduceat(both / wide, starts, axis=1),
-            np.maximum.reduceat(both * wide, starts, axis=1),
+            np.minimum.reduceat(densities / slack_factor, starts, axis=1),
+            np.maximum.reduceat(densities * slack_factor, starts, axis=1),
         ),
     )
 
 
-def _listed(numbers: tuple[float, ...]) -> str:
+def _all_digits(numbers: tuple[float, ...]) -> str:
     """Returns all digits of all numbers: others make another randomizer."""
     return ", ".join(repr(float(number)).removesuffix(".0") for number in numbers)

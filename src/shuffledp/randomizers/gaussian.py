@@ -199,8 +199,8 @@ class Gaussian(AddedNoise):
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Probabilities that the message falls into each bin, shape (levels, bins)."""
-        away = all_edges(self.cells) - value
-        return self._probabilities(away / self.deviations(epsilons)[:, None])
+        distances = all_edges(self.cells) - value
+        return self._probabilities(distances / self.deviations(epsilons)[:, None])
 
     def probabilities_of_runs(
         self, epsilons: Floats, value: float, starts: Ints
@@ -235,9 +235,9 @@ class Gaussian(AddedNoise):
         """Draws which cells a population's messages fall into, part by part."""
         mu = self._sensitivity(level)
 
-        def draw(alone: Ints) -> Ints:
-            lengths = np.full(alone.size, mu)
-            return normal_cells(alone, lengths, parts=self.cells, rng=rng)
+        def draw(level_people: Ints) -> Ints:
+            lengths = np.full(level_people.size, mu)
+            return normal_cells(level_people, lengths, parts=self.cells, rng=rng)
 
         yield from draw_normal_cells(points, mu / self.cells, draw, rng=rng)
 
@@ -265,8 +265,8 @@ class Gaussian(AddedNoise):
 
     def bits_per_person(self, epsilons: Floats) -> float:
         """Returns how many bits hold all messages but one in 10^9 at the smallest level."""
-        smallest = max(float(epsilons.min()), SMALLEST_LEVEL)
-        mu = self._sensitivity(smallest)
+        smallest_level = max(float(epsilons.min()), SMALLEST_LEVEL)
+        mu = self._sensitivity(smallest_level)
         # On either side half of one in 10^9.
         return bits_for(-float(ndtri(0.5e-9)) * self.cells / mu, self.cells)
 

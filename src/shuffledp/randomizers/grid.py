@@ -110,12 +110,12 @@ def geometric_numbers(exponents: Floats, *, parts: int = 1, rng: Rng) -> Ints:
     num_digits = last_digit(float(exponents.min()) / parts)
     numbers = geometric_digits(exponents, num_digits, parts=parts, rng=rng)
     # What is left is a geometric number, too; nearly always 0.
-    left = np.arange(exponents.size)
-    while left.size:
-        further = exponents[left] * 2.0**num_digits
-        own = stream_of(rng, left)
-        left = left[exponential_draws(further, parts=parts, rng=own)]
-        numbers[left] += 2**num_digits
+    undecided = np.arange(exponents.size)
+    while undecided.size:
+        further = exponents[undecided] * 2.0**num_digits
+        stream = stream_of(rng, undecided)
+        undecided = undecided[exponential_draws(further, parts=parts, rng=stream)]
+        numbers[undecided] += 2**num_digits
     return numbers
 
 
@@ -167,9 +167,9 @@ def check_cells(messages: Ints, num_cells: int, beyond: int) -> None:
         num_cells: How many there are across the range of values.
         beyond: How many cells they may be off the range of values.
     """
-    array = int_array(messages, "messages")
-    if array.size and not (
-        int(array.min()) >= -beyond and int(array.max()) < num_cells + beyond
+    cell_array = int_array(messages, "messages")
+    if cell_array.size and not (
+        int(cell_array.min()) >= -beyond and int(cell_array.max()) < num_cells + beyond
     ):
         raise InvalidInputError(
             f"Expected messages to be integers in [{-beyond}, {num_cells + beyond})."

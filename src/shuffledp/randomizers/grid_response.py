@@ -181,10 +181,10 @@ class GridResponse(SetResponse):
         response = self._response
         messages: Ints = np.empty(numbers.size, dtype=response.message_type)
         for people in batches(numbers.size):
-            own = stream_of(rng, people)
+            stream = stream_of(rng, people)
             # The value is moved, not the message: the guarantee for grid values holds.
-            points = grid_points(self._positions(numbers[people]), rng=own)
-            messages[people] = response.randomize(points, budgets[people], rng=own)
+            points = grid_points(self._positions(numbers[people]), rng=stream)
+            messages[people] = response.randomize(points, budgets[people], rng=stream)
         return messages
 
     def draw_sums(
@@ -197,22 +197,22 @@ class GridResponse(SetResponse):
     ) -> NDArray[np.object_]:
         """See `NumberRandomizer`: shape (levels, 3)."""
         numbers = float_array(values, "values")
-        people, budgets = check_population(
+        people, epsilons = check_population(
             counts, epsilons, num_values=numbers.size, rng=rng
         )
         check_values(numbers, self.low, self.high)
-        at = self._positions(numbers)
+        offsets = self._positions(numbers)
         # All of the last value stay where they are: there is no value above it.
-        below = np.minimum(np.floor(at), self.num_values - 2).astype(np.int64)
-        up = rng.binomial(people, at - below)
+        below = np.minimum(np.floor(offsets), self.num_values - 2).astype(np.int64)
+        up = rng.binomial(people, offsets - below)
         messages = np.arange(self.num_values)
-        sums = np.zeros((budgets.size, 3), dtype=np.object_)
-        for levels in batches(budgets.size, width=self.num_values):
-            holders = np.zeros((len(budgets[levels]), self.num_values), dtype=np.int64)
-            np.add.at(holders.T, below, (people - up)[levels].T)
-            np.add.at(holders.T, below + 1, up[levels].T)
-            sent = self._response.draw_support_counts(holders, budgets[levels], rng=rng)
-            sums[levels] = [exact_sums(messages, row) for row in sent]
+        sums = np.zeros((epsilons.size, 3), dtype=np.object_)
+        for part in batches(epsilons.size, width=self.num_values):
+            holders = np.zeros((len(epsilons[part]), self.num_values), dtype=np.int64)
+            np.add.at(holders.T, below, (people - up)[part].T)
+            np.add.at(holders.T, below + 1, up[part].T)
+            sent = self._response.draw_support_counts(holders, epsilons[part], rng=rng)
+            sums[part] = [exact_sums(messages, row) for row in sent]
         return sums
 
     def check_messages(self, messages: Ints) -> None:
@@ -225,19 +225,19 @@ class GridResponse(SetResponse):
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of a decoded message, exactly, (levels, values)."""
-        at = self._positions(np.asarray(values, dtype=np.float64))
-        return self._moments(epsilons, at, rounding_variances(at))
+        offsets = self._positions(np.asarray(values, dtype=np.float64))
+        return self._moments(epsilons, offsets, rounding_variances(offsets))
 
     def largest_moments(
         self, epsilons: Floats, values: Floats
     ) -> tuple[Floats, Floats]:
         """See `CoarseRandomizer`."""
-        at = self._positions(np.asarray(values, dtype=np.float64))
+        offsets = self._positions(np.asarray(values, dtype=np.float64))
         # Halfway between two grid values; of two values, the variance is a parabola.
-        rounding = np.full(at.shape, 0.25)
+        rounding = np.full(offsets.shape, 0.25)
         if self.num_values == 2:
-            rounding = rounding_variances(at)
-        return self._moments(epsilons, at, rounding)
+            rounding = rounding_variances(offsets)
+        return self._moments(epsilons, offsets, rounding)
 
     def bits_per_person(self, epsilons: Floats) -> float:
         """The binary logarithm of the number of messages."""
@@ -258,27 +258,27 @@ class GridResponse(SetResponse):
             epsilon: A level.
             value: A number in [low, high].
         """
-        (at,) = self._positions(np.array([value])).tolist()
-        below = min(int(at), self.num_values - 2)
+        (offset,) = self._positions(np.array([value])).tolist()
+        below = min(int(offset), self.num_values - 2)
         points = np.zeros(self.num_values)
-        points[below : below + 2] = 1.0 - (at - below), at - below
+        points[below : below + 2] = 1.0 - (offset - below), offset - below
         low, gap = (float(part[0]) for part in self.drawn(np.array([epsilon])))
         return np.arange(self.num_values), (low + gap * points) / self.num_values
 
     def _moments(
-        self, epsilons: Floats, at: Floats, rounding: Floats
+        self, epsilons: Floats, offsets: Floats, rounding: Floats
     ) -> tuple[Floats, Floats]:
         """Returns mean and variance of messages of numbers at these grid positions.
 
         Args:
             epsilons: Local budgets, shape (levels,).
-            at: In [0, k - 1], shape (values,).
+            offsets: In [0, k - 1], shape (values,).
             rounding: Variance of rounding, in steps squared, shape (values,).
         """
-        steps, budgets = self.num_values - 1, np.asarray(epsilons, dtype=np.float64)
-        gamma = drawn_blanket_probability(budgets, self.overlaps.inside)[:, None]
+        steps, epsilons = self.num_values - 1, np.asarray(epsilons, dtype=np.float64)
+        gamma = drawn_blanket_probability(epsilons, self.overlaps.inside)[:, None]
         # From the middle, in steps.
-        away = at - steps / 2.0
+        away = offsets - steps / 2.0
         uniform = steps * (steps + 2) / 12.0
         variance = gamma * (uniform + (1.0 - gamma) * away**2)
         variance = variance + (1.0 - gamma) * rounding

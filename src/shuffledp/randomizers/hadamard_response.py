@@ -105,11 +105,11 @@ class HadamardResponse(SetResponse):
         messages = np.empty(values.size, dtype=self.message_type)
         for people in batches(values.size):
             rows = values[people].astype(np.int64) + 1
-            own = stream_of(rng, people)
-            columns = own.integers(0, self.order, size=rows.size)
-            moved = ~self.ignores_value(epsilons[people], rng=own)
-            moved &= _has_odd_ones(columns & rows)
-            columns[moved] ^= (rows & -rows)[moved]
+            stream = stream_of(rng, people)
+            columns = stream.integers(0, self.order, size=rows.size)
+            keeps_value = ~self.ignores_value(epsilons[people], rng=stream)
+            keeps_value &= _has_odd_ones(columns & rows)
+            columns[keeps_value] ^= (rows & -rows)[keeps_value]
             messages[people] = columns
         return messages
 

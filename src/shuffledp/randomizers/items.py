@@ -160,36 +160,40 @@ class ItemsRandomizer:
             # What is that far beyond both cap and mean is below 1e-20 of what is before.
             last = max(cap, math.ceil(m)) + 80 + 20 * math.ceil(math.sqrt(m))
             return stop_and_go(m / np.arange(1.0, last + 1.0))
-        left, complement = np.arange(cap, 0, -1), cap - m
+        remaining_draws, complement = np.arange(cap, 0, -1), cap - m
         # All ceil(m) are sent if m is whole: the ratio is infinite, and N goes on.
-        ratios = left / left[::-1] * (m / complement if complement > 0.0 else np.inf)
+        ratios = (
+            remaining_draws
+            / remaining_draws[::-1]
+            * (m / complement if complement > 0.0 else np.inf)
+        )
         return stop_and_go(ratios)
 
     def check_sets(self, sets: Ints) -> Ints:
         """Returns the sets as an array; raises InvalidInputError unless these are sets."""
         d, s = self.num_items, self.set_size
         minimum = -1 if self.noise == "poisson" else 0
-        none = ", or -1 for no item" if minimum < 0 else ""
+        or_no_item = ", or -1 for no item" if minimum < 0 else ""
         refusal = InvalidInputError(
-            f"Expected sets as rows of {s} different items from 0 to {d - 1}{none}."
+            f"Expected sets as rows of {s} different items from 0 to {d - 1}{or_no_item}."
         )
         try:
-            array = self.messages.check_answers(sets)
+            set_array = self.messages.check_answers(sets)
         except InvalidInputError as error:
             raise refusal from error
-        if array.min() < minimum:
+        if set_array.min() < minimum:
             raise refusal
-        return array
+        return set_array
 
 
 def check_blanket(blanket: float) -> float:
     """Returns m as a float; raises InvalidInputError unless 0 <= m <= 1e5."""
-    number = as_number(blanket, "blanket messages")
-    if not 0.0 <= number <= 1e5:
+    blanket_mean = as_number(blanket, "blanket messages")
+    if not 0.0 <= blanket_mean <= 1e5:
         raise InvalidInputError(
-            f"Expected 0 to 100000 blanket messages per person, got {number:g}."
+            f"Expected 0 to 100000 blanket messages per person, got {blanket_mean:g}."
         )
-    return number
+    return blanket_mean
 
 
 def poisson_cap(blanket: float, probability: float, *, noise: Noise = "poisson") -> int:

@@ -43,12 +43,12 @@ class JumpTable:
             if not remaining.size:
                 break
             stop = self.weights[kind] / later[kind]
-            own = stream_of(rng, remaining)
+            stream = stream_of(rng, remaining)
             if stop <= 0.5:
-                is_of_kind = bernoulli_draws(np.full(remaining.size, stop), rng=own)
+                is_of_kind = bernoulli_draws(np.full(remaining.size, stop), rng=stream)
             else:
                 go = later[kind + 1] / later[kind]
-                is_of_kind = ~bernoulli_draws(np.full(remaining.size, go), rng=own)
+                is_of_kind = ~bernoulli_draws(np.full(remaining.size, go), rng=stream)
             kinds[remaining[is_of_kind]] = kind
             remaining = remaining[~is_of_kind]
         return kinds
@@ -73,14 +73,14 @@ class JumpTable:
         spread = 80 + 20 * math.ceil(math.sqrt(self.mean))
         last = max(most, math.ceil(self.mean)) + spread
         stop, go = stop_and_go(self.mean / np.arange(1.0, last + 1.0))
-        more = everyone
+        jumpers = everyone
         for j in range(most):
-            own = stream_of(rng, more)
+            stream = stream_of(rng, jumpers)
             if go[j] <= 0.5:
-                goes = bernoulli_draws(np.full(more.size, go[j]), rng=own)
+                goes = bernoulli_draws(np.full(jumpers.size, go[j]), rng=stream)
             else:
-                goes = ~bernoulli_draws(np.full(more.size, stop[j]), rng=own)
-            more = more[goes]
-            if not more.size:
+                goes = ~bernoulli_draws(np.full(jumpers.size, stop[j]), rng=stream)
+            jumpers = jumpers[goes]
+            if not jumpers.size:
                 return
-            yield more
+            yield jumpers

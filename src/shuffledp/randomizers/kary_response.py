@@ -121,9 +121,9 @@ class KRandomizedResponse(SetResponse):
         messages = values.astype(self.message_type)
         for people in batches(messages.size):
             batch = messages[people]
-            own = stream_of(rng, people)
-            ignores_value = self.ignores_value(epsilons[people], rng=own)
-            uniform = own.integers(0, k, size=batch.size).astype(self.message_type)
+            stream = stream_of(rng, people)
+            ignores_value = self.ignores_value(epsilons[people], rng=stream)
+            uniform = stream.integers(0, k, size=batch.size).astype(self.message_type)
             # A view: what is written to `batch` is in `messages`.
             np.copyto(batch, uniform, where=ignores_value)
         return messages

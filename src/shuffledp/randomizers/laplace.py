@@ -153,9 +153,9 @@ class Laplace(AddedNoise):
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws cells at geometrically distributed distances, shape (n,)."""
-        right = signs(points.size, rng=rng)
+        goes_right = signs(points.size, rng=rng)
         distance = geometric_numbers(epsilons, parts=self.cells, rng=rng)
-        return within_bounds(cell_beside(points, right, distance), self.cells)
+        return within_bounds(cell_beside(points, goes_right, distance), self.cells)
 
     def draw_population(
         self, points: Ints, level: float, *, rng: np.random.Generator
@@ -200,5 +200,5 @@ class Laplace(AddedNoise):
 
     def bits_per_person(self, epsilons: Floats) -> float:
         """Returns how many bits hold all messages but one in 10^9 at the smallest level."""
-        smallest = max(float(epsilons.min()), SMALLEST_LEVEL)
-        return bits_for(math.log(1e9) * self.cells / smallest, self.cells)
+        smallest_level = max(float(epsilons.min()), SMALLEST_LEVEL)
+        return bits_for(math.log(1e9) * self.cells / smallest_level, self.cells)

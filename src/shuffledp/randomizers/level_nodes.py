@@ -17,7 +17,7 @@ from shuffledp.types import Floats, Ints
 
 # From this many levels on, gamma is computed at about as many nodes as stated.
 MANY_LEVELS = 20_000
-_NODES_BY_RANK, _NODES_BY_BUDGET = 4_096, 8_192
+_NODES_BY_RANK, _NODES_BY_EPSILON = 4_096, 8_192
 
 
 def level_nodes(epsilons: Floats) -> Ints:
@@ -28,11 +28,13 @@ def level_nodes(epsilons: Floats) -> Ints:
     """
     last = epsilons.size - 1
     by_rank = np.rint(np.linspace(0, last, _NODES_BY_RANK)).astype(np.int64)
-    # Where budgets are small few levels are apart, and cover falls steeply with them.
-    lowest = max(float(epsilons[0]), 1e-6 * float(epsilons[-1]), 1e-300)
-    budgets = np.geomspace(lowest, max(float(epsilons[-1]), lowest), _NODES_BY_BUDGET)
-    by_budget = np.minimum(np.searchsorted(epsilons, budgets), last)
-    return np.unique(np.concatenate([by_rank, by_budget]))
+    # Where epsilons are small few levels are apart, and cover falls steeply with them.
+    lowest_node = max(float(epsilons[0]), 1e-6 * float(epsilons[-1]), 1e-300)
+    spaced_epsilons = np.geomspace(
+        lowest_node, max(float(epsilons[-1]), lowest_node), _NODES_BY_EPSILON
+    )
+    by_epsilon = np.minimum(np.searchsorted(epsilons, spaced_epsilons), last)
+    return np.unique(np.concatenate([by_rank, by_epsilon]))
 
 
 def population_at(nodes: Ints, population: Population) -> Population:

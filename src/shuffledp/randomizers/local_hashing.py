@@ -153,16 +153,16 @@ class LocalHashing(SetResponse):
         width = self.num_digits + 2
         messages = np.empty((values.size, width), dtype=self.message_type)
         for people in batches(values.size):
-            own, left = stream_of(rng, people), values[people].astype(np.int64)
-            hashes = np.zeros_like(left)
+            stream, unhashed = stream_of(rng, people), values[people].astype(np.int64)
+            hashes = np.zeros_like(unhashed)
             for column in range(width - 1):
-                drawn = own.integers(0, g, size=left.size)
+                drawn = stream.integers(0, g, size=unhashed.size)
                 messages[people, column] = drawn
                 # The last of these is b, which belongs to no digit.
-                hashes += drawn * (left % g) if column < width - 2 else drawn
-                left //= g
-            uniform = own.integers(0, g, size=left.size)
-            ignores_value = self.ignores_value(epsilons[people], rng=own)
+                hashes += drawn * (unhashed % g) if column < width - 2 else drawn
+                unhashed //= g
+            uniform = stream.integers(0, g, size=unhashed.size)
+            ignores_value = self.ignores_value(epsilons[people], rng=stream)
             messages[people, -1] = np.where(ignores_value, uniform, hashes % g)
         return messages
 
@@ -196,15 +196,17 @@ class LocalHashing(SetResponse):
             else:
                 rows = messages[order[people]]
                 present, starts = np.unique(groups[order[people]], return_index=True)
-            steps, left = self._steps(rows)
+            steps, unhashed = self._steps(rows)
             for category in range(self.num_categories):
                 if category:
                     # A digit that falls from g - 1 to 0 adds -(g - 1) a, which is a.
                     carried = _trailing_zeros(category, self.num_buckets)
-                    left += steps[carried]
+                    unhashed += steps[carried]
                     # 2 g fits; what is below g becomes huge, and stays as it is.
-                    np.minimum(left, left - np.uint32(self.num_buckets), out=left)
-                hits = left == 0
+                    np.minimum(
+                        unhashed, unhashed - np.uint32(self.num_buckets), out=unhashed
+                    )
+                hits = unhashed == 0
                 if groups is None:
                     counts[category, 0] += np.count_nonzero(hits)
                 else:
@@ -270,7 +272,7 @@ def _trailing_zeros(number: int, base: int) -> int:
 
 
 def _prime_from(minimum: int) -> int:
-    number = minimum
-    while any(number % divisor == 0 for divisor in range(2, math.isqrt(number) + 1)):
-        number += 1
-    return number
+    prime = minimum
+    while any(prime % divisor == 0 for divisor in range(2, math.isqrt(prime) + 1)):
+        prime += 1
+    return prime

@@ -28,8 +28,10 @@ class MechanismText:
     parameters: Mapping[str, Value] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
-        return f"{self.name}({given})" if given else self.name
+        parameter_texts = ", ".join(
+            f"{name}={value}" for name, value in self.parameters.items()
+        )
+        return f"{self.name}({parameter_texts})" if parameter_texts else self.name
 
 
 def read_mechanism(text: str) -> MechanismText:
@@ -50,7 +52,7 @@ def read_mechanism(text: str) -> MechanismText:
         )
     if not opened:
         return MechanismText(name)
-    known = {parameter.name: parameter for parameter in parameters_of(name)}
+    known_parameters = {parameter.name: parameter for parameter in parameters_of(name)}
     inside, closed, after = arguments.partition(")")
     pairs = (
         [part.partition("=") for part in inside.split(",")] if inside.strip() else []
@@ -59,14 +61,14 @@ def read_mechanism(text: str) -> MechanismText:
     wrong = not closed or after.strip() or len(set(names)) != len(names)
     if (
         wrong
-        or not set(names) <= set(known)
+        or not set(names) <= set(known_parameters)
         or not all(equals for _, equals, _ in pairs)
     ):
         raise InvalidInputError(f"Expected {signature(name)}, got {text!r:.80}.")
     return MechanismText(
         name,
         {
-            key.strip(): _value(known[key.strip()], value.strip())
+            key.strip(): _value(known_parameters[key.strip()], value.strip())
             for key, _, value in pairs
         },
     )

@@ -102,7 +102,7 @@ class SubsetCode:
         kind = np.min_scalar_type(self.num_elements - 1)
         sets = np.empty((messages.size, self.size), dtype=kind)
         for part in batches(messages.size, width=self.num_elements):
-            elements = np.nonzero(self._bits(messages[part]))[1]
+            elements = np.nonzero(self._all_bits(messages[part]))[1]
             sets[part] = elements.reshape(-1, self.size)
         return sets
 
@@ -110,13 +110,13 @@ class SubsetCode:
         """See `MessageCode`."""
         is_known = np.empty(messages.size, dtype=np.bool_)
         for part in batches(messages.size, width=self.num_elements):
-            bits = self._bits(messages[part])
+            bits = self._all_bits(messages[part])
             # Set padding bits would be a second spelling of the same subset.
             unused = bits[:, self.num_elements :].any(axis=1)
             is_known[part] = (bits.sum(axis=1) == self.size) & ~unused
         return is_known
 
-    def _bits(self, messages: NDArray[Any]) -> NDArray[np.uint8]:
+    def _all_bits(self, messages: NDArray[Any]) -> NDArray[np.uint8]:
         """Returns all bits of messages, padding included, shape (n, 8 * bytes)."""
-        whole = np.ascontiguousarray(messages).view(np.uint8)
-        return np.unpackbits(whole.reshape(messages.size, -1), axis=1)
+        message_bytes = np.ascontiguousarray(messages).view(np.uint8)
+        return np.unpackbits(message_bytes.reshape(messages.size, -1), axis=1)

@@ -151,7 +151,7 @@ class AddedNoise(ABC):
         """
         check_rng(rng)
         numbers, budgets = one_number_each(values, epsilons)
-        self._check(numbers, budgets)
+        self._check_device_inputs(numbers, budgets)
         # Unbounded noise reaches cells that need more than 32 bits.
         kind = np.dtype(np.int64)
         if not self.cells_beyond:
@@ -159,10 +159,10 @@ class AddedNoise(ABC):
         grid_positions = positions(numbers, self.low, self.high, self.cells)
         messages: Ints = np.empty(numbers.size, dtype=kind)
         for people in batches(numbers.size):
-            own = stream_of(rng, people)
+            stream = stream_of(rng, people)
             # The value is moved, not the message: guarantees for all values still hold.
-            points = grid_points(grid_positions[people], rng=own)
-            messages[people] = self.draw_cells(points, budgets[people], rng=own)
+            points = grid_points(grid_positions[people], rng=stream)
+            messages[people] = self.draw_cells(points, budgets[people], rng=stream)
         return messages
 
     def draw_sums(
@@ -190,15 +190,15 @@ class AddedNoise(ABC):
                 range, or noise spreads over too many cells to be counted.
         """
         numbers = float_array(values, "values")
-        people, budgets = check_population(
+        people, epsilons = check_population(
             counts, epsilons, num_values=numbers.size, rng=rng
         )
-        self._check(numbers, budgets)
+        self._check_device_inputs(numbers, epsilons)
         grid_positions = positions(numbers, self.low, self.high, self.cells)
         points = draw_grid_points(grid_positions, people, self.cells, rng=rng)
-        sums = np.zeros((budgets.size, 3), dtype=np.object_)
+        sums = np.zeros((epsilons.size, 3), dtype=np.object_)
         for row, (level, starts) in enumerate(
-            zip(budgets.tolist(), points, strict=True)
+            zip(epsilons.tolist(), points, strict=True)
         ):
             for messages, often in self.draw_population(starts, level, rng=rng):
                 # As on devices: what is farther out is sent as the outermost cell.
@@ -206,7 +206,7 @@ class AddedNoise(ABC):
                 sums[row] += np.array(part, dtype=np.object_)
         return sums
 
-    def _check(self, numbers: Floats, budgets: Floats) -> None:
+    def _check_device_inputs(self, numbers: Floats, budgets: Floats) -> None:
         """Raises InvalidInputError unless all of them are in range."""
         # Written this way round, it refuses NaN, too.
         if not np.all((numbers >= self.low) & (numbers <= self.high)):

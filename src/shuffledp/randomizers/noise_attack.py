@@ -130,18 +130,20 @@ def noise_attacks(
             value: float(np.sum(change**2 / (fall + _MANY)))
             for value, fall in falls.items()
         }
-        enough = (1.0 - _TIED) * max(evidence.values())
+        enough_evidence = (1.0 - _TIED) * max(evidence.values())
         attacks = [
-            attack(value, _scores(change, falls[value]), density_x, density_y)
+            attack(value, _evidence_scores(change, falls[value]), density_x, density_y)
             for value in falls
-            if evidence[value] >= enough
+            if evidence[value] >= enough_evidence
         ]
         for many in _MORE_MANY if precise else ():
             if falls[1.0].max() >= many:
-                scores = _scores(change, falls[1.0], _NUM_SCORES_OF_NORMAL_NOISE, many)
+                scores = _evidence_scores(
+                    change, falls[1.0], _NUM_SCORES_OF_NORMAL_NOISE, many
+                )
                 attacks.append(attack(1.0, scores, density_x, density_y))
-        for few in _FEW:
-            count = int(np.searchsorted(tail, few))
+        for num_tail_users in _FEW:
+            count = int(np.searchsorted(tail, num_tail_users))
             region = (np.arange(tail.size) < count).astype(np.int64)
             if count and float(change[:count].sum()) > _SILENT:
                 attacks.append(attack(1.0, region, density_x, density_y))
@@ -184,10 +186,12 @@ def attacks_of_many_levels(
         evidence = {v: float(np.sum(change**2 / (falls[v] + _MANY))) for v in falls}
         value = max(evidence, key=evidence.__getitem__)
         scorings.append(
-            (value, _scores(change, falls[value], _NUM_SCORES_OF_MANY_LEVELS))
+            (value, _evidence_scores(change, falls[value], _NUM_SCORES_OF_MANY_LEVELS))
         )
     tail = np.cumsum(falls[1.0])
-    for count in sorted({int(np.searchsorted(tail, few)) for few in _FEW}):
+    for count in sorted(
+        {int(np.searchsorted(tail, num_tail_users)) for num_tail_users in _FEW}
+    ):
         if count:
             scorings.append((1.0, (np.arange(tail.size) < count).astype(np.int64)))
     rows = _by_shared_scores(runs, population.epsilons, scorings)
@@ -219,30 +223,30 @@ def _by_shared_scores(
     rows = [np.empty((epsilons.size, int(s.max()) + 1)) for _, s in scorings]
     for value in {value for value, _ in scorings}:
         columns = np.stack([scores for v, scores in scorings if v == value])
-        changed = np.any(np.diff(columns, axis=1) != 0, axis=0)
-        starts = np.append(0, np.flatnonzero(changed) + 1)
+        is_changed = np.any(np.diff(columns, axis=1) != 0, axis=0)
+        starts = np.append(0, np.flatnonzero(is_changed) + 1)
         for batch in range(0, epsilons.size, _BATCH):
             part = slice(batch, batch + _BATCH)
             probabilities = runs(epsilons[part], value, starts)
-            for each, (own, scores) in zip(rows, scorings, strict=True):
-                if own == value:
+            for each, (level_pair, scores) in zip(rows, scorings, strict=True):
+                if level_pair == value:
                     groups = np.zeros((starts.size, each.shape[1]))
                     groups[np.arange(starts.size), scores[starts]] = 1.0
                     each[part] = probabilities @ groups
     return rows
 
 
-def _scores(
-    change: Floats, falls: Floats, highest: int = _NUM_SCORES, minimum: float = _MANY
+def _evidence_scores(
+    change: Floats, falls: Floats, num_scores: int = _NUM_SCORES, minimum: float = _MANY
 ) -> Ints:
-    many = falls >= minimum
-    if not many.any():
-        many = falls == falls.max()
+    has_many = falls >= minimum
+    if not has_many.any():
+        has_many = falls == falls.max()
     evidence = change / np.maximum(falls, 1e-300)
-    low, high = evidence[many].min(), evidence[many].max()
+    low, high = evidence[has_many].min(), evidence[has_many].max()
     if high <= low:
         low, high = -1.0, 1.0
-    steps = (np.clip(evidence, low, high) - low) * (highest / (high - low))
+    steps = (np.clip(evidence, low, high) - low) * (num_scores / (high - low))
     scores: Ints = np.rint(steps).astype(np.int64)
     scores -= scores.min()
     return scores

@@ -36,11 +36,15 @@ def normal_cells(points: Ints, lengths: Floats, *, parts: int = 1, rng: Rng) -> 
         rng: The only source of randomness.
     """
     distance = np.empty(points.size, dtype=np.int64)
-    left = np.arange(points.size)
-    while left.size:
-        own, h = stream_of(rng, left), lengths[left]
-        distance[left] = tried = geometric_numbers(h, parts=parts, rng=own)
-        left = left[~accepted_cells(tried, h, parts=parts, rng=own)]
+    undecided = np.arange(points.size)
+    while undecided.size:
+        stream, h = stream_of(rng, undecided), lengths[undecided]
+        distance[undecided] = tried_distances = geometric_numbers(
+            h, parts=parts, rng=stream
+        )
+        undecided = undecided[
+            ~accepted_cells(tried_distances, h, parts=parts, rng=stream)
+        ]
     return cell_beside(points, signs(points.size, rng=rng), distance)
 
 
@@ -56,20 +60,23 @@ def accepted_cells(
         rng: The only source of randomness.
     """
     offsets = rng.random(cells.size)
-    away = lengths / parts * (cells + offsets) - 1.0
-    probabilities = np.exp(-(away**2) / 2.0 - lengths / parts * offsets)
+    distances = lengths / parts * (cells + offsets) - 1.0
+    probabilities = np.exp(-(distances**2) / 2.0 - lengths / parts * offsets)
 
     def bounds(index: int) -> Bounds:
-        own = stream_of(rng, np.array([index]))
-        offset, known = int(offsets[index] * 2.0**53), 53
-        cell, whole = int(cells[index]), Decimal(float(lengths[index]))
+        stream = stream_of(rng, np.array([index]))
+        offset, known_digits = int(offsets[index] * 2.0**53), 53
+        cell, exact_length = int(cells[index]), Decimal(float(lengths[index]))
 
         def between(bits: int) -> tuple[Decimal, Decimal]:
-            nonlocal offset, known
-            while known < bits:
-                offset, known = (offset << 53) + word(own), known + 53
-            ends = (Decimal(end) * Decimal(2) ** -known for end in (offset + 1, offset))
-            length = whole / parts
+            nonlocal offset, known_digits
+            while known_digits < bits:
+                offset, known_digits = (offset << 53) + word(stream), known_digits + 53
+            ends = (
+                Decimal(end) * Decimal(2) ** -known_digits
+                for end in (offset + 1, offset)
+            )
+            length = exact_length / parts
             min_probability, max_probability = (
                 _probability(cell, length, end) for end in ends
             )
@@ -89,13 +96,13 @@ def variance_of_cells(lengths: Floats) -> Floats:
     # Past a few cells per deviation Sheppard's correction is exact in double precision.
     variances: Floats = 1.0 / lengths**2 + 1.0 / 12.0
     steep = lengths > _COARSE
-    away = np.arange(1.0, 40.0 / _COARSE)
-    beyond = 2.0 * ndtr(-away * lengths[steep, None])
+    distances = np.arange(1.0, 40.0 / _COARSE)
+    beyond = 2.0 * ndtr(-distances * lengths[steep, None])
     # (d + 1/2)^2 = 1/4 + 2 + 4 + ... + 2 d.
-    variances[steep] = 0.25 + beyond @ (2.0 * away)
+    variances[steep] = 0.25 + beyond @ (2.0 * distances)
     return variances
 
 
 def _probability(cell: int, length: Decimal, offset: Decimal) -> Decimal:
-    away = length * (cell + offset) - 1
-    return (-(away * away) / 2 - length * offset).exp()
+    distance = length * (cell + offset) - 1
+    return (-(distance * distance) / 2 - length * offset).exp()

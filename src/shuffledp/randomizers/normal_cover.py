@@ -95,11 +95,11 @@ class NormalBlanket:
         """Returns gamma for people with these deviations."""
         minima = np.full(deviations.shape, np.inf)
         precise = 1.0 / deviations**2
-        joint, own = self.joint, 1.0 / self.deviation**2
+        joint, own_precision = self.joint, 1.0 / self.deviation**2
         with np.errstate(divide="ignore", invalid="ignore"):
             # Where the slope of the ratio is 0, on either side of the joint.
             inner = (precise - self.fold / self.width**2) / (self.width**-2 - precise)
-            outer = (precise + self.center * own) / (own - precise)
+            outer = (precise + self.center * own_precision) / (own_precision - precise)
         for y, start, end in (
             (np.zeros(deviations.shape), 0.0, 0.0),
             (inner, 0.0, joint),
@@ -130,15 +130,15 @@ def normal_cover(
         delta: About the size of the divergence that is asked for, in (0, 1).
     """
     if _FARTHEST * deviation <= 2.0:
-        return _nothing(deviations.size)
+        return _cover_hiding_nothing(deviations.size)
     stride = max(1, deviations.size // _SAMPLED)
     weights = np.add.reduceat(counts, np.arange(0, counts.size, stride))
 
     def spread(shape: NormalBlanket) -> float:
         people = weights @ shape.blanket_probability(deviations[::stride])
-        return math.sqrt(_divergence(shape) / max(float(people), 1e-300))
+        return math.sqrt(_chi_square(shape) / max(float(people), 1e-300))
 
-    reaches = [_reach(deviation, part * delta) for part in _TAILS]
+    reaches = [_reach_of_noise(deviation, part * delta) for part in _TAILS]
     # The best form hardly depends on the reach.
     wider = min(_WIDER, key=lambda form: spread(shape_at(reaches[-1], deviation, form)))
     shapes = [
@@ -157,8 +157,10 @@ def normal_cover(
             high = middle
     divergences = normal_divergence(np.array(spreads), np.full(len(spreads), high))
     for index, shape in enumerate(shapes):
-        near, far = uncovered_by(shape)
-        divergences[index] += np.maximum(near - math.exp(high) * far, 0.0).sum()
+        near_masses, far_masses = uncovered_by(shape)
+        divergences[index] += np.maximum(
+            near_masses - math.exp(high) * far_masses, 0.0
+        ).sum()
     shape = shapes[int(np.argmin(divergences))]
     return cover_with(shape, shape.blanket_probability(deviations))
 
@@ -174,14 +176,14 @@ def shape_at(
     return NormalBlanket(deviation, edges[-1], edges[joint], width * deviation, 0.0)
 
 
-def _nothing(num_levels: int) -> Cover:
+def _cover_hiding_nothing(num_levels: int) -> Cover:
     """Returns the cover that hides nothing."""
     nothing = np.zeros(1)
     uncovered = np.array([[1.0], [0.0]])
     return Cover(np.zeros(num_levels), nothing + 1.0, nothing, nothing, None, uncovered)
 
 
-def _reach(deviation: float, charge: float) -> float:
+def _reach_of_noise(deviation: float, charge: float) -> float:
     """Returns beyond which message the target user's ends differ by so little."""
     # Farther out nothing can be told in double precision.
     low, high = 1.0, _FARTHEST * deviation - 1.0
@@ -197,7 +199,7 @@ def _reach(deviation: float, charge: float) -> float:
     return high
 
 
-def _divergence(shape: NormalBlanket) -> float:
+def _chi_square(shape: NormalBlanket) -> float:
     """Returns approximately the integral of (R(1) - R(-1))^2 / omega."""
     y = shape.reach * (np.arange(64) + 0.5) / 64
     logs = -((y - 1.0) ** 2) / shape.deviation**2 - shape.log_density(y)
@@ -211,7 +213,9 @@ def cover_with(shape: NormalBlanket, gamma: Floats) -> Cover:
     s, norm = shape.deviation, shape.norm
     edges = np.linspace(0.0, shape.reach, _CELLS + 1)
     masses = shape.masses(edges) / norm
-    near, far = (_normal_masses((edges - end) / s) / masses for end in (1.0, -1.0))
+    near_densities, far_densities = (
+        _normal_masses((edges - end) / s) / masses for end in (1.0, -1.0)
+    )
     # Of both densities against omega at the edges.
     scale = norm / (math.sqrt(2.0 * math.pi) * s)
     high_end, low_end = (
@@ -222,18 +226,23 @@ def cover_with(shape: NormalBlanket, gamma: Floats) -> Cover:
     slopes = shape.steepness(edges) - (edges - 1.0) / s**2
     with np.errstate(divide="ignore", over="ignore"):
         faster = 2.0 / s**2 / np.expm1(telling)
-    near_low, near_high = _ends(high_end, slopes, edges)
+    near_low, near_high = _cell_extremes(high_end, slopes, edges)
     # R(-1) against omega never rises on this side.
     far_low, far_high = low_end[1:], low_end[:-1]
-    gap_low, gap_high = _ends(-np.expm1(-telling) * high_end, slopes + faster, edges)
+    gap_low, gap_high = _cell_extremes(
+        -np.expm1(-telling) * high_end, slopes + faster, edges
+    )
     low, high = np.stack([far_low, near_low]), np.stack([far_high, near_high])
-    less, slack = far - near, _ROUNDING * (near + far)
+    differences, slack = (
+        far_densities - near_densities,
+        _ROUNDING * (near_densities + far_densities),
+    )
     down, up = 1.0 - _ROUNDING, 1.0 + _ROUNDING
     return Cover(
         blanket_probabilities=gamma,
         masses=np.concatenate([masses, masses]),
-        differences=np.concatenate([less + slack, -less + slack]),
-        bases=np.concatenate([near, far]),
+        differences=np.concatenate([differences + slack, -differences + slack]),
+        bases=np.concatenate([near_densities, far_densities]),
         cells=CellBounds(
             down * np.hstack([low, low[::-1]]),
             up * np.hstack([high, high[::-1]]),
@@ -248,7 +257,9 @@ def cover_with(shape: NormalBlanket, gamma: Floats) -> Cover:
     )
 
 
-def _ends(values: Floats, slopes: Floats, edges: Floats) -> tuple[Floats, Floats]:
+def _cell_extremes(
+    values: Floats, slopes: Floats, edges: Floats
+) -> tuple[Floats, Floats]:
     """Returns the smallest and largest value in each cell of a log-concave function.
 
     Args:
@@ -268,12 +279,12 @@ def uncovered_by(shape: NormalBlanket) -> Floats:
     """Returns both ends' masses beyond omega's reach, on one side, on the safe side."""
     edges = shape.reach + shape.deviation * _OUTER
     tails = ndtr((1.0 - edges) / shape.deviation)
-    near = np.append(tails[:-1] - tails[1:], tails[-1]) * (1.0 + _ROUNDING)
+    near_masses = np.append(tails[:-1] - tails[1:], tails[-1]) * (1.0 + _ROUNDING)
     # The farther end gets its smallest ratio to the nearer one within each cell, so that
     # the divergence of the cells is at least that of all messages.
     parts = np.exp(-2.0 * edges[1:] / shape.deviation**2)
-    far = np.append(near[:-1] * parts, 0.0) * (1.0 - _ROUNDING)
-    return np.stack([near, far])
+    far_masses = np.append(near_masses[:-1] * parts, 0.0) * (1.0 - _ROUNDING)
+    return np.stack([near_masses, far_masses])
 
 
 def _normal_masses(edges: Floats) -> Floats:

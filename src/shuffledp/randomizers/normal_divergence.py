@@ -56,8 +56,8 @@ def sensitivity_of_many_levels(epsilons: Floats, delta_local: float) -> Floats:
     if epsilons.size <= _NODES:
         return sensitivity_per_deviation(epsilons, delta_local)
     nodes = np.unique(np.linspace(0, epsilons.size - 1, _NODES).astype(np.int64))
-    known = sensitivity_per_deviation(epsilons[nodes], delta_local)
-    mu = np.interp(epsilons, epsilons[nodes], known)
+    at_nodes = sensitivity_per_deviation(epsilons[nodes], delta_local)
+    mu = np.interp(epsilons, epsilons[nodes], at_nodes)
     for _ in range(_STEPS):
         # The divergence rises with mu, at the normal density of mu / 2 - epsilon / mu.
         slope = np.exp(-0.5 * (mu / 2.0 - epsilons / mu) ** 2) / math.sqrt(2 * math.pi)

@@ -107,11 +107,14 @@ class OneBit(SetResponse):
         check_budgets(budgets)
         messages = np.empty(numbers.size, dtype=np.uint8)
         for people in batches(numbers.size):
-            probabilities, own = self._shares(numbers[people]), stream_of(rng, people)
+            probabilities, stream = (
+                self._shares(numbers[people]),
+                stream_of(rng, people),
+            )
             # A fair draw with probability 2 / (e^eps + 1), otherwise one of probability
             # t.
-            probabilities[self.ignores_value(budgets[people], rng=own)] = 0.5
-            messages[people] = bernoulli_draws(probabilities, rng=own)
+            probabilities[self.ignores_value(budgets[people], rng=stream)] = 0.5
+            messages[people] = bernoulli_draws(probabilities, rng=stream)
         return messages
 
     def draw_sums(
@@ -139,11 +142,11 @@ class OneBit(SetResponse):
                 range.
         """
         numbers = float_array(values, "values")
-        people, budgets = check_population(
+        people, epsilons = check_population(
             counts, epsilons, num_values=numbers.size, rng=rng
         )
         check_values(numbers, self.low, self.high)
-        gamma = drawn_blanket_probability(budgets, self.overlaps.inside)
+        gamma = drawn_blanket_probability(epsilons, self.overlaps.inside)
         ignoring = rng.binomial(people, gamma[:, None])
         ones = rng.binomial(ignoring, 0.5)
         ones += rng.binomial(people - ignoring, self._shares(numbers))

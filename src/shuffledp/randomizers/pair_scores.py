@@ -21,11 +21,11 @@ def pair_scores(bit_for_x: Bit, bit_for_y: Bit, weights: tuple[int, int]) -> Flo
         bit_for_y: In that for x'.
         weights: w and w'.
     """
-    own, other = weights
-    scores = np.zeros((bit_for_x[0].size, own + other + 1))
+    own_weight, other_weight = weights
+    scores = np.zeros((bit_for_x[0].size, own_weight + other_weight + 1))
     for bit, mine in ((1, bit_for_x[0]), (0, bit_for_x[1])):
         for another, its in ((1, bit_for_y[0]), (0, bit_for_y[1])):
-            scores[:, own * bit + other * (1 - another)] += mine * its
+            scores[:, own_weight * bit + other_weight * (1 - another)] += mine * its
     return scores
 
 
@@ -64,16 +64,16 @@ def pairs_attack(
 
 def power(rows: Floats, times: int) -> Floats:
     """Returns the distribution of a sum of independent draws from each row."""
-    result: Floats = np.ones((rows.shape[0], 1))
+    powers: Floats = np.ones((rows.shape[0], 1))
     for _ in range(times):
-        result = convolved(result, rows)
-    return result
+        powers = convolved(powers, rows)
+    return powers
 
 
 def convolved(rows: Floats, others: Floats) -> Floats:
     """Returns each row convolved with its counterpart."""
     width = rows.shape[1]
-    result = np.zeros((rows.shape[0], width + others.shape[1] - 1))
+    products = np.zeros((rows.shape[0], width + others.shape[1] - 1))
     for column in range(others.shape[1]):
-        result[:, column : column + width] += rows * others[:, column, None]
-    return result
+        products[:, column : column + width] += rows * others[:, column, None]
+    return products

@@ -20,7 +20,7 @@ class PlannedNumbers(NumberRandomizer, Protocol):
     def comparable_levels(self, epsilons: Floats, other: Self) -> Floats:
         """Returns levels at which this size is worth about as much as another at its own.
 
-        A plan narrows the sizes down with it, and certifies what it chooses.
+        A plan narrows the sizes down with it, and certifies its choice.
 
         Args:
             epsilons: Levels of the other size, shape (levels,).

@@ -29,13 +29,15 @@ class PlannedOracle(FrequencyOracle, Protocol):
         """
 
 
-def geometric_sizes(least: int, most: int) -> list[int]:
+def geometric_sizes(first_size: int, last_size: int) -> list[int]:
     """Returns about 20 whole numbers per factor of 10, both ends included.
 
     >>> geometric_sizes(2, 6)
     [2, 3, 4, 5, 6]
     """
-    if most < least:
+    if last_size < first_size:
         return []
-    steps = int(20 * math.log10(most / least)) + 2
-    return sorted({round(x) for x in np.geomspace(least, most, steps).tolist()})
+    steps = int(20 * math.log10(last_size / first_size)) + 2
+    return sorted(
+        {round(x) for x in np.geomspace(first_size, last_size, steps).tolist()}
+    )

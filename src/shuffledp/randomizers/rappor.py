@@ -252,9 +252,9 @@ class Rappor(BitChannel):
         return [slice(start, start + people) for start in starts]
 
     def _bits(self, bits: Any, what: str) -> NDArray[np.bool_]:
-        array = bits if isinstance(bits, np.ndarray) else np.array(None)
-        if array.dtype != np.bool_ or array.shape[1:] != (self.num_bits,):
+        bit_array = bits if isinstance(bits, np.ndarray) else np.array(None)
+        if bit_array.dtype != np.bool_ or bit_array.shape[1:] != (self.num_bits,):
             raise InvalidInputError(
                 f"Expected {what} as an array of {self.num_bits} booleans per person."
             )
-        return array
+        return bit_array

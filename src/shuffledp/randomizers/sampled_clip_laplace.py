@@ -97,11 +97,11 @@ class SampledClipLaplace(ClippedNoise):
         # The densities cross at t with e^{-2 b t} = E + (E - 1) e^{log_rest}.
         crossing = epsilon
         if epsilon > 0.0:
-            lost = math.log(-math.expm1(-epsilon))
-            crossing += float(np.logaddexp(0.0, log_rest + lost))
-        left = -math.expm1((crossing - level) / 2.0)
-        left = max(left, 0.0) + _ROUNDING * (crossing + level)
-        both = share * left * (left / -math.expm1(-level))
+            log_loss = math.log(-math.expm1(-epsilon))
+            crossing += float(np.logaddexp(0.0, log_rest + log_loss))
+        remaining_share = -math.expm1((crossing - level) / 2.0)
+        remaining_share = max(remaining_share, 0.0) + _ROUNDING * (crossing + level)
+        both = share * remaining_share * (remaining_share / -math.expm1(-level))
         maximum = min(float(measured) * (1.0 + _ROUNDING), level)
         return pure_local_delta(maximum, epsilon, both)
 
@@ -113,17 +113,19 @@ class SampledClipLaplace(ClippedNoise):
         always = ClipLaplace().cover_of(target_user, population, delta=delta)
         rate = max(target_user, _SMALLEST) / 2.0
         covers = self._sampled(rate, population), always
-        best = min(covers, key=lambda cover: _spread(cover, population))
+        best_cover = min(
+            covers, key=lambda cover: _remaining_variance(cover, population)
+        )
         share = float(self.share)
         kappa = best_kappa(
             rate,
             population,
             share,
             blanket_probability=self.blanket_probability,
-            least=_spread(best, population),
+            smallest_spread=_remaining_variance(best_cover, population),
         )
         if kappa is None:
-            return best
+            return best_cover
         gammas = self.blanket_probability(
             population.epsilons / 2.0, ExponentialBlanket(kappa, rate, 1.0)
         )
@@ -178,7 +180,7 @@ class SampledClipLaplace(ClippedNoise):
         yield from ClipLaplace().draw_population(about, level, rng=rng)
 
 
-def _spread(cover: Cover, population: Population) -> float:
+def _remaining_variance(cover: Cover, population: Population) -> float:
     """Returns about the variance of the loss that the population leaves."""
     people = float(population.counts @ cover.blanket_probabilities)
     return float(cover.masses @ cover.differences**2) / max(people, 1e-300)

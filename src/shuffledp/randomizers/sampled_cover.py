@@ -50,7 +50,7 @@ def best_kappa(
     share: float,
     *,
     blanket_probability: Callable[[Floats, ExponentialBlanket], Floats],
-    least: float,
+    smallest_spread: float,
 ) -> float | None:
     """Returns the kappa with the least mean square of the loss, or None if it is no gain.
 
@@ -59,7 +59,7 @@ def best_kappa(
         population: The people among whom the target user hides.
         share: s, in (0, 1].
         blanket_probability: Returns gamma at given rates for a shape of omega.
-        least: Mean square of the loss per blanket message, of another cover.
+        smallest_spread: Mean square of the loss per blanket message, of another cover.
     """
     stride = max(1, population.num_levels // _SAMPLED)
     rates = population.epsilons[::stride] / 2.0
@@ -75,13 +75,13 @@ def best_kappa(
         return share**2 * ends / max(messages, 1e-300)
 
     steepest = min(rate, _STEEPEST)
-    best = minimize_scalar(
+    minimum = minimize_scalar(
         spread,
         bounds=(0.0, steepest),
         method="bounded",
         options={"xatol": steepest / 500},
     )
-    return float(best.x) if best.fun <= _PAYS * least else None
+    return float(minimum.x) if minimum.fun <= _PAYS * smallest_spread else None
 
 
 def cover_with_kappa(

@@ -83,12 +83,14 @@ class SetAttacks:
         self._inside, self._both, third = shares
         self._low, self._gap = low, gap
         self._only = self._inside - self._both
-        self._neither = _share(1.0 - 2.0 * self._only - self._both)
+        self._neither = _positive_share(1.0 - 2.0 * self._only - self._both)
         self._counts: list[tuple[float, Floats]] = []
         self._sums: list[_Sum] = []
         # Where sets do not meet, the messages of a fourth value can be told apart.
-        self._stray = _share(1.0 - 3.0 * self._inside) if self._both == 0.0 else 0.0
-        rare, frequent = whole_weights(low, low + gap, people)
+        self._stray = (
+            _positive_share(1.0 - 3.0 * self._inside) if self._both == 0.0 else 0.0
+        )
+        rare_weight, frequent_weight = whole_weights(low, low + gap, people)
         if third is None:
             # Of few people, skewness may matter more than variance.
             self._sums.append(self._holding(1, -1, x=True))
@@ -96,12 +98,12 @@ class SetAttacks:
                 # Of two kinds of messages one count says all.
                 return
         else:
-            self._add_third(third, rare, frequent)
+            self._add_third(third, rare_weight, frequent_weight)
             if third == 0.0 and people.sum() > FEW_PEOPLE:
                 return
-        self._sums.append(self._holding(frequent, -rare, x=True))
+        self._sums.append(self._holding(frequent_weight, -rare_weight, x=True))
         if third != 0.0:
-            self._sums.append(self._holding(rare, -frequent, x=False))
+            self._sums.append(self._holding(rare_weight, -frequent_weight, x=False))
 
     def on(self, least: float, gap: float) -> tuple[Attack, ...]:
         """Returns the attacks on a target user with these densities, low and high - low."""
@@ -122,30 +124,32 @@ class SetAttacks:
         """Others' probabilities, shared by all target users: levels may be 10^8."""
         return self._stray * self._low if self._stray > 0.0 else None
 
-    def _add_third(self, often: float, rare: int, frequent: int) -> None:
+    def _add_third(self, often: float, rare_weight: int, frequent_weight: int) -> None:
         """Adds the attacks on people who hold z.
 
         Args:
             often: Share of the messages that speak for x and are in S_z; as many do for x'.
-            rare: Score of other messages that speak for x.
-            frequent: Score of those.
+            rare_weight: Score of other messages that speak for x.
+            frequent_weight: Score of those.
         """
-        seldom = _share(self._only - often)
+        seldom = _positive_share(self._only - often)
         self._counts.append((self._only, self._low * self._only + self._gap * often))
         if often == 0.0 or seldom == 0.0:
             # All that speaks is alike.
-            rare = frequent = 1
+            rare_weight = frequent_weight = 1
         else:
             self._counts.append((seldom, self._low * seldom))
         kinds = [
             _Kind(sign * score, share, for_x=sign > 0, favored=favored)
             for score, share, favored in (
-                (rare, seldom, False),
-                (frequent, often, True),
+                (rare_weight, seldom, False),
+                (frequent_weight, often, True),
             )
             for sign in (1, -1)
         ]
-        self._sums.append(self._sum(kinds, favored=_share(self._inside - 2.0 * often)))
+        self._sums.append(
+            self._score_sum(kinds, favored=_positive_share(self._inside - 2.0 * often))
+        )
 
     def _holding(self, score_x: int, score_y: int, *, x: bool) -> _Sum:
         """Returns the sum where the others hold x, or x', and messages score this."""
@@ -153,9 +157,9 @@ class SetAttacks:
             _Kind(score_x, self._only, for_x=True, favored=x),
             _Kind(score_y, self._only, for_x=False, favored=not x),
         ]
-        return self._sum(kinds, favored=self._both)
+        return self._score_sum(kinds, favored=self._both)
 
-    def _sum(self, kinds: Sequence[_Kind], *, favored: float) -> _Sum:
+    def _score_sum(self, kinds: Sequence[_Kind], *, favored: float) -> _Sum:
         """Returns a sum; `favored` is the others' favored share of neutral messages."""
         middle = -min(kind.score for kind in kinds)
         size = middle + max(kind.score for kind in kinds) + 1
@@ -167,13 +171,13 @@ class SetAttacks:
             others[:, middle + kind.score] += density
             shares[0 if kind.for_x else 1, middle + kind.score] += kind.share
         # Not what is left of 1: a small probability would be mostly rounding.
-        neutral_share = _share(self._both + self._neither)
+        neutral_share = _positive_share(self._both + self._neither)
         neither = self._low * neutral_share
         neither += self._gap * favored
         others[:, middle] += neither
         return _Sum(others, shares, middle)
 
 
-def _share(part: float) -> float:
+def _positive_share(part: float) -> float:
     """Returns a share, or 0 if it is only rounding error."""
     return part if part > _NOTHING else 0.0

@@ -141,10 +141,10 @@ class SetResponse(ABC):
         Raises:
             InvalidInputError: If shapes differ, or a count or a budget is out of range.
         """
-        people, budgets = check_population(
+        people, epsilons = check_population(
             holders, epsilons, num_values=num_categories, rng=rng
         )
-        gamma = drawn_blanket_probability(budgets, self.overlaps.inside)
+        gamma = drawn_blanket_probability(epsilons, self.overlaps.inside)
         ignoring = rng.binomial(people, gamma[:, None])
         return ignoring.sum(axis=1), people - ignoring
 

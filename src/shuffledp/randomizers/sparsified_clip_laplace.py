@@ -137,19 +137,19 @@ class SparsifiedClipLaplace(ClippedNoise):
         )
         inside = np.abs(edges[:-1] + edges[1:]) < 2.0 * self._edge
         dummy = noise[:, inside].sum(axis=1, keepdims=True)
-        result: Floats = np.where(inside, 0.0, noise) + dummy * dummies
-        return result
+        probabilities: Floats = np.where(inside, 0.0, noise) + dummy * dummies
+        return probabilities
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws Clip-Laplace cells, and once more around 0 for those not kept."""
         device = ClipLaplace()
         cells = device.draw_cells(points, epsilons, rng=rng)
         replaced = np.flatnonzero(~self.keeps(cells))
-        middle, own = (
+        middle, stream = (
             np.full(replaced.size, _HALF, dtype=np.int64),
             stream_of(rng, replaced),
         )
-        cells[replaced] = device.draw_cells(middle, epsilons[replaced], rng=own)
+        cells[replaced] = device.draw_cells(middle, epsilons[replaced], rng=stream)
         return cells
 
     def draw_population(

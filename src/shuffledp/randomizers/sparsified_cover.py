@@ -71,8 +71,8 @@ class TwoPieceBlanket:
         outside = left >= self.threshold
         rate = np.where(outside, self.outer, self.inner)
         logs = np.where(outside, self.step, 0.0) - rate * left
-        result: Floats = np.exp(logs) * width * _mean_decay(rate * width)
-        return result
+        masses: Floats = np.exp(logs) * width * _mean_decay(rate * width)
+        return masses
 
 
 def normalizers(rates: Floats, values: Floats) -> Floats:
@@ -84,12 +84,12 @@ def normalizers(rates: Floats, values: Floats) -> Floats:
 
 def middle_probabilities(rates: Floats, values: Floats, threshold: float) -> Floats:
     """Returns p_v, the probability that a Clip-Laplace message is within the threshold."""
-    away = np.abs(values)
-    inside = np.minimum(away, threshold)
+    distances = np.abs(values)
+    inside = np.minimum(distances, threshold)
     # Both sides of a value inside; the far side only of one that is outside.
     area = -np.expm1(-rates * (threshold + inside))
     area = area - np.expm1(-rates * (threshold - inside))
-    area = area * np.exp(-rates * (away - inside))
+    area = area * np.exp(-rates * (distances - inside))
     probabilities: Floats = area / rates / normalizers(rates, values)
     return probabilities
 
@@ -102,8 +102,8 @@ def noise_probabilities(
     after = np.maximum(right - np.maximum(left, values), 0.0)
     before = np.maximum(np.minimum(right, values) - left, 0.0)
     area = np.exp(-rates * np.maximum(left - values, 0.0)) * -np.expm1(-rates * after)
-    far = np.exp(-rates * np.maximum(values - right, 0.0))
-    area = area - far * np.expm1(-rates * before)
+    far_decay = np.exp(-rates * np.maximum(values - right, 0.0))
+    area = area - far_decay * np.expm1(-rates * before)
     probabilities: Floats = area / rates / normalizers(rates, values)
     return probabilities
 
@@ -125,8 +125,8 @@ def blanket_probability(rates: Floats, shape: TwoPieceBlanket) -> Floats:
         for away in ends:
             (log,) = shape.logs(np.array([away]), outside=outside)
             np.minimum(gamma, minimum * np.exp(-rates * away - log), out=gamma)
-    result: Floats = np.minimum(gamma * shape.norm * (1.0 - 1e-11), 1.0)
-    return result
+    probabilities: Floats = np.minimum(gamma * shape.norm * (1.0 - 1e-11), 1.0)
+    return probabilities
 
 
 def sparsified_cover(epsilon: float, population: Population, threshold: int) -> Cover:
@@ -204,7 +204,7 @@ def worst_pair(
         cells: Largest number of cells from the threshold to 1; half as many below.
         nodes: Of `dominating_pair`.
     """
-    edges = _edges(shape.threshold, cells)
+    edges = _cell_edges(shape.threshold, cells)
     left, right = edges[:-1], edges[1:]
     masses = shape.integrals(edges) / shape.norm
     outside = left >= shape.threshold
@@ -242,7 +242,7 @@ def worst_pair(
     )
 
 
-def _edges(threshold: float, cells: int) -> Floats:
+def _cell_edges(threshold: float, cells: int) -> Floats:
     """Returns cells between the middle and 1, more of them beyond the threshold."""
     inside, outside = round(threshold * _HALF), round((1.0 - threshold) * _HALF)
     parts = [

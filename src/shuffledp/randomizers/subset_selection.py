@@ -141,14 +141,14 @@ class SubsetSelection(SetResponse):
         )
         messages = np.empty((values.size, w), dtype=self.message_type)
         for people in batches(values.size, width=looked_at(w, k)):
-            own = stream_of(rng, people)
-            ignores_value = self.ignores_value(epsilons[people], rng=own)
+            stream = stream_of(rng, people)
+            ignores_value = self.ignores_value(epsilons[people], rng=stream)
             rows, anything = messages[people], np.flatnonzero(ignores_value)
             rows[ignores_value] = uniform_subsets(
-                anything.size, w, k, rng=stream_of(own, anything)
+                anything.size, w, k, rng=stream_of(stream, anything)
             )
             own_category = values[people][~ignores_value, None].astype(np.int64)
-            own_stream = stream_of(own, np.flatnonzero(~ignores_value))
+            own_stream = stream_of(stream, np.flatnonzero(~ignores_value))
             others = uniform_subsets(own_category.size, w - 1, k - 1, rng=own_stream)
             # The k - 1 others are numbered without a gap where the value was.
             rows[~ignores_value] = np.hstack(

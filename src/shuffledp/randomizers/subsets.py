@@ -26,12 +26,12 @@ def uniform_subsets(num_sets: int, size: int, num_elements: int, *, rng: Rng) ->
         Shape (num_sets, size); the order within a row may depend on how it was drawn.
     """
     if _marks_elements(size, num_elements):
-        chosen = np.zeros((num_sets, num_elements), dtype=np.bool_)
+        is_chosen = np.zeros((num_sets, num_elements), dtype=np.bool_)
         rows = np.arange(num_sets)
         for last in range(num_elements - size, num_elements):
             drawn = rng.integers(0, last + 1, size=num_sets)
-            chosen[rows, np.where(chosen[rows, drawn], last, drawn)] = True
-        elements: NDArray[np.int64] = np.nonzero(chosen)[1]
+            is_chosen[rows, np.where(is_chosen[rows, drawn], last, drawn)] = True
+        elements: NDArray[np.int64] = np.nonzero(is_chosen)[1]
         return elements.reshape(num_sets, size)
     columns = np.empty((size, num_sets), dtype=np.int64)
     for row, last in enumerate(range(num_elements - size, num_elements)):
@@ -62,25 +62,27 @@ def contained(
     free[:, size], bound[:, size] = anyone, holders
     lacks, counts = np.arange(size + 1), np.empty((groups, k), dtype=np.int64)
     for number in range(k):
-        left, given = k - number, bound[:, :, 0]
+        num_left, given_bound = k - number, bound[:, :, 0]
         # Of m remaining numbers, a set that lacks r contains the next with probability
         # r / m; if it must contain a given later number, (r - 1) / (m - 1).
-        probability = np.minimum(lacks / left, 1.0)
-        chosen = rng.binomial(free, probability)
-        probability = np.clip((lacks - 1) / max(left - 1, 1), 0.0, 1.0)[:, None]
+        probability = np.minimum(lacks / num_left, 1.0)
+        num_chosen = rng.binomial(free, probability)
+        probability = np.clip((lacks - 1) / max(num_left - 1, 1), 0.0, 1.0)[:, None]
         ahead = bound[:, :, 1:]
         bound_chosen = rng.binomial(ahead, probability)
-        counts[:, number] = (chosen + given).sum(axis=1) + bound_chosen.sum(axis=(1, 2))
-        free = free - chosen + _one_less(chosen + given)
+        counts[:, number] = (num_chosen + given_bound).sum(axis=1) + bound_chosen.sum(
+            axis=(1, 2)
+        )
+        free = free - num_chosen + _one_less(num_chosen + given_bound)
         bound = ahead - bound_chosen + _one_less(bound_chosen)
     return counts
 
 
 def _one_less(people: Ints) -> Ints:
     """Returns counts by missing elements, once each set has got one of them."""
-    moved = np.zeros_like(people)
-    moved[:, :-1] = people[:, 1:]
-    return moved
+    shifted = np.zeros_like(people)
+    shifted[:, :-1] = people[:, 1:]
+    return shifted
 
 
 def _marks_elements(size: int, num_elements: int) -> bool:

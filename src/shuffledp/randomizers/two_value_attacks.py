@@ -28,15 +28,17 @@ def two_value_attacks(
     """
     lost, stray = others
     # Over the variances, since the target user's difference is the same in both bits.
-    rare, frequent = whole_weights(stray * (1.0 - stray), lost * (1.0 - lost), people)
+    rare_weight, frequent_weight = whole_weights(
+        stray * (1.0 - stray), lost * (1.0 - lost), people
+    )
     on_one, on_zero = (1.0 - lost, lost), (stray, 1.0 - stray)
     # Of few people, skewness may matter more than noise: then both bits count alike.
     scores = [
         (weights, pair_scores(*bits, weights))
         for bits, weights in (
-            ((on_one, on_zero), (frequent, rare)),
+            ((on_one, on_zero), (frequent_weight, rare_weight)),
             ((on_one, on_zero), (1, 1)),
-            ((on_zero, on_one), (rare, frequent)),
+            ((on_zero, on_one), (rare_weight, frequent_weight)),
         )
     ]
     return [

@@ -246,10 +246,10 @@ class UnaryEncoding(BitChannel):
         Raises:
             InvalidInputError: If shapes differ, or a count or a budget is out of range.
         """
-        people, budgets = check_population(
+        people, epsilons = check_population(
             holders, epsilons, num_values=self.num_categories, rng=rng
         )
-        probabilities = self.drawn(budgets)
+        probabilities = self.drawn(epsilons)
         lost = rng.binomial(people, probabilities.lost[:, None])
         others = people.sum(axis=1, keepdims=True) - people
         # Given all users' values, the bits of a report are independent.

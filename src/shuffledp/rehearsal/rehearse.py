@@ -105,12 +105,14 @@ def rehearse(
                 f"Expected {name} to name a column, got {type(column).__name__}."
             )
     source = _source(frame)
-    chosen = statistic_named(_usual_of(options) if statistic is None else statistic)
+    chosen_statistic = statistic_named(
+        _usual_of(options) if statistic is None else statistic
+    )
     if targets is not None:
         level, levels = _in_place_of_levels(targets, level, levels)
     dealt = isinstance(levels, Mapping)
     # Shares take the place of a column of levels; a list restricts that column.
-    if levels is not None and not (_numbers(levels) and dealt == (level is None)):
+    if levels is not None and not (_are_numbers(levels) and dealt == (level is None)):
         raise InvalidInputError(
             "Expected levels={EPSILON: SHARE, ...}, or levels=[EPSILON, ...] with level."
         )
@@ -122,13 +124,13 @@ def rehearse(
         allowed=tuple(levels) if isinstance(levels, Sequence) else None,
         missing=missing,
         mode=mode,
-        given=checked_arguments(chosen, options),
+        given=checked_arguments(chosen_statistic, options),
     )
     try:
         # As on the command line: the same people and seed give the same numbers.
         return Rehearsed(
             perform(
-                chosen.rehearsal(request),
+                chosen_statistic.rehearsal(request),
                 mode=mode,
                 delta=delta,
                 confidence=confidence,
@@ -243,10 +245,10 @@ def perform(
     return rehearsal(stage)
 
 
-def _numbers(levels: object) -> bool:
+def _are_numbers(levels: object) -> bool:
     """Returns whether this is {number: number} or a list of numbers."""
     if isinstance(levels, Mapping):
-        return _numbers([*levels, *levels.values()])
+        return _are_numbers([*levels, *levels.values()])
     return isinstance(levels, Sequence) and all(
         isinstance(level, int | float) for level in levels
     )

@@ -190,9 +190,9 @@ class Rehearsed:
             return name, written(row.estimate), *beside, interval, truth
 
         people = f"{summary.num_users:,} people, rehearsed"
-        own = section.words.title == summary.words.title
+        is_own = section.words.title == summary.words.title
         # The title of a question is whatever its author called it.
-        title = f"of {people}" if own else f"({people})"
+        title = f"of {people}" if is_own else f"({people})"
         if len(summary.sections) == 1:
             title += f": {printable(summary.source)}"
         return TextTable(

@@ -51,8 +51,8 @@ def displayed(rows: Sequence[EstimateRow], display: Display) -> tuple[Floats, ..
         ],
         dtype=np.float64,
     ).reshape(-1, 4)
-    known = np.where(np.isfinite(numbers), numbers, np.nan)
-    return tuple(display.factor * known.T)
+    finite_numbers = np.where(np.isfinite(numbers), numbers, np.nan)
+    return tuple(display.factor * finite_numbers.T)
 
 
 def whiskers(value: Floats, low: Floats, high: Floats) -> list[list[float]]:

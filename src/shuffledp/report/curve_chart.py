@@ -36,10 +36,10 @@ def draw_curve(figure: Any, section: SummarySection, confidence: float) -> None:
     assert isinstance(chart, CurveChart)
     value, low, high, truth = displayed(section.rows, display)
     numbers = np.array([chart.low, *chart.numbers, chart.high])
-    whole = display.factor
+    top = display.factor
     # No one is below the lowest number, and all people are below the highest.
     value, low, high, truth = (
-        np.concatenate([[0.0], part, [whole]]) for part in (value, low, high, truth)
+        np.concatenate([[0.0], part, [top]]) for part in (value, low, high, truth)
     )
     axes = figure.subplots()
     level = f"{plain(100 * confidence)}%"
@@ -51,7 +51,7 @@ def draw_curve(figure: Any, section: SummarySection, confidence: float) -> None:
     for index, mark in enumerate(chart.quantiles):
         axes.errorbar(
             [mark.estimate],
-            [whole * mark.share],
+            [top * mark.share],
             xerr=whiskers(*np.array([[mark.estimate], [mark.low], [mark.high]])),
             fmt="o",
             markersize=4,
@@ -61,7 +61,7 @@ def draw_curve(figure: Any, section: SummarySection, confidence: float) -> None:
             label=None if index else f"quantiles, {level} intervals",
             zorder=4,
         )
-    for end in (0.0, whole):
+    for end in (0.0, top):
         axes.axhline(end, color=GREY, linewidth=0.6, linestyle=":")
     axes.set_xlim(chart.low, chart.high)
     axes.set_xlabel(title(chart.axis))

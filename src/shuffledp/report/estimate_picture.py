@@ -40,7 +40,7 @@ def section_picture(section: SummarySection, confidence: float) -> MatplotlibPic
     draw_section(figure, section, confidence)
     if display.is_single:
         return MatplotlibPicture(figure, f"Estimated and true {words.name}")
-    number = len(listed_rows(section))
+    num_rows = len(listed_rows(section))
     return MatplotlibPicture(
-        figure, f"Estimated and true {display.noun} of {number} {words.rows}"
+        figure, f"Estimated and true {display.noun} of {num_rows} {words.rows}"
     )

@@ -58,7 +58,7 @@ def html_report(summary: Summary) -> str:
         version=__version__,
         summary=summary,
         table=f"{_STEM}.csv",
-        parts=[_part(section, summary) for section in summary.sections],
+        parts=[_section_part(section, summary) for section in summary.sections],
         confidence=f"{plain(100 * summary.confidence)}%",
         guarantee=summary.guarantee,
         statements=[
@@ -80,7 +80,7 @@ class _Part:
     written: Callable[[float], str]
 
 
-def _part(section: SummarySection, summary: Summary) -> _Part:
+def _section_part(section: SummarySection, summary: Summary) -> _Part:
     drawn = section.chart is not None
     return _Part(
         section,
@@ -111,7 +111,7 @@ def _pictures(summary: Summary) -> dict[str, str]:
     }
 
 
-def _tables(summary: Summary) -> dict[str, bytes]:
+def _table_files(summary: Summary) -> dict[str, bytes]:
     """Returns all rows in formats with types, by the names of their files."""
     # Imported on use: Polars takes long to load.
     import polars as pl
@@ -153,7 +153,7 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
         "estimate.json": json.dumps(summary.to_dict(), indent=2) + "\n",
         "certificate.json": json.dumps(summary.guarantee.to_dict(), indent=2) + "\n",
         f"{_STEM}.csv": estimates_csv(summary),
-        **_tables(summary),
+        **_table_files(summary),
     }
     write_files(folder, contents)
     # A folder holds one report: further pictures of an earlier one are removed.

@@ -80,9 +80,9 @@ def _draw_table(
     axes.pcolormesh(value, cmap="Blues", vmin=palest, vmax=darkest, edgecolors="white")
     for index, text in enumerate(texts):
         row, column = divmod(index, value.shape[1])
-        number = float(value[row, column])
-        dark = number > palest + _DARK * (darkest - palest)
-        color = ORANGE if number < 0.0 else "white" if dark else "black"
+        cell_value = float(value[row, column])
+        dark = cell_value > palest + _DARK * (darkest - palest)
+        color = ORANGE if cell_value < 0.0 else "white" if dark else "black"
         axes.text(
             column + 0.5, row + 0.5, text, ha="center", va="center", color=color,
             fontsize=8,

@@ -31,11 +31,11 @@ def draw_intervals(figure: Any, section: SummarySection, confidence: float) -> N
         section: With rows.
         confidence: Of the intervals, in (0, 1).
     """
-    listed, display = listed_rows(section), section.words.display
+    rows, display = listed_rows(section), section.words.display
     single = display.is_single
     axes = figure.subplots()
-    positions = np.arange(len(listed))
-    value, low, high, truth = displayed(listed, display)
+    positions = np.arange(len(rows))
+    value, low, high, truth = displayed(rows, display)
     axes.errorbar(
         value,
         positions,
@@ -48,8 +48,8 @@ def draw_intervals(figure: Any, section: SummarySection, confidence: float) -> N
     )
     if single:
         # Two intervals around one estimate; only that of the participants has a truth.
-        (known,) = truth[np.isfinite(truth)].tolist()
-        axes.axvline(known, color=ORANGE, linewidth=2, label="truth", zorder=3)
+        (known_truth,) = truth[np.isfinite(truth)].tolist()
+        axes.axvline(known_truth, color=ORANGE, linewidth=2, label="truth", zorder=3)
     else:
         axes.scatter(
             truth,
@@ -61,11 +61,11 @@ def draw_intervals(figure: Any, section: SummarySection, confidence: float) -> N
             label="truth",
             zorder=3,
         )
-    names = [f"about the {row.name}" if single else row.name for row in listed]
+    names = [f"about the {row.name}" if single else row.name for row in rows]
     axes.set_yticks(positions, [label(name) for name in names])
     axes.set_xlabel(title(display.axis))
     # Reversed: the first row on top.
-    axes.set_ylim(len(listed) - 0.5, -0.5)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
     if not single and display.has_bars:
         axes.axvline(0, color=GREY, linewidth=0.8)
     # Above: inside, it would cover intervals.

@@ -51,12 +51,12 @@ def guarantee_table(guarantee: Guarantee) -> RenderableType:
 def _statement_table(statement: Statement, after: str) -> Table:
     """Returns the table of one statement."""
     symbol = solved(statement)
-    given = (
+    given_number = (
         f"epsilon = {plain(statement.epsilon)}"
         if statement.epsilon is not None
         else f"delta = {plain(statement.delta or 0.0)}"
     )
-    table = Table(title=f"Guarantee{after}, at {given}", title_justify="left")
+    table = Table(title=f"Guarantee{after}, at {given_number}", title_justify="left")
     levels = level_table(statement)
     # The last two have headings of their own, as a local guarantee is not central.
     for heading in levels.headings[:-2]:
@@ -86,9 +86,11 @@ def estimate_table(summary: Summary) -> RenderableType:
     for section in sections:
         parts.append(_section_table(section, summary, named=several))
         words = [section.coverage(summary.confidence)]
-        listed = sum(row.listed for row in section.rows)
-        if listed > MAX_ROWS:
-            words.insert(0, f"Shown are the {MAX_ROWS} most frequent of {listed:,}.")
+        num_listed = sum(row.listed for row in section.rows)
+        if num_listed > MAX_ROWS:
+            words.insert(
+                0, f"Shown are the {MAX_ROWS} most frequent of {num_listed:,}."
+            )
         # A blank line before the next table; of one table, its sentences come at once.
         parts.append(Text("\n".join(words) + ("\n" if several else "")))
     text = Text("\n".join(summary.sentences) + "\n")
@@ -124,12 +126,12 @@ def _add_rows(table: Table, section: SummarySection) -> None:
     display, rows = section.words.display, listed_rows(section)
     text = number_format(display, [row.spread for row in rows])
     # All estimates may be 0 or less: bars then have length 0.
-    known = [row.estimate for row in rows if math.isfinite(row.estimate)]
-    longest = max([*known, 1e-12])
+    finite_estimates = [row.estimate for row in rows if math.isfinite(row.estimate)]
+    longest_bar = max([*finite_estimates, 1e-12])
     names = printable_names([row.name for row in rows])
     for name, row in zip(names, rows, strict=True):
         error = [] if display.has_bar_column else [error_text(text, row.standard_error)]
-        bar = [Text(_bar(row.estimate / longest), style="cyan")]
+        bar = [Text(_bar_text(row.estimate / longest_bar), style="cyan")]
         table.add_row(
             Text(name),
             text(row.estimate),
@@ -175,7 +177,7 @@ def _bullets(guarantee: Guarantee) -> Text:
     return Text("\n".join(f"  - {assumption}" for assumption in guarantee.assumptions))
 
 
-def _bar(part: float) -> str:
+def _bar_text(part: float) -> str:
     # An unknown number has no bar.
     part = part if math.isfinite(part) else 0.0
     # Full blocks, then one block in eighths.

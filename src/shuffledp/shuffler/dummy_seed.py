@@ -49,14 +49,16 @@ class DummySeed:
 
         Args:
             secret: 32 bytes.
-            commitment: What the shuffler published before.
+            commitment: Published before by the shuffler.
 
         Raises:
             DataError: If the commitment is another secret's.
         """
         seed = cls(secret)
-        given = commitment if isinstance(commitment, str) else ""
-        if not hmac.compare_digest(seed.commitment.encode(), given.encode()):
+        stated_commitment = commitment if isinstance(commitment, str) else ""
+        if not hmac.compare_digest(
+            seed.commitment.encode(), stated_commitment.encode()
+        ):
             raise DataError(
                 "Expected the secret that the shuffler committed to, got another."
             )

@@ -1,8 +1,8 @@
 """Shuffle of all messages of all reports in one pool.
 
 Reports of a pool have equally many messages, dummies among them; loose reports have none,
-and different numbers of messages. What leaves the shuffle reveals neither which messages
-came from the same person, nor how many of them did, nor their levels.
+and different numbers of messages. Shuffled messages reveal neither which of them came from
+the same person, nor how many did, nor their levels.
 """
 
 from dataclasses import replace
@@ -43,10 +43,10 @@ def shuffled_loose(
     messages = messages[messages >= 0]
     if dummies is not None:
         messages = np.concatenate([messages, dummies.astype(messages.dtype)])
-    sent = replace(reports, messages=messages)
+    sent_reports = replace(reports, messages=messages)
     return ShuffledReports(
         reports.identity,
-        _shuffled(sent, rng=rng),
+        _shuffled(sent_reports, rng=rng),
         None,
         reports.arrangement,
         senders=reports.num_users,

@@ -15,19 +15,20 @@ def checked_arguments(statistic: Statistic, given: Mapping[str, Any]) -> dict[st
     Raises:
         InvalidInputError: If one is unknown, or its value is not of its kind.
     """
-    known = {
+    known_parameters = {
         parameter.name: parameter
         for parameter in statistic.parameters
         if parameter.in_python
     }
-    unknown = sorted(set(given) - set(known))
+    unknown = sorted(set(given) - set(known_parameters))
     if unknown:
         raise InvalidInputError(
-            f"Expected of {statistic.words.name} no option but {', '.join(known)}, got "
+            f"Expected of {statistic.words.name} no option but "
+            f"{', '.join(known_parameters)}, got "
             f"{', '.join(unknown)}."
         )
     return {
-        name: known[name].checked(value)
+        name: known_parameters[name].checked(value)
         for name, value in given.items()
-        if value is not None or known[name].kind == "flag"
+        if value is not None or known_parameters[name].kind == "flag"
     }

@@ -1,4 +1,4 @@
-"""How a picture shows rows of a summary, as data: nothing is drawn here."""
+"""Charts of a summary's rows as data: nothing is drawn here."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

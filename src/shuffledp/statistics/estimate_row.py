@@ -56,5 +56,5 @@ class EstimateRow:
     def spread(self) -> float:
         """The standard error, or half the interval where there is none; 0 if unknown."""
         half = (self.high - self.low) / 2.0
-        known = [size for size in (self.standard_error, half) if math.isfinite(size)]
-        return known[0] if known else 0.0
+        sizes = [size for size in (self.standard_error, half) if math.isfinite(size)]
+        return sizes[0] if sizes else 0.0

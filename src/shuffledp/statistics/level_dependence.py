@@ -34,12 +34,12 @@ def dependence_of_numbers(
     _, exponent = np.frexp(np.abs(values).max())
     scaled = np.ldexp(values, -exponent)
     # Centered first: squares lose digits where values are far from 0.
-    away = scaled - scaled.mean()
+    deviations = scaled - scaled.mean()
     indices = people.level_indices(levels)
     sums = np.zeros((people.num_levels, 1))
-    np.add.at(sums[:, 0], indices, away)
+    np.add.at(sums[:, 0], indices, deviations)
     counts = people.counts.astype(np.float64)
-    found = dependence(slopes, counts, sums, np.array([away @ away]))
+    found = dependence(slopes, counts, sums, np.array([deviations @ deviations]))
     return Dependence(np.ldexp(found.bias, exponent), found.p_value)
 
 
@@ -101,10 +101,10 @@ def dependence_of_holders(
         people: The population that takes part.
         slopes: How strongly a message of each level follows its value, shape (levels,).
     """
-    counts, together = groups.averages(slopes, people)
+    group_people, group_slopes = groups.averages(slopes, people)
     sums = holders.astype(np.float64)
     # The square of 0 or 1 is the number itself.
-    return dependence(together, counts, sums, sums.sum(axis=0))
+    return dependence(group_slopes, group_people, sums, sums.sum(axis=0))
 
 
 def dependence_of_sets(
@@ -158,8 +158,8 @@ class LevelGroups:
         counts = people.counts.astype(np.float64)
         if self.num_groups == people.num_levels:
             return counts, slopes
-        own = self.group_indices(people.epsilons)
-        together, total = np.zeros((2, self.num_groups))
-        np.add.at(together, own, counts)
-        np.add.at(total, own, counts * slopes)
-        return together, total / together
+        group_indices = self.group_indices(people.epsilons)
+        group_people, total = np.zeros((2, self.num_groups))
+        np.add.at(group_people, group_indices, counts)
+        np.add.at(total, group_indices, counts * slopes)
+        return group_people, total / group_people

@@ -1,4 +1,4 @@
-"""What a summary says of manipulation: how far dishonest people can move its numbers."""
+"""Statements of a summary on how far dishonest people can move its numbers."""
 
 import math
 from collections.abc import Callable
@@ -45,8 +45,12 @@ class Manipulation:
             shift = display.factor * float(shifts.max())
             errors = self._in_errors(shifts)
             # An estimate without error has no standard errors to count in.
-            of = f" ({_short(errors)} standard errors)" if math.isfinite(errors) else ""
-            return f"{_short(shift)}{unit}{of}"
+            of = (
+                f" ({_two_digits(errors)} standard errors)"
+                if math.isfinite(errors)
+                else ""
+            )
+            return f"{_two_digits(shift)}{unit}{of}"
 
         noun = f"the {display.noun}" if display.is_single else f"a {display.noun}"
         if not np.all(np.isfinite([self.by_one.max(), self.by_all.max()])):
@@ -54,7 +58,7 @@ class Manipulation:
         first = f"One person who lies moves {noun} by up to {moved(self.by_one)}"
         if self.num_liars == 1:
             return f"{first}."
-        part = _short(100.0 * self.num_liars / self.num_users)
+        part = _two_digits(100.0 * self.num_liars / self.num_users)
         return f"{first}, {self.num_liars:,} ({part}%) by up to {moved(self.by_all)}."
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,6 +97,6 @@ def manipulation_of(
     return Manipulation(num_users, num_liars, by_one, by_all, errors_of)
 
 
-def _short(number: float) -> str:
+def _two_digits(number: float) -> str:
     """Formats a number with two digits."""
     return f"{float(f'{number:.2g}'):,.12g}"

@@ -83,15 +83,17 @@ class OneMessageRun:
     def batch_people(self, people: Sequence[int], chosen: Tally | None) -> BatchPeople:
         """See `AnswerRun`."""
         # A population has no levels without people.
-        counted = zip(self.offer.choices, people, strict=True)
-        return BatchPeople(Population.from_counts({e: n for e, n in counted if n > 0}))
+        counted_choices = zip(self.offer.choices, people, strict=True)
+        return BatchPeople(
+            Population.from_counts({e: n for e, n in counted_choices if n > 0})
+        )
 
     def estimate(self, tally: Tally, chosen: Tally | None) -> Estimate:
         """See `AnswerRun`."""
         # The people whose messages count: spoiled ones are not in the tally.
         return self.protocol.estimate(tally, Population(tally.levels, tally.people[0]))
 
-    def noise_p_value(self, tally: Tally, honest: int) -> float | None:
+    def noise_p_value(self, tally: Tally, num_honest: int) -> float | None:
         """See `AnswerRun`: audits with canaries look at the noise of single messages."""
         return None
 

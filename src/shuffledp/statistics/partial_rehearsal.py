@@ -63,7 +63,7 @@ class Truth(Protocol):
 
 @dataclass(frozen=True)
 class PartialRehearsal:
-    """How a statistic is rehearsed on parts of the people.
+    """A statistic's rehearsal on parts of the people.
 
     Attributes:
         protocol: The protocol that is run.

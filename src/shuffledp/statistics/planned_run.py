@@ -35,7 +35,7 @@ class PlannedProtocol(Certifiable, Protocol):
         ...
 
     def estimate(self, seen: Seen, people: ChoiceCounts) -> Any:
-        """Estimates what is asked."""
+        """Estimates the numbers that a survey asks for."""
         ...
 
     def manipulation(self, people: ChoiceCounts, num_liars: int) -> Any:
@@ -181,10 +181,10 @@ class PlannedRun(ABC):
         shift: Floats = self.protocol.manipulation(people, num_liars)
         return shift
 
-    def noise_p_value(self, tally: Tally, honest: int) -> float | None:
+    def noise_p_value(self, tally: Tally, num_honest: int) -> float | None:
         """See `AnswerRun`."""
         counts, means = self.noisy_counts(tally)
-        return noise_p_value(counts, honest * means)
+        return noise_p_value(counts, num_honest * means)
 
     @abstractmethod
     def noisy_counts(self, tally: Tally) -> tuple[NDArray[np.int64], Floats]:

@@ -96,9 +96,9 @@ class SingleMessage:
         epsilons = level_array(levels)
         messages = np.asarray(draw(unmasked(values, "values"), epsilons, rng=rng))
         # Coordinates that one value changes are shuffled apart.
-        apart = self.randomizer.changes > 1
+        in_columns = self.randomizer.changes > 1
         return Reports(
-            self.identity, messages, epsilons, "columns" if apart else "rows"
+            self.identity, messages, epsilons, "columns" if in_columns else "rows"
         )
 
 

@@ -49,7 +49,7 @@ class NumberRow:
     """An estimated number in a unit of its own, beside shares of people.
 
     Attributes:
-        name: What it is.
+        name: Of the number, such as "mean".
         unit: Its unit; may be empty.
         value: The estimate; None if nothing is known.
         standard_error: Of the estimate; None if there is only an interval.
@@ -198,12 +198,12 @@ class AnswerRun(StageRun, Protocol):
         """
         ...
 
-    def noise_p_value(self, tally: Tally, honest: int) -> float | None:
+    def noise_p_value(self, tally: Tally, num_honest: int) -> float | None:
         """Returns how probable counts as small as these are, with the devices' noise.
 
         Args:
             tally: As for `estimate`.
-            honest: How many people surely sent what their devices drew.
+            num_honest: How many people surely sent their devices' draws.
 
         Returns:
             A p-value, whatever people answered; None where counts say nothing about it.

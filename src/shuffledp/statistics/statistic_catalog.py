@@ -47,7 +47,7 @@ _PROTOCOLS = {
 } | _OTHERS
 
 
-def _with(file: str) -> tuple[str, ...]:
+def _statistics_with(file: str) -> tuple[str, ...]:
     """Returns the statistics whose folder has this file."""
     folder = files("shuffledp.statistics")
     names = (*STATISTICS, *UNREHEARSED, *ENCODINGS)
@@ -55,13 +55,13 @@ def _with(file: str) -> tuple[str, ...]:
 
 
 # Statistics, and encodings of them, that are rehearsed on known values.
-REHEARSALS = _with("rehearsal.py")
+REHEARSALS = _statistics_with("rehearsal.py")
 # Statistics that services can ask people about.
-SURVEYS = _with("survey.py")
+SURVEYS = _statistics_with("survey.py")
 # Statistics whose protocols are compared before a collection.
-PLANS = _with("plan.py")
+PLANS = _statistics_with("plan.py")
 # Statistics with a choice of mechanisms, which a page compares.
-EXPLORATIONS = _with("exploration.py")
+EXPLORATIONS = _statistics_with("exploration.py")
 
 
 def statistic_named(name: str) -> "Statistic":
@@ -171,7 +171,7 @@ def protocol_of(identity: Identity, mechanism: Any = None) -> Certifiable:
     name = record["statistic"]
     if name not in _PROTOCOLS:
         raise DataError(f"Expected one of {', '.join(_PROTOCOLS)}, got {name!r}.")
-    given = () if mechanism is None else (mechanism,)
+    mechanism_argument = () if mechanism is None else (mechanism,)
     kind = _module(_PROTOCOLS[name]).PROTOCOL
     if mechanism is not None and not _takes_mechanism(kind):
         kinds = {each: _module(path).PROTOCOL for each, path in _PROTOCOLS.items()}
@@ -180,7 +180,7 @@ def protocol_of(identity: Identity, mechanism: Any = None) -> Certifiable:
             f"Expected a mechanism only with one of {takers}, got one with {identity}."
         )
     try:
-        protocol: Certifiable = kind.from_record(record, *given)
+        protocol: Certifiable = kind.from_record(record, *mechanism_argument)
     # Records come from files: each of these says that one does not fit its class.
     except (InvalidInputError, TypeError, KeyError) as error:
         raise DataError(

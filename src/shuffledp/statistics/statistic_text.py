@@ -48,7 +48,7 @@ def read_statistic(text: str) -> Certifiable:
         DataError: If a file holds no certificate of a protocol that can be rebuilt.
     """
     if text.strip().lower().endswith(".json"):
-        return _certified(Path(text.strip()))
+        return _certified_protocol(Path(text.strip()))
     name, opened, arguments = text.strip().partition("(")
     name = name.strip()
     if name in MECHANISMS:
@@ -60,13 +60,13 @@ def read_statistic(text: str) -> Certifiable:
             f"Expected one of {', '.join(kinds)} with its parameters, a mechanism, or the "
             f"file of a certificate, FILE.json, got {text!r:.80}."
         )
-    parts = _parts(arguments) if opened else []
+    parts = _parts_of_arguments(arguments) if opened else []
     if parts is None or len({key for key, _ in parts}) < len(parts):
         raise InvalidInputError(f"Expected {signature(name)}, got {text!r:.80}.")
     return _built(name, dict(parts), text)
 
 
-def _certified(file: Path) -> Certifiable:
+def _certified_protocol(file: Path) -> Certifiable:
     """Returns the protocol of the certificate in a file.
 
     Raises:
@@ -101,7 +101,9 @@ def statistics_as_text() -> tuple[str, ...]:
     >>> statistics_as_text()
     ('frequency', 'mean', 'sum', 'strings')
     """
-    return tuple(name for name in STATISTICS if None not in _kinds(name).values())
+    return tuple(
+        name for name in STATISTICS if None not in _parameter_kinds(name).values()
+    )
 
 
 def signature(name: str) -> str:
@@ -114,12 +116,12 @@ def signature(name: str) -> str:
     parts = []
     for parameter in parameters:
         spelled = _MECHANISM if parameter.name == _RANDOMIZER else parameter.name
-        known = parameter.default not in (parameter.empty, None)
-        parts.append(f"{spelled}={parameter.default if known else '...'}")
+        has_default = parameter.default not in (parameter.empty, None)
+        parts.append(f"{spelled}={parameter.default if has_default else '...'}")
     return f"{name}({', '.join(parts)})"
 
 
-def _kinds(name: str) -> dict[str, type | None]:
+def _parameter_kinds(name: str) -> dict[str, type | None]:
     """Returns the kind of each parameter; None of what no text can be."""
     kind = protocol_class(name)
     hints = get_type_hints(kind.__init__)
@@ -133,7 +135,7 @@ def _kinds(name: str) -> dict[str, type | None]:
     return kinds
 
 
-def _parts(arguments: str) -> list[tuple[str, str]] | None:
+def _parts_of_arguments(arguments: str) -> list[tuple[str, str]] | None:
     """Returns names and values, or None if the text is not of this form."""
     parts, depth = [""], 1
     for index, letter in enumerate(arguments):
@@ -159,7 +161,7 @@ def _parts(arguments: str) -> list[tuple[str, str]] | None:
 
 
 def _built(name: str, given: Mapping[str, str], text: str) -> Certifiable:
-    kinds, kind = _kinds(name), protocol_class(name)
+    kinds, kind = _parameter_kinds(name), protocol_class(name)
     expected = f"Expected {signature(name)}"
     unknown = [key for key in given if key not in kinds]
     if unknown:
@@ -167,7 +169,7 @@ def _built(name: str, given: Mapping[str, str], text: str) -> Certifiable:
     terms: dict[str, Any] = {}
     for key, value in given.items():
         if key != _MECHANISM:
-            terms[key] = _value(kinds[key], value)
+            terms[key] = _value_of_kind(kinds[key], value)
             if terms[key] is None:
                 raise InvalidInputError(f"{expected}, got {key}={value:.40}.")
     if _MECHANISM in given:
@@ -183,13 +185,13 @@ def _built(name: str, given: Mapping[str, str], text: str) -> Certifiable:
 def _mechanism(text: str, terms: Mapping[str, Any]) -> Any:
     """Returns a mechanism, with the statistic's own values of parameters of both."""
     mechanism = read_mechanism(text)
-    own = {key.removeprefix("num_"): value for key, value in terms.items()}
-    needed = {parameter.name for parameter in parameters_of(mechanism.name)}
-    shared = {key: value for key, value in own.items() if key in needed}
+    own_terms = {key.removeprefix("num_"): value for key, value in terms.items()}
+    needed_names = {parameter.name for parameter in parameters_of(mechanism.name)}
+    shared = {key: value for key, value in own_terms.items() if key in needed_names}
     return build(mechanism.name, {**shared, **mechanism.parameters})
 
 
-def _value(kind: type | None, text: str) -> int | float | str | None:
+def _value_of_kind(kind: type | None, text: str) -> int | float | str | None:
     """Returns the value that a text stands for; None if it is of another kind."""
     if kind is str:
         # The class itself says which texts it takes.

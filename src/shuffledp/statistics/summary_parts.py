@@ -115,18 +115,25 @@ def estimate_rows(
 ) -> list[EstimateRow]:
     """Returns one row per name."""
     # Only strings have "found"; rows of other statistics are always listed.
-    known: list[Mapping[str, Any]] = [*details] if details else [{}] * len(names)
+    row_details: list[Mapping[str, Any]] = [*details] if details else [{}] * len(names)
     return [
         EstimateRow(
-            name, estimate, error, low, high, truth, more.get("found", True), more
+            name,
+            estimate,
+            error,
+            low,
+            high,
+            truth,
+            details_of_row.get("found", True),
+            details_of_row,
         )
-        for name, estimate, error, (low, high), truth, more in zip(
+        for name, estimate, error, (low, high), truth, details_of_row in zip(
             names,
             estimates.tolist(),
             errors.tolist(),
             intervals.tolist(),
             truths.tolist(),
-            known,
+            row_details,
             strict=True,
         )
     ]
@@ -155,13 +162,20 @@ def about_rows(
     value = estimate.value
     # Half widths, by error: equal errors have equal ones. Each is the normal quantile
     # times the error, and the bias on top.
-    wide = {
+    half_widths = {
         error: reach(circumstances.confidence) * error + bias_limit
         for error in (estimate.standard_error, estimate.population_error)
     }
     return [
-        EstimateRow(name, value, error, value - wide[error], value + wide[error], known)
-        for name, error, known in (
+        EstimateRow(
+            name,
+            value,
+            error,
+            value - half_widths[error],
+            value + half_widths[error],
+            known_truth,
+        )
+        for name, error, known_truth in (
             ("participants", estimate.standard_error, float(truth[0])),
             # The values of people who did not take part are unknown.
             ("population", estimate.population_error, None),

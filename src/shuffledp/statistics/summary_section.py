@@ -42,8 +42,8 @@ class SummarySection:
             confidence: Of the intervals, in (0, 1).
         """
         interval = f"{plain(100 * confidence)}% interval."
-        number = sum(row.is_comparable for row in self.rows)
-        if not number:
+        num_comparable = sum(row.is_comparable for row in self.rows)
+        if not num_comparable:
             noun = self.words.display.noun
             return f"No {noun} has both a known truth and an interval."
         # A number has a single truth, shares have one per row.
@@ -51,7 +51,7 @@ class SummarySection:
             lies = "lies" if self.num_covered else "does not lie"
             return f"The true {self.words.name} {lies} inside its {interval}"
         return (
-            f"{self.num_covered} of {number} true {self.words.display.noun}s lie "
+            f"{self.num_covered} of {num_comparable} true {self.words.display.noun}s lie "
             f"inside their {interval}"
         )
 

@@ -157,18 +157,22 @@ def survey_in(kind: type[Survey], terms: Mapping[str, Any], mode: Mode) -> Surve
     Raises:
         InvalidInputError: If a term is missing, unknown or out of range.
     """
-    known = {parameter.name: parameter for parameter in kind.parameters}
-    needed = {name for name, parameter in known.items() if parameter.required}
+    known_parameters = {parameter.name: parameter for parameter in kind.parameters}
+    needed_names = {
+        name for name, parameter in known_parameters.items() if parameter.required
+    }
     # Terms come with a task: optional ones may be missing, unknown ones are refused.
-    if not needed <= set(terms) <= set(known):
-        names = ", ".join(sorted(needed)) or "nothing"
+    if not needed_names <= set(terms) <= set(known_parameters):
+        names = ", ".join(sorted(needed_names)) or "nothing"
         raise InvalidInputError(
             f"Expected a question for {kind.words.name} to say {names}."
         )
     # `Survey` declares no constructor: every statistic has terms of its own.
     make: Any = kind
     survey: Survey = make(
-        **{name: known[name].checked(value) for name, value in terms.items()},
+        **{
+            name: known_parameters[name].checked(value) for name, value in terms.items()
+        },
         mode=mode,
     )
     return survey

@@ -72,14 +72,14 @@ def tally_of(
             raise InvalidInputError(f"Expected cohorts in [0, {num_cohorts}).")
     if cohorts is None and num_cohorts > 1:
         raise InvalidInputError("Expected reports with their cohorts.")
-    rows = _groups(cohorts, level_indices, columns)
+    rows = _group_indices(cohorts, level_indices, columns)
     if rows is None:
         people = np.array([[shuffled.num_users]], dtype=np.int64)
     else:
         people = np.bincount(rows, minlength=num_cohorts * columns)
     # Unlinked messages carry no level: each cohort's are counted as one pile.
     piles = columns if shuffled.linked else 1
-    groups = rows if shuffled.linked else _groups(cohorts, None, 1)
+    groups = rows if shuffled.linked else _group_indices(cohorts, None, 1)
     if num_cohorts * piles == 1:
         groups = None
     counts = count(shuffled.messages, groups, num_cohorts * piles)
@@ -91,7 +91,7 @@ def tally_of(
     )
 
 
-def _groups(
+def _group_indices(
     cohorts: Ints | None, level_indices: Ints | None, columns: int
 ) -> Ints | None:
     """Returns each report's index in a table of cohorts and columns, shape (n,)."""
@@ -156,12 +156,12 @@ def _other_people(tally: Tally, people: Population, expected: Ints) -> str:
         return f"{text}, got reports without their levels."
     if len(tally.people) != len(expected):
         return f"{text}, got {len(tally.people)} cohorts and not {len(expected)}."
-    counted = np.zeros_like(expected)
-    counted[:, people.level_indices(tally.levels)] = tally.people
-    cohort, level = np.argwhere(counted != expected)[0].tolist()
+    counted_people = np.zeros_like(expected)
+    counted_people[:, people.level_indices(tally.levels)] = tally.people
+    cohort, level = np.argwhere(counted_people != expected)[0].tolist()
     within = f" in cohort {cohort}" if several else ""
     return (
-        f"{text}, got {counted[cohort, level]:,} reports of "
+        f"{text}, got {counted_people[cohort, level]:,} reports of "
         f"{expected[cohort, level]:,} people at level {people.epsilons[level]:g}{within}."
     )
 
@@ -218,13 +218,16 @@ def check_holders(holders: Ints, people: Population, width: int) -> NDArray[np.i
         InvalidInputError: If these are not counts that add up to the population's.
     """
     expect_instance(people, Population)
-    array = unmasked(holders, "numbers")
-    if array.dtype.kind not in "iu" or array.shape != (people.num_levels, width):
+    holder_array = unmasked(holders, "numbers")
+    if holder_array.dtype.kind not in "iu" or holder_array.shape != (
+        people.num_levels,
+        width,
+    ):
         raise InvalidInputError(
             f"Expected whole numbers of people by level and value, of shape "
             f"({people.num_levels}, {width})."
         )
-    counts: NDArray[np.int64] = array.astype(np.int64)
+    counts: NDArray[np.int64] = holder_array.astype(np.int64)
     if np.any(counts < 0) or not np.array_equal(counts.sum(axis=1), people.counts):
         raise InvalidInputError(
             "Expected holders that add up to the people of each level."

@@ -28,7 +28,7 @@ def check_aggregate_support(
 ) -> ConformanceFinding:
     """Compares support counts that are drawn in aggregate with the exact distribution."""
     device, levels = distributions.randomizer, np.array(distributions.levels)
-    k, largest = device.num_categories, 0.0
+    k, num_errors = device.num_categories, 0.0
     if distributions.one_coordinate:
         # The bit of the value held is a 1 before it is perturbed, all other bits are 0.
         held_values = [0]
@@ -48,14 +48,14 @@ def check_aggregate_support(
         counts = device.draw_support_counts(holders, levels, rng=generator)
         probabilities = expected[:, index]
         spread = np.sqrt(_NUM_USERS * probabilities * (1.0 - probabilities))
-        largest = max(
-            largest, _standard_errors(counts - _NUM_USERS * probabilities, spread)
+        num_errors = max(
+            num_errors, _standard_errors(counts - _NUM_USERS * probabilities, spread)
         )
     return ConformanceFinding(
         ABOUT,
-        f"support by {_NUM_USERS:,} people drawn at once is off by at most {largest:.2g} "
-        "standard errors.",
-        largest <= _MAX_STANDARD_ERRORS,
+        f"support by {_NUM_USERS:,} people drawn at once is off by at most "
+        f"{num_errors:.2g} standard errors.",
+        num_errors <= _MAX_STANDARD_ERRORS,
     )
 
 
@@ -64,7 +64,7 @@ def check_aggregate_sums(
 ) -> ConformanceFinding:
     """Compares sums and sums of squares drawn in aggregate with the exact distribution."""
     device, levels = distributions.randomizer, np.array(distributions.levels)
-    counts, generator, largest = (
+    counts, generator, num_errors = (
         np.full((levels.size, 1), _NUM_USERS),
         _generator(rng),
         0.0,
@@ -93,19 +93,19 @@ def check_aggregate_sums(
             off = sums[:, power].astype(np.float64) - _NUM_USERS * mean
             # The exact means are sums of many probabilities, which are rounded.
             rounding = _ROUNDING * _NUM_USERS * np.abs(mean) / _MAX_STANDARD_ERRORS
-            largest = max(largest, _standard_errors(off, spread + rounding))
+            num_errors = max(num_errors, _standard_errors(off, spread + rounding))
     return ConformanceFinding(
         ABOUT,
-        f"sums of {_NUM_USERS:,} messages drawn at once are off by at most {largest:.2g} "
-        "standard errors.",
-        largest <= _MAX_STANDARD_ERRORS,
+        f"sums of {_NUM_USERS:,} messages drawn at once are off by at most "
+        f"{num_errors:.2g} standard errors.",
+        num_errors <= _MAX_STANDARD_ERRORS,
     )
 
 
 def check_unit(distributions: DistributionTable) -> ConformanceFinding:
     """Compares the distributions of the mechanism between -1 and 1 with its own."""
     device = distributions.randomizer
-    unit, largest = device.unit, 0.0
+    unit, largest_gap = device.unit, 0.0
     if (unit.low, unit.high) != (-1.0, 1.0):
         return ConformanceFinding(
             ABOUT, "its unit has another range than -1 to 1.", False
@@ -129,11 +129,11 @@ def check_unit(distributions: DistributionTable) -> ConformanceFinding:
             row = np.zeros(len(distributions.messages) + 1)
             np.add.at(row, indices, probabilities)
             differences = np.abs(row[:-1] - distributions.probabilities[level, index])
-            largest = max(largest, float(differences.max()), float(row[-1]))
+            largest_gap = max(largest_gap, float(differences.max()), float(row[-1]))
     return ConformanceFinding(
         ABOUT,
-        f"probabilities of its unit's messages differ from its own by {largest:.2g}.",
-        largest <= _ROUNDING,
+        f"probabilities of its unit's messages differ from its own by {largest_gap:.2g}.",
+        largest_gap <= _ROUNDING,
     )
 
 

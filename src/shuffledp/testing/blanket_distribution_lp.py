@@ -72,7 +72,7 @@ def smallest_factor(
         upper_rows[message, -1] = -1.0
     cost = np.zeros(num_variables)
     cost[-1] = 1.0
-    result = linprog(
+    solution = linprog(
         cost,
         upper_rows,
         np.zeros(kinds),
@@ -81,4 +81,8 @@ def smallest_factor(
         method="highs",
     )
     # Infeasible equations mean that the cover is not one of this pair.
-    return float(result.x[-1]) if result.status == 0 and result.x is not None else None
+    return (
+        float(solution.x[-1])
+        if solution.status == 0 and solution.x is not None
+        else None
+    )

@@ -64,25 +64,25 @@ def check_supports(
     distributions: DistributionTable, covers: list[tuple[Cover, ...]]
 ) -> Iterator[ConformanceFinding]:
     """Checks that messages exclusive to one level are declared uncovered."""
-    about, largest = "supports", 0.0
+    about, maximum = "supports", 0.0
     if int(getattr(distributions.randomizer, "cells_beyond", 0)):
         yield ConformanceFinding(
             about, "noise without bounds was cut off, level by level.", None
         )
         return
     # A message is in every blanket only if all values send it.
-    smallest = distributions.probabilities.min(axis=1)
+    smallest_probabilities = distributions.probabilities.min(axis=1)
     for level_index, tuples in enumerate(covers):
         for cover in tuples:
             in_blanket = cover.blanket_probabilities > 0.0
-            never = np.any(smallest[in_blanket] <= 0.0, axis=0)
+            never = np.any(smallest_probabilities[in_blanket] <= 0.0, axis=0)
             exclusive = float(
                 distributions.probabilities[level_index][:, never].sum(axis=1).max()
             )
             declared = 0.0
             if cover.uncovered is not None:
                 declared = float(cover.uncovered.sum(axis=1).max())
-            largest = max(largest, exclusive)
+            maximum = max(maximum, exclusive)
             if exclusive > declared + _MIN_SENT_MASS:
                 yield ConformanceFinding(
                     about,
@@ -95,8 +95,8 @@ def check_supports(
     yield ConformanceFinding(
         about,
         "every level sends what all others may send."
-        if largest <= _MIN_SENT_MASS
-        else f"what other levels never send, up to {largest:.6g}, is declared uncovered.",
+        if maximum <= _MIN_SENT_MASS
+        else f"what other levels never send, up to {maximum:.6g}, is declared uncovered.",
         True,
     )
 
@@ -106,7 +106,7 @@ def check_weights(
 ) -> Iterator[ConformanceFinding]:
     """Compares gamma with the mass that the distributions of all values share."""
     # gamma omega <= R for all values, summed over messages.
-    smallest = distributions.probabilities.min(axis=1).sum(axis=1)
+    smallest_sums = distributions.probabilities.min(axis=1).sum(axis=1)
     largest_share, num_worse = 0.0, 0
     for level_index, (level, tuples) in enumerate(
         zip(distributions.levels, covers, strict=True)
@@ -116,7 +116,7 @@ def check_weights(
             # The target user has one of the levels: in a cover of a pair of values,
             # their own densities against omega are at least gamma of their level.
             own_share = gamma[level_index] / _smallest_density(cover)
-            shares = gamma / np.maximum(smallest, 1e-300)
+            shares = gamma / np.maximum(smallest_sums, 1e-300)
             is_tried_pair = cover.cells is not None or _matches_a_pair(
                 distributions, level_index, cover
             )
@@ -198,7 +198,7 @@ def _check_blanket_distribution(
             None,
         )
         return
-    matched, total, largest = 0, len(all_covers), 0.0
+    matched, total, largest_factor = 0, len(all_covers), 0.0
     for level_index, tuples in enumerate(covers):
         distributions_of_level = table[level_index]
         pairs = [(x, y) for x, y in itertools.permutations(distributions_of_level, 2)]
@@ -219,7 +219,7 @@ def _check_blanket_distribution(
             if not factors:
                 continue
             matched += 1
-            largest = max(largest, min(factors))
+            largest_factor = max(largest_factor, min(factors))
             if min(factors) > 1.0 + _LP_TOLERANCE:
                 yield ConformanceFinding(
                     ABOUT,
@@ -232,8 +232,8 @@ def _check_blanket_distribution(
     if matched:
         yield ConformanceFinding(
             ABOUT,
-            f"for {matched} covers an omega was found of which gamma takes {largest:.6g} "
-            "of what everybody sends.",
+            f"for {matched} covers an omega was found of which gamma takes "
+            f"{largest_factor:.6g} of what everybody sends.",
             True,
         )
     if matched < total:
@@ -249,20 +249,20 @@ def check_worst_pairs(
     distributions: DistributionTable, covers: list[tuple[Cover, ...]]
 ) -> Iterator[ConformanceFinding]:
     """Compares divergences of pairs of values with those of the covers' pairs."""
-    largest = 0.0
+    maximum = 0.0
     for level_index, (level, tuples) in enumerate(
         zip(distributions.levels, covers, strict=True)
     ):
-        allowed = np.max(
+        curves = np.max(
             [_curve_of_cover(cover, distributions.levels) for cover in tuples], axis=0
         )
         for first, second in itertools.permutations(
             distributions.probabilities[level_index], 2
         ):
             exact = _curve_of_pair(first, second, distributions.levels)
-            share = np.where(exact > 1e-9, exact / np.maximum(allowed, 1e-300), 0.0)
-            largest = max(largest, float(share.max()))
-            if np.any(exact > allowed * (1.0 + 1e-7) + _ROUNDING):
+            share = np.where(exact > 1e-9, exact / np.maximum(curves, 1e-300), 0.0)
+            maximum = max(maximum, float(share.max()))
+            if np.any(exact > curves * (1.0 + 1e-7) + _ROUNDING):
                 yield ConformanceFinding(
                     ABOUT,
                     f"at level {level:g} a pair of values shows {share.max():.6g} times of "
@@ -271,7 +271,7 @@ def check_worst_pairs(
                 )
                 return
     yield ConformanceFinding(
-        ABOUT, f"one message shows at most {largest:.6g} of what covers allow.", True
+        ABOUT, f"one message shows at most {maximum:.6g} of what covers allow.", True
     )
 
 

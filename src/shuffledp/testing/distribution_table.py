@@ -64,8 +64,8 @@ def tabulate(
     values = values_to_check(randomizer)
     if rng is not None and len(values) > _MAX_VALUES:
         inner = 2 + rng.permutation(len(values) - 3)[: _MAX_VALUES - 3]
-        chosen = [0, 1, *np.sort(inner).tolist(), len(values) - 1]
-        values = tuple(values[index] for index in chosen)
+        chosen_values = [0, 1, *np.sort(inner).tolist(), len(values) - 1]
+        values = tuple(values[index] for index in chosen_values)
     distributions = [
         [message_distribution(randomizer, level, value) for value in values]
         for level in levels
@@ -106,18 +106,22 @@ class MessageIndex:
         ):
             return np.full(len(wanted), -1)
         keys = self._keys(wanted)
-        nearest = np.searchsorted(self._sorted, keys).clip(0, len(self._sorted) - 1)
-        return np.where(self._sorted[nearest] == keys, self._order[nearest], -1)
+        nearest_positions = np.searchsorted(self._sorted, keys).clip(
+            0, len(self._sorted) - 1
+        )
+        return np.where(
+            self._sorted[nearest_positions] == keys, self._order[nearest_positions], -1
+        )
 
     def _keys(self, messages: NDArray[Any]) -> NDArray[np.int64]:
-        whole: NDArray[np.int64] = messages.astype(np.int64)
+        whole_numbers: NDArray[np.int64] = messages.astype(np.int64)
         if not self._base:
-            return whole
-        if whole.shape[1:] != self._powers.shape:
-            return np.full(len(whole), -1)
-        keys = whole @ self._powers
+            return whole_numbers
+        if whole_numbers.shape[1:] != self._powers.shape:
+            return np.full(len(whole_numbers), -1)
+        keys = whole_numbers @ self._powers
         # Entries outside the base would collide with other messages.
-        keys[np.any((whole < 0) | (whole >= self._base), axis=1)] = -1
+        keys[np.any((whole_numbers < 0) | (whole_numbers >= self._base), axis=1)] = -1
         return keys
 
 

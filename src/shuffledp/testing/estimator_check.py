@@ -59,11 +59,11 @@ def check_message_validation(
     values = np.tile(
         np.array(distributions.values), _NUM_DRAWS // len(distributions.values) + 1
     )
-    sent = device.randomize(
+    sent_messages = device.randomize(
         values, np.full(values.size, distributions.levels[-1]), rng=rng
     )
     # Rare messages may be missing among those drawn, so that all are tried, too.
-    for valid in (sent, distributions.messages):
+    for valid in (sent_messages, distributions.messages):
         if not _accepts(device, valid):
             yield ConformanceFinding(
                 about, "it refuses messages that it sends itself.", False
@@ -205,12 +205,12 @@ def _foreign_messages(device: Any, messages: Any) -> dict[str, Any]:
     # Unbounded noise has no smallest and no largest message.
     cells_beyond = int(getattr(device, "cells_beyond", 0))
     if not cells_beyond:
-        largest, smallest = int(np.max(messages)), int(np.min(messages))
+        largest_message, smallest_message = int(np.max(messages)), int(np.min(messages))
         foreign["a message below the smallest"] = np.full_like(
-            messages[:1], smallest - 1, dtype=np.int64
+            messages[:1], smallest_message - 1, dtype=np.int64
         )
         foreign["a message beyond the largest"] = np.full_like(
-            messages[:1], largest + 1, dtype=np.int64
+            messages[:1], largest_message + 1, dtype=np.int64
         )
     return foreign
 

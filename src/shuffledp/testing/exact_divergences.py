@@ -28,6 +28,7 @@ ABOUT = "crowds"
 _POPULATIONS = ((1, 1), (2, 1), (2, 2), (3, 2), (3, 3))
 # Fewer populations suffice where merged messages give only a lower bound.
 _FEWER_POPULATIONS = ((1, 1), (2, 2))
+# Histograms of messages are listed one by one: their number grows with the kinds.
 _MAX_KINDS, _FEW_KINDS = 8, 4
 _MAX_VALUES = 6
 # Number of histograms times number of data sets of the other users.
@@ -88,8 +89,11 @@ def check_small_populations(
             ABOUT, "there are too many outcomes to enumerate.", None
         )
         return
-    listed = ", ".join(map(str, sizes))
-    text = f"of {listed} people, the certificate is at least {tightest:.4g} times the truth"
+    sizes_text = ", ".join(map(str, sizes))
+    text = (
+        f"of {sizes_text} people, the certificate is at least {tightest:.4g} times "
+        "the truth"
+    )
     if is_complete:
         text += f", and the attack at most {strongest:.4g} times"
     yield ConformanceFinding(ABOUT, text + ".", True)
@@ -133,8 +137,8 @@ def num_outcomes(
         return float((num_users + 1) ** distributions.randomizer.changes)
     values, kinds = table.shape[1:]
     # Data sets and histograms are multisets, as the shuffle hides the order.
-    data = math.prod(math.comb(count + values - 1, count) for count in counts)
-    return float(data * math.comb(num_users + kinds - 1, num_users))
+    num_data_sets = math.prod(math.comb(count + values - 1, count) for count in counts)
+    return float(num_data_sets * math.comb(num_users + kinds - 1, num_users))
 
 
 def exact_divergences(
@@ -144,7 +148,7 @@ def exact_divergences(
     epsilons: Floats,
 ) -> Floats:
     """Returns the largest divergences, shape (levels of the target user, epsilons)."""
-    largest = np.zeros((len(counts), epsilons.size))
+    largest_divergences = np.zeros((len(counts), epsilons.size))
     for target in range(len(counts)):
         # The target user is one of the users of their own level.
         others = [count - (index == target) for index, count in enumerate(counts)]
@@ -158,8 +162,10 @@ def exact_divergences(
             for first, second in itertools.permutations(neighbors, 2):
                 excess = first - np.exp(epsilons)[:, None] * second
                 divergence = np.maximum(excess, 0.0).sum(axis=1)
-                largest[target] = np.maximum(largest[target], divergence)
-    return largest
+                largest_divergences[target] = np.maximum(
+                    largest_divergences[target], divergence
+                )
+    return largest_divergences
 
 
 def _histogram_distributions(
@@ -172,9 +178,9 @@ def _histogram_distributions(
         itertools.combinations_with_replacement(range(values), count)
         for count in others
     ]
-    for data in itertools.product(*choices):
+    for data_set in itertools.product(*choices):
         distribution = np.ones(1)
-        users = [(level, value) for level, row in enumerate(data) for value in row]
+        users = [(level, value) for level, row in enumerate(data_set) for value in row]
         for size, (level, value) in enumerate(users):
             distribution = _add_message(
                 distribution, table[level, value], successors[size]
@@ -222,8 +228,10 @@ def _bit_count_distributions(
     ]
     # The first row of a bit's table is that of a 1.
     ones = {1: table[:, 0, 1], 0: table[:, 1, 1]}
-    for data in itertools.product(*choices):
-        others_bits = [(level, bits) for level, row in enumerate(data) for bits in row]
+    for data_set in itertools.product(*choices):
+        others_bits = [
+            (level, bits) for level, row in enumerate(data_set) for bits in row
+        ]
         counts = []
         for side in (0, 1):
             distribution = np.ones(1)

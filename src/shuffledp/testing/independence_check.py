@@ -42,18 +42,18 @@ def check_independence(
             ABOUT, "in some batches it sends what its distribution lacks.", False
         )
         return
-    worst = min(comparisons, key=lambda comparison: comparison.p_value)
+    outlier = min(comparisons, key=lambda comparison: comparison.p_value)
     # The union bound over comparisons.
-    if worst.p_value * len(comparisons) < FALSE_ALARM:
+    if outlier.p_value * len(comparisons) < FALSE_ALARM:
         yield ConformanceFinding(
             ABOUT,
-            f"{worst.about}; as large a deviation has probability {worst.p_value:.1g}.",
+            f"{outlier.about}; as large a deviation has probability {outlier.p_value:.1g}.",
             False,
         )
         return
     yield ConformanceFinding(
         ABOUT,
         f"{len(comparisons)} comparisons of {queries.calls} calls, smallest p-value "
-        f"{worst.p_value:.2g}; false alarms in {FALSE_ALARM:g} of all checks.",
+        f"{outlier.p_value:.2g}; false alarms in {FALSE_ALARM:g} of all checks.",
         True,
     )

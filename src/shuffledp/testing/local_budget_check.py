@@ -39,7 +39,7 @@ def check_local_budget(
             )
         # Also beyond the level, where local_delta of a pure mechanism is 0.
         for epsilon in np.linspace(0.0, 1.25 * level, 6).tolist():
-            exact = _divergence(probabilities, epsilon)
+            exact = _largest_divergence(probabilities, epsilon)
             stated = distributions.randomizer.local_delta(level, epsilon)
             largest_share = max(
                 largest_share, exact / max(stated, 1e-300) if exact > 1e-9 else 0.0
@@ -51,13 +51,13 @@ def check_local_budget(
                     f"{epsilon:g} is {exact:.9g}, and local_delta {stated:.9g}.",
                     False,
                 )
-        if not pure and not _divergence(probabilities, level) <= (
+        if not pure and not _largest_divergence(probabilities, level) <= (
             distributions.randomizer.delta_local * (1.0 + 1e-6) + ROUNDING
         ):
             yield ConformanceFinding(
                 ABOUT,
                 f"at level {level:g} the divergence at that epsilon is "
-                f"{_divergence(probabilities, level):.9g}, above delta_local.",
+                f"{_largest_divergence(probabilities, level):.9g}, above delta_local.",
                 False,
             )
     yield ConformanceFinding(
@@ -72,17 +72,24 @@ def _largest_log_ratio(
     distributions: DistributionTable, probabilities: Floats
 ) -> float:
     """Returns the largest log ratio of probabilities of a whole report."""
-    smallest, largest = probabilities.min(axis=0), probabilities.max(axis=0)
+    smallest_probabilities, largest_probabilities = (
+        probabilities.min(axis=0),
+        probabilities.max(axis=0),
+    )
     # A message that some value never sends has an infinite ratio.
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.where(largest > 0.0, np.log(largest / smallest), 0.0)
+        ratios = np.where(
+            largest_probabilities > 0.0,
+            np.log(largest_probabilities / smallest_probabilities),
+            0.0,
+        )
     if not distributions.one_coordinate:
         return float(ratios.max())
     # A change of value turns half of the `changes` coordinates off, the other half on.
     return float(ratios.sum()) * int(distributions.randomizer.changes) / 2.0
 
 
-def _divergence(probabilities: Floats, epsilon: float) -> float:
+def _largest_divergence(probabilities: Floats, epsilon: float) -> float:
     divergences = [
         float(np.maximum(first - math.exp(epsilon) * second, 0.0).sum())
         for first, second in itertools.permutations(probabilities, 2)

@@ -83,19 +83,19 @@ class MessageSender:
             permanent = device.permanent_response(
                 self._bits(values), epsilons[levels], rng=rng
             )
-            sent: NDArray[Any] = device.instantaneous_response(permanent, rng=rng)
+            sent_bits: NDArray[Any] = device.instantaneous_response(permanent, rng=rng)
         elif isinstance(device, UnaryEncoding):
-            sent = np.asarray(device.randomize(values, epsilons[levels], rng=rng))
+            sent_bits = np.asarray(device.randomize(values, epsilons[levels], rng=rng))
         else:
             scalars = np.array(self.distributions.values)[values]
-            sent = np.asarray(device.randomize(scalars, epsilons[levels], rng=rng))
-            if len(sent) != values.size:
+            sent_bits = np.asarray(device.randomize(scalars, epsilons[levels], rng=rng))
+            if len(sent_bits) != values.size:
                 # A wrong number of messages fails like a foreign message.
                 return np.full((values.size, 1), -1)
-            return self.index.find(sent)[:, None]
-        if sent.shape != (values.size, self.width):
+            return self.index.find(sent_bits)[:, None]
+        if sent_bits.shape != (values.size, self.width):
             return np.full((values.size, self.width), -1)
-        return sent.astype(np.int64)
+        return sent_bits.astype(np.int64)
 
     def _bits(self, values: Ints) -> NDArray[np.bool_]:
         device = self.distributions.randomizer

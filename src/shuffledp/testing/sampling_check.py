@@ -44,21 +44,21 @@ def check_drawn_distribution(
     if not can_draw(distributions.randomizer):
         yield ConformanceFinding(ABOUT, "it draws nothing.", None)
         return
-    result = sampling_comparisons(distributions, rng=rng)
-    if result is None:
+    outcome = sampling_comparisons(distributions, rng=rng)
+    if outcome is None:
         yield ConformanceFinding(
             ABOUT, "it sends messages that its distribution lacks.", False
         )
         return
-    comparisons, probabilities = result
-    worst = min(comparisons, key=lambda comparison: comparison.p_value)
+    comparisons, probabilities = outcome
+    outlier = min(comparisons, key=lambda comparison: comparison.p_value)
     # The union bound over comparisons.
-    if worst.p_value * len(comparisons) < FALSE_ALARM:
+    if outlier.p_value * len(comparisons) < FALSE_ALARM:
         yield ConformanceFinding(
             ABOUT,
-            f"{worst.about}; if messages were of the stated distribution, they would "
+            f"{outlier.about}; if messages were of the stated distribution, they would "
             "look like "
-            f"this with probability {worst.p_value:.1g}.",
+            f"this with probability {outlier.p_value:.1g}.",
             False,
         )
         return
@@ -66,7 +66,7 @@ def check_drawn_distribution(
     yield ConformanceFinding(
         ABOUT,
         f"{len(comparisons)} comparisons of {probabilities.size:,} draws, smallest "
-        f"p-value {worst.p_value:.2g}; false alarms in {FALSE_ALARM:g} of all checks. "
+        f"p-value {outlier.p_value:.2g}; false alarms in {FALSE_ALARM:g} of all checks. "
         f"If a value is sent in clear by {visible:.2%} of all messages, this is seen "
         f"with probability {_DETECTION_PROBABILITY:g}, and rarer leaks less often.",
         True,
@@ -107,9 +107,9 @@ def sampling_comparisons(
         return None
     rows = sender.rows(values)
     if distributions.one_coordinate:
-        comparisons = _bits(distributions, indices, rows, levels)
+        comparisons = _bit_comparisons(distributions, indices, rows, levels)
     else:
-        comparisons = _cells(distributions, indices[:, 0], values, levels)
+        comparisons = _cell_comparisons(distributions, indices[:, 0], values, levels)
     leaks, probabilities = UniformRanks(distributions).leaks(indices, rows, levels)
     # One sum over all users detects a leak too rare for the test of any single value.
     total = float(np.sum(leaks - probabilities))
@@ -130,7 +130,7 @@ def _visible_leak(probabilities: Floats, alarm: float) -> float:
     return min(errors * float(np.sqrt(variance)) / max(hidden_mass, 1e-300), 1.0)
 
 
-def _cells(
+def _cell_comparisons(
     distributions: DistributionTable, indices: Ints, values: Ints, levels: Ints
 ) -> list[DrawComparison]:
     """Compares the messages about each value at each level with their distribution."""
@@ -168,7 +168,7 @@ def _cells(
     return comparisons
 
 
-def _bits(
+def _bit_comparisons(
     distributions: DistributionTable, indices: Ints, rows: Ints, levels: Ints
 ) -> list[DrawComparison]:
     """Compares each bit, by whether the user holds it, with its probability."""
@@ -190,8 +190,8 @@ def _bits(
                 f"{probability[column]:.6g}"
             )
             # The union bound over columns.
-            smallest = min(float(tails[column]) * tails.size, 1.0)
-            comparisons.append(DrawComparison(smallest, defect))
+            smallest_tail = min(float(tails[column]) * tails.size, 1.0)
+            comparisons.append(DrawComparison(smallest_tail, defect))
     return comparisons
 
 
@@ -200,14 +200,16 @@ def _distance(counts: NDArray[np.int64], probabilities: Floats) -> tuple[float, 
 
     It is infinite if a message with probability 0 was sent.
     """
-    many, size = len(probabilities) > _MANY_MESSAGES, int(counts.sum())
+    has_many, size = len(probabilities) > _MANY_MESSAGES, int(counts.sum())
     # Each group has messages of similar cumulative rank.
-    wanted = max(_MIN_EXPECTED / size, _MIN_SHARE if many else 0.0)
+    least_mass = max(_MIN_EXPECTED / size, _MIN_SHARE if has_many else 0.0)
     # The factor keeps a sum that ends on a boundary in its group.
-    group = np.floor(np.cumsum(probabilities) / wanted * (1.0 - 1e-12)).astype(np.int64)
-    if not many:
+    group = np.floor(np.cumsum(probabilities) / least_mass * (1.0 - 1e-12)).astype(
+        np.int64
+    )
+    if not has_many:
         # A message with enough expected draws forms a group of its own.
-        often = probabilities >= wanted
+        often = probabilities >= least_mass
         group = np.where(often, np.arange(probabilities.size), -1)
     _, group = np.unique(group, return_inverse=True)
     expected = np.bincount(group, probabilities) * size

@@ -54,11 +54,12 @@ class UniformRanks:
             levels: Indices of the users' levels, shape (n,).
             rng: Breaks ties.
         """
-        at = levels[:, None]
+        level_column = levels[:, None]
         tie_break = rng.random(indices.shape)
         # C(y - 1) + v P(y).
         uniform = (
-            self._below[at, rows, indices] + tie_break * self._table[at, rows, indices]
+            self._below[level_column, rows, indices]
+            + tie_break * self._table[level_column, rows, indices]
         )
         # Legendre polynomials of degrees 1 and 2, scaled to variance 1.
         first = 3.0**0.5 * (2.0 * uniform - 1.0)

@@ -56,7 +56,7 @@ def exact_cut(noise: Noise, *, buckets: int, honest: int, cap: int) -> mpmath.mp
 def test_the_bound_holds_and_is_close(noise: Noise, cap: int) -> None:
     exact = exact_cut(noise, buckets=5, honest=200, cap=cap)
 
-    bound = cut_bound([(5, 1, noise)], honest=200, cap=cap)
+    bound = cut_bound([(5, 1, noise)], num_honest=200, cap=cap)
 
     assert exact <= bound
     # Long jumps are added up, which costs their square: little where sizes are of use.
@@ -64,7 +64,7 @@ def test_the_bound_holds_and_is_close(noise: Noise, cap: int) -> None:
 
 
 def test_many_jumps_are_bounded_too() -> None:
-    bound = cut_bound([(1, 1, PoissonNoise(500.0))], honest=1, cap=700)
+    bound = cut_bound([(1, 1, PoissonNoise(500.0))], num_honest=1, cap=700)
 
     with mpmath.workdps(50):
         exact = mpmath.gammainc(701, 0, 500, regularized=True)
@@ -86,7 +86,7 @@ def test_what_is_cut_is_paid_in_delta(noise: Noise) -> None:
     free, ample = delta(None), delta(60)
     tight = next(size for size in range(2, 60) if _accepted(noise, size))
     cap = tight - 1
-    cut = 1000 * cut_bound([(8, 1, noise)], honest=1000, cap=cap)
+    cut = 1000 * cut_bound([(8, 1, noise)], num_honest=1000, cap=cap)
 
     assert ample == pytest.approx(free, rel=1e-4)  # What is cut is below 1e-20.
     # A bound at a smaller epsilon holds, too, where a cut costs at least twice itself.

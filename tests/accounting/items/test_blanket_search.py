@@ -12,7 +12,7 @@ from shuffledp.population import Population
 def test_limit_just_below_the_best_blanket_is_kept() -> None:
     search = BlanketSearch(Population.from_counts({0.3: 1000}), 8, 1, 1e-5, 1000)
     # The best blanket without a limit: it lets everybody send all there is.
-    best = smallest_blanket(0.3, 1e-5, num_items=8, set_size=1, honest=1000)
+    best = smallest_blanket(0.3, 1e-5, num_items=8, set_size=1, num_honest=1000)
     limit = 0.9995 * best
 
     found, limited = search.best(limit)

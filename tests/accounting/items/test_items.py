@@ -109,7 +109,7 @@ def test_reports_are_sized_so_that_they_cost_little() -> None:
 @pytest.mark.parametrize("blanket", [1e-3, 0.1, 1.0, 12.39, 300.0])
 @pytest.mark.parametrize("honest", [1, 5000, 10**9])
 def test_report_is_the_smallest_that_costs_little(blanket: float, honest: int) -> None:
-    size = smallest_report(blanket, 4, honest=honest, epsilon=1.0, delta=1e-7)
+    size = smallest_report(blanket, 4, num_honest=honest, epsilon=1.0, delta=1e-7)
 
     def paid(cap: int) -> float:
         return (1.0 + math.e) * honest * float(stats.poisson.sf(cap, blanket))

@@ -39,7 +39,7 @@ KNOWN = {
 def test_smallest_blanket_is_the_known_one(n: int, s: int, epsilon: float) -> None:
     delta = 0.01 / n
 
-    m = smallest_blanket(epsilon, delta, num_items=128, set_size=s, honest=n)
+    m = smallest_blanket(epsilon, delta, num_items=128, set_size=s, num_honest=n)
 
     assert m == pytest.approx(KNOWN[n, s, epsilon], rel=0.01)
     # Never below the exact one, and an attack shows that 0.5 % less is not enough.
@@ -60,7 +60,7 @@ def test_largest_chance_keeps_the_target_and_hardly_more_would(
         delta,
         num_items=128,
         set_size=set_size,
-        honest=5000,
+        num_honest=5000,
         blanket=blanket,
     )
 
@@ -73,10 +73,10 @@ def test_largest_chance_keeps_the_target_and_hardly_more_would(
 @pytest.mark.slow
 def test_blanket_and_chance_invert_each_other() -> None:
     m = smallest_blanket(
-        1.0, 1e-8, num_items=1000, set_size=8, honest=10**6, send_probability=0.4
+        1.0, 1e-8, num_items=1000, set_size=8, num_honest=10**6, send_probability=0.4
     )
     chance = largest_send_probability(
-        1.0, 1e-8, num_items=1000, set_size=8, honest=10**6, blanket=m
+        1.0, 1e-8, num_items=1000, set_size=8, num_honest=10**6, blanket=m
     )
 
     # Searches end when delta is kept to 0.1 %.
@@ -87,18 +87,18 @@ def test_blanket_and_chance_invert_each_other() -> None:
 def test_real_coins_are_part_of_what_is_kept() -> None:
     # A billion people, whose coins together move an epsilon by 4 % of this one.
     people, delta = 10**9, 1e-11
-    size = smallest_report(0.5, 4, honest=people, epsilon=0.001, delta=delta)
+    size = smallest_report(0.5, 4, num_honest=people, epsilon=0.001, delta=delta)
     off = 2.0 * drift(0.5, size - 4, people)
 
     chance = largest_send_probability(
-        0.001, delta, num_items=10**6, set_size=4, honest=people, blanket=0.5
+        0.001, delta, num_items=10**6, set_size=4, num_honest=people, blanket=0.5
     )
     free = largest_send_probability(
         0.001 - off,
         delta,
         num_items=10**6,
         set_size=4,
-        honest=1,
+        num_honest=1,
         blanket=0.5 * people,
         report_size=4,
     )
@@ -111,7 +111,9 @@ def test_real_coins_are_part_of_what_is_kept() -> None:
 @pytest.mark.slow
 def test_answers_are_monotone() -> None:
     def blanket(epsilon: float = 1.0, s: int = 4, honest: int = 5000) -> float:
-        return smallest_blanket(epsilon, 2e-6, num_items=128, set_size=s, honest=honest)
+        return smallest_blanket(
+            epsilon, 2e-6, num_items=128, set_size=s, num_honest=honest
+        )
 
     assert blanket(1.2) < blanket(1.0) < blanket(0.8)
     assert blanket(s=4) < blanket(s=5) < blanket(s=6)
@@ -121,10 +123,10 @@ def test_answers_are_monotone() -> None:
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan"), 701.0])
 def test_targets_out_of_range_are_refused(epsilon: float) -> None:
     with pytest.raises(InvalidInputError):
-        smallest_blanket(epsilon, 1e-6, num_items=128, set_size=4, honest=5000)
+        smallest_blanket(epsilon, 1e-6, num_items=128, set_size=4, num_honest=5000)
     with pytest.raises(InvalidInputError):
         largest_send_probability(
-            epsilon, 1e-6, num_items=128, set_size=4, honest=5000, blanket=1.0
+            epsilon, 1e-6, num_items=128, set_size=4, num_honest=5000, blanket=1.0
         )
 
 
@@ -140,7 +142,7 @@ def test_plan_is_better_than_any_other_blanket() -> None:
         m = factor * plan.parameters.blanket
         chances = [
             largest_send_probability(
-                target, 2e-6, num_items=128, set_size=4, honest=5000, blanket=m
+                target, 2e-6, num_items=128, set_size=4, num_honest=5000, blanket=m
             )
             for target in people.epsilons
         ]
@@ -296,6 +298,6 @@ def test_a_target_of_about_nothing_is_kept_by_sending_about_nothing() -> None:
 
 def test_no_size_of_reports_is_stated_where_none_is_proven() -> None:
     with pytest.raises(CertificationError, match="smaller epsilon"):
-        smallest_report(2.0, 1, honest=100, epsilon=700.0, delta=1e-6)
+        smallest_report(2.0, 1, num_honest=100, epsilon=700.0, delta=1e-6)
 
-    assert smallest_report(2.0, 1, honest=100, epsilon=600.0, delta=1e-6) > 1
+    assert smallest_report(2.0, 1, num_honest=100, epsilon=600.0, delta=1e-6) > 1

@@ -16,7 +16,7 @@ from shuffledp.statistics.questionnaire.distribution_question import (
     DistributionQuestion,
     equal_bins,
 )
-from shuffledp.statistics.questionnaire.interval_tree import level_sizes
+from shuffledp.statistics.questionnaire.interval_tree import layer_sizes
 from shuffledp.statistics.questionnaire.protocol import Questionnaire
 from shuffledp.statistics.questionnaire.question import GroupCounts, QuestionCounts
 
@@ -49,7 +49,7 @@ def test_numbers_are_in_the_interval_that_holds_them(
 ) -> None:
     edges = tuple(np.cumsum(RNG.uniform(0.1, 2.0, num_bins + 1)).tolist())
     question = DistributionQuestion("x", edges, fan_out)
-    assert [g.buckets for g in question.groups] == list(level_sizes(num_bins, fan_out))
+    assert [g.buckets for g in question.groups] == list(layer_sizes(num_bins, fan_out))
     numbers = np.concatenate([edges, RNG.uniform(edges[0], edges[-1], 200)])
     encoded = question.encode(numbers, rng=RNG)
     for number, row in zip(numbers.tolist(), encoded.tolist(), strict=True):

@@ -97,7 +97,7 @@ def test_a_search_returns_what_a_search_of_all_codes_returns(seed: int) -> None:
             above = values - np.median(values)
             deviation = max(np.median(np.abs(above)) / 0.6744897501960817, noise)
             prefix = np.array([code >> (12 - layout.widths[level])], dtype=np.uint64)
-            own = above[int(layout.level_buckets(prefix, level)[0])]
+            own = above[int(layout.layer_buckets(prefix, level)[0])]
             scores.append(min(own, least + deviation))
             variances.append(deviation**2)
         windows = [

@@ -122,11 +122,15 @@ class BucketPair:
         nodes = np.unique(np.concatenate([ratios[:1], nodes, ratios[-1:]]))
         if nodes.size < 2 or nodes.size >= ratios.size:
             return self
-        left = np.searchsorted(nodes, ratios, side="right") - 1
-        left = np.clip(left, 0, nodes.size - 2)
-        share = (ratios - nodes[left]) / (nodes[left + 1] - nodes[left])
-        masses = np.bincount(left, weights=q * (1.0 - share), minlength=nodes.size)
-        masses += np.bincount(left + 1, weights=q * share, minlength=nodes.size)
+        left_nodes = np.searchsorted(nodes, ratios, side="right") - 1
+        left_nodes = np.clip(left_nodes, 0, nodes.size - 2)
+        share = (ratios - nodes[left_nodes]) / (
+            nodes[left_nodes + 1] - nodes[left_nodes]
+        )
+        masses = np.bincount(
+            left_nodes, weights=q * (1.0 - share), minlength=nodes.size
+        )
+        masses += np.bincount(left_nodes + 1, weights=q * share, minlength=nodes.size)
         nodes, masses = nodes[masses > 0.0], masses[masses > 0.0]
         # Sums of positive terms; steps are too short for a share's rounding to matter.
         return BucketPair.of(
@@ -218,16 +222,19 @@ def _gain(
     """
     with np.errstate(over="ignore"):
         threshold = growth * ratios
-    at = np.searchsorted(tails.ratios, threshold, side="right")
-    gained, lost = first @ tails.first[at], second @ tails.second[at]
+    first_tail = np.searchsorted(tails.ratios, threshold, side="right")
+    gained_mass, lost_mass = (
+        first @ tails.first[first_tail],
+        second @ tails.second[first_tail],
+    )
     # Few atoms lie just below a threshold: the other tails begin where they did.
     nearer = threshold * (1.0 - _TIE)
-    tied = (tails.ratios[np.maximum(at, 1) - 1] >= nearer) & (at > 0)
-    near_gained, near_lost = gained, lost
+    tied = (tails.ratios[np.maximum(first_tail, 1) - 1] >= nearer) & (first_tail > 0)
+    near_gained, near_lost = gained_mass, lost_mass
     if tied.any():
         before = np.searchsorted(tails.ratios, nearer[tied], side="left")
-        after = at[tied]
+        after = first_tail[tied]
         near_gained += first[tied] @ (tails.first[before] - tails.first[after])
         near_lost += second[tied] @ (tails.second[before] - tails.second[after])
     size = float(near_gained + growth * near_lost)
-    return float(gained - growth * lost), size
+    return float(gained_mass - growth * lost_mass), size

@@ -91,12 +91,12 @@ class PoissonNoise:
     mean: float
 
     def __post_init__(self) -> None:
-        number = number_between(
+        mean = number_between(
             "noise messages per bucket", self.mean, SMALLEST_MEAN, LARGEST_MEAN
         )
         # A number of one type: equal noise has equal identities.
         (field,) = fields(self)
-        object.__setattr__(self, field.name, number)
+        object.__setattr__(self, field.name, mean)
 
     @property
     def variance(self) -> float:

@@ -86,7 +86,7 @@ class CountsExposure:
     def noise_by_shuffler(self) -> bool:
         """Whether the shuffler adds the noise: then it depends on no person."""
         noise = [each for _, _, each in self.groups]
-        return is_from_shuffler(noise, honest=self.honest, size=self.report_size)
+        return is_from_shuffler(noise, num_honest=self.honest, size=self.report_size)
 
     def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
         """See `Exposure`."""
@@ -100,7 +100,7 @@ class CountsExposure:
             else f"Every report has {self.report_size:,} messages: answers, noise, and "
             "dummies that only the analyst can tell from them."
         )
-        most = sum(most for _, most, _ in self.groups)
+        num_marked = sum(num_marked for _, num_marked, _ in self.groups)
         noise: tuple[str, ...] = (
             f"{others} people who are counted are honest and really draw their part of "
             "the noise; people who collude or are absent add none.",
@@ -115,8 +115,8 @@ class CountsExposure:
             ORDER,
             "Targets travel apart from messages: they cannot be linked.",
             "Two collections are compared in which the answers of one person, at most "
-            f"{most:,} in all, are replaced by any others; the target, and how many people "
-            "chose each, are public.",
+            f"{num_marked:,} in all, are replaced by any others; the target, and how many "
+            "people chose each, are public.",
         )
 
     def numerics(self, query: AccountingQuery) -> tuple[str, ...]:
@@ -226,36 +226,38 @@ class CountsExposure:
 
     def _cut(self, query: AccountingQuery) -> float:
         """Returns a bound of the probability of draws that no device makes."""
-        total, honest = 0.0, self._honest(query)
+        total, num_honest = 0.0, self._honest(query)
         for buckets, _, noise in self._of_devices:
             jumps = noise.jumps()
-            part = honest / self.honest
+            part = num_honest / self.honest
             # Of each group, too many jumps in all, or of one person.
             total += jumps.omitted * buckets * part + 2.0 * _PROBABILITY_OF_MANY_JUMPS
             if self.report_size is None:
                 mean = jumps.total * buckets / self.honest
-                total += cut_probability(mean, MOST_JUMPS, honest)
+                total += cut_probability(mean, MOST_JUMPS, num_honest)
         if self.cap is not None:
             # A report holds fewer messages than the most jumps of a person.
-            total += honest * cut_bound(self.groups, honest=self.honest, cap=self.cap)
+            total += num_honest * cut_bound(
+                self.groups, num_honest=self.honest, cap=self.cap
+            )
         return min(total * self._times(query), 1.0)
 
     def _drift(self, query: AccountingQuery) -> float:
         """Returns the drift of all honest draws in all collections."""
-        total, honest = 0.0, self._honest(query)
+        total, num_honest = 0.0, self._honest(query)
         for buckets, _, noise in self._of_devices:
             jumps = noise.jumps()
-            mean = jumps.total * buckets * honest / self.honest
+            mean = jumps.total * buckets * num_honest / self.honest
             total += 2.0 * (mean + 100.0) * (8.0 * jumps.kinds + 16.0) * ULP
             if self.report_size is None or self.cap is not None:
-                cap = min(_usual_jumps(mean / honest, honest), MOST_JUMPS)
-                total += drift(mean / honest, cap, honest)
+                cap = min(_usual_jumps(mean / num_honest, num_honest), MOST_JUMPS)
+                total += drift(mean / num_honest, cap, num_honest)
         return total * self._times(query)
 
 
-def _usual_jumps(mean: float, honest: int) -> int:
+def _usual_jumps(mean: float, num_honest: int) -> int:
     """Returns a number that no one's jumps exceed, up to a probability of 1e-28."""
     cap = 1
-    while cut_probability(mean, cap, honest) > _PROBABILITY_OF_MANY_JUMPS:
+    while cut_probability(mean, cap, num_honest) > _PROBABILITY_OF_MANY_JUMPS:
         cap *= 2
     return cap

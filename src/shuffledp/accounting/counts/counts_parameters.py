@@ -21,6 +21,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.population import MAX_BUDGET, Population, check_budgets
 
+# Counts of all buckets are held at once: as doubles, 128 MB.
 MAX_BUCKETS = 2**24
 MAX_GROUPS = 256
 # With more, what is cut would show in estimates; nothing is certified at such a delta.
@@ -97,7 +98,7 @@ class CountsParameters:
         honest: H, how many honest people together add the noise of the groups; 1 where
             the shuffler adds it.
         size: Messages of a report where noise is Poisson or geometric: answers, noise, of
-            which what does not fit is cut, and dummies. None if sizes vary with the
+            which messages that do not fit are cut, and dummies. None if sizes vary with the
             noise, or slots fix them.
         meaning: Of the buckets, as a text for the identity: reports of other questions
             with equally many buckets are refused. None if nothing is said.
@@ -135,6 +136,7 @@ class CountsParameters:
                 f"Expected at most {MAX_BUCKETS:,} buckets in all, got {total:,}."
             )
         for group in self.groups:
+            # All devices run the same program, and none has a part of a slot.
             if isinstance(group.noise, SlotNoise) and group.noise.slots % self.honest:
                 raise InvalidInputError(
                     "Expected equally many slots for each of the honest people, got "
@@ -191,7 +193,7 @@ class CountsParameters:
     def noise_by_shuffler(self) -> bool:
         """Whether the shuffler adds the noise, and devices none."""
         noise = [group.noise for group in self.groups]
-        return is_from_shuffler(noise, honest=self.honest, size=self.size)
+        return is_from_shuffler(noise, num_honest=self.honest, size=self.size)
 
     @property
     def report_size(self) -> int | None:
@@ -206,6 +208,7 @@ class CountsParameters:
     def cap(self) -> int | None:
         """Maximum of noise messages of a report; None if none is cut."""
         max_messages = sum(group.most for group in self.groups)
+        # Answers have their places, sent or not: noise never pushes one out.
         return None if self.size is None else self.size - max_messages
 
     @property
@@ -257,7 +260,7 @@ class CountsParameters:
                 f"Expected at most {max_messages + LARGEST_CAP:,} messages per report, got "
                 f"{size:,}."
             )
-        cut = cut_bound(self._terms, honest=self.honest, cap=size - max_messages)
+        cut = cut_bound(self._terms, num_honest=self.honest, cap=size - max_messages)
         if not self.honest * cut <= _MOST_CUT:
             raise InvalidInputError(
                 f"Expected larger reports than {size:,} messages: noise that does not fit "
@@ -291,7 +294,7 @@ def read_groups(records: object) -> tuple[CountGroup, ...]:
     return tuple(read_group(record) for record in records)
 
 
-def _report_size(group: CountGroup, honest: int) -> int | None:
+def _report_size(group: CountGroup, num_honest: int) -> int | None:
     if not isinstance(group.noise, SlotNoise):
         return None
-    return group.most + group.noise.slots // honest * group.noise.longest
+    return group.most + group.noise.slots // num_honest * group.noise.longest

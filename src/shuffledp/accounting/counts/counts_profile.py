@@ -86,15 +86,15 @@ class CountsProfile:
         certified: list[BucketChange] = []
         attacked: list[BucketChange] = []
         for buckets, most, noise in groups if rate > 0.0 else ():
-            moved = buckets > 1
+            can_move = buckets > 1
             # Fewer than `most` other buckets may exist to move to.
-            fewer = min(most, buckets - most) if moved else 1
+            fewer = min(most, buckets - most) if can_move else 1
             for changes, number, of in (
                 (certified, most, noise.certified),
                 (attacked, fewer, noise.attacked),
             ):
                 if number and (is_attacked or changes is certified):
-                    change = of(rate, buckets=buckets, moved=moved, times=number)
+                    change = of(rate, buckets=buckets, moved=can_move, times=number)
                     changes.append(replace(change, times=change.times * times))
         return cls(tuple(certified), tuple(attacked), delta)
 
@@ -117,7 +117,7 @@ class CountsProfile:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         if self.is_constant:
             return 0.0
-        only = _only(self.certified)
+        only = _only_change(self.certified)
         if only is not None:
             return _upper(only, epsilon)
         return self._composed.delta(epsilon)
@@ -126,7 +126,7 @@ class CountsProfile:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
         if not self.attacked:
             return 0.0
-        only = _only(self.attacked)
+        only = _only_change(self.attacked)
         return after_errors(
             partial(_lower, only) if only is not None else self._scores.lower,
             epsilon,
@@ -145,7 +145,8 @@ class CountsProfile:
         times = sum(change.times for change in self.certified)
         negligible = max(_NEGLIGIBLE * self.delta / max(times, 1), _SMALLEST)
         return tuple(
-            (_losses(change, negligible), change.times) for change in self.certified
+            (_losses_of_change(change, negligible), change.times)
+            for change in self.certified
         )
 
     @cached_property
@@ -157,7 +158,7 @@ class CountsProfile:
         return composed_attack(self.attacked_pairs)
 
 
-def _only(changes: Sequence[BucketChange]) -> BucketChange | None:
+def _only_change(changes: Sequence[BucketChange]) -> BucketChange | None:
     """Returns the change, if there is one."""
     first, *others = changes
     return None if others or first.times > 1 else first
@@ -166,16 +167,16 @@ def _only(changes: Sequence[BucketChange]) -> BucketChange | None:
 def _upper(change: BucketChange, epsilon: float) -> float:
     if change.proven is not None:
         return change.proven.upper(epsilon)
-    value, error = change.pair.delta(epsilon, moved=change.moved)
-    return min(value + error, 1.0)
+    divergence, error = change.pair.delta(epsilon, moved=change.moved)
+    return min(divergence + error, 1.0)
 
 
 def _lower(change: BucketChange, epsilon: float) -> float:
-    value, error = change.pair.delta(epsilon, moved=change.moved)
-    return value - error
+    divergence, error = change.pair.delta(epsilon, moved=change.moved)
+    return divergence - error
 
 
-def _losses(change: BucketChange, negligible: float) -> LossDistribution:
+def _losses_of_change(change: BucketChange, negligible: float) -> LossDistribution:
     if change.proven is not None:
         return _losses_of_proven(change.proven, negligible)
     upper = partial(_upper, replace(change, pair=fewer_atoms(change.pair)))
@@ -187,8 +188,10 @@ def _losses(change: BucketChange, negligible: float) -> LossDistribution:
 @lru_cache(maxsize=64)
 def _losses_of_proven(proven: PoissonPair, negligible: float) -> LossDistribution:
     is_smooth = proven.mean > _SMOOTH
-    none = np.zeros(0)
-    return _losses_below(proven.upper, negligible, is_smooth=is_smooth, corners=none)
+    no_corners = np.zeros(0)
+    return _losses_below(
+        proven.upper, negligible, is_smooth=is_smooth, corners=no_corners
+    )
 
 
 def _losses_below(

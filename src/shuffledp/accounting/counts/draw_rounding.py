@@ -54,16 +54,16 @@ def coin_error(blanket: float) -> float:
     return _COIN_ERROR * (blanket + 1.0)
 
 
-def drift(blanket: float, cap: int, honest: int) -> float:
+def drift(blanket: float, cap: int, num_honest: int) -> float:
     """Returns tau: by which factor e^{+-tau} probabilities of reports may be off.
 
     Args:
         blanket: m, blanket messages per person in the mean.
         cap: The most blanket messages that a person sends.
-        honest: How many people make draws that count.
+        num_honest: How many people make draws that count.
     """
     # The logarithm of 1 - x is below -x by about x^2 / 2, and x is below 1e-10.
-    return honest * cap * coin_error(blanket) * (1.0 + 1e-9)
+    return num_honest * cap * coin_error(blanket) * (1.0 + 1e-9)
 
 
 def never_drawn(blanket: float) -> float:

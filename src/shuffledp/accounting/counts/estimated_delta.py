@@ -19,10 +19,13 @@ from shuffledp.accounting.counts.poisson_pair import (
 )
 from shuffledp.types import Floats
 
+# Estimates decide where a search begins, not what it returns: coarse sums are enough.
 _NODES = 400
 _RANGE = 13.0
 _LEAST = 1e-12
+# In the place of 0, as logarithms are taken.
 _TINY = 1e-300
+# Its square is finite.
 _LARGEST_RATIO = 1e100
 # Logarithms of the means between which is searched: larger windows fit nowhere.
 _LOW, _HIGH = math.log(SMALLEST_MEAN) - 1.0, math.log(LARGEST_MEAN) + 1.0
@@ -41,11 +44,13 @@ def estimated_delta(
     """
     if send_probability <= 0.0:
         return 0.0
-    logs, weights = _sampled(mean, send_probability)
-    silent = 0.0
+    logs, weights = _sampled_losses(mean, send_probability)
+    silent_mass = 0.0
     if logs[0] == -math.inf:
         # Count 0 of an item that is always sent, in the world where it is sent.
-        silent = -math.expm1(times * math.log1p(-min(float(weights[0]), 1.0 - 1e-16)))
+        silent_mass = -math.expm1(
+            times * math.log1p(-min(float(weights[0]), 1.0 - 1e-16))
+        )
         logs, weights = logs[1:], weights[1:]
     log_weights = np.log(weights)
 
@@ -83,8 +88,8 @@ def estimated_delta(
     z = theta + 1j * heights
     terms = moments**times * np.exp(-1j * epsilon * heights) / (z * (z - 1.0))
     terms[0] *= 0.5
-    value = math.exp(min(level, 700.0)) * step / math.pi * float(terms.real.sum())
-    return min(max(silent + max(value, 0.0), _TINY), 1.0)
+    integral = math.exp(min(level, 700.0)) * step / math.pi * float(terms.real.sum())
+    return min(max(silent_mass + max(integral, 0.0), _TINY), 1.0)
 
 
 def estimated_send_probability(
@@ -138,7 +143,7 @@ def estimated_mean(
     return math.exp(brentq(excess, low, high, xtol=1e-6, rtol=1e-14))
 
 
-def _sampled(mean: float, send_probability: float) -> tuple[Floats, Floats]:
+def _sampled_losses(mean: float, send_probability: float) -> tuple[Floats, Floats]:
     """Returns log a at some counts, ascending, and their weights."""
     window = poisson_window(mean)
     deviation = math.sqrt(mean)
@@ -146,8 +151,8 @@ def _sampled(mean: float, send_probability: float) -> tuple[Floats, Floats]:
     low = max(math.floor(mean - _RANGE * deviation) - window.first, 0)
     high = math.ceil(mean + _RANGE * deviation + 60.0) - window.first
     stride = max((min(high, window.masses.size) - low) // _NODES, 1)
-    chosen = slice(low, high, stride)
+    sampled = slice(low, high, stride)
     with np.errstate(divide="ignore"):
-        logs = np.log(PoissonPair(mean, send_probability).ratios()[chosen])
-    weights = np.maximum(window.masses[chosen], _TINY)
+        logs = np.log(PoissonPair(mean, send_probability).ratios()[sampled])
+    weights = np.maximum(window.masses[sampled], _TINY)
     return logs, weights / weights.sum()

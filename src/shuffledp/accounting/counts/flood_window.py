@@ -19,8 +19,10 @@ LARGEST_SHAPE = 1e4
 _ULP = 2.3e-16
 # Windows end where masses fall below this part of the largest one.
 _NEGLIGIBLE = 1e-75
+# Wide windows end earlier, so that they stay short.
 _NEGLIGIBLE_OF_LARGE = 1e-45
 _LARGE = 1e4
+# Masses computed at a time: only they say where the window ends.
 _BLOCK = 4096
 
 

@@ -143,8 +143,8 @@ class GeometricNoise:
         if math.isinf(self.shape):
             return JumpRates(single, single, np.array([self.pairs]), 2.0 * omitted)
         ratio = self.pairs / (self.shape + self.pairs)
-        pairs, more = logarithmic_rates(self.shape, ratio)
-        return JumpRates(single, single, pairs, 2.0 * omitted + more)
+        pairs, more_jumps = logarithmic_rates(self.shape, ratio)
+        return JumpRates(single, single, pairs, 2.0 * omitted + more_jumps)
 
     def certified(
         self, rate: float, *, buckets: int, moved: bool, times: int
@@ -196,7 +196,9 @@ def _decayed_sums(masses: Floats, decay: float) -> Floats:
     sums, before = np.empty_like(masses), 0.0
     for start in range(0, masses.size, length):
         block = masses[start : start + length]
-        own = powers[: block.size]
-        sums[start : start + length] = own * (before + np.cumsum(block / own))
+        block_powers = powers[: block.size]
+        sums[start : start + length] = block_powers * (
+            before + np.cumsum(block / block_powers)
+        )
         before = float(sums[min(start + length, masses.size) - 1])
     return sums

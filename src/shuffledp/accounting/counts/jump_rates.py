@@ -60,13 +60,13 @@ def logarithmic_rates(shape: float, ratio: float) -> tuple[Floats, float]:
         InvalidInputError: If there are too many sizes to draw from.
     """
     # The sum of r t^j / j beyond n is at most r t^n / (n (1 - t)).
-    enough = math.log(_OMITTED * (1.0 - ratio) / max(shape, 1.0)) / math.log(ratio)
-    if not enough <= _MOST_SIZES:
+    num_sizes = math.log(_OMITTED * (1.0 - ratio) / max(shape, 1.0)) / math.log(ratio)
+    if not num_sizes <= _MOST_SIZES:
         raise InvalidInputError(
             f"Expected noise whose jumps have at most {_MOST_SIZES:,} sizes, got "
-            f"{enough:,.0f}: take a smaller decay, or fewer pairs in a larger shape."
+            f"{num_sizes:,.0f}: take a smaller decay, or fewer pairs in a larger shape."
         )
-    sizes = np.arange(1.0, max(math.ceil(enough), 1) + 1.0)
+    sizes = np.arange(1.0, max(math.ceil(num_sizes), 1) + 1.0)
     rates: Floats = shape * ratio**sizes / sizes
     rates.setflags(write=False)
     return rates, _OMITTED

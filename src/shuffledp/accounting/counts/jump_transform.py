@@ -3,7 +3,7 @@
 *Range.* With R_j jumps of size j in the mean (j may be negative), a number X exceeds its
 mean by a with at most the probability exp(K(t) - t a), for any t > 0, where K(t) = sum over
 j of R_j (e^{t j} - 1 - t j) (Chernoff). A binomial number of jumps has a smaller moment
-generating function than a Poisson one. What is outside of the range wraps around.
+generating function than a Poisson one. Mass outside of the range wraps around.
 
 *Rounding errors* are bounded in the Euclidean norm; the sum of absolute errors is at most
 sqrt(cells) times that.
@@ -42,8 +42,8 @@ def turns_of(steps: Ints, sizes: Ints, cells: int) -> Complexes:
     """Returns e^{2 pi i step size / cells}, shape (steps, sizes)."""
     # Whole numbers are reduced exactly: a large angle would be off by more.
     parts = np.multiply.outer(steps, sizes) % cells
-    result: Complexes = np.exp(2j * np.pi * (parts / cells))
-    return result
+    turns: Complexes = np.exp(2j * np.pi * (parts / cells))
+    return turns
 
 
 def rounding_error(masses: Floats, in_exponent: float) -> float:

@@ -35,27 +35,27 @@ _UNDERFLOW = 1e-150
 
 
 def cut_bound(
-    groups: Sequence[tuple[int, int, CountNoise]], *, honest: int, cap: int
+    groups: Sequence[tuple[int, int, CountNoise]], *, num_honest: int, cap: int
 ) -> float:
     """Returns a bound of the probability that one person's noise does not fit.
 
     Args:
         groups: Buckets, the most of a person, and the noise of each group; without slots.
-        honest: How many people together draw the noise.
+        num_honest: How many people together draw the noise.
         cap: Noise messages that a report holds, from 0 to LARGEST_CAP.
     """
     noise = tuple((buckets, noise) for buckets, _, noise in groups)
-    return _cut_bound(noise, honest, cap)
+    return _cut_bound(noise, num_honest, cap)
 
 
 @lru_cache(maxsize=1024)
 def _cut_bound(
-    noise: tuple[tuple[int, CountNoise], ...], honest: int, cap: int
+    noise: tuple[tuple[int, CountNoise], ...], num_honest: int, cap: int
 ) -> float:
     rates = np.zeros(cap + 1)
     longer = 0.0
     for buckets, each in noise:
-        jumps, part = each.jumps(), buckets / honest
+        jumps, part = each.jumps(), buckets / num_honest
         for kinds, width in ((jumps.plus, 1), (jumps.minus, 1), (jumps.pairs, 2)):
             fitting = min(kinds.size, cap // width)
             # Jumps of 1, 2, ... times `width` messages.

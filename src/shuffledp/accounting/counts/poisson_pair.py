@@ -107,13 +107,13 @@ class PoissonPair:
 
     def upper(self, epsilon: float) -> float:
         """Returns a proven upper bound of delta at `epsilon` >= 0."""
-        value, error = self._delta(epsilon)
-        return min(value + error, 1.0)
+        divergence, error = self._delta(epsilon)
+        return min(divergence + error, 1.0)
 
     def lower(self, epsilon: float) -> float:
         """Returns a proven lower bound of delta at `epsilon` >= 0."""
-        value, error = self._delta(epsilon)
-        return max(value - error, 0.0)
+        divergence, error = self._delta(epsilon)
+        return max(divergence - error, 0.0)
 
     def _delta(self, epsilon: float) -> tuple[float, float]:
         """Returns the sum over the window, and a bound of all its errors."""
@@ -135,8 +135,8 @@ class PoissonPair:
         falls = growth * ratios + probability * ((counts - self.mean) / self.mean)
         inner = np.maximum(probability * edges - falls * tails, 0.0)
         masses = window.masses[:used]
-        value = float((masses * inner).sum())
+        divergence = float((masses * inner).sum())
         sizes = growth * ratios + probability * (1.0 + counts / self.mean)
         doubt = 4.0 * window.doubt + 40.0 * _ULP
         error = doubt * float((masses * sizes * (edges + tails)).sum())
-        return value, error * (1.0 + 1e-9) + 10.0 * window.outside
+        return divergence, error * (1.0 + 1e-9) + 10.0 * window.outside

@@ -86,14 +86,14 @@ class PoissonTable:
 
     def means(self, noise: float) -> tuple[float, ...]:
         """Returns the noise of a bucket of each group, of all honest people together."""
-        return _means(self.groups, noise)
+        return _bucket_means(self.groups, noise)
 
-    def check(self, plan: CountsParameters, honest: int) -> None:
-        """Checks that a plan keeps every target if `honest` people answer honestly.
+    def check(self, plan: CountsParameters, num_honest: int) -> None:
+        """Checks that a plan keeps every target if `num_honest` people answer honestly.
 
         Args:
             plan: For the table's questions and targets.
-            honest: The least number of people who really send their noise.
+            num_honest: The least number of people who really send their noise.
 
         Raises:
             InvalidInputError: If the table does not show it.
@@ -111,43 +111,44 @@ class PoissonTable:
                 "Expected a plan with Poisson noise, and reports of one size."
             )
         # The noise is that of `plan.honest` people together: as many have to send it.
-        row = self._row_below(noise) if 1 <= plan.honest <= honest else None
+        row = self._row_below(noise) if 1 <= plan.honest <= num_honest else None
         if row is None:
             raise InvalidInputError(
-                f"Expected noise of at most {honest:,} people, at least "
+                f"Expected noise of at most {num_honest:,} people, at least "
                 f"{self.noise[0]:g} messages for each bucket, got "
                 f"{min(noise):g} of {plan.honest:,} people."
             )
         check_rates(self.targets, plan.rates, self.rates[row])
         messages = self.messages(noise, plan.honest)
-        if not self.fits(messages, plan.cap, honest):
+        if not self.fits(messages, plan.cap, num_honest):
             raise InvalidInputError(
                 f"Expected larger reports than {plan.size:,} messages, or fewer noise "
                 "messages per person."
             )
 
-    def messages(self, means: Sequence[float], honest: int) -> float:
+    def messages(self, means: Sequence[float], num_honest: int) -> float:
         """Returns the noise messages of a person in the mean.
 
         Args:
             means: Noise of a bucket of each group, of all honest people together.
-            honest: How many people these are.
+            num_honest: How many people these are.
         """
         pairs = zip(means, self.groups, strict=True)
-        return sum(mean * buckets for mean, (buckets, _) in pairs) / honest
+        return sum(mean * buckets for mean, (buckets, _) in pairs) / num_honest
 
-    def fits(self, messages: float, cap: int, honest: int) -> bool:
+    def fits(self, messages: float, cap: int, num_honest: int) -> bool:
         """Tells whether cuts and draws cost no more than the table allows.
 
         Args:
             messages: Of noise, per person in the mean.
             cap: Noise messages that a report holds.
-            honest: People who really send their noise.
+            num_honest: People who really send their noise.
         """
+        # Counted twice: a mean per person is rounded two times (see above).
         draws = 2 * (cap + len(self.groups))
         return (
-            cut_probability(messages, cap, honest) <= self.cut
-            and drift(messages, draws, honest) <= self.coin_error
+            cut_probability(messages, cap, num_honest) <= self.cut
+            and drift(messages, draws, num_honest) <= self.coin_error
         )
 
     def prove(self) -> None:
@@ -160,15 +161,15 @@ class PoissonTable:
 
     def _row_below(self, noise: Sequence[float]) -> int | None:
         """Returns the last row with no more noise in any group; None if there is none."""
-        enough = [
+        rows_below = [
             row
             for row, amount in enumerate(self.noise)
             if all(
-                mean >= wanted
-                for mean, wanted in zip(noise, self.means(amount), strict=True)
+                mean >= row_mean
+                for mean, row_mean in zip(noise, self.means(amount), strict=True)
             )
         ]
-        return enough[-1] if enough else None
+        return rows_below[-1] if rows_below else None
 
     def _delta(self, noise: float, rate: float, target: float) -> float:
         return _certified_delta(
@@ -222,11 +223,12 @@ def make_poisson_table(
     goal = (1.0 - 2.0 * MARGIN) * delta
     # The number of answers in buckets of noise 1 that tell about as much.
     times = max(round(sum(math.sqrt(most) for _, most in groups)), 1)
-    is_mixed = len(set(_means(groups, 1.0))) > 1
+    # Only groups of different noise are estimated roughly: others need no steps.
+    is_mixed = len(set(_bucket_means(groups, 1.0))) > 1
 
     def nearer(noise: float, rate: float, target: float) -> float:
         """Returns by which part log(delta) misses its goal, in steps of log(noise)."""
-        value = _certified_delta(
+        delta_kept = _certified_delta(
             noise,
             rate,
             target,
@@ -235,12 +237,12 @@ def make_poisson_table(
             cut=cut,
             coin_error=COIN_ERROR,
         )
-        near, far = (
+        log_delta, log_delta_beside = (
             math.log(estimated_delta(amount, rate, times, target))
             for amount in (noise, _A_LITTLE_MORE * noise)
         )
-        slope = (far - near) / math.log(_A_LITTLE_MORE)
-        return math.exp((math.log(goal) - math.log(max(value, _TINY))) / slope)
+        slope = (log_delta_beside - log_delta) / math.log(_A_LITTLE_MORE)
+        return math.exp((math.log(goal) - math.log(max(delta_kept, _TINY))) / slope)
 
     def estimated_noise(target: float) -> float:
         noise = estimated_mean(1.0, times, target, goal)
@@ -260,7 +262,7 @@ def make_poisson_table(
         keeps=keeps,
         estimated_noise=estimated_noise,
         estimated_rate=estimated_rate,
-        largest_noise=LARGEST_MEAN / max(_means(groups, 1.0)),
+        largest_noise=LARGEST_MEAN / max(_bucket_means(groups, 1.0)),
     )
     return PoissonTable(
         groups=tuple(groups),
@@ -273,7 +275,7 @@ def make_poisson_table(
     )
 
 
-def _means(groups: Sequence[tuple[int, int]], noise: float) -> tuple[float, ...]:
+def _bucket_means(groups: Sequence[tuple[int, int]], noise: float) -> tuple[float, ...]:
     return tuple(noise * math.sqrt(most) for _, most in groups)
 
 
@@ -289,7 +291,7 @@ def _certified_delta(
 ) -> float:
     answers: dict[float, int] = {}
     # Answers into buckets of equal noise are changed alike, whatever their question.
-    for mean, (_, most) in zip(_means(groups, noise), groups, strict=True):
+    for mean, (_, most) in zip(_bucket_means(groups, noise), groups, strict=True):
         answers[mean] = answers.get(mean, 0) + most
     return certified_delta(
         answers, rate, target, delta=delta, cut=cut, coin_error=coin_error

@@ -15,6 +15,7 @@ from shuffledp.accounting.counts.report_bounds import ReportBounds
 from shuffledp.accounting.epsilon_solver import round_down, round_up
 from shuffledp.errors import CertificationError, InvalidInputError
 
+# Every party of a task reads and checks all rows.
 MAX_ROWS = 64
 # Part of delta that is left for the rounding of other machines and of other searches.
 MARGIN = 0.01
@@ -25,6 +26,7 @@ COIN_ERROR = 1e-6
 _RATIO, _MOST_ROWS = 1.6, 12
 # Up to this many targets, the noise at which each sends everything has a row.
 _FEW_TARGETS = 8
+# Rates fall by 0.3% until one is certified, and by 17% at most.
 _STEP, _MOST_STEPS = 0.997, 60
 
 
@@ -62,19 +64,19 @@ def row_below(noise: Sequence[float], available: float) -> int | None:
 
 
 def check_rates(
-    targets: Sequence[float], rates: Sequence[float], most: Sequence[float]
+    targets: Sequence[float], rates: Sequence[float], row_rates: Sequence[float]
 ) -> None:
     """Checks that no rate exceeds that of a row.
 
     Args:
         targets: Central epsilons.
         rates: Of a plan, one for each target.
-        most: Of the row.
+        row_rates: Of the row.
 
     Raises:
         InvalidInputError: If one does.
     """
-    for target, rate, limit in zip(targets, rates, most, strict=True):
+    for target, rate, limit in zip(targets, rates, row_rates, strict=True):
         if not rate <= limit:
             raise InvalidInputError(
                 f"Expected a rate of at most {limit:g} at target {target:g}, got "
@@ -184,12 +186,12 @@ def find_rows(
             rate *= _STEP
         return minimum
 
-    few = len(targets) <= _FEW_TARGETS
+    has_few_targets = len(targets) <= _FEW_TARGETS
     kinks = {
         target: everything(target)
-        for target in (targets if few else (targets[0], targets[-1]))
+        for target in (targets if has_few_targets else (targets[0], targets[-1]))
     }
-    noises = _between(sorted(set(kinks.values())))
+    noises = _noises_between(sorted(set(kinks.values())))
     rows: list[tuple[float, ...]] = []
     minimum = (0.0,) * len(targets)
     for noise in noises:
@@ -204,10 +206,10 @@ def find_rows(
     return tuple(noises), tuple(rows)
 
 
-def _between(noises: Sequence[float]) -> list[float]:
+def _noises_between(noises: Sequence[float]) -> list[float]:
     """Returns noises with others between them, in equal steps of the logarithm."""
-    whole = math.log(noises[-1] / noises[0])
-    step = max(math.log(_RATIO), whole / _MOST_ROWS)
+    log_range = math.log(noises[-1] / noises[0])
+    step = max(math.log(_RATIO), log_range / _MOST_ROWS)
     grid = [noises[0]]
     for low, high in itertools.pairwise(noises):
         parts = max(round(math.log(high / low) / step), 1)

@@ -1,6 +1,6 @@
 """Guarantees of people who send answers among noise, each at the rate of a target.
 
-What is certified depends on a person's rate alone: each rate is answered once. If devices
+A certificate depends on a person's rate alone: each rate is answered once. If devices
 randomize answers before they are sent, the budget of that bounds what anybody sees, the
 analyst, too: the smaller of both bounds is certified.
 """
@@ -26,6 +26,7 @@ from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.population import Population
 
+# Windows of wide noise leave out tails of 1e-50 and 1e-45: far less than this.
 LEAST_DELTA = 1e-30
 
 # Answers that change in all collections together.
@@ -51,7 +52,7 @@ def certify_rates(
     """Answers a query.
 
     Args:
-        query: What is asked.
+        query: Delta or epsilon, and the targets that are certified.
         people: Central epsilons that people chose, in the place of levels.
         rates: Probability to send an answer, of each of them, shape (targets,).
         changes: Answers of a person in all collections together.
@@ -86,7 +87,7 @@ def certify_rates(
             except CertificationError:
                 if math.isinf(budget):
                     raise
-                ends = _nothing(query)
+                ends = _trivial_ends(query)
             answers[rate] = _with_device(ends, rests_on, query, budget)
         (epsilons, deltas), decides = answers[rate]
         levels.append(
@@ -119,17 +120,17 @@ def losses_of_rates(
     """Returns the losses of each target's messages: see `ComposableExposure`.
 
     Args:
-        query: What is asked.
+        query: Delta or epsilon, and the targets that are certified.
         delta: About the divergence that is asked for.
         rates: Probability to send an answer, of each target, shape (targets,).
         losses_of: Returns both ends for people of a rate, and their losses.
         local_epsilon: Of a person's answers in one collection, if devices randomize them.
     """
-    near = _near(query, delta)
+    near_query = _query_near(query, delta)
     budget = _budget(query, local_epsilon)
     losses: dict[float, PartLosses] = {}
     for rate in {rates[index] for index in query.positions}:
-        bounds, kinds = losses_of(rate, near)
+        bounds, kinds = losses_of(rate, near_query)
         losses[rate] = replace(bounds.part_losses(kinds), budget=budget)
     return {index: losses[rates[index]] for index in query.positions}
 
@@ -144,20 +145,20 @@ def pairs_of_rates(
     """Returns the attacked pairs of each target's messages: see `ComposableExposure`.
 
     Args:
-        query: What is asked.
+        query: Delta or epsilon, and the targets that are certified.
         delta: About the divergence that is asked for.
         rates: Probability to send an answer, of each target, shape (targets,).
         profile_of: Returns the profile of messages that are drawn exactly, for a rate.
     """
-    near = _near(query, delta)
+    near_query = _query_near(query, delta)
     pairs = {
-        rate: profile_of(rate, near).attacked_pairs
+        rate: profile_of(rate, near_query).attacked_pairs
         for rate in {rates[index] for index in query.positions}
     }
     return {index: pairs[rates[index]] for index in query.positions}
 
 
-def _near(query: AccountingQuery, delta: float) -> AccountingQuery:
+def _query_near(query: AccountingQuery, delta: float) -> AccountingQuery:
     """Returns the query at a delta that answers can be certified at."""
     return replace(query, delta=max(delta, LEAST_DELTA), epsilon=None)
 
@@ -169,8 +170,8 @@ def _budget(query: AccountingQuery, local_epsilon: float | None) -> float:
     return total_budget(query.rounds * query.coordinates, local_epsilon)
 
 
-def _nothing(query: AccountingQuery) -> Ends:
-    """Returns what is known where what is sent has no proven bound, and no attack."""
+def _trivial_ends(query: AccountingQuery) -> Ends:
+    """Returns the trivial ends, of messages without a proven bound or an attack."""
     if query.delta is not None:
         return (math.inf, 0.0), (query.delta, query.delta)
     epsilon = query.epsilon or 0.0
@@ -180,7 +181,7 @@ def _nothing(query: AccountingQuery) -> Ends:
 def _with_device(
     ends: Ends, rests_on: RestsOn, query: AccountingQuery, budget: float
 ) -> tuple[Ends, RestsOn]:
-    """Returns the ends where a budget of devices decides, if it does, and what decides."""
+    """Returns the ends, from the devices' budget if it decides, and the kind of bound."""
     (epsilon, attacked), (delta, attacked_delta) = ends
     if query.delta is not None:
         device = epsilon_of_budget(budget, query.delta), delta

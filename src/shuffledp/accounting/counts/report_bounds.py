@@ -32,10 +32,12 @@ from shuffledp.accounting.epsilon_solver import (
 from shuffledp.accounting.rounds.part_losses import Kinds, PartLosses
 from shuffledp.errors import CertificationError, InvalidInputError
 
+# Its exponential stays finite after a few factors: doubles end at e^709.
 LARGEST_EPSILON = 600.0
 
 # Its exponential is a finite number.
 _LARGEST_EXPONENT = 700.0
+# Of an exponential and a few products: four units in the last place.
 _ROUNDING = 1e-15
 # Where truncation costs no more than this part of a bound, smaller epsilons gain nothing.
 _NOTHING_PAID = 1e-9
@@ -77,15 +79,22 @@ class ReportBounds:
         if self.ideal.is_constant:
             return 0.0
         # Beyond, what is cut costs more than a twentieth.
-        most = -math.log(self.cut) - 3.0 if self.cut > 0.0 else LARGEST_EPSILON
-        best, at = 1.0, max(min(epsilon, most, LARGEST_EPSILON), 0.0)
+        largest_epsilon = (
+            -math.log(self.cut) - 3.0 if self.cut > 0.0 else LARGEST_EPSILON
+        )
+        smallest_bound, bound_epsilon = (
+            1.0,
+            max(min(epsilon, largest_epsilon, LARGEST_EPSILON), 0.0),
+        )
         # The cost of truncation grows with epsilon while the divergence falls: a bound
         # at a smaller epsilon holds, too, and may be the better one.
-        while (bound := self.uncut(at) + self._paid(at)) < best:
-            if self._paid(at) <= _NOTHING_PAID * bound:
+        while (
+            bound := self.uncut(bound_epsilon) + self._paid(bound_epsilon)
+        ) < smallest_bound:
+            if self._paid(bound_epsilon) <= _NOTHING_PAID * bound:
                 return bound
-            best, at = bound, 0.8 * at
-        return best
+            smallest_bound, bound_epsilon = bound, 0.8 * bound_epsilon
+        return smallest_bound
 
     def lower(self, epsilon: float) -> float:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""

@@ -14,37 +14,37 @@ CUT_SHARE = 1e-3
 
 
 def smallest_report(
-    blanket: float, set_size: int, *, honest: int, epsilon: float, delta: float
+    blanket: float, set_size: int, *, num_honest: int, epsilon: float, delta: float
 ) -> int:
     """Returns the smallest size of reports that costs less than delta / 1000.
 
     Args:
         blanket: m.
         set_size: s.
-        honest: People who really send their blanket messages.
+        num_honest: People who really send their blanket messages.
         epsilon: The largest at which delta is to hold.
         delta: In (0, 1).
 
     Raises:
         CertificationError: If none does, as no probability below 1e-300 is told from 0.
     """
-    enough = CUT_SHARE * delta / (1.0 + math.exp(epsilon))
-    if enough <= _never_drawn(blanket):
+    allowed_cut = CUT_SHARE * delta / (1.0 + math.exp(epsilon))
+    if allowed_cut <= _never_drawn(blanket):
         raise CertificationError(
             f"No size of reports is proven to do for epsilon {epsilon:g} at delta "
             f"{delta:g}: ask for a smaller epsilon."
         )
     low, high = -1, 1
-    while cut_probability(blanket, high, honest) >= enough:
+    while cut_probability(blanket, high, num_honest) >= allowed_cut:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        small = cut_probability(blanket, middle, honest) < enough
+        small = cut_probability(blanket, middle, num_honest) < allowed_cut
         low, high = (low, middle) if small else (middle, high)
     return set_size + high
 
 
-def cut_probability(blanket: float, cap: int, honest: int) -> float:
+def cut_probability(blanket: float, cap: int, num_honest: int) -> float:
     """Returns a bound of the probability that anybody's Poisson(m) is above `cap`.
 
     P(N > c) <= P(N = c + 1) / (1 - m / (c + 2)), a geometric series, for c + 2 > m.
@@ -55,7 +55,7 @@ def cut_probability(blanket: float, cap: int, honest: int) -> float:
     # The terms cancel: their rounding is of the size of the largest.
     log += 1e-14 * (cap + 2) * (math.log(cap + 2) + abs(math.log(blanket)) + 1.0)
     tail = math.exp(min(log, 0.0)) / (1.0 - blanket / (cap + 2))
-    return min(honest * tail * (1.0 + 1e-12) + _never_drawn(blanket), 1.0)
+    return min(num_honest * tail * (1.0 + 1e-12) + _never_drawn(blanket), 1.0)
 
 
 def _never_drawn(blanket: float) -> float:

@@ -19,10 +19,15 @@ def positions_of(requested: ArrayLike, targets: Sequence[float]) -> Ints:
     Raises:
         UnknownLevelError: If a target is none of them.
     """
-    wanted, known = level_array(requested, "targets"), np.array(targets)
-    positions = np.minimum(np.searchsorted(known, wanted), known.size - 1)
+    requested_targets, known_targets = (
+        level_array(requested, "targets"),
+        np.array(targets),
+    )
+    positions = np.minimum(
+        np.searchsorted(known_targets, requested_targets), known_targets.size - 1
+    )
     # Written this way round, it refuses NaN, too.
-    if not np.array_equal(known[positions], wanted):
+    if not np.array_equal(known_targets[positions], requested_targets):
         offered = ", ".join(f"{target:g}" for target in targets[:_MOST_NAMED])
         raise UnknownLevelError(
             "Expected every target to be one of those that the counts are planned for: "

@@ -5,7 +5,7 @@ those of people. With p = decay and c = dummies,
 
     P(U = u) = p^{|u - c|} / (sum over j of p^{|j|}, |j| <= c),    u = 0, ..., 2 c.
 
-So U is never negative, and c in the mean, which the analyst subtracts: what is left is
+So U is never negative, and c in the mean, which the analyst subtracts: the remainder is
 discrete Laplace noise without its far tails. One + more turns the probability of u into
 that of u - 1: the ratio is p for u = 1, ..., c, 1 / p for u = c + 1, ..., 2 c, 0 at u = 0,
 and infinite at u = 2 c + 1. That is the whole pair: four outcomes.
@@ -93,8 +93,8 @@ class ShufflerNoise:
 
     def jumps(self) -> JumpRates:
         """Returns no jumps: devices draw none of this noise."""
-        none = np.zeros(0)
-        return JumpRates(none, none, none, 0.0)
+        no_rates = np.zeros(0)
+        return JumpRates(no_rates, no_rates, no_rates, 0.0)
 
     def certified(
         self, rate: float, *, buckets: int, moved: bool, times: int
@@ -130,29 +130,31 @@ class ShufflerNoise:
     def _pair(self) -> BucketPair:
         side = self._side
         # Outcomes of one ratio are one: 0; p up to c; 1 / p up to 2 c; infinite.
-        end, more = float(side[-1]), float(side.sum())
-        less = 1.0 + float(side[:-1].sum())
-        total = 1.0 + 2.0 * more
+        end, side_sum = float(side[-1]), float(side.sum())
+        shorter_sum = 1.0 + float(side[:-1].sum())
+        total = 1.0 + 2.0 * side_sum
         return BucketPair.of(
-            np.array([0.0, more, less, end]) / total,
-            np.array([end, less, more, 0.0]) / total,
+            np.array([0.0, side_sum, shorter_sum, end]) / total,
+            np.array([end, shorter_sum, side_sum, 0.0]) / total,
             missing=_UNDERFLOW,
             # Of these masses, and of those that are drawn.
             drift=(4.0 * self.dummies + _DRAWN) * ULP,
         )
 
 
-def is_from_shuffler(noise: Sequence[object], *, honest: int, size: int | None) -> bool:
+def is_from_shuffler(
+    noise: Sequence[object], *, num_honest: int, size: int | None
+) -> bool:
     """Tells whether the shuffler adds the noise of all groups.
 
     Args:
         noise: Of each group.
-        honest: Among how many people noise is divided.
+        num_honest: Among how many people noise is divided.
         size: Messages of a report with dummies; None if there is none.
 
     Raises:
         InvalidInputError: If it adds that of some groups only, or if devices were to
-            divide or fill up what the shuffler adds.
+            divide or fill up the shuffler's noise.
     """
     by_shuffler = [isinstance(each, ShufflerNoise) for each in noise]
     if not any(by_shuffler):
@@ -161,10 +163,10 @@ def is_from_shuffler(noise: Sequence[object], *, honest: int, size: int | None) 
         raise InvalidInputError(
             "Expected ShufflerNoise in all groups of buckets, or in none."
         )
-    if honest != 1:
+    if num_honest != 1:
         raise InvalidInputError(
             f"Expected honest = 1 with ShufflerNoise, which people add none of, got "
-            f"{honest:,}."
+            f"{num_honest:,}."
         )
     if size is not None:
         raise InvalidInputError(

@@ -18,7 +18,7 @@ post-processing. So each bucket has the noise of that many slots, a compound bin
 number of + and of -.
 
 *The distribution* of D = (+ minus -) and V = (number of -) is the inverse of its
-characteristic function (1 + h)^m, by a fast Fourier transform. What is beyond the range
+characteristic function (1 + h)^m, by a fast Fourier transform. Mass beyond the range
 wraps around; that and rounding errors (`jump_transform`) are `missing`.
 
 *The attack* shows two buckets' D, whose joint distribution with all dependence is another
@@ -47,6 +47,7 @@ from shuffledp.types import Complexes, Floats
 
 # Jumps per slot of a bucket: (1 + h)^m then stays away from 0.
 _MOST_PER_SLOT = 0.25
+# As complex numbers, 256 MB.
 _MOST_CELLS = 2**24
 # Cells with less are left out: their errors exceed them.
 _SMALL = 1e-17
@@ -89,13 +90,13 @@ class SlotNoise:
             ("pairs", _LARGEST),
             ("strength", _LARGEST),
         ):
-            number = as_number(getattr(self, name), name)
-            if not 0.0 < number < maximum:
+            parameter = as_number(getattr(self, name), name)
+            if not 0.0 < parameter < maximum:
                 raise InvalidInputError(
-                    f"Expected 0 < {name} < {maximum:g}, got {number}."
+                    f"Expected 0 < {name} < {maximum:g}, got {parameter}."
                 )
             # Numbers of one type each: equal noise has equal identities.
-            object.__setattr__(self, name, number)
+            object.__setattr__(self, name, parameter)
         object.__setattr__(self, "slots", int(self.slots))
         object.__setattr__(self, "longest", int(self.longest))
 
@@ -156,7 +157,7 @@ class SlotNoise:
             CertificationError: If there are too few slots for these jumps.
         """
         changing = min(times * (2 if moved else 1), buckets)
-        pair = _pair(self, buckets, changing)
+        pair = _slot_pair(self, buckets, changing)
         return BucketChange(pair.thinned(rate), moved, times)
 
     def attacked(
@@ -168,7 +169,7 @@ class SlotNoise:
 
 
 @lru_cache(maxsize=16)
-def _pair(noise: SlotNoise, buckets: int, changing: int) -> BucketPair:
+def _slot_pair(noise: SlotNoise, buckets: int, changing: int) -> BucketPair:
     """Returns the pair of one of `changing` buckets, of `buckets` in all."""
     into_one = noise.jumps().total / noise.slots
     remaining = 1.0 - (buckets - changing) * into_one

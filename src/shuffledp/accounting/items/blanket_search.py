@@ -73,14 +73,14 @@ class BlanketSearch:
             probabilities.append(guess if target > 0.0 else 0.0)
         return self._squared_error(m, probabilities)
 
-    def best(self, most: float) -> tuple[float, bool]:
-        """Returns the best blanket up to `most`, and whether `most` kept it smaller.
+    def best(self, max_blanket: float) -> tuple[float, bool]:
+        """Returns the best blanket up to `max_blanket`, and whether the limit bound it.
 
         Args:
-            most: Blanket messages per person; infinity for no limit.
+            max_blanket: Blanket messages per person; infinity for no limit.
 
         Raises:
-            InvalidInputError: If no target exceeds 0, or `most` is too small.
+            InvalidInputError: If no target exceeds 0, or `max_blanket` is too small.
         """
         targets = [t for t in self.people.epsilons.tolist() if t > 0.0]
         if not targets:
@@ -93,29 +93,31 @@ class BlanketSearch:
         ]
         low, high = (math.log(bound) + unit for bound in (SMALLEST_MEAN, LARGEST_MEAN))
         low += 1e-3
-        high = min(high - 1e-3, math.log(most))
+        high = min(high - 1e-3, math.log(max_blanket))
         if high < low:
             raise InvalidInputError("Expected larger reports: no blanket fits in.")
-        lowest = min(max(kinks) + math.log(_LOWEST), min(kinks))
-        size = math.ceil(_GRID * (max(kinks) - lowest) / -math.log(_LOWEST) - 1e-9)
-        points = {*np.linspace(lowest, max(kinks), size)}
+        lowest_log_blanket = min(max(kinks) + math.log(_LOWEST), min(kinks))
+        size = math.ceil(
+            _GRID * (max(kinks) - lowest_log_blanket) / -math.log(_LOWEST) - 1e-9
+        )
+        points = {*np.linspace(lowest_log_blanket, max(kinks), size)}
         points = {float(x) for x in points | {*kinks, high} if low <= x <= high}
         grid = sorted(points | ({low} if len(points) == 1 else set()))
         errors = [self._estimated_error(x) for x in grid]
-        at = int(np.argmin(errors))
-        ends = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
+        best_index = int(np.argmin(errors))
+        ends = grid[max(best_index - 1, 0)], grid[min(best_index + 1, len(grid) - 1)]
         minimum = minimize_scalar(
             self._estimated_error,
             bounds=ends,
             method="bounded",
             options={"xatol": 1e-3},
         )
-        log = float(minimum.x) if minimum.fun < errors[at] else grid[at]
-        limited = math.isfinite(most) and log > high - _SNAP
+        log = float(minimum.x) if minimum.fun < errors[best_index] else grid[best_index]
+        limited = math.isfinite(max_blanket) and log > high - _SNAP
         for kink, target in zip(kinks, targets, strict=True):
             if abs(log - kink) < _SNAP:
                 exact = self._blanket_to_send_all(target)
-                if exact is not None and exact <= most:
+                if exact is not None and exact <= max_blanket:
                     return exact, False
         return round_down(math.exp(min(log, high))), limited
 
@@ -128,7 +130,7 @@ class BlanketSearch:
             size = smallest_report(
                 middle,
                 self.set_size,
-                honest=self.honest,
+                num_honest=self.honest,
                 epsilon=epsilon,
                 delta=self.delta,
             )
@@ -140,7 +142,7 @@ class BlanketSearch:
         size = smallest_report(
             blanket,
             self.set_size,
-            honest=self.honest,
+            num_honest=self.honest,
             epsilon=float(self.people.epsilons[-1]),
             delta=self.delta,
         )
@@ -152,7 +154,7 @@ class BlanketSearch:
                 self.delta,
                 num_items=self.num_items,
                 set_size=self.set_size,
-                honest=self.honest,
+                num_honest=self.honest,
                 blanket=blanket,
                 report_size=size,
             )
@@ -160,7 +162,7 @@ class BlanketSearch:
         ]
 
     def improved(
-        self, blanket: float, probabilities: list[float], most: float
+        self, blanket: float, probabilities: list[float], max_blanket: float
     ) -> tuple[float, list[float]]:
         """Returns a larger blanket that lets one more target send all, if it is better.
 
@@ -168,12 +170,12 @@ class BlanketSearch:
             blanket: That was found.
             probabilities: To send, of each target, with that blanket; at least one
                 below 1.
-            most: The largest blanket that is allowed.
+            max_blanket: The largest blanket that is allowed.
 
         Returns:
             The better blanket, and its probabilities to send.
         """
-        best, current = (
+        smallest_error, current = (
             self._squared_error(blanket, probabilities),
             (blanket, probabilities),
         )
@@ -184,11 +186,14 @@ class BlanketSearch:
             return current
         # Estimated probabilities near 1 have several solutions: the search may have
         # stopped beside this blanket, where draws cost more than its noise does.
-        more = self._blanket_to_send_all(target)
-        if more is not None and more <= most:
-            tried = self.send_probabilities(more)
-            if self._squared_error(more, tried) < (1.0 - _WORTH) * best:
-                return more, tried
+        larger_blanket = self._blanket_to_send_all(target)
+        if larger_blanket is not None and larger_blanket <= max_blanket:
+            tried_probabilities = self.send_probabilities(larger_blanket)
+            if (
+                self._squared_error(larger_blanket, tried_probabilities)
+                < (1.0 - _WORTH) * smallest_error
+            ):
+                return larger_blanket, tried_probabilities
         return current
 
     def _blanket_to_send_all(self, target: float) -> float | None:
@@ -199,7 +204,7 @@ class BlanketSearch:
                 self.delta,
                 num_items=self.num_items,
                 set_size=self.set_size,
-                honest=self.honest,
+                num_honest=self.honest,
             )
         except CertificationError:
             return None

@@ -39,7 +39,7 @@ def smallest_blanket(
     *,
     num_items: int,
     set_size: int,
-    honest: int,
+    num_honest: int,
     send_probability: float = 1.0,
 ) -> float:
     """Returns a blanket, nearly as small as any, that keeps (epsilon, delta).
@@ -49,7 +49,7 @@ def smallest_blanket(
         delta: In [1e-30, 1).
         num_items: d.
         set_size: s, the most items that anybody holds.
-        honest: People who really send their blanket messages, the target user included.
+        num_honest: People who really send their blanket messages, the target user included.
         send_probability: lambda of those who get the target.
 
     Returns:
@@ -63,26 +63,28 @@ def smallest_blanket(
     check_delta(delta)
     (target,) = positive_targets([epsilon])
     probability = check_probability(send_probability)
-    check_whole(honest, "honest people", least=1)
-    min_blanket = round_up(SMALLEST_MEAN * 1.001 * num_items / honest)
+    check_whole(num_honest, "honest people", least=1)
+    min_blanket = round_up(SMALLEST_MEAN * 1.001 * num_items / num_honest)
 
     def delta_of(m: float) -> float:
-        mean = blanket_mean(m, num_items, honest)
+        mean = blanket_mean(m, num_items, num_honest)
         if mean > LARGEST_MEAN:
             raise CertificationError(
                 f"No blanket of up to {LARGEST_MEAN:g} messages per item keeps "
                 f"{target:g}."
             )
-        size = smallest_report(m, set_size, honest=honest, epsilon=target, delta=delta)
+        size = smallest_report(
+            m, set_size, num_honest=num_honest, epsilon=target, delta=delta
+        )
         ideal = items_profile(mean, probability, set_size, num_items, delta)
-        off = drift(m, size - set_size, honest)
+        off = drift(m, size - set_size, num_honest)
         return ReportBounds(ideal, 0.0, off).uncut(target)
 
     # The rest is set aside for blanket messages that do not fit into reports.
     goal = (1.0 - CUT_SHARE) * delta
     if delta_of(min_blanket) <= goal:
         return min_blanket
-    start = estimated_mean(probability, set_size, target, goal) * num_items / honest
+    start = estimated_mean(probability, set_size, target, goal) * num_items / num_honest
     return _search(delta_of, goal, max(start, min_blanket), rising=False)
 
 
@@ -92,7 +94,7 @@ def largest_send_probability(
     *,
     num_items: int,
     set_size: int,
-    honest: int,
+    num_honest: int,
     blanket: float,
     report_size: int | None = None,
 ) -> float:
@@ -103,7 +105,7 @@ def largest_send_probability(
         delta: In [1e-30, 1).
         num_items: d.
         set_size: s, the most items that anybody holds.
-        honest: People who really send their blanket messages, the target user included.
+        num_honest: People who really send their blanket messages, the target user included.
         blanket: m > 0, blanket messages per person in the mean.
         report_size: Messages per person, dummies included; each may take a Bernoulli
             draw. By default as many as this target needs.
@@ -118,13 +120,13 @@ def largest_send_probability(
     check_sizes(num_items, set_size)
     check_delta(delta)
     (target,) = positive_targets([epsilon])
-    check_whole(honest, "honest people", least=1)
-    mean = blanket_mean(blanket, num_items, honest)
+    check_whole(num_honest, "honest people", least=1)
+    mean = blanket_mean(blanket, num_items, num_honest)
     if report_size is None:
         report_size = smallest_report(
-            blanket, set_size, honest=honest, epsilon=target, delta=delta
+            blanket, set_size, num_honest=num_honest, epsilon=target, delta=delta
         )
-    off = drift(blanket, report_size - set_size, honest)
+    off = drift(blanket, report_size - set_size, num_honest)
 
     def delta_of(probability: float) -> float:
         ideal = items_profile(mean, probability, set_size, num_items, delta)
@@ -152,14 +154,18 @@ def _search(
     # What was kept and missed nearest to the goal, and the last (log, excess).
     safe = unsafe = last = None
     slope = 2.0 if rising else -2.0
-    number = rounded(min(start, 1.0) if rising else start)
+    candidate = rounded(min(start, 1.0) if rising else start)
     for _ in range(_MOST_STEPS):
-        log = math.log(number)
-        excess = math.log(max(delta_of(number), 1e-300) / goal)
+        log = math.log(candidate)
+        excess = math.log(max(delta_of(candidate), 1e-300) / goal)
         if excess <= 0.0:
-            safe = number if safe is None or (number > safe) == rising else safe
+            safe = candidate if safe is None or (candidate > safe) == rising else safe
         else:
-            unsafe = number if unsafe is None or (number < unsafe) == rising else unsafe
+            unsafe = (
+                candidate
+                if unsafe is None or (candidate < unsafe) == rising
+                else unsafe
+            )
         if -_CLOSE <= excess <= 0.0:
             break
         if last is not None and last[0] != log and last[1] != excess:
@@ -178,7 +184,7 @@ def _search(
             margin = 1e-3 * (high - low)
             if not low + margin < log < high - margin:
                 log = 0.5 * (low + high)
-        number = rounded(min(math.exp(log), 1.0) if rising else math.exp(log))
+        candidate = rounded(min(math.exp(log), 1.0) if rising else math.exp(log))
     if safe is None:
         raise CertificationError(
             f"Expected targets that some plan keeps, found none at delta {goal:g}: take "

@@ -107,6 +107,8 @@ class ItemsAmongPoisson:
         """See `ComposableExposure`."""
 
         def losses_of(rate: float, near: AccountingQuery) -> tuple[ReportBounds, Kinds]:
+            # The same profile serves bounds and losses, so that both drop the same
+            # tails.
             ideal = self._ideal(rate, near)
             return self._with_draws(ideal, near), ideal.kinds
 
@@ -127,10 +129,13 @@ class ItemsAmongPoisson:
         times = self._times(query)
         mean = blanket_mean(self.blanket, self.num_items, self._honest(query))
         delta = query.delta
+        # An epsilon was given: the delta to come is estimated.
         if delta is None:
             # Only how much may be dropped depends on it.
-            near = max(query.epsilon or 0.0, 1e-3)
-            about = estimated_delta(mean, probability, times * self.set_size, near)
+            near_epsilon = max(query.epsilon or 0.0, 1e-3)
+            about = estimated_delta(
+                mean, probability, times * self.set_size, near_epsilon
+            )
             delta = min(max(about, LEAST_DELTA), 0.5)
         return items_profile(
             mean, probability, self.set_size, self.num_items, delta, times
@@ -151,6 +156,7 @@ class ItemsAmongPoisson:
         """Returns a bound of the probability that a report is cut in any collection."""
         cap = self.report_size - self.set_size
         once = cut_probability(self.blanket, cap, self._honest(query))
+        # A union bound over collections.
         return min(self._times(query) * once, 1.0)
 
     def _drift(self, query: AccountingQuery) -> float:
@@ -159,7 +165,7 @@ class ItemsAmongPoisson:
         return drift(self.blanket, cap, self._times(query) * self._honest(query))
 
 
-def blanket_mean(blanket: float, num_items: int, honest: int) -> float:
+def blanket_mean(blanket: float, num_items: int, num_honest: int) -> float:
     """Returns mu, the honest blanket messages per item in the mean.
 
     Raises:
@@ -170,4 +176,4 @@ def blanket_mean(blanket: float, num_items: int, honest: int) -> float:
         raise InvalidInputError(
             f"Expected more than 0 blanket messages per person, got {m:g}."
         )
-    return honest * (m / num_items)
+    return num_honest * (m / num_items)

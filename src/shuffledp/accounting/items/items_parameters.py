@@ -53,8 +53,8 @@ class ItemsParameters:
         check_sizes(self.num_items, self.set_size)
         check_whole(self.report_size, "messages per report", least=self.set_size)
         targets, rates = (
-            _numbers(self.targets, "targets"),
-            _numbers(self.rates, "rates"),
+            _finite_numbers(self.targets, "targets"),
+            _finite_numbers(self.rates, "rates"),
         )
         check_budgets(np.array(targets))
         if not np.all(np.diff(targets) > 0.0):
@@ -156,7 +156,7 @@ def check_blanket(blanket: float) -> float:
     return m
 
 
-def _numbers(values: Sequence[float], what: str) -> tuple[float, ...]:
+def _finite_numbers(values: Sequence[float], what: str) -> tuple[float, ...]:
     numbers = tuple(as_number(value, what) for value in expect_list(values, what))
     if not numbers:
         raise InvalidInputError(f"Expected at least one of {what}, got none.")

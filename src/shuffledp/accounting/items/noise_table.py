@@ -72,37 +72,40 @@ class NoiseTable:
         """Returns the last row with at most this noise; None if there is none."""
         return row_below(self.noise, noise)
 
-    def check(self, plan: ItemsParameters, honest: int) -> None:
-        """Checks that a plan keeps every target if `honest` people answer honestly.
+    def check(self, plan: ItemsParameters, num_honest: int) -> None:
+        """Checks that a plan keeps every target if `num_honest` people answer honestly.
 
         Args:
             plan: For the table's items, sets and targets.
-            honest: The least number of people who really send their blanket messages.
+            num_honest: The least number of people who really send their blanket messages.
 
         Raises:
             InvalidInputError: If the table does not show it.
         """
         stated = (plan.num_items, plan.set_size, plan.targets, plan.noise)
+        # Rates were certified for these numbers alone; nothing is known of other noise.
         if stated != (self.num_items, self.set_size, self.targets, "poisson"):
             raise InvalidInputError("Expected a plan for the rule's items and targets.")
-        row = self.row_below(honest * plan.blanket) if honest >= 1 else None
+        # More noise than a row has only helps: the last row below proves the most
+        # rates.
+        row = self.row_below(num_honest * plan.blanket) if num_honest >= 1 else None
         if row is None:
             raise InvalidInputError(
-                f"Expected at least {self.noise[0]:g} blanket messages from {honest:,} "
-                f"honest people, got {max(honest, 0) * plan.blanket:g}."
+                f"Expected at least {self.noise[0]:g} blanket messages from {num_honest:,} "
+                f"honest people, got {max(num_honest, 0) * plan.blanket:g}."
             )
         check_rates(self.targets, plan.rates, self.rates[row])
-        if not self.fits(plan.blanket, plan.cap, honest):
+        if not self.fits(plan.blanket, plan.cap, num_honest):
             raise InvalidInputError(
                 f"Expected larger reports than {plan.report_size:,} messages, or fewer "
                 "blanket messages per person."
             )
 
-    def fits(self, blanket: float, cap: int, honest: int) -> bool:
+    def fits(self, blanket: float, cap: int, num_honest: int) -> bool:
         """Tells whether cuts and draws cost no more than the table allows."""
         return (
-            cut_probability(blanket, cap, honest) <= self.cut
-            and drift(blanket, cap, honest) <= self.coin_error
+            cut_probability(blanket, cap, num_honest) <= self.cut
+            and drift(blanket, cap, num_honest) <= self.coin_error
         )
 
     def prove(self) -> None:
@@ -151,8 +154,11 @@ def make_noise_table(
             cut=cut,
             coin_error=COIN_ERROR,
         )
+        # The table is proven again on other machines, whose roundings may differ.
         return certified <= (1.0 - MARGIN) * delta
 
+    # Estimates aim below the delta that rates must keep, so that most are certified
+    # at once.
     goal = (1.0 - 2.0 * MARGIN) * delta
     noise, rates = find_rows(
         targets,

@@ -26,6 +26,7 @@ from shuffledp.accounting.items.report_sizing import keeps_targets, sized
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.population import Population
 
+# A search certifies a rate for each target at each blanket.
 MAX_TARGETS = 64
 
 
@@ -90,14 +91,17 @@ def optimize_items(
         )
     check_sizes(num_items, set_size)
     check_delta(delta)
-    honest = _honest_people(people, absent)
-    search = BlanketSearch(people, int(num_items), int(set_size), float(delta), honest)
+    num_honest = _honest_people(people, absent)
+    search = BlanketSearch(
+        people, int(num_items), int(set_size), float(delta), num_honest
+    )
     max_blanket = math.inf
     if max_messages is not None:
         check_whole(max_messages, "messages per person", least=set_size + 1)
         max_blanket = search.blanket_for(max_messages)
     blanket, limited = search.best(max_blanket)
     probabilities = search.send_probabilities(blanket)
+    # If all people send all they hold, no neighboring blanket can do better.
     if min(probabilities) < 1.0:
         blanket, probabilities = search.improved(blanket, probabilities, max_blanket)
     parameters = sized(

@@ -38,18 +38,18 @@ def sized(
         InvalidInputError: If a parameter is out of range.
         CertificationError: If no finite epsilon holds.
     """
-    honest = people.num_users - absent
+    num_honest = people.num_users - absent
     probability = max(
         check_probability(send_probability) for send_probability in send_probabilities
     )
-    mean = blanket_mean(blanket, num_items, honest)
+    mean = blanket_mean(blanket, num_items, num_honest)
     # The largest probability to send has the largest epsilon.
     ideal = items_profile(mean, probability, set_size, num_items, delta)
-    largest = ReportBounds(ideal, 0.0, 0.0).uncut_epsilon(
+    uncut_epsilon = ReportBounds(ideal, 0.0, 0.0).uncut_epsilon(
         (1.0 - CUT_SHARE) * delta, guess=float(people.epsilons[-1])
     )
     size = smallest_report(
-        blanket, set_size, honest=honest, epsilon=largest, delta=delta
+        blanket, set_size, num_honest=num_honest, epsilon=uncut_epsilon, delta=delta
     )
     return ItemsParameters(
         num_items=num_items,

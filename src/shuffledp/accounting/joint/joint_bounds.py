@@ -68,11 +68,14 @@ class ComposedParts:
 
     def upper(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        alone = divergence_of_budget(self.budget, epsilon)
-        if alone == 0.0 or self.is_constant:
+        device_bound = divergence_of_budget(self.budget, epsilon)
+        # Beyond the budget no composition is needed: devices alone keep the bound.
+        if device_bound == 0.0 or self.is_constant:
             return 0.0
-        values = [] if math.isinf(self.budget) else [alone]
+        values = [] if math.isinf(self.budget) else [device_bound]
         for kinds in self.choices:
+            # Every choice dominates by itself: one that cannot be composed takes
+            # nothing from others.
             with suppress(CertificationError):
                 values.append(composed(kinds).delta(epsilon))
         if not values:
@@ -83,6 +86,7 @@ class ComposedParts:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
         if not self.attacked:
             return 0.0
+        # Errors of all pairs add up: each pair may lack its mass in the same data set.
         return after_errors(
             self._attack.lower,
             epsilon,
@@ -122,6 +126,8 @@ class JointBounds:
     @cached_property
     def with_draws(self) -> ReportBounds:
         """The profile for messages as devices draw them."""
+        # A union bound: no protocol's report is cut, and the drifts of all draws
+        # multiply.
         cut = sum_upward([part.cut for part in self.parts])
         drift = sum_upward([part.drift for part in self.parts])
         return ReportBounds(self.profile, min(cut, 1.0), drift)
@@ -141,10 +147,11 @@ class JointBounds:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         if self.is_exact:
             return self.profile.upper(epsilon)
-        alone = divergence_of_budget(self.budget, epsilon)
+        device_bound = divergence_of_budget(self.budget, epsilon)
         if self.profile.is_constant:
-            return min(self.with_draws.cut, alone)
-        return min(self.with_draws.upper(epsilon), alone)
+            # Messages that depend on no one still differ where a report is cut.
+            return min(self.with_draws.cut, device_bound)
+        return min(self.with_draws.upper(epsilon), device_bound)
 
     def delta(self, epsilon: float) -> float:
         """Returns a certified delta of six digits at `epsilon` >= 0."""
@@ -184,16 +191,19 @@ class JointBounds:
 
     def _with_draws_epsilon(self, delta: float, guess: float) -> float:
         """Returns the smaller epsilon of both bounds: of messages, and of devices."""
-        alone = epsilon_of_budget(self.budget, delta)
+        device_epsilon = epsilon_of_budget(self.budget, delta)
         try:
-            return min(self.with_draws.certified_epsilon(delta, guess=guess), alone)
+            return min(
+                self.with_draws.certified_epsilon(delta, guess=guess), device_epsilon
+            )
         except CertificationError:
-            if math.isinf(alone):
+            if math.isinf(device_epsilon):
                 raise
-            return alone
+            return device_epsilon
 
     def _usual_epsilon(self, delta: float) -> float:
         """Returns a guess of epsilon, as if the loss were normal."""
+        # Any choice will do: a guess only shortens the search.
         first = self.profile.choices[0]
         variance = math.fsum(
             times * float(losses.masses @ losses.losses**2) for losses, times in first
@@ -212,4 +222,5 @@ def sum_upward(numbers: Sequence[float]) -> float:
     """
     if math.inf in numbers:
         return math.inf
+    # Exact until the last step: adding doubles one by one would round each time.
     return rounded_up(sum(map(Fraction, numbers), Fraction(0)))

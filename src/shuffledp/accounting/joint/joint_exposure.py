@@ -19,6 +19,7 @@ from shuffledp.errors import CertificationError
 _USUAL_DELTA, _LEAST_DELTA = 1e-12, 1e-290
 # Another delta is tried if the first guess is farther off than by this factor.
 _FAR_OFF = 10.0
+# From the second trial on the guess is a certified bound: few are needed.
 _TRIALS = 3
 
 # Epsilon and delta.
@@ -85,6 +86,8 @@ class Part:
 
     def query(self, query: AccountingQuery) -> AccountingQuery:
         """Returns the query to this protocol alone."""
+        # A protocol that is listed twice runs twice per round, with randomness of its
+        # own.
         return replace(query, rounds=query.rounds * self.times)
 
 
@@ -100,20 +103,26 @@ class JointExposure:
 
     def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
         """Returns the assumptions of all protocols, as sentences."""
-        number = sum(part.times for part in self.parts)
-        own = self._sentences(lambda part: part.exposure.assumptions(part.query(query)))
-        return _INDEPENDENT.format(number=number), _NEIGHBORS, *own
+        num_protocols = sum(part.times for part in self.parts)
+        sentences = self._sentences(
+            lambda part: part.exposure.assumptions(part.query(query))
+        )
+        return _INDEPENDENT.format(number=num_protocols), _NEIGHBORS, *sentences
 
     def numerics(self, query: AccountingQuery) -> tuple[str, ...]:
         """Returns the numerical safeguards of all protocols, and of composition."""
-        own = self._sentences(lambda part: part.exposure.numerics(part.query(query)))
-        return *own, _COMPOSED
+        sentences = self._sentences(
+            lambda part: part.exposure.numerics(part.query(query))
+        )
+        return *sentences, _COMPOSED
 
     def _sentences(self, of: Callable[[Part], tuple[str, ...]]) -> tuple[str, ...]:
         """Returns each sentence once, with the protocols that it speaks of."""
         speakers: dict[str, list[str]] = {}
         for part in self.parts:
             for sentence in of(part):
+                # In the order of the protocols, so that certificates of one collection
+                # are equal texts.
                 speakers.setdefault(sentence, []).append(part.name)
         return tuple(
             f"In each protocol: {sentence}"
@@ -133,8 +142,8 @@ class JointExposure:
             InvalidInputError: If a protocol refuses the query.
             CertificationError: If no finite epsilon holds, or none can be proven.
         """
-        alone = [part.exposure.attacked(part.query(query)) for part in self.parts]
-        columns = list(zip(*(statement.levels for statement in alone), strict=True))
+        statements = [part.exposure.attacked(part.query(query)) for part in self.parts]
+        columns = list(zip(*(each.levels for each in statements), strict=True))
         attacked = dict(zip(query.named.values(), columns, strict=True))
         if query.delta is not None:
             ends = self._epsilons(query, query.delta, attacked)
@@ -165,8 +174,8 @@ class JointExposure:
         for index in query.positions:
             upper = bounds[index].epsilon(delta)
             lower = bounds[index].attacked_epsilon(delta, certified=upper)
-            alone, _ = _strongest(attacked[index])
-            ends[index] = (upper, delta), (max(lower, alone), delta)
+            part_epsilon, _ = _strongest(attacked[index])
+            ends[index] = (upper, delta), (max(lower, part_epsilon), delta)
         return ends
 
     def bounds(
@@ -179,6 +188,7 @@ class JointExposure:
             delta: About the size of the divergence that is asked for.
             with_attacks: Whether to bound the profile from below, too.
         """
+        # Each protocol may drop tails for its part of delta.
         share = max(delta / len(self.parts), _LEAST_DELTA)
         losses = [
             part.exposure.part_losses(part.query(query), delta=share)
@@ -197,21 +207,29 @@ class JointExposure:
         }
 
     def _deltas(
-        self, query: AccountingQuery, index: int, alone: _Point
+        self, query: AccountingQuery, index: int, part_attack: _Point
     ) -> tuple[_Point, _Point]:
         """Returns the certified and the attacked end of one level at an epsilon."""
         epsilon = query.epsilon or 0.0
         level = replace(query, named={index: index})
-        about, least, lower = alone[1] or _USUAL_DELTA, 1.0, alone[1]
+        about, smallest_upper, lower = (
+            part_attack[1] or _USUAL_DELTA,
+            1.0,
+            part_attack[1],
+        )
         for _ in range(_TRIALS):
             # How much may be dropped depends on the delta that comes out.
             bounds = self.bounds(level, about, with_attacks=True)[index]
-            least = min(least, bounds.delta(epsilon))
+            smallest_upper = min(smallest_upper, bounds.delta(epsilon))
+            # Every trial's bounds hold: the best of all is kept.
             lower = max(lower, bounds.attacked_delta(epsilon))
-            if about / _FAR_OFF <= least <= about * _FAR_OFF or least == 0.0:
+            if (
+                about / _FAR_OFF <= smallest_upper <= about * _FAR_OFF
+                or smallest_upper == 0.0
+            ):
                 break
-            about = max(least, _LEAST_DELTA)
-        return (epsilon, least), (epsilon, lower)
+            about = max(smallest_upper, _LEAST_DELTA)
+        return (epsilon, smallest_upper), (epsilon, lower)
 
 
 def _strongest(levels: tuple[LevelGuarantee, ...]) -> _Point:
@@ -232,14 +250,26 @@ def _level(
         )
     first = levels[0]
     local = all(level.epsilon_local is not None for level in levels)
-    budgets = [level.epsilon_coalition for level in levels]
-    known = [budget for budget in budgets if budget is not None]
-    budget = sum_upward(known) if len(known) == len(budgets) else None
+    coalition_epsilons = [level.epsilon_coalition for level in levels]
+    known_epsilons = [
+        epsilon_coalition
+        for epsilon_coalition in coalition_epsilons
+        if epsilon_coalition is not None
+    ]
+    epsilon_coalition = (
+        sum_upward(known_epsilons)
+        if len(known_epsilons) == len(coalition_epsilons)
+        else None
+    )
     delta_coalition = sum_upward([level.delta_coalition for level in levels])
     rests_on: RestsOn = "composition"
-    alone = math.inf if budget is None else divergence_of_budget(budget, upper[0])
+    device_delta = (
+        math.inf
+        if epsilon_coalition is None
+        else divergence_of_budget(epsilon_coalition, upper[0])
+    )
     # Also below the budget, where it alone keeps what is certified.
-    if delta_coalition == 0.0 and alone <= upper[1]:
+    if delta_coalition == 0.0 and device_delta <= upper[1]:
         rests_on = "device"
     return LevelGuarantee(
         epsilon_local=first.chosen if local else None,
@@ -251,7 +281,7 @@ def _level(
         epsilon_central_lower=lower[0],
         delta_central=upper[1],
         delta_central_lower=lower[1],
-        epsilon_coalition=budget,
+        epsilon_coalition=epsilon_coalition,
         delta_coalition=min(delta_coalition, 1.0),
         rests_on=rests_on,
         quantile=first.quantile,

@@ -81,8 +81,8 @@ def composed_attack(pairs: Sequence[AttackedPair]) -> ComposedAttack:
             for masses in (pair.first, pair.second)
         )
         if pair.is_mirrored:
-            both = clipped(np.convolve(forward, backward[::-1]), limit)
-            forward, backward = both, both[::-1]
+            joint_masses = clipped(np.convolve(forward, backward[::-1]), limit)
+            forward, backward = joint_masses, joint_masses[::-1]
         first, second = (
             clipped(np.convolve(total, part), limit)
             for total, part in ((first, forward), (second, backward))
@@ -110,11 +110,11 @@ def after_errors(
     # A lower bound for masses at epsilon + 2 drift holds for the true ones at epsilon,
     # up to a factor of e^-drift.
     later = math.nextafter(epsilon + 2.0 * drift, math.inf)
-    value = lower(later)
+    attacked = lower(later)
     # Missing mass is paid for as in an upper bound, where ratios of 1 count, too.
     if missing > 0.0:
-        value -= 2.0 * (1.0 + math.exp(min(later, _LARGEST_EXPONENT))) * missing
-    return max(math.exp(-drift) * (1.0 - 4.0 * _ULP) * value, 0.0)
+        attacked -= 2.0 * (1.0 + math.exp(min(later, _LARGEST_EXPONENT))) * missing
+    return max(math.exp(-drift) * (1.0 - 4.0 * _ULP) * attacked, 0.0)
 
 
 def _log_ratios(pair: AttackedPair) -> Floats:

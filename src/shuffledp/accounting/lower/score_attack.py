@@ -83,16 +83,19 @@ class ScoreBound:
             return 0.0
         integrand = ScoreIntegrand(self, epsilon, tilt)
         half = integrand.half
-        center, largest = 0.0, 0.0
+        center, largest_value = 0.0, 0.0
         while True:
             offsets = np.unique(np.round(np.linspace(-half, half, 2 * _HALF + 1)))
             values = integrand.differences(center + offsets)
-            best = int(np.argmax(values))
-            largest = max(largest, float(values[best]))
+            best_index = int(np.argmax(values))
+            largest_value = max(largest_value, float(values[best_index]))
             if half <= _HALF:
-                largest *= math.exp(integrand.level) * _ARITHMETIC
-                return largest if largest > _SMALLEST else 0.0
-            center, half = center + float(offsets[best]), 2 * math.ceil(half / _HALF)
+                largest_value *= math.exp(integrand.level) * _ARITHMETIC
+                return largest_value if largest_value > _SMALLEST else 0.0
+            center, half = (
+                center + float(offsets[best_index]),
+                2 * math.ceil(half / _HALF),
+            )
 
     def _tilt(self, epsilon: float) -> float | None:
         """Returns about the tilt at which x is e^epsilon times as likely as x'."""
@@ -149,13 +152,13 @@ class ScoreIntegrand:
         spread = max(math.sqrt(variance), 0.5)
         # The best threshold lies between the target user's two sums, or a few scores
         # off.
-        apart = self.rounds * abs(float(means[0] - means[1]))
+        distance_of_means = self.rounds * abs(float(means[0] - means[1]))
         top = with_x.size - 1
-        self.half = math.ceil(max(_HALF, 2 * top, apart))
+        self.half = math.ceil(max(_HALF, 2 * top, distance_of_means))
         self.line = min(max(tilt, 0.5 / spread), _STEEPEST / top)
         self.level = 0.0
         on_line = np.array([self.line, self.line + 1j / spread])
-        exponent, growth, doubt, ratio_error = self._parts(on_line)
+        exponent, growth, doubt, ratio_error = self._exponent_parts(on_line)
         log_sum = np.logaddexp(growth[0].real, 0.0)
         self.level = (
             float(exponent[0].real + log_sum + doubt[0] + ratio_error[0]) + 1e-9
@@ -163,12 +166,17 @@ class ScoreIntegrand:
         # How much p and e^eps q cancel, where the integral gathers most of its value.
         cancel = math.log(abs(np.expm1(growth[1]))) - log_sum
         self.enough = (
-            _NEGLIGIBLE + math.log(spread) - cancel + (apart / spread) ** 2 / 8.0
+            _NEGLIGIBLE
+            + math.log(spread)
+            - cancel
+            + (distance_of_means / spread) ** 2 / 8.0
         )
         self._place_copies(spread, top)
-        self._evaluate()
+        self._evaluate_factors()
 
-    def _parts(self, z: Complexes) -> tuple[Complexes, Complexes, Floats, Floats]:
+    def _exponent_parts(
+        self, z: Complexes
+    ) -> tuple[Complexes, Complexes, Floats, Floats]:
         """Returns log(e^{eps - z center} G^T q^T) - level, log(p^T / (e^eps q^T)), errors.
 
         Both errors are bounds; nan or inf where nothing is known.
@@ -193,12 +201,12 @@ class ScoreIntegrand:
         distance = min(distance, _OVERFLOW / top - self.line)
         for _ in range(50):
             self.sides = self.line + distance * np.array([-1.0, 1.0])
-            exponent, growth, doubt, ratio_error = self._parts(self.sides + 0j)
+            exponent, growth, doubt, ratio_error = self._exponent_parts(self.sides + 0j)
             # Left of 0, the bound is Q's.
             counts_p = np.where(self.sides >= 0.0, growth.real + ratio_error, 0.0)
             self.beside = exponent.real + counts_p + doubt
-            highest = self.beside.max() + distance * self.half
-            if highest <= self.enough:
+            highest_score = self.beside.max() + distance * self.half
+            if highest_score <= self.enough:
                 break
             distance /= 2.0
         else:
@@ -213,34 +221,40 @@ class ScoreIntegrand:
             total = math.exp(-self.level) * math.expm1(self.epsilon)
             self.constant = total * decay / (1.0 - decay) * (1.0 - 1e-12)
 
-    def _evaluate(self) -> None:
+    def _evaluate_factors(self) -> None:
         """Evaluates the factors without a threshold, at all points that matter."""
         indices, left_out = self._visible()
         self.z = self.line + 2j * math.pi / self.nodes * indices
-        exponent, growth, doubt, ratio_error = self._parts(self.z)
+        exponent, growth, doubt, ratio_error = self._exponent_parts(self.z)
         scale = np.where(indices > 0, 2.0, 1.0) / self.nodes / -np.expm1(-self.z)
         factor = scale * np.exp(exponent)
         change = np.expm1(growth)
         terms = factor * change
         error = np.abs(terms) * np.expm1(doubt + (16.0 + indices.size) * _ROUNDING)
-        moved = np.abs(factor * np.exp(growth + doubt)) * np.expm1(ratio_error)
-        known = doubt + ratio_error < 1.0
-        self.terms: Complexes = np.where(known, terms, 0.0)
+        term_errors = np.abs(factor * np.exp(growth + doubt)) * np.expm1(ratio_error)
+        is_bounded = doubt + ratio_error < 1.0
+        self.terms: Complexes = np.where(is_bounded, terms, 0.0)
         # Nowhere on the line are terms larger than in theta.
-        largest = 2.0 / self.nodes / -math.expm1(-self.line)
-        self.error = float(np.where(known, error + moved, largest).sum())
-        self.error += left_out * largest
+        largest_term = 2.0 / self.nodes / -math.expm1(-self.line)
+        self.error = float(
+            np.where(is_bounded, error + term_errors, largest_term).sum()
+        )
+        self.error += left_out * largest_term
 
     def _visible(self) -> tuple[Ints, float]:
         """Returns the points 0, ..., N // 2 that matter, and the rest's total factor."""
         bound, tilt = self.bound, self.line
         weights = np.exp(tilt * np.arange(bound.second.size))
-        both = np.stack([bound.second + bound.difference, bound.second]) * weights
-        own = least_coincidences(both / both.sum(axis=1, keepdims=True)).min(axis=0)
+        weighted_masses = (
+            np.stack([bound.second + bound.difference, bound.second]) * weights
+        )
+        least_factors = least_coincidences(
+            weighted_masses / weighted_masses.sum(axis=1, keepdims=True)
+        ).min(axis=0)
         # Less by more than rounding.
-        together = (bound.others.coincidences(tilt) + own) * (1.0 - 1e-6)
+        coincidences = (bound.others.coincidences(tilt) + least_factors) * (1.0 - 1e-6)
         return visible_points(
-            self.rounds * together,
+            self.rounds * coincidences,
             self.nodes,
             enough=self.enough + math.log(self.nodes),
         )

@@ -62,17 +62,17 @@ def score_pair(
     """
     with np.errstate(all="ignore"):
         try:
-            masses, changes, error = _blocks(attack, others)
+            masses, changes, error = _mass_blocks(attack, others)
         except (OverflowError, ValueError, ZeroDivisionError):
             return None
     if not (np.isfinite(masses).all() and np.isfinite(changes).all()):
         return None
     # A block where hardly anything changes takes the excess of all bounds over 1.
-    largest = changes.max(axis=0)
+    largest_changes = changes.max(axis=0)
     roomy = np.flatnonzero(masses > 2.0 * error * masses.size)
     if roomy.size:
-        middle = roomy[np.argmin(np.abs(largest[roomy]))]
-        if largest[middle] <= _HARDLY * np.maximum(largest, 0.0).sum():
+        middle = roomy[np.argmin(np.abs(largest_changes[roomy]))]
+        if largest_changes[middle] <= _HARDLY * np.maximum(largest_changes, 0.0).sum():
             changes[:, middle] = 0.0
     rises, falls = np.maximum(changes, 0.0)
     total = min(rises.sum(), falls.sum())
@@ -90,7 +90,7 @@ def score_pair(
     return AttackedPair(first, second, times, missing=times * missing)
 
 
-def _blocks(attack: ScoreAttack, others: ScoreSum) -> tuple[Floats, Floats, float]:
+def _mass_blocks(attack: ScoreAttack, others: ScoreSum) -> tuple[Floats, Floats, float]:
     """Returns upper bounds of masses under x', and lower bounds of rises and falls.
 
     Returns:
@@ -105,9 +105,9 @@ def _blocks(attack: ScoreAttack, others: ScoreSum) -> tuple[Floats, Floats, floa
     width = max(int(spread / _FINENESS), 1)
     reach = math.ceil(_REACH * spread) + 2 * top + width
     nodes, copies = _nodes(others, center, spread, reach, top)
-    together = others.coincidences(0.0) * (1.0 - 1e-6)
+    coincidences = others.coincidences(0.0) * (1.0 - 1e-6)
     indices, left_out = visible_points(
-        together, nodes, enough=_NEGLIGIBLE + math.log(nodes)
+        coincidences, nodes, enough=_NEGLIGIBLE + math.log(nodes)
     )
     z = 2j * math.pi / nodes * indices
     total = float(np.abs(attack.difference).sum())
@@ -121,15 +121,18 @@ def _blocks(attack: ScoreAttack, others: ScoreSum) -> tuple[Floats, Floats, floa
     excess, size = powers_less_1(z, top + 1)
     factor = often * np.exp(log_others - z * center)
     bounds = []
-    for values, row, largest in (
+    for values, row, largest_shift in (
         (1.0 + excess @ attack.second, attack.second, 1.0),
         (excess @ attack.difference, np.abs(attack.difference), total),
     ):
         own_error = _ROUNDING * (top + 9.0) * (size @ row + np.abs(values))
         terms = np.abs(factor) * (np.abs(values) * np.expm1(error) + own_error)
-        off = width * (float(terms.sum()) + 2.0 * left_out * largest / nodes)
+        off = width * (float(terms.sum()) + 2.0 * left_out * largest_shift / nodes)
         bounds.append(
-            (_sums(factor * values, z, starts, width), off + copies * largest)
+            (
+                _block_sums(factor * values, z, starts, width),
+                off + copies * largest_shift,
+            )
         )
     (masses, mass_error), (changes, change_error) = bounds
     return (
@@ -157,15 +160,15 @@ def _nodes(
         tilts = np.minimum(usual * 2.0 ** np.arange(1, -8, -1), _STEEPEST / top)
         logs, errors = others.log_generating(np.append(tilts, -tilts) + 0j)
         tails = logs.real + errors - np.append(tilts * above, -tilts * below)
-        largest = np.nanmin(np.reshape(tails, (2, tilts.size)), axis=1)
-        copies = float(np.exp(largest).sum())
+        tail_bounds = np.nanmin(np.reshape(tails, (2, tilts.size)), axis=1)
+        copies = float(np.exp(tail_bounds).sum())
         if copies <= _COPIES:
             return nodes, copies
         nodes = 2 * nodes + 1
     raise OverflowError
 
 
-def _sums(terms: Complexes, z: Complexes, starts: Ints, width: int) -> Floats:
+def _block_sums(terms: Complexes, z: Complexes, starts: Ints, width: int) -> Floats:
     """Returns the sums over the blocks that begin at these offsets."""
     half = z.imag / 2.0
     kernel = np.ones(z.size) * width

@@ -71,19 +71,21 @@ class ScoreSum:
         error = _ROUNDING * (sum(self.rows.shape) + 8) * rounding
         if self.row_error:
             # log(1 + x) by its slope; the factor covers what bends, also in the moments.
-            moved = np.abs(excess).sum(axis=1)[:, None] / below
-            error = error + 4.0 * self.row_error * (moved @ people)
-        result: Complexes = logs @ self.counts
+            excess_ratios = np.abs(excess).sum(axis=1)[:, None] / below
+            error = error + 4.0 * self.row_error * (excess_ratios @ people)
+        log_generating: Complexes = logs @ self.counts
         grouped = np.flatnonzero(self.reach.any(axis=1))
         if grouped.size == 0:
-            return result, error
-        far = np.abs(excess) @ self.reach[grouped].T / below[:, grouped]
-        left_out = np.where(far < 0.5, far**3 / (3.0 * (1.0 - far)), np.inf)
-        error = error + (left_out + _SUM_ROUNDING * far) @ people[grouped]
+            return log_generating, error
+        ratio_bounds = np.abs(excess) @ self.reach[grouped].T / below[:, grouped]
+        left_out = np.where(
+            ratio_bounds < 0.5, ratio_bounds**3 / (3.0 * (1.0 - ratio_bounds)), np.inf
+        )
+        error = error + (left_out + _SUM_ROUNDING * ratio_bounds) @ people[grouped]
         # Divided first: the squares alone might overflow.
         ratio = excess[None, :, :] / (1.0 + x[:, grouped]).T[:, :, None]
         squares = ((ratio @ self.moments[grouped]) * ratio).sum(axis=(0, 2))
-        return result - 0.5 * squares, error
+        return log_generating - 0.5 * squares, error
 
     def tilted(self, tilt: float) -> tuple[float, float]:
         """Returns roughly mean and variance when a sum a is weighted by e^{tilt a}."""
@@ -176,11 +178,11 @@ def score_sum(others: Floats, counts: Ints, row_error: float = 0.0) -> ScoreSum:
     levels, scores = others.shape
     if levels <= MAX_GROUPS:
         nothing = np.zeros_like(others)
-        alone = np.zeros((levels, scores, scores))
-        return ScoreSum(others, n, alone, nothing, row_error)
-    edges = _edges(others)
+        one_user_masses = np.zeros((levels, scores, scores))
+        return ScoreSum(others, n, one_user_masses, nothing, row_error)
+    edges = _group_ends(others)
     groups = [
-        _group(others[start:stop], n[start:stop])
+        _row_group(others[start:stop], n[start:stop])
         for start, stop in pairwise(edges)
         if n[start:stop].any()
     ]
@@ -194,7 +196,7 @@ def score_sum(others: Floats, counts: Ints, row_error: float = 0.0) -> ScoreSum:
     )
 
 
-def _edges(others: Floats) -> list[int]:
+def _group_ends(others: Floats) -> list[int]:
     """Returns where groups start and end: after equal parts of the rows' whole way."""
     levels = others.shape[0]
     positions = np.unique(np.linspace(0, levels - 1, _CANDIDATES).astype(np.int64))
@@ -206,7 +208,7 @@ def _edges(others: Floats) -> list[int]:
     return [0, *starts.tolist(), levels]
 
 
-def _group(rows: Floats, n: Floats) -> tuple[Floats, float, Floats, Floats]:
+def _row_group(rows: Floats, n: Floats) -> tuple[Floats, float, Floats, Floats]:
     """Returns mean, size, summed second moments and reach of similar rows."""
     people = float(n.sum())
     guess: Floats = n @ rows / people

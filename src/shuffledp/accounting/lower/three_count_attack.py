@@ -28,7 +28,7 @@ _SPECTRUM = 1e-12
 
 
 def is_small(counts: Ints) -> bool:
-    """Is the attack worth its while, and affordable?"""
+    """Returns whether the attack may beat that of two counts, and is affordable."""
     return int(counts.sum()) <= _MAX_OTHERS and counts.size <= _MAX_LEVELS
 
 

@@ -42,12 +42,12 @@ def visible_points(
         sines = np.maximum(sines - np.multiply.outer(reach, half_lags), 0.0)
         fall = 2.0 * (sines**2 @ coincidences)
         size = stop - start
-        far = fall > enough
-        left_out += float(size[far] @ np.exp(-fall[far]))
-        few = ~far & (size <= _FEW_NODES)
-        for low, high in zip(start[few], stop[few], strict=True):
+        is_far = fall > enough
+        left_out += float(size[is_far] @ np.exp(-fall[is_far]))
+        has_few_nodes = ~is_far & (size <= _FEW_NODES)
+        for low, high in zip(start[has_few_nodes], stop[has_few_nodes], strict=True):
             visible.append(np.arange(low, high))
-        split = ~far & ~few
+        split = ~is_far & ~has_few_nodes
         center = (start[split] + stop[split]) // 2
         if center.size > _MAX_CELLS:
             raise OverflowError

@@ -37,6 +37,7 @@ _NEGLIGIBLE = 1e-3
 _SMALLEST = 1e-290
 # For deltas below that: no bound of one shuffle is smaller.
 _LEAST = 1e-306
+# No ceiling is looked for beyond: e^epsilon is infinite from 710 on.
 _MOST_EPSILON = 1e6
 
 
@@ -57,15 +58,17 @@ class ComposedProfile:
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        alone = divergence_of_budget(self.budget, epsilon)
-        if alone == 0.0:
+        device_delta = divergence_of_budget(self.budget, epsilon)
+        if device_delta == 0.0:
             return 0.0
         try:
-            return min(composed([(self.losses, self.shuffles)]).delta(epsilon), alone)
+            return min(
+                composed([(self.losses, self.shuffles)]).delta(epsilon), device_delta
+            )
         except CertificationError:
             if math.isinf(self.budget):
                 raise
-            return alone
+            return device_delta
 
 
 def divergence_of_budget(budget: float, epsilon: float) -> float:
@@ -78,8 +81,8 @@ def divergence_of_budget(budget: float, epsilon: float) -> float:
         return 0.0
     # At most that of binary randomized response (Kairouz, Oh, Viswanath 2015),
     # (e^E - e^epsilon) / (e^E + 1), here divided by e^E, which might overflow.
-    most = -math.expm1(epsilon - budget) / (1.0 + math.exp(-budget))
-    return min(most * (1.0 + 1e-12), 1.0)
+    largest_delta = -math.expm1(epsilon - budget) / (1.0 + math.exp(-budget))
+    return min(largest_delta * (1.0 + 1e-12), 1.0)
 
 
 def epsilon_of_budget(budget: float, delta: float) -> float:
@@ -102,13 +105,13 @@ def epsilon_of_budget(budget: float, delta: float) -> float:
     )
 
 
-def total_budget(times: int, level: float) -> float:
+def total_budget(times: int, epsilon_local: float) -> float:
     """Returns the budget of `times` reports, rounded upward.
 
     >>> total_budget(10, 0.5)
     5.0
     """
-    return rounded_up(times * Fraction(level))
+    return rounded_up(times * Fraction(epsilon_local))
 
 
 def losses_of(
@@ -132,18 +135,21 @@ def losses_of(
 
 
 def after_times(
-    randomizer: LocalRandomizer, level: float, losses: LossDistribution, times: int
+    randomizer: LocalRandomizer,
+    epsilon_local: float,
+    losses: LossDistribution,
+    times: int,
 ) -> Profile:
     """Returns the certified profile of a level after `times` collections.
 
     Args:
         randomizer: Randomizer that the devices run.
-        level: The local budget of one report.
+        epsilon_local: The local budget of one report.
         losses: Loss distribution of one shuffle.
         times: Number of collections: rounds times coordinates.
     """
     parts = randomizer.changes > 1 and randomizer.delta_local == 0.0
-    budget = total_budget(times, level) if parts else math.inf
+    budget = total_budget(times, epsilon_local) if parts else math.inf
     return ComposedProfile(losses, times * randomizer.changes, budget).delta
 
 
@@ -152,17 +158,17 @@ def composed_profile(upper: UpperProfile, times: int, delta: float) -> Profile:
     shuffles = times * upper.randomizer.changes
     if shuffles == 1:
         return upper.delta
-    smallest = [_SMALLEST]
+    smallest_masses = [_SMALLEST]
     if _NEGLIGIBLE * delta / shuffles < _SMALLEST:
         # Either may be the better one: finer losses reach farther, with longer chords.
-        smallest.append(_LEAST)
+        smallest_masses.append(_LEAST)
     profiles: list[Profile] = []
-    for least in smallest:
-        losses = losses_of(upper, shuffles, delta, smallest=least)
+    for smallest_mass in smallest_masses:
+        losses = losses_of(upper, shuffles, delta, smallest=smallest_mass)
         profiles.append(after_times(upper.randomizer, upper.level, losses, times))
-        least_mass = min(_SMALLEST, max(_NEGLIGIBLE * delta / shuffles, least))
-        apart = _directions_apart(upper, losses, shuffles, least_mass)
-        profiles += [composed(kinds).delta for kinds in apart]
+        least_mass = min(_SMALLEST, max(_NEGLIGIBLE * delta / shuffles, smallest_mass))
+        kinds_apart = _directions_apart(upper, losses, shuffles, least_mass)
+        profiles += [composed(kinds).delta for kinds in kinds_apart]
     return profiles[0] if len(profiles) == 1 else _least_of(profiles)
 
 
@@ -172,14 +178,14 @@ def part_losses(upper: UpperProfile, times: int, delta: float) -> PartLosses:
     pure = randomizer.delta_local == 0.0
     budget = total_budget(times, upper.level) if pure else math.inf
     shuffles = times * randomizer.changes
-    smallest = [_SMALLEST]
+    smallest_masses = [_SMALLEST]
     if _NEGLIGIBLE * delta / shuffles < _SMALLEST:
-        smallest.append(_LEAST)
+        smallest_masses.append(_LEAST)
     alternatives: list[Kinds] = []
-    for least in smallest:
-        losses = losses_of(upper, shuffles, delta, smallest=least)
+    for smallest_mass in smallest_masses:
+        losses = losses_of(upper, shuffles, delta, smallest=smallest_mass)
         alternatives.append(((losses, shuffles),))
-        least_mass = min(_SMALLEST, max(_NEGLIGIBLE * delta / shuffles, least))
+        least_mass = min(_SMALLEST, max(_NEGLIGIBLE * delta / shuffles, smallest_mass))
         if shuffles > 1:
             alternatives += _directions_apart(upper, losses, shuffles, least_mass)
     if pure and randomizer.changes > 1:

@@ -74,16 +74,16 @@ class Composed:
             n * math.log1p(-distribution.infinite) for distribution, n in self.parts
         )
         infinite = -math.expm1(logs) * (1.0 + 1e-14)
-        largest = math.fsum(
+        largest_loss = math.fsum(
             n * float(distribution.losses[-1]) for distribution, n in self.parts
         )
-        if epsilon >= largest * (1.0 + 1e-14):
+        if epsilon >= largest_loss * (1.0 + 1e-14):
             return infinite
         integrand = LossIntegrand(self.parts, epsilon)
         if integrand.saddle - 1.0 < _NEAR_POLE:
             return 1.0
-        value, error = integrand.integral()
-        finite = math.exp(integrand.level) * (max(value, 0.0) + error)
+        integral, error = integrand.integral()
+        finite = math.exp(integrand.level) * (max(integral, 0.0) + error)
         return max(infinite + finite, _SMALLEST)
 
 
@@ -173,7 +173,7 @@ class LossIntegrand:
         z = self.saddle + 1j * heights
         factor = step / math.pi / (z * (z - 1.0))
         factor[0] *= 0.5
-        value = float((factor * np.exp(real + 1j * phase)).real.sum())
+        rule = float((factor * np.exp(real + 1j * phase)).real.sum())
         little = np.exp(sizes) * np.expm1(np.minimum(doubts, 1.0))
         wrong = np.where(doubts < 1.0, little, np.exp(sizes + doubts))
         error = float((np.abs(factor) * wrong).sum()) + self._beyond(float(heights[-1]))
@@ -185,7 +185,7 @@ class LossIntegrand:
         doubt *= (len(self.parts) + 4.0) * _ULP
         for each, (_, rounds) in zip(self.doubts, self.parts, strict=True):
             doubt += rounds * each
-        return value, error + math.expm1(doubt) * (abs(value) + error)
+        return rule, error + math.expm1(doubt) * (abs(rule) + error)
 
     def _beyond(self, height: float) -> float:
         """Returns a bound of the integral beyond both heights, over 2 pi e^level."""

@@ -31,6 +31,7 @@ _FARTHEST = 600.0
 _COLLINEAR = 1e-9
 # Covers the rounding of a difference of two slopes, as a part of their sum.
 _SLOPES = 1e-13
+# Masses near the smallest normal number would lose digits.
 _LEAST_MASS = 1e-290
 # Bits of the bounds that nodes are chosen by, ten decimal digits, and of chords' costs:
 # of equal costs, the chord farther left is cut first.

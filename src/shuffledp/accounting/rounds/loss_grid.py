@@ -16,6 +16,7 @@ from shuffledp.accounting.rounds.loss_distribution import LossDistribution
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats
 
+# 80 MB of masses.
 MAX_POINTS = 10**7
 _ULP = 2.3e-16
 
@@ -70,19 +71,21 @@ def loss_grid(distribution: LossDistribution, width: float) -> LossGrid:
     return _normalized(width, int(below[0]), total, distribution.infinite)
 
 
-def _normalized(width: float, lowest: int, masses: Floats, infinite: float) -> LossGrid:
+def _normalized(
+    width: float, first_cell: int, masses: Floats, infinite: float
+) -> LossGrid:
     """Returns a pair of totals P = 1 and Q <= 1.
 
     What rounding upward adds to either total is taken from the smallest losses, up to some
     loss l. At epsilons from l on, the divergence stays. Below, that of P from Q is
     1 - e^epsilon Q(all), and 1 - Q(all) is at least the divergence of Q from P at -l.
-    What P lacks then is infinite.
+    The mass that P lacks then is infinite.
     """
-    ratios = np.exp(-width * (lowest + np.arange(masses.size, dtype=np.float64)))
+    ratios = np.exp(-width * (first_cell + np.arange(masses.size, dtype=np.float64)))
     masses, infinite = masses.copy(), min(infinite, 1.0)
 
     def excess(index: int) -> float:
-        """Returns what the masses from this one on, and the infinite one, exceed 1 by."""
+        """Returns the excess over 1 of the masses from this one on and the infinite one."""
         above = masses[index:]
         in_p = math.fsum([*above.tolist(), infinite, -1.0])
         in_q = math.fsum([*(above * ratios[index:]).tolist(), -1.0])
@@ -96,4 +99,4 @@ def _normalized(width: float, lowest: int, masses: Floats, infinite: float) -> L
         masses[first] = max(masses[first] - excess(first) * (1.0 + 8.0 * _ULP), 0.0)
     masses = masses[first:]
     lacking = math.fsum([1.0, -infinite, *(-masses).tolist()])
-    return LossGrid(width, lowest + first, masses, infinite + max(lacking, 0.0))
+    return LossGrid(width, first_cell + first, masses, infinite + max(lacking, 0.0))

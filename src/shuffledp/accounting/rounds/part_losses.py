@@ -57,13 +57,15 @@ def choices_of(parts: Sequence[PartLosses], *, most_shuffles: int) -> list[Kinds
         parts: Independent of each other.
         most_shuffles: No choice but the first has more shuffles.
     """
-    known = [part.alternatives for part in parts if part.alternatives]
-    most = max(map(len, known), default=0)
+    part_alternatives = [part.alternatives for part in parts if part.alternatives]
+    max_choices = max(map(len, part_alternatives), default=0)
     choices: list[Kinds] = []
-    for which in range(most):
+    for which in range(max_choices):
         # Any alternative of one part goes with any of another: a few will do.
         kinds = tuple(
-            kind for each in known for kind in each[min(which, len(each) - 1)]
+            kind
+            for each in part_alternatives
+            for kind in each[min(which, len(each) - 1)]
         )
         if not which or sum(times for _, times in kinds) <= most_shuffles:
             choices.append(kinds)

@@ -19,6 +19,7 @@ from shuffledp.accounting.sums.grouping import MAX_GROUPS, grouped_blocks
 from shuffledp.accounting.sums.rounding import sum_rounding
 from shuffledp.types import Complexes, Floats, Ints
 
+# Orders 2 to 6 of the logarithm's series; around a group's mean there is no first one.
 _TERMS = 5
 # Below this variance, draws near 1/2 are not grouped; there are few of them.
 _FEW = 1000.0
@@ -52,14 +53,14 @@ class BernoulliSum:
         v: Complexes = np.expm1(z)[:, None]
         logs: Complexes = log1p(self.means * v)
         # einsum: these products are too small for threads to pay.
-        result: Complexes = np.einsum("zg,g->z", logs, self.counts)
+        log_sums: Complexes = np.einsum("zg,g->z", logs, self.counts)
         if self.powers.any():
             ratio = -v / (1.0 + self.means * v)
             term = ratio
             for order, powers in enumerate(self.powers, start=2):
                 term = term * ratio
-                result = result - np.einsum("zg,g->z", term, powers) / order
-        return result
+                log_sums = log_sums - np.einsum("zg,g->z", term, powers) / order
+        return log_sums
 
     def log_error(self, z: Complexes) -> Floats:
         """Returns a bound of the error of `log_generating`, shape as `z`; maybe inf.
@@ -126,16 +127,18 @@ def bernoulli_sum(probabilities: Floats, counts: Ints) -> BernoulliSum:
     variance = float(n @ _variances(probabilities))
     if probabilities.size > MAX_GROUPS and variance >= _FEW:
         return BernoulliSum(*_grouped(probabilities, n), mean, variance)
-    alone = np.ones(probabilities.size, dtype=np.bool_)
+    is_ungrouped = np.ones(probabilities.size, dtype=np.bool_)
     if probabilities.size > MAX_GROUPS:
         # Near 1/2, 1 + c v may vanish, but only for large v, which matter for few
         # draws.
-        alone = np.abs(probabilities - 0.5) < 0.3
-    means, members, powers, reach = _grouped(probabilities[~alone], n[~alone])
-    singles = int(np.count_nonzero(alone))
+        is_ungrouped = np.abs(probabilities - 0.5) < 0.3
+    means, members, powers, reach = _grouped(
+        probabilities[~is_ungrouped], n[~is_ungrouped]
+    )
+    singles = int(np.count_nonzero(is_ungrouped))
     return BernoulliSum(
-        np.append(means, probabilities[alone]),
-        np.append(members, n[alone]),
+        np.append(means, probabilities[is_ungrouped]),
+        np.append(members, n[is_ungrouped]),
         np.pad(powers, ((0, 0), (0, singles))),
         np.pad(reach, (0, singles)),
         mean,

@@ -55,12 +55,12 @@ def _deviance(x: Floats, mean: Floats) -> Floats:
     """Returns x log(x / mean) + mean - x, accurate where x is close to the mean."""
     with np.errstate(over="ignore", invalid="ignore"):
         ratio = (x - mean) / mean
-        near = mean * ((1.0 + ratio) * np.log1p(ratio) - ratio)
+        near_deviance = mean * ((1.0 + ratio) * np.log1p(ratio) - ratio)
     # Far away the ratio may overflow, and no digits cancel.
-    result: Floats = np.where(
-        ratio < _FAR, near, x * (np.log(x) - np.log(mean)) + mean - x
+    deviance: Floats = np.where(
+        ratio < _FAR, near_deviance, x * (np.log(x) - np.log(mean)) + mean - x
     )
-    return result
+    return deviance
 
 
 def binomial_weight(x: Floats, trials: Floats | float, probability: float) -> Floats:
@@ -91,8 +91,8 @@ def binomial_weight(x: Floats, trials: Floats | float, probability: float) -> Fl
         x == 0, trials * math.log1p(-probability), xlogy(trials, probability)
     )
     at_end = (x == 0) | (x == trials)
-    result: Floats = np.where(inside, weight, np.where(at_end, np.exp(ends), 0.0))
-    return result
+    weights: Floats = np.where(inside, weight, np.where(at_end, np.exp(ends), 0.0))
+    return weights
 
 
 def walk_excess(steps: Floats, threshold: Floats) -> tuple[Floats, Floats]:

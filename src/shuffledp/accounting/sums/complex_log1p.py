@@ -13,10 +13,10 @@ def log1p(x: Complexes) -> Complexes:
     # |1 + x|^2 - 1, accurate where x is small; where 1 + x is, its modulus is taken itself.
     excess = 2.0 * real + real * real + imaginary * imaginary
     small = excess < -0.5
-    result: Complexes = np.empty(x.shape, dtype=np.complex128)
-    result.real = 0.5 * np.log1p(np.where(small, 0.0, excess))
+    logs: Complexes = np.empty(x.shape, dtype=np.complex128)
+    logs.real = 0.5 * np.log1p(np.where(small, 0.0, excess))
     if small.any():
         with np.errstate(divide="ignore"):
-            result.real[small] = np.log(np.hypot(1.0 + real[small], imaginary[small]))
-    result.imag = np.arctan2(imaginary, 1.0 + real)
-    return result
+            logs.real[small] = np.log(np.hypot(1.0 + real[small], imaginary[small]))
+    logs.imag = np.arctan2(imaginary, 1.0 + real)
+    return logs

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shuffledp.types import Floats
 
+# Narrower groups need fewer terms of a series, and each takes a column of its sums.
 MAX_GROUPS = 64
 
 # Levels at a time, which stay in a processor's cache.
@@ -29,7 +30,7 @@ def group_indices(
     """
     num_groups = MAX_GROUPS if num_groups is None else num_groups
     ends = float(probabilities.min()), float(probabilities.max())
-    return _cells(probabilities, ends, num_groups)
+    return _group_indices(probabilities, ends, num_groups)
 
 
 def grouped_blocks(
@@ -43,10 +44,10 @@ def grouped_blocks(
     ends = float(probabilities.min()), float(probabilities.max())
     for start in range(0, probabilities.size, _BLOCK):
         block = slice(start, start + _BLOCK)
-        yield block, _cells(probabilities[block], ends, MAX_GROUPS)
+        yield block, _group_indices(probabilities[block], ends, MAX_GROUPS)
 
 
-def _cells(
+def _group_indices(
     probabilities: Floats, ends: tuple[float, float], num_groups: int
 ) -> NDArray[np.int64]:
     low, high = ends

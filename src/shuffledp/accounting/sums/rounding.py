@@ -34,5 +34,9 @@ def rounded_up(exact: Fraction) -> float:
     >>> rounded_up(10 * Fraction(0.5)), rounded_up(3 * Fraction(0.1))
     (5.0, 0.30000000000000004)
     """
-    nearest = float(exact)
-    return nearest if nearest >= exact else math.nextafter(nearest, math.inf)
+    nearest_float = float(exact)
+    return (
+        nearest_float
+        if nearest_float >= exact
+        else math.nextafter(nearest_float, math.inf)
+    )

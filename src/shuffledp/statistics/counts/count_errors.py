@@ -61,14 +61,14 @@ def curator_count_error(
         share: The share of people in the bucket, in [0, 1].
         delta: In (0, 1).
     """
-    changed = 1.0 if buckets == 1 else 2.0 * most
+    num_changed = 1.0 if buckets == 1 else 2.0 * most
     targets, counts = people.epsilons, people.counts.astype(np.float64)
     weighted = weighted_curator_error(
         targets,
         counts,
         delta=delta,
-        reach_l1=changed,
-        reach_l2=math.sqrt(changed),
+        reach_l1=num_changed,
+        reach_l2=math.sqrt(num_changed),
         spread=math.sqrt(share * (1.0 - share)),
     )
     errors = [weighted * people.num_users]
@@ -76,10 +76,10 @@ def curator_count_error(
     # the largest one, in steps of a few percent.
     steps = 1 if targets.size == 1 else _CURATOR_STEPS
     for target in np.geomspace(targets[0], targets[-1], steps).tolist():
-        decay = math.exp(-target / changed)
+        decay = math.exp(-target / num_changed)
         laplace = math.sqrt(2.0 * decay) / (1.0 - decay)
         mu = float(sensitivity_per_deviation(np.array([target]), delta)[0])
-        normal = 1.0 / (mu / math.sqrt(changed))
+        normal = 1.0 / (mu / math.sqrt(num_changed))
         grown = np.expm1(targets)
         # Sampling with q keeps log(1 + q (e^target - 1)): amplification. Laplace
         # noise on two buckets keeps less, as nothing may be sent in either world.

@@ -30,23 +30,28 @@ def channel_of(
         UnknownLevelError: If a target is not one of the protocol's.
         InvalidInputError: If numbers of people are estimates.
     """
-    counted = ChoiceCounts.of(people) if isinstance(people, Population) else people
-    if not isinstance(counted, ChoiceCounts) or counted.covariance is not None:
+    choice_counts = (
+        ChoiceCounts.of(people) if isinstance(people, Population) else people
+    )
+    if (
+        not isinstance(choice_counts, ChoiceCounts)
+        or choice_counts.covariance is not None
+    ):
         raise InvalidInputError(
             "Expected exact numbers of people of each target: a Population."
         )
     rates = np.array(parameters.rates)[
-        positions_of(counted.choices, parameters.targets)
+        positions_of(choice_counts.choices, parameters.targets)
     ]
     expect_instance(group, CountGroup)
     noise = group.noise
     # The shuffler's noise does not depend on people.
     shared = not isinstance(noise, ShufflerNoise)
-    factor = counted.num_users / parameters.honest if shared else 1.0
+    factor = choice_counts.num_users / parameters.honest if shared else 1.0
     has_mean = isinstance(noise, PoissonNoise | ShufflerNoise)
     keep, flip = keep_and_flip(parameters, group.buckets)
     return CountsChannel(
-        people=counted.value,
+        people=choice_counts.value,
         rates=rates,
         noise_mean=noise.messages * factor if has_mean else 0.0,
         noise_variance=noise.variance * factor,

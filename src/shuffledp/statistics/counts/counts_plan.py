@@ -26,7 +26,7 @@ _MOST_CATEGORIES = 256
 
 @dataclass(frozen=True, eq=False)
 class CountsPlan:
-    """Designs in order of error, and what others would reach.
+    """Designs in order of error, and the errors that others would reach.
 
     Attributes:
         wish: The requirements.
@@ -163,8 +163,8 @@ def plan_counts(
     people = Population.from_counts(dict(wish.targets))
     if people.epsilons[0] <= 0.0:
         raise InvalidInputError("Expected targets above 0.")
-    honest = people.num_users - wish.absent
-    if honest < 1:
+    num_honest = people.num_users - wish.absent
+    if num_honest < 1:
         raise PopulationError(
             f"Expected at most {people.num_users - 1} absent people, got {wish.absent}."
         )
@@ -177,13 +177,14 @@ def plan_counts(
             f"Expected more than {most} messages per report, got {max_messages}."
         )
     search = CountsSearch(
-        people, buckets, most, _share(share, buckets, most), wish.delta, honest
+        people, buckets, most, _share(share, buckets, most), wish.delta, num_honest
     )
     designs, left_out = [], []
     for family in noise_families(
-        honest=honest,
+        num_honest=num_honest,
         buckets=buckets,
         most=most,
+        # Noise is sized for the smallest target; people of larger ones send more often.
         epsilon=float(people.epsilons[0]),
         max_messages=max_messages,
     ):
@@ -193,6 +194,7 @@ def plan_counts(
         except CertificationError as error:
             left_out.append(f"{family.name}: {error}")
             continue
+        # Found sizes are rounded: a limit that is met exactly is not exceeded.
         if design.messages > max_messages + 1e-9:
             left_out.append(
                 f"{family.name}: {design.messages:.3g} messages per report."
@@ -215,6 +217,7 @@ def plan_counts(
             f"{max_messages:,} messages. {' '.join(left_out)} More people, larger targets "
             "or larger reports may do."
         )
+    # All keep the same targets: the error alone decides.
     designs.sort(key=lambda design: design.standard_error)
     single = None
     is_hashed = any(design.hashed is not None for design in designs)
@@ -266,6 +269,8 @@ def _name(single: CollectionDesign) -> str:
 
 def _share(share: float | None, buckets: int, most: int) -> float:
     if share is None:
+        # Equally common answers; of a single bucket, the share with the largest
+        # variance.
         return most / buckets if buckets > 1 else 0.5
     if not 0.0 <= share <= 1.0:
         raise InvalidInputError(f"Expected a share from 0 to 1, got {share:g}.")

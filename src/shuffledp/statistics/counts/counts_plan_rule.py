@@ -64,7 +64,7 @@ class CountsPlanRule:
         Raises:
             CertificationError: If nothing is found that can be proven.
         """
-        return cls(terms, _table(terms.groups, terms.targets, terms.delta))
+        return cls(terms, _computed_table(terms.groups, terms.targets, terms.delta))
 
     @classmethod
     def from_dict(cls, terms: CountsTerms, value: object) -> "CountsPlanRule":
@@ -96,34 +96,35 @@ class CountsPlanRule:
     def check(self, plan: Identity, minimum: int) -> None:
         """See `PlanRule`."""
         # H of docs/theory/plans.md: people who really send their noise.
-        self.table.check(_parameters(plan), minimum - self.terms.absent)
+        self.table.check(_plan_parameters(plan), minimum - self.terms.absent)
 
     def plan(self, chosen: Tally, minimum: int, *, spare: int) -> Identity:
         """See `PlanRule`."""
         people = self.terms.choices.estimate(chosen).people()
-        honest = honest_senders(minimum, absent=self.terms.absent, spare=spare)
+        num_honest = honest_senders(minimum, absent=self.terms.absent, spare=spare)
         # Equally common answers have the largest mean variance.
         shares = [np.array([most / buckets]) for buckets, most in self.terms.groups]
 
         def plan_of(
             noise: float, rates: tuple[float, ...]
         ) -> tuple[float, Identity] | None:
-            counts = self._counts(noise, rates, honest, spare)
+            counts = self._counts(noise, rates, num_honest, spare)
             if counts is None:
                 return None
             errors = np.concatenate(counts.predicted_errors(people, shares))
+            # The mean over all answers: no question is preferred.
             return float(np.mean(errors**2)), counts.identity
 
         return best_plan(self.table, minimum, plan_of)
 
     def _counts(
-        self, noise: float, rates: tuple[float, ...], honest: int, spare: int
+        self, noise: float, rates: tuple[float, ...], num_honest: int, spare: int
     ) -> Counts | None:
         """Returns the protocol with a row's noise; None if reports were too large."""
         groups, means = self.terms.groups, self.table.means(noise)
         answers = sum(most for _, most in groups)
-        messages = self.table.messages(means, honest - spare)
-        size = report_size(self.table, messages, answers, honest)
+        messages = self.table.messages(means, num_honest - spare)
+        size = report_size(self.table, messages, answers, num_honest)
         if size is None:
             return None
         return Counts(
@@ -133,12 +134,14 @@ class CountsPlanRule:
             ),
             self.terms.targets,
             rates,
-            honest - spare,
+            # Noise is made for fewer people than have to send it, so that some may drop
+            # out.
+            num_honest - spare,
             size,
         )
 
 
-def _parameters(plan: Identity) -> CountsParameters:
+def _plan_parameters(plan: Identity) -> CountsParameters:
     """Returns the parameters of a plan; raises InvalidInputError if it is none."""
     try:
         counts = Counts.from_record(plan.record)
@@ -149,7 +152,7 @@ def _parameters(plan: Identity) -> CountsParameters:
 
 # A table depends on these three terms alone, and takes seconds to compute.
 @lru_cache(maxsize=64)
-def _table(
+def _computed_table(
     groups: tuple[tuple[int, int], ...], targets: tuple[float, ...], delta: float
 ) -> PoissonTable:
     return make_poisson_table(groups, targets, delta)

@@ -19,7 +19,7 @@ _MOST_LEVELS = 4
 
 
 def counts_plan_tables(plan: CountsPlan) -> RenderableType:
-    """Returns a table of designs, and one of what others would reach."""
+    """Returns a table of designs, and one of errors that others would reach."""
     return Group(
         _designs(plan),
         _yardsticks(plan),
@@ -67,9 +67,9 @@ def _designs(plan: CountsPlan) -> Table:
             f"{design.messages:.3g}",
             f"{design.bits / 8.0:.3g}",
             "constant" if design.is_constant else "varies",
-            _lines([f"{rate:.3g}" for rate in design.protocol.rates]),
-            _lines([plain(level.epsilon_central) for level in levels]),
-            _lines([plain(level.epsilon_central_lower) for level in levels]),
+            _first_and_last([f"{rate:.3g}" for rate in design.protocol.rates]),
+            _first_and_last([plain(level.epsilon_central) for level in levels]),
+            _first_and_last([plain(level.epsilon_central_lower) for level in levels]),
             "none",
             style="on grey15" if design is plan.best else "",
             end_section=True,
@@ -88,10 +88,12 @@ def _add_single(table: Table, plan: CountsPlan, single: CollectionDesign) -> Non
         "1",
         f"{single.bits / 8.0:.3g}",
         "constant",
-        _lines(["1"] * len(levels)),
-        _lines([plain(level.epsilon_central) for level in levels]),
-        _lines([plain(level.epsilon_central_lower) for level in levels]),
-        _lines([local_text(level.chosen, f"{level.chosen:.3g}") for level in levels]),
+        _first_and_last(["1"] * len(levels)),
+        _first_and_last([plain(level.epsilon_central) for level in levels]),
+        _first_and_last([plain(level.epsilon_central_lower) for level in levels]),
+        _first_and_last(
+            [local_text(level.chosen, f"{level.chosen:.3g}") for level in levels]
+        ),
     )
 
 
@@ -179,7 +181,7 @@ def _noise_from_shuffler(plan: CountsPlan) -> list[Text]:
     ]
 
 
-def _lines(texts: list[str]) -> str:
+def _first_and_last(texts: list[str]) -> str:
     if len(texts) <= _MOST_LEVELS:
         return "\n".join(texts)
     return "\n".join([texts[0], "...", texts[-1]])

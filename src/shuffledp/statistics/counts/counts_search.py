@@ -44,6 +44,7 @@ _NEAR = 1e-5
 # A probability to send is known to this; between two with a delta farther below the goal
 # than the logarithm _FAR, no line leads to it.
 _RATE_STEP, _FAR = 2.0**-14, -6.0
+# In the place of 0, as logarithms are taken.
 _LEAST_DELTA = 1e-300
 _MOST_STEPS = 40
 # Steps by a fifth at first; where these do not end the answer is far, and each doubles.
@@ -59,7 +60,7 @@ class CountsDesign:
 
     Attributes:
         name: Of the noise.
-        protocol: What devices run.
+        protocol: Of the devices.
         standard_error: Predicted, of a bucket's number of people.
         guarantee: Of each target, after the shuffle.
         hashed: The questionnaire if buckets are hashed, which also estimates: see
@@ -118,29 +119,33 @@ class CountsSearch:
             CertificationError: If none is found that keeps all targets.
         """
         targets = self.people.epsilons.tolist()
-        enough = self._smallest(family, targets[0])
-        size, rates = enough, [1.0] * len(targets)
+        enough_noise = self._smallest(family, targets[0])
+        size, rates = enough_noise, [1.0] * len(targets)
         if len(targets) > 1:
 
             def error(log: float) -> float:
                 noise = family.noise(math.exp(log))
                 return self._error(noise, self._rates(noise))
 
-            whole = self._error(family.noise(enough), rates)
+            error_of_enough = self._error(family.noise(enough_noise), rates)
             # Less than the largest target needs is of no use.
-            tried = _A_LITTLE_LESS * enough
-            if self._delta_of(family.noise(tried), 1.0, targets[-1]) > self.delta:
-                tried = self._smallest(family, targets[-1])
+            tried_noise = _A_LITTLE_LESS * enough_noise
+            if self._delta_of(family.noise(tried_noise), 1.0, targets[-1]) > self.delta:
+                tried_noise = self._smallest(family, targets[-1])
             # Where a little less noise does not pay, still less does not either.
-            if error(math.log(tried)) < whole:
-                least = self._smallest(family, targets[-1])
+            if error(math.log(tried_noise)) < error_of_enough:
+                smallest_noise = self._smallest(family, targets[-1])
                 optimum = minimize_scalar(
                     error,
-                    bounds=(math.log(least), math.log(enough)),
+                    bounds=(math.log(smallest_noise), math.log(enough_noise)),
                     method="bounded",
                     options={"xatol": 1e-2},
                 )
-                size = math.exp(float(optimum.x)) if optimum.fun < whole else size
+                size = (
+                    math.exp(float(optimum.x))
+                    if optimum.fun < error_of_enough
+                    else size
+                )
                 rates = self._rates(family.noise(size))
         return self._certified(family, family.noise(size), rates, absent)
 
@@ -211,12 +216,12 @@ class CountsSearch:
 
     def _smallest(self, family: NoiseFamily, target: float) -> float:
         """Returns about the smallest noise at which a target sends every answer."""
-        changed = 1.0 if self.buckets == 1 else 2.0 * self.most
+        num_changed = 1.0 if self.buckets == 1 else 2.0 * self.most
         # No noise is below that of a trusted curator; Poisson noise is twice as wide.
-        size = math.sqrt(2.0) * changed / max(target, 0.1 * math.sqrt(changed))
-        least = curator_size(target, changed, delta=self.delta)
-        if least > _FAR_AWAY * size:
-            size = least
+        size = math.sqrt(2.0) * num_changed / max(target, 0.1 * math.sqrt(num_changed))
+        curator_noise = curator_size(target, num_changed, delta=self.delta)
+        if curator_noise > _FAR_AWAY * size:
+            size = curator_noise
         low: tuple[float, float] | None = None
         high: tuple[float, float] | None = None
         for step in range(_MOST_STEPS):
@@ -254,8 +259,8 @@ class CountsSearch:
         rates: list[float] = []
         for target in self.people.epsilons.tolist():
             # What keeps a small target keeps every larger one.
-            sent = bool(rates) and rates[-1] == 1.0
-            rates.append(1.0 if sent else self._largest_rate(noise, target))
+            all_sent = bool(rates) and rates[-1] == 1.0
+            rates.append(1.0 if all_sent else self._largest_rate(noise, target))
         return rates
 
     def _largest_rate(self, noise: Noise, target: float) -> float:
@@ -272,15 +277,17 @@ class CountsSearch:
             # Far from the answer, delta is what errors of the evaluation add to it.
             if low[1] > _FAR:
                 middle = line_root(low, high)
-            at = middle, excess(middle)
-            low, high = (at, high) if at[1] <= 0.0 else (low, at)
+            middle_end = middle, excess(middle)
+            low, high = (
+                (middle_end, high) if middle_end[1] <= 0.0 else (low, middle_end)
+            )
         return round_down(low[0])
 
     def _error(self, noise: Noise, rates: list[float]) -> float:
         counts = self.people.counts.astype(np.float64)
         num_users = self.people.num_users
-        alone = isinstance(noise, ShufflerNoise)
-        factor = 1.0 if alone else num_users / self.honest
+        from_shuffler = isinstance(noise, ShufflerNoise)
+        factor = 1.0 if from_shuffler else num_users / self.honest
         return count_error(
             noise.variance * factor, np.array(rates), counts, share=self.share
         )

@@ -75,8 +75,10 @@ def checked_counts(parameters: CountsParameters, tally: Tally) -> NDArray[Any]:
             f"{numbers[-1]}."
         )
     _check_plus(counts)
-    most = [group.buckets * 2 * group.noise.messages for group in parameters.groups]
-    size = parameters.mean_messages + sum(most) / max(tally.num_users, 1)
+    largest_counts = [
+        group.buckets * 2 * group.noise.messages for group in parameters.groups
+    ]
+    size = parameters.mean_messages + sum(largest_counts) / max(tally.num_users, 1)
     # Rounded up: a limit for what nobody can have sent.
     check_message_counts(counts, math.ceil(size), tally.num_users)
     return counts.reshape(-1, 2)

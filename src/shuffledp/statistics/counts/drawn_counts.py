@@ -36,8 +36,8 @@ def draw_counts(
         InvalidInputError: If holders are not those of these people.
     """
     drawn = []
-    for group, given in zip(parameters.groups, holders, strict=True):
-        answers = unmasked(given, "numbers")
+    for group, group_holders in zip(parameters.groups, holders, strict=True):
+        answers = unmasked(group_holders, "numbers")
         if answers.shape != (people.num_levels, group.buckets) or answers.min() < 0:
             raise InvalidInputError(
                 "Expected numbers of people by target and bucket, of shape "
@@ -48,7 +48,7 @@ def draw_counts(
         if parameters.local_epsilon is not None:
             answers = randomized_holders(parameters, answers, people.counts, rng=rng)
         counts = draw_noise(
-            group, num_users=people.num_users, honest=parameters.honest, rng=rng
+            group, num_users=people.num_users, num_honest=parameters.honest, rng=rng
         )
         counts[:, 0] += rng.binomial(answers, rates[:, None]).sum(axis=0)
         drawn.append(counts.ravel())

@@ -100,13 +100,13 @@ class DummiesRun(FormShares):
 
     def randomize(self, values: ArrayLike, choices: Floats, *, rng: Rng) -> Ints:
         """See `StageRun`."""
-        answers = self._answers(values, rng=rng)
+        answers = self._answer_buckets(values, rng=rng)
         messages = self.protocol.randomize(answers, choices, rng=rng).messages
         # Fewer messages than answers would tell the shuffler, and have no cover.
         if messages.shape[1] != self.messages_per_report or np.any(messages < 0):
             raise InvalidInputError("Expected a plan in which all answers are sent.")
-        sent: Ints = messages.astype(np.int64) // 2
-        return sent
+        answer_messages: Ints = messages.astype(np.int64) // 2
+        return answer_messages
 
     def tally(self, messages: Ints, choice: float | None) -> Tally:
         """See `StageRun`."""
@@ -154,22 +154,24 @@ class DummiesRun(FormShares):
         entries = entry_estimates(self.protocol, estimate, people, self.questions)
         return estimate, entries
 
-    def noise_p_value(self, tally: Tally, honest: int) -> float | None:
+    def noise_p_value(self, tally: Tally, num_honest: int) -> float | None:
         """Returns None: an empty bucket is as rare as the guarantee fails, not rarer."""
-        del tally, honest
+        del tally, num_honest
         return None
 
     @property
     def _num_buckets(self) -> int:
         return self.protocol.randomizer.num_buckets
 
-    def _answers(self, values: ArrayLike, *, rng: Rng) -> Ints:
+    def _answer_buckets(self, values: ArrayLike, *, rng: Rng) -> Ints:
         """Returns the buckets of people's answers, those for no answer included."""
         encoding = FormEncoding(self.questions)
         answers, first = encoding.encode(values, rng=rng).copy(), 0
         for group in encoding.groups:
-            own = answers[:, first : first + group.most]
+            group_answers = answers[:, first : first + group.most]
             first += group.most
             # Answers stand before the places without one: buckets differ in a row.
-            own[:] = np.where(own < 0, group.buckets + np.arange(group.most), own)
+            group_answers[:] = np.where(
+                group_answers < 0, group.buckets + np.arange(group.most), group_answers
+            )
         return answers

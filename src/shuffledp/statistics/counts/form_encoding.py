@@ -31,7 +31,7 @@ from shuffledp.types import Floats, Ints
 
 @dataclass(frozen=True)
 class FormGroup:
-    """Buckets of a group, and what they are made of.
+    """Buckets of a group, and the answers that they stand for.
 
     Attributes:
         cells: Coordinates (question, width, buckets).
@@ -108,27 +108,38 @@ class FormEncoding:
             InvalidInputError: If a person picked more options than a question allows, or a
                 number is out of range.
         """
-        picked, numbers = self._divided(values)
-        positions = self._positions(picked, numbers, rng)
+        picked_options, numbers = self._divided(values)
+        positions = self._positions(picked_options, numbers, rng)
         return np.concatenate(
             [_buckets(group, positions) for group in self.groups], axis=1
         )
 
     def _divided(self, values: ArrayLike) -> tuple[Ints, Floats]:
-        given, count = unmasked(values, "answers"), self._num_numbers
+        answers, count = unmasked(values, "answers"), self._num_numbers
         kinds = "iuf" if count else "iu"
-        if given.ndim != 2 or given.dtype.kind not in kinds or given.shape[1] < count:
+        if (
+            answers.ndim != 2
+            or answers.dtype.kind not in kinds
+            or answers.shape[1] < count
+        ):
             raise InvalidInputError(
                 "Expected rows of whole numbers for options, and of numbers, one per "
                 "person."
             )
-        first = given.shape[1] - count
-        picked, numbers = given[:, :first], given[:, first:].astype(np.float64)
+        first = answers.shape[1] - count
+        picked_options, numbers = (
+            answers[:, :first],
+            answers[:, first:].astype(np.float64),
+        )
         total = sum(len(asked.options) for asked in self._choices)
         # Written this way round, it refuses NaN, too.
-        if not np.all((picked >= 0) & (picked <= total) & (picked == np.floor(picked))):
+        if not np.all(
+            (picked_options >= 0)
+            & (picked_options <= total)
+            & (picked_options == np.floor(picked_options))
+        ):
             raise InvalidInputError(f"Expected positions of options from 0 to {total}.")
-        return picked.astype(np.int64), numbers
+        return picked_options.astype(np.int64), numbers
 
     def _positions(self, picked: Ints, numbers: Floats, rng: Rng) -> dict[int, Ints]:
         """Returns all people's positions by question, -1 for none, each (n, most)."""
@@ -198,14 +209,14 @@ def _on_scale(asked: AskedNumber, numbers: Floats, rng: Rng) -> Ints:
 def _buckets(group: FormGroup, positions: dict[int, Ints]) -> Ints:
     """Returns the buckets of a group, shape (n, most)."""
     buckets: Ints | None = None
-    answered: NDArray[np.bool_] | None = None
+    is_answered: NDArray[np.bool_] | None = None
     for index, width, count in group.cells:
         position = positions[index]
-        own = position // width % count
-        buckets = own if buckets is None else buckets * count + own
-        given = position >= 0
-        answered = given if answered is None else answered & given
+        own_bucket = position // width % count
+        buckets = own_bucket if buckets is None else buckets * count + own_bucket
+        is_given = position >= 0
+        is_answered = is_given if is_answered is None else is_answered & is_given
     assert buckets is not None
-    assert answered is not None
-    none = -1 if group.skipped is None else group.skipped
-    return np.where(answered, buckets, none)
+    assert is_answered is not None
+    skipped_bucket = -1 if group.skipped is None else group.skipped
+    return np.where(is_answered, buckets, skipped_bucket)

@@ -1,4 +1,4 @@
-"""What is estimated of each question of a form: shares, quantiles and means.
+"""Estimates of each question of a form: shares, quantiles and means.
 
 The estimates are those of a questionnaire, from counts of the same buckets.
 """
@@ -60,6 +60,7 @@ def share_labels(
     """
     before = ""
     if len(questions) > 1 and not isinstance(asked, AskedCombination):
+        # In a form of one question its text stands above the table.
         before = f"{asked.text}: "
     if isinstance(asked, AskedQuestion):
         return tuple(before + option for option in asked.options)
@@ -98,6 +99,7 @@ def estimate_entry(
         quantiles = partial(_quantile_rows, asked, distribution)
         return EntryEstimate(distribution, quantiles)
     if isinstance(asked, AskedNumber):
+        # Any valid name does: rows are named after the question of the form.
         digits = NumberQuestion(
             "number", asked.low, asked.high, len(asked.levels), asked.skippable
         )
@@ -179,12 +181,16 @@ def _mean_rows(
     )
     return tuple(
         NumberRow(
-            name, unit, _finite(value), _finite(error), (_finite(low), _finite(high))
+            name,
+            unit,
+            _finite_or_none(value),
+            _finite_or_none(error),
+            (_finite_or_none(low), _finite_or_none(high)),
         )
         for name, value, error, (low, high) in rows
     )
 
 
-def _finite(number: float) -> float | None:
+def _finite_or_none(number: float) -> float | None:
     """Returns a number, or None: of a group that may be empty nothing is known."""
     return number if math.isfinite(number) else None

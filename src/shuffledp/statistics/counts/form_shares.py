@@ -32,9 +32,9 @@ def entry_estimates(
     """
     first, entries = 0, []
     for asked, groups in zip(questions, FormEncoding(questions).entries, strict=True):
-        own = slice(first, first + len(groups))
-        first = own.stop
-        of_question = question_counts(counts, counts_estimate, people, own)
+        group_slice = slice(first, first + len(groups))
+        first = group_slice.stop
+        of_question = question_counts(counts, counts_estimate, people, group_slice)
         entries.append(estimate_entry(questions, asked, of_question))
     return tuple(entries)
 

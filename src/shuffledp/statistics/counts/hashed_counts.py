@@ -57,12 +57,12 @@ def hashed_counts(wish: Wish, *, buckets: int, max_messages: int) -> CountsDesig
         # Sizes vary, as those of Poisson noise in buckets that are not hashed.
         varying = replace(planned, report_size=None)
         if varying.counts.parameters.mean_messages <= max_messages:
-            return _design(name, varying, wish, people)
+            return _hashed_design(name, varying, wish, people)
         messages *= _LESS
     raise CertificationError(f"More than {max_messages:,} messages per report.")
 
 
-def _design(
+def _hashed_design(
     name: str, asked: Questionnaire, wish: Wish, people: Population
 ) -> CountsDesign:
     """Returns the certified design of a questionnaire of one hashed question."""

@@ -33,7 +33,7 @@ def randomized_answers(
         answers: A bucket of each group, or -1 for no answer, shape (n, groups).
         rng: The only source of randomness.
     """
-    epsilons = np.full(answers.shape[0], _part(parameters))
+    epsilons = np.full(answers.shape[0], _group_epsilon(parameters))
     columns = []
     for group, column in zip(parameters.groups, answers.T, strict=True):
         # "No answer" is the last value of the response.
@@ -68,8 +68,8 @@ def randomized_holders(
     values = holders.shape[1] + 1
     keep, _ = keep_and_flip(parameters, values - 1)
     unchanged = rng.binomial(holders, keep)
-    none = people - holders.sum(axis=1)
-    others = people - unchanged.sum(axis=1) - rng.binomial(none, keep)
+    num_silent = people - holders.sum(axis=1)
+    others = people - unchanged.sum(axis=1) - rng.binomial(num_silent, keep)
     return unchanged + rng.multinomial(others, np.full(values, 1.0 / values))[:, :-1]
 
 
@@ -83,12 +83,12 @@ def keep_and_flip(parameters: CountsParameters, buckets: int) -> tuple[float, fl
     if parameters.local_epsilon is None:
         return 1.0, 0.0
     inside = 1.0 / (buckets + 1)
-    epsilons = np.array([_part(parameters)])
+    epsilons = np.array([_group_epsilon(parameters)])
     blanket = float(drawn_blanket_probability(epsilons, inside)[0])
     return 1.0 - blanket, blanket * inside
 
 
-def _part(parameters: CountsParameters) -> float:
+def _group_epsilon(parameters: CountsParameters) -> float:
     """Returns the local epsilon of each group."""
     assert parameters.local_epsilon is not None
     return parameters.local_epsilon / len(parameters.groups) * _SMALLER

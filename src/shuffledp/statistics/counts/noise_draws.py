@@ -16,17 +16,17 @@ from shuffledp.randomizers.jump_table import JumpTable
 def bucket_messages(parameters: CountsParameters) -> BucketMessages:
     """Returns the randomizer of one of the `honest` people."""
     return BucketMessages(
-        tuple(_group(group, parameters.honest) for group in parameters.groups),
+        tuple(_bucket_group(group, parameters.honest) for group in parameters.groups),
         parameters.cap,
     )
 
 
-def _group(group: CountGroup, honest: int) -> BucketGroup:
+def _bucket_group(group: CountGroup, num_honest: int) -> BucketGroup:
     noise = group.noise
     if isinstance(noise, ShufflerNoise):
-        none = np.zeros(0, dtype=np.int64)
-        silent = JumpTable(none, none, np.zeros(0), mean=0.0)
-        return BucketGroup(group.buckets, group.most, silent)
+        no_sizes = np.zeros(0, dtype=np.int64)
+        no_jumps = JumpTable(no_sizes, no_sizes, np.zeros(0), mean=0.0)
+        return BucketGroup(group.buckets, group.most, no_jumps)
     jumps = noise.jumps()
     by_kind = jumps.plus, jumps.minus, jumps.pairs
     weights = np.concatenate(by_kind)
@@ -38,8 +38,9 @@ def _group(group: CountGroup, honest: int) -> BucketGroup:
     # The most frequent first: most jumps are then decided by few draws.
     order = np.lexsort((minus, plus, weights))[::-1]
     weights, plus, minus = weights[order], plus[order], minus[order]
-    per_person = group.buckets * jumps.total / honest
-    slots = noise.slots // honest if isinstance(noise, SlotNoise) else 0
+    per_person = group.buckets * jumps.total / num_honest
+    slots = noise.slots // num_honest if isinstance(noise, SlotNoise) else 0
+    # With slots it is the probability that a slot holds a jump, which is at most 1.
     mean = per_person / slots if slots else per_person
     if slots and mean > 1.0:
         raise InvalidInputError(
@@ -58,7 +59,7 @@ def _group(group: CountGroup, honest: int) -> BucketGroup:
 
 
 def draw_noise(
-    group: CountGroup, *, num_users: int, honest: int, rng: np.random.Generator
+    group: CountGroup, *, num_users: int, num_honest: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Draws the noise messages of `num_users` people together, shape (buckets, 2).
 
@@ -66,18 +67,20 @@ def draw_noise(
     the number of buckets.
 
     Args:
-        group: Whose noise is that of `honest` people.
+        group: Whose noise is that of `num_honest` people.
         num_users: How many people send noise.
-        honest: How many the noise is made for.
+        num_honest: How many the noise is made for.
         rng: A simulation's generator.
     """
-    d, noise, factor = group.buckets, group.noise, num_users / honest
+    d, noise, factor = group.buckets, group.noise, num_users / num_honest
     drawn = np.zeros((d, 2), dtype=np.int64)
     if isinstance(noise, ShufflerNoise):
         drawn[:, 0] = draw_dummies(noise.decay, noise.dummies, d, rng=rng)
         return drawn
     if isinstance(noise, GeometricNoise):
         shape = noise.surplus * factor
+        # Shares of independent people add up: the shapes of negative binomial numbers
+        # do, too.
         drawn[:] = rng.negative_binomial(shape, 1.0 - noise.decay, size=(d, 2))
         if noise.shape == float("inf"):
             pairs = rng.poisson(noise.pairs * factor, size=d)
@@ -89,11 +92,13 @@ def draw_noise(
     if not isinstance(noise, SlotNoise):
         drawn[:, 0] = rng.poisson(noise.mean * factor, size=d)
         return drawn
-    table = _group(group, honest).jumps
+    table = _bucket_group(group, num_honest).jumps
+    # Every slot of every person holds a jump with the same probability, in a uniform
+    # bucket.
     total = rng.binomial(table.slots * num_users, table.mean)
     of_kinds = rng.multinomial(total, table.weights / table.weights.sum())
     for kind, number in enumerate(of_kinds.tolist()):
-        hits = rng.multinomial(number, np.full(d, 1.0 / d))
-        drawn[:, 0] += hits * table.plus[kind]
-        drawn[:, 1] += hits * table.minus[kind]
+        bucket_hits = rng.multinomial(number, np.full(d, 1.0 / d))
+        drawn[:, 0] += bucket_hits * table.plus[kind]
+        drawn[:, 1] += bucket_hits * table.minus[kind]
     return drawn

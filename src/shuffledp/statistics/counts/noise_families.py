@@ -78,12 +78,12 @@ class NoiseFamily:
 
 
 def noise_families(
-    *, honest: int, buckets: int, most: int, epsilon: float, max_messages: int
+    *, num_honest: int, buckets: int, most: int, epsilon: float, max_messages: int
 ) -> Iterator[NoiseFamily]:
     """Yields the families whose reports are small enough.
 
     Args:
-        honest: People who surely add noise.
+        num_honest: People who surely add noise.
         buckets: d.
         most: s, the most buckets of a person.
         epsilon: The smallest target.
@@ -95,26 +95,26 @@ def noise_families(
     if buckets > 1:
         yield NoiseFamily("Poisson noise", "poisson")
         # Single messages take 2 / e' of a bucket; among few pairs, e' is epsilon / (4 s).
-        room = (max_messages - most) * honest / buckets - 8.0 * most / epsilon
+        room = (max_messages - most) * num_honest / buckets - 8.0 * most / epsilon
         pairs = min(0.5 * room, _ENOUGH_PAIRS * wider, LARGEST_FLOOD)
         if pairs > 1.0:
             yield NoiseFamily("geometric noise", "geometric", pairs=pairs)
     changing = 1 if buckets == 1 else 2 * most
     # One long slot, or two, where few people share many buckets.
     for each in (1, 2):
-        longest = min((max_messages - most) // each, _LONGEST)
-        if longest < max(_LEAST_JUMP * changing / epsilon, 2.0):
+        longest_slot = min((max_messages - most) // each, _LONGEST)
+        if longest_slot < max(_LEAST_JUMP * changing / epsilon, 2.0):
             return
-        total = each * honest
+        total = each * num_honest
         jumps = min(_FULL * total / buckets, _MOST_PER_SLOT * total / changing)
         jumps -= 2.0 * math.log(1.0 + 2.0 * most / epsilon)
-        pairs = min(jumps * (longest // 2 + 1) / 2.0, _ENOUGH_IN_SLOTS * wider)
+        pairs = min(jumps * (longest_slot // 2 + 1) / 2.0, _ENOUGH_IN_SLOTS * wider)
         if pairs > 1.0:
             slot = "slot" if each == 1 else "slots"
             yield NoiseFamily(
-                f"{each} {slot} of {longest} messages",
+                f"{each} {slot} of {longest_slot} messages",
                 "slots",
                 pairs=pairs,
                 slots=total,
-                longest=longest,
+                longest=longest_slot,
             )

@@ -27,8 +27,8 @@ Examples:
 
 
 def _compute(wish: Wish, *, most: int | None, **values: Any) -> PlanOutput:
-    given = {name: value for name, value in values.items() if value is not None}
-    plan = plan_counts(wish, most=1 if most is None else most, **given)
+    given_options = {name: value for name, value in values.items() if value is not None}
+    plan = plan_counts(wish, most=1 if most is None else most, **given_options)
     return PlanOutput(plan.to_dict, partial(counts_plan_tables, plan))
 
 

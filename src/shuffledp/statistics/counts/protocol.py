@@ -80,20 +80,22 @@ class Counts:
     local_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        known = self.parameters
+        parameters = self.parameters
         for name in ("groups", "targets", "rates", "honest"):
-            object.__setattr__(self, name, getattr(known, name))
-        object.__setattr__(self, "report_size", known.size)
+            object.__setattr__(self, name, getattr(parameters, name))
+        object.__setattr__(self, "report_size", parameters.size)
         _ = self.randomizer  # Checks that jumps fit into slots.
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Counts":
         """Returns the protocol with this identity's record."""
-        names, more = (
+        names, optional_names = (
             ("groups", "targets", "rates", "honest"),
             ("report_size", "meaning"),
         )
-        terms = parameters_of(record, *names, optional=(*more, "local_epsilon"))
+        terms = parameters_of(
+            record, *names, optional=(*optional_names, "local_epsilon")
+        )
         return cls(read_groups(terms.pop("groups")), **terms)
 
     @property
@@ -203,8 +205,9 @@ class Counts:
         check_generator(rng)
         expect_instance(people, Population)
         rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
-        listed = expect_list(holders, "groups of holders", size=len(self.groups))
-        counts = draw_counts(self.parameters, listed, people, rates, rng=rng)
+        group_holders = expect_list(holders, "groups of holders", size=len(self.groups))
+        counts = draw_counts(self.parameters, group_holders, people, rates, rng=rng)
+        # A tally drawn at once stands for a single shuffle, with the noise of one.
         counts = with_one_shuffle(self.parameters, counts)
         users = np.array([[people.num_users]], dtype=np.int64)
         return Tally(self.identity, np.zeros(0), users, counts[None, None, :])
@@ -249,6 +252,7 @@ class Counts:
             people: How many people chose each target, as published.
             num_liars: How many of them send any messages they like.
         """
+        # A liar who sends - in the place of + moves a count by two per message.
         signs = 1.0 if self.parameters.noise_by_shuffler else 2.0
         span = signs * self.max_messages
         channels = [self.channel(group, people) for group in self.groups]
@@ -262,6 +266,7 @@ class Counts:
         """The most messages of a report; infinite where nothing limits them."""
         if self.parameters.noise_by_shuffler:
             return float(self.randomizer.most)
+        # Reports without a fixed size hold any number of messages: no limit is proven.
         return self.randomizer.report_size or math.inf
 
     def predicted_errors(
@@ -273,10 +278,10 @@ class Counts:
             people: The population that will take part.
             shares: For each group, shares of people per bucket, shape (buckets,).
         """
-        listed = expect_list(shares, "groups of shares", size=len(self.groups))
+        group_shares = expect_list(shares, "groups of shares", size=len(self.groups))
         return tuple(
             self.channel(group, people).standard_errors(float_array(f, "shares"))
-            for group, f in zip(self.groups, listed, strict=True)
+            for group, f in zip(self.groups, group_shares, strict=True)
         )
 
     def channel(

@@ -35,7 +35,7 @@ class RateTable(Protocol):
         """Of each row."""
         ...
 
-    def fits(self, messages: float, cap: int, honest: int) -> bool:
+    def fits(self, messages: float, cap: int, num_honest: int) -> bool:
         """Tells whether cuts and draws cost no more than the table allows."""
         ...
 
@@ -58,7 +58,7 @@ def honest_senders(minimum: int, *, absent: int, spare: int) -> int:
 
 
 def report_size(
-    table: RateTable, messages: float, answers: int, honest: int
+    table: RateTable, messages: float, answers: int, num_honest: int
 ) -> int | None:
     """Returns the smallest size of reports with which the table holds.
 
@@ -66,8 +66,8 @@ def report_size(
         table: Of the plan.
         messages: Of noise, per person in the mean.
         answers: The most answers of a person.
-        honest: People who really send their noise, spare ones included: the bound of cuts
-            rises with them.
+        num_honest: People who really send their noise, spare ones included: the bound of
+            cuts rises with them.
 
     Returns:
         None if it is larger than a device sends.
@@ -75,13 +75,15 @@ def report_size(
     size = smallest_report(
         messages,
         answers,
-        honest=honest,
+        num_honest=num_honest,
         # A cut costs 1 + e^epsilon times its probability: most at this target.
         epsilon=table.targets[-1],
         delta=table.delta,
     )
     # The table's own bound of what is cut may be a little smaller.
-    while size <= LARGEST_REPORT and not table.fits(messages, size - answers, honest):
+    while size <= LARGEST_REPORT and not table.fits(
+        messages, size - answers, num_honest
+    ):
         size += 1
     return size if size <= LARGEST_REPORT else None
 

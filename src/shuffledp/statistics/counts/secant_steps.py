@@ -1,4 +1,4 @@
-"""Where a delta is just kept, by a line between two numbers that were evaluated."""
+"""Steps toward the noise that just keeps a delta, by a line between two evaluations."""
 
 import math
 

@@ -55,17 +55,17 @@ def several_messages(
         share: Of the category whose error is predicted.
     """
     people = Population.from_counts(dict(targets))
-    least = float(people.epsilons[0])
-    if least <= 0.0:
+    smallest_target = float(people.epsilons[0])
+    if smallest_target <= 0.0:
         return None
-    honest = people.num_users - absent
-    search = CountsSearch(people, buckets, 1, share, delta, honest)
+    num_honest = people.num_users - absent
+    search = CountsSearch(people, buckets, 1, share, delta, num_honest)
     errors = []
     for family in noise_families(
-        honest=honest,
+        num_honest=num_honest,
         buckets=buckets,
         most=1,
-        epsilon=least,
+        epsilon=smallest_target,
         max_messages=USUAL_MESSAGES,
     ):
         # Slots pay for a constant size: where sizes may vary, others have smaller errors.

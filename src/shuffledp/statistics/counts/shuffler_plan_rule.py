@@ -44,7 +44,7 @@ class ShufflerPlanRule:
         Raises:
             CertificationError: If nothing is found that can be proven.
         """
-        rule = cls(terms, _noise(terms.groups, terms.targets[0], terms.delta))
+        rule = cls(terms, _shuffler_noise(terms.groups, terms.targets[0], terms.delta))
         rule.prove()
         return rule
 
@@ -111,7 +111,7 @@ class ShufflerPlanRule:
 
 
 @lru_cache(maxsize=64)
-def _noise(
+def _shuffler_noise(
     groups: tuple[tuple[int, int], ...], target: float, delta: float
 ) -> ShufflerNoise:
     # Groups of equal noise compose like one group with all their answers.

@@ -123,7 +123,7 @@ class CountsSurvey:
     @property
     def form(self) -> Form:
         """See `Survey`."""
-        parts = (_part(each) for each in self.questions)
+        parts = (_question_form(each) for each in self.questions)
         return Form("several", parts=tuple(part for part in parts if part is not None))
 
     @property
@@ -250,7 +250,7 @@ class AnswersRun(FormShares, PlannedRun):
         return estimate, entries
 
 
-def _part(asked: FormQuestion) -> Form | None:
+def _question_form(asked: FormQuestion) -> Form | None:
     """Returns the form of a question; None if people are not asked it."""
     if isinstance(asked, AskedQuestion):
         return Form("some of", asked.options, asked.most, asked.text)

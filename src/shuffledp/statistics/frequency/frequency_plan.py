@@ -82,8 +82,8 @@ def plan_frequency(
         raise CertificationError(f"No protocol will do. {' '.join(left_out[-1:])}")
     on_step("yardsticks")
     # Yardsticks are computed at the guarantees of the recommended design.
-    best = recommended(options)
-    protocol: Frequency = best.protocol
+    design = recommended(options)
+    protocol: Frequency = design.protocol
     # A curator publishes one count of two categories, and a changed value moves it by 1.
     # With more categories, it moves two counts.
     published = 1 if num_categories == 2 else num_categories
@@ -91,10 +91,10 @@ def plan_frequency(
     def local_error(people: Population) -> float:
         # No levels are looked for here: none is left out.
         oracles = _oracles(
-            _mechanisms(num_categories), num_categories, people, best.mode, share
+            _mechanisms(num_categories), num_categories, people, design.mode, share
         )
         return min(
-            Frequency(num_categories, best.mode, oracle).predicted_error(
+            Frequency(num_categories, design.mode, oracle).predicted_error(
                 people, share=share
             )
             for _, oracle in oracles
@@ -102,7 +102,7 @@ def plan_frequency(
 
     # The targets themselves, if there are any: `plan counts` then states the same numbers.
     # Otherwise noise for the smallest epsilon is nearly the best for all.
-    targets = wish.targets or _central(best.guarantee)
+    targets = wish.targets or _central(design.guarantee)
     several = several_messages(
         wish.targets or {min(targets): wish.num_users},
         delta=wish.delta,
@@ -110,8 +110,8 @@ def plan_frequency(
         buckets=num_categories,
         share=share,
     )
-    compared = yardsticks(
-        best,
+    beside = yardsticks(
+        design,
         wish,
         curator=curator_of_counts(
             targets, delta=wish.delta, buckets=published, share=share
@@ -128,7 +128,7 @@ def plan_frequency(
         "(in Python share) changes that.",
     )
     return ProtocolPlan(
-        WORDS.name, wish, tuple(options), compared, assumption, tuple(left_out)
+        WORDS.name, wish, tuple(options), beside, assumption, tuple(left_out)
     )
 
 
@@ -140,7 +140,7 @@ def compared_protocols(
     modes: Sequence[Mode],
     on_step: Callable[[str], None] = lambda _step: None,
 ) -> tuple[list[CollectionDesign], list[str]]:
-    """Returns designs in any order, and what was left out.
+    """Returns designs in any order, and why others were left out.
 
     Args:
         wish: Levels or targets, people, delta.
@@ -152,9 +152,9 @@ def compared_protocols(
     simplest = Frequency(num_categories)
     options: list[CollectionDesign] = []
     left_out: list[str] = []
-    every = _mechanisms(num_categories)
+    all_kinds = _mechanisms(num_categories)
     compared_kinds = []
-    for kind in every:
+    for kind in all_kinds:
         reason = kind.left_out(num_categories, for_targets=wish.targets is not None)
         if reason:
             left_out.append(reason)
@@ -175,8 +175,10 @@ def compared_protocols(
         oracles = list(_oracles(compared_kinds, num_categories, fitted[0], mode, share))
         passed_over: dict[int, str] = {}
         if len(wish.asked) > 1:
-            least = min((design.error for design in options), default=math.inf)
-            passed_over = _passed_over(oracles, wish, fitted[0], mode, share, least)
+            least_error = min((design.error for design in options), default=math.inf)
+            passed_over = _passed_over(
+                oracles, wish, fitted[0], mode, share, least_error
+            )
             left_out += passed_over.values()
         for position, (name, oracle) in enumerate(oracles):
             if position in passed_over:
@@ -189,7 +191,7 @@ def compared_protocols(
             except CertificationError as error:
                 left_out.append(f"{name} ({mode}): {error}")
                 continue
-            design = _design(name, protocol, fit, share)
+            design = _frequency_design(name, protocol, fit, share)
             if design is None:
                 left_out.append(f"{name} ({mode}): {NO_INFORMATION}")
                 continue
@@ -203,7 +205,7 @@ def _passed_over(
     fitted: Population,
     mode: Mode,
     share: float,
-    least: float,
+    least_error: float,
 ) -> dict[int, str]:
     """Returns why candidates are not certified, by their positions.
 
@@ -213,7 +215,7 @@ def _passed_over(
         fitted: Certified levels of the default randomizer.
         mode: Of the collection.
         share: Of the category whose error is predicted.
-        least: The least error of any other mode.
+        least_error: The least error of any other mode.
     """
     usual = Frequency(oracles[0][1].num_categories, mode)
 
@@ -228,7 +230,7 @@ def _passed_over(
         else:
             of_targets = partial(estimate, protocol=protocol)
             candidates.append(Candidate.for_targets(name, wish, of_targets))
-    reasons = left_out_reasons(candidates, mode, least=least)
+    reasons = left_out_reasons(candidates, mode, least=least_error)
     # At given levels, certificates take long where reports are shuffled in parts. The
     # default randomizer's levels were certified before.
     return {
@@ -252,7 +254,7 @@ def _central(guarantee: Guarantee) -> dict[float, int]:
     return people
 
 
-def _design(
+def _frequency_design(
     name: str,
     protocol: Frequency,
     fitted: tuple[Population, Guarantee],
@@ -293,5 +295,5 @@ def _oracles(
 
     for kind in kinds:
         for family in kind.families(k):
-            best = family[0] if len(family) == 1 else min(family, key=error)
-            yield best.plan_name, best
+            best_of_family = family[0] if len(family) == 1 else min(family, key=error)
+            yield best_of_family.plan_name, best_of_family

@@ -263,15 +263,20 @@ class Frequency:
                 share is not in [0, 1].
         """
         expect_instance(people, Population)
-        number = as_number(share, "share")
-        if not 0.0 <= number <= 1.0:
-            raise InvalidInputError(f"Expected a share from 0 to 1, got {number:g}.")
+        share_value = as_number(share, "share")
+        if not 0.0 <= share_value <= 1.0:
+            raise InvalidInputError(
+                f"Expected a share from 0 to 1, got {share_value:g}."
+            )
         keep, flip = self.randomizer.densities(people.epsilons)
         error = agnostic_error if self.mode == "agnostic" else stratified_error
         # Stratified errors take the shares of each level, here the same at all of them.
         shape = (1,) if self.mode == "agnostic" else (people.num_levels, 1)
         (expected,) = error(
-            np.full(shape, number), level_counts=people.counts, keep=keep, flip=flip
+            np.full(shape, share_value),
+            level_counts=people.counts,
+            keep=keep,
+            flip=flip,
         )
         return float(expected)
 

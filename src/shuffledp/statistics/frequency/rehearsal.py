@@ -120,18 +120,18 @@ class FrequencyStatistic:
         """Returns how parts of a column of categories are rehearsed."""
         named = request.option("categories")
         request.need_columns()
-        given = None if named is None else category_names(named)
+        given_names = None if named is None else category_names(named)
         consistent = request.option("consistent", False)
-        if given is None:
+        if given_names is None:
             # Of the whole column: a machine sees only its part.
             occurring = texts()
             parts = partial_frequency(
                 _protocol(request, len(occurring)), occurring, consistent=consistent
             )
             return replace(parts, warnings=spelling_warnings(occurring, "Categories"))
-        count = given if isinstance(given, int) else len(given)
+        count = given_names if isinstance(given_names, int) else len(given_names)
         return partial_frequency(
-            _protocol(request, count), given, consistent=consistent
+            _protocol(request, count), given_names, consistent=consistent
         )
 
     def partial_rehearsal_of(
@@ -160,8 +160,12 @@ def partial_frequency(
     Raises:
         InvalidInputError: If these are not as many as the protocol's.
     """
-    given = protocol.num_categories if categories is None else categories
-    names = tuple(map(str, range(given))) if isinstance(given, int) else given
+    given_categories = protocol.num_categories if categories is None else categories
+    names = (
+        tuple(map(str, range(given_categories)))
+        if isinstance(given_categories, int)
+        else given_categories
+    )
     if len(names) != protocol.num_categories:
         raise InvalidInputError(
             f"Expected {protocol.num_categories} names of categories, got {len(names)}."
@@ -169,9 +173,9 @@ def partial_frequency(
     return PartialRehearsal(
         protocol,
         # A number of categories is passed on as such: values are then read as numbers.
-        FrequencyTruth(protocol, given),
+        FrequencyTruth(protocol, given_categories),
         partial(summarize_frequency, names=names, consistent=consistent),
-        known=() if isinstance(given, int) else given,
+        known=() if isinstance(given_categories, int) else given_categories,
     )
 
 
@@ -211,14 +215,14 @@ def rehearse_frequency(
 
 def _doubts(values: Ints, occurring: tuple[str, ...]) -> tuple[str, ...]:
     """Returns warnings about categories that were read off the answers."""
-    alone, k = int(np.sum(np.bincount(values) == 1)), len(occurring)
+    num_unique, k = int(np.sum(np.bincount(values) == 1)), len(occurring)
     doubts = spelling_warnings(occurring, "Categories")
-    if 2 * alone <= k:
+    if 2 * num_unique <= k:
         return doubts
     return (
-        f"Caution: {alone:,} of the {k:,} categories were answered by one person each. "
-        "Names of categories are public, and no guarantee covers them: a real collection "
-        "has to list them without a look at the answers.",
+        f"Caution: {num_unique:,} of the {k:,} categories were answered by one person "
+        "each. Names of categories are public, and no guarantee covers them: a real "
+        "collection has to list them without a look at the answers.",
         *doubts,
     )
 

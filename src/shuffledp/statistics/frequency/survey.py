@@ -67,11 +67,11 @@ class FrequencySurvey:
     mode: Mode = "agnostic"
 
     def __post_init__(self) -> None:
-        given = terms_of(self)
+        terms = terms_of(self)
         for parameter in self.parameters:
             # An optional term that is not stated is None, which is a value of no kind.
-            if parameter.required or parameter.name in given:
-                parameter.checked(given.get(parameter.name))
+            if parameter.required or parameter.name in terms:
+                parameter.checked(terms.get(parameter.name))
         check_labels(self.categories, "answers")
         # Building the mechanism refuses a subset size that is not for it, or too large.
         _ = self.protocol

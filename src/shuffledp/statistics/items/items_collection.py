@@ -59,13 +59,13 @@ def collect_items(
     on_step(STEPS[0])
     reported = framework.report_choices(targets, rng=rng)
     # A shuffle of their own: no target is seen with its user's items.
-    chosen = framework.count_choices(shuffle(reported, rng=rng))
+    choice_counts = framework.count_choices(shuffle(reported, rng=rng))
     on_step(STEPS[1])
     # The plan follows from the numbers of people per target alone, and can be public.
-    plan = framework.plan(chosen, optimize=optimize)
+    plan = framework.plan(choice_counts, optimize=optimize)
     on_step(STEPS[2])
-    sent = plan.protocol.randomize(sets, targets, rng=rng)
+    reports = plan.protocol.randomize(sets, targets, rng=rng)
     on_step(STEPS[3])
-    seen = shuffle(sent, rng=rng)
-    del sent  # Unshuffled messages are stored no longer than needed.
+    seen = shuffle(reports, rng=rng)
+    del reports  # Unshuffled messages are stored no longer than needed.
     return ItemsCollection(plan, framework.estimate(plan, seen))

@@ -171,9 +171,12 @@ class ItemsFramework:
         # Only the total of people has to agree: a user's epsilon depends on how many
         # take part, not on the others' choices.
         stated = (guarantee.num_users, protocol.num_items, protocol.set_size)
-        wanted = (choices.num_users, self.num_items, self.set_size)
+        wanted_numbers = (choices.num_users, self.num_items, self.set_size)
         certified = tuple(entry.target for entry in guarantee.levels)
-        if stated != wanted or not certified == protocol.targets == self.targets:
+        if (
+            stated != wanted_numbers
+            or not certified == protocol.targets == self.targets
+        ):
             raise InvalidInputError(
                 "Expected a guarantee of this collection: of as many people, items and "
                 "items per person, and for the targets on offer."
@@ -201,17 +204,17 @@ class ItemsFramework:
             raise InvalidInputError(
                 f"Expected an ItemsPlan, got {type(plan).__name__}."
             )
-        known = plan.protocol
-        if (known.num_items, known.set_size, known.targets) != (
+        protocol = plan.protocol
+        if (protocol.num_items, protocol.set_size, protocol.targets) != (
             self.num_items,
             self.set_size,
             self.targets,
         ):
             raise InvalidInputError(
-                f"Expected a plan of this framework, got one of {known.identity}."
+                f"Expected a plan of this framework, got one of {protocol.identity}."
             )
         # The covariance of estimated numbers of people widens the standard errors.
-        return known.estimate(seen, plan.choices)
+        return protocol.estimate(seen, plan.choices)
 
     def _check_choices(self, choices: ChoiceCounts) -> None:
         if not isinstance(choices, ChoiceCounts):
@@ -239,7 +242,7 @@ def certified_parameters(framework: ItemsFramework, people: Population) -> Guara
             num_items=d,
             set_size=s,
             # Absent people may send no blanket messages.
-            honest=people.num_users - framework.absent,
+            num_honest=people.num_users - framework.absent,
             blanket=framework.blanket,
         )
         for target in people.epsilons.tolist()

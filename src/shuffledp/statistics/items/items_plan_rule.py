@@ -43,7 +43,7 @@ class ItemsPlanRule:
         Raises:
             CertificationError: If nothing is found that can be proven.
         """
-        table = _table(
+        table = _computed_table(
             framework.targets,
             framework.delta,
             framework.num_items,
@@ -82,22 +82,22 @@ class ItemsPlanRule:
     def check(self, plan: Identity, minimum: int) -> None:
         """See `PlanRule`."""
         # H of docs/theory/plans.md: people who really send their blanket messages.
-        honest = minimum - self.framework.absent
-        self.table.check(_parameters(plan), honest)
+        num_honest = minimum - self.framework.absent
+        self.table.check(_plan_parameters(plan), num_honest)
 
     def plan(self, chosen: Tally, minimum: int, *, spare: int) -> Identity:
         """See `PlanRule`."""
         people = self.framework.count_choices(chosen).people()
         absent, targets = self.framework.absent, self.table.targets
-        honest = honest_senders(minimum, absent=absent, spare=spare)
+        num_honest = honest_senders(minimum, absent=absent, spare=spare)
         d, s = self.framework.num_items, self.framework.set_size
 
         def plan_of(
             noise: float, rates: tuple[float, ...]
         ) -> tuple[float, Identity] | None:
             # Rounded up: the honest people's blanket messages reach the certified noise.
-            blanket = noise / (honest - spare) * (1.0 + 2.0 * _ULP)
-            size = report_size(self.table, blanket, s, honest)
+            blanket = noise / (num_honest - spare) * (1.0 + 2.0 * _ULP)
+            size = report_size(self.table, blanket, s, num_honest)
             if size is None:
                 return None
             error = items_mean_squared_error(
@@ -108,7 +108,7 @@ class ItemsPlanRule:
         return best_plan(self.table, minimum, plan_of)
 
 
-def _parameters(plan: Identity) -> ItemsParameters:
+def _plan_parameters(plan: Identity) -> ItemsParameters:
     """Returns the parameters of a plan; raises InvalidInputError if it is none."""
     try:
         return Items.from_record(plan.record).parameters
@@ -118,7 +118,7 @@ def _parameters(plan: Identity) -> ItemsParameters:
 
 # A table depends on these four terms alone, and takes a second to compute.
 @lru_cache(maxsize=64)
-def _table(
+def _computed_table(
     targets: tuple[float, ...], delta: float, num_items: int, set_size: int
 ) -> NoiseTable:
     return make_noise_table(targets, delta, num_items=num_items, set_size=set_size)

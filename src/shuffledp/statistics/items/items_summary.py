@@ -123,9 +123,9 @@ def _messages_sent(protocol: Items) -> str:
     probabilities = protocol.rates
     # Then targets make no difference, and need no list.
     if set(probabilities) == {1.0}:
-        sent = "all people send all items of a set, whatever the target"
+        sent_phrase = "all people send all items of a set, whatever the target"
     elif len(probabilities) > _MAX_PROBABILITIES:
-        sent = (
+        sent_phrase = (
             "an item of a set is sent with a probability from "
             f"{plain(min(probabilities))} to "
             f"{plain(max(probabilities))}, by target"
@@ -135,8 +135,10 @@ def _messages_sent(protocol: Items) -> str:
             f"{plain(probability)} at target {plain(target)}"
             for probability, target in zip(probabilities, protocol.targets, strict=True)
         ]
-        sent = f"an item of a set is sent with probability {', '.join(by_target)}"
+        sent_phrase = (
+            f"an item of a set is sent with probability {', '.join(by_target)}"
+        )
     return (
         f"Every report has {protocol.randomizer.report_size:,} messages, m = "
-        f"{plain(protocol.blanket)} of them blanket messages in the mean; {sent}."
+        f"{plain(protocol.blanket)} of them blanket messages in the mean; {sent_phrase}."
     )

@@ -12,9 +12,9 @@ from shuffledp.format_number import plain
 
 def items_plan_table(plan: OptimizedItems) -> RenderableType:
     """Returns sampling rates and guarantees of every target, and predicted errors."""
-    guarantee, sent = plan.guarantee, plan.parameters
+    guarantee, parameters = plan.guarantee, plan.parameters
     table = Table(
-        title=f"Sets of up to {sent.set_size} of {sent.num_items:,} items from "
+        title=f"Sets of up to {parameters.set_size} of {parameters.num_items:,} items from "
         f"{guarantee.num_users:,} people, at delta = {plain(guarantee.delta or 0.0)}",
         title_justify="left",
     )
@@ -25,7 +25,7 @@ def items_plan_table(plan: OptimizedItems) -> RenderableType:
     )
     table.add_column("central epsilon\n(attack shows)", justify="right")
     # Both in ascending order of targets.
-    for level, rate in zip(guarantee.levels, sent.rates, strict=True):
+    for level, rate in zip(guarantee.levels, parameters.rates, strict=True):
         table.add_row(
             plain(level.chosen),
             f"{level.count:,}",
@@ -35,8 +35,8 @@ def items_plan_table(plan: OptimizedItems) -> RenderableType:
         )
     # The error is the root of a mean over items, for the data that make it largest.
     words = [
-        f"Each person sends {plain(sent.blanket)} blanket messages in the mean, and a "
-        f"report of {sent.report_size:,} messages, dummies included: "
+        f"Each person sends {plain(parameters.blanket)} blanket messages in the mean, and "
+        f"a report of {parameters.report_size:,} messages, dummies included: "
         f"{plan.bits_per_person:,} bits.",
         f"Predicted standard error of an item's share: {plan.mean_squared_error**0.5:.3g}.",
     ]

@@ -86,10 +86,10 @@ class Items:
 
     def __post_init__(self) -> None:
         _ = self.randomizer  # Checks sizes, blanket and noise.
-        known = self.parameters
+        parameters = self.parameters
         # Of one type: equal parameters have equal identities.
-        object.__setattr__(self, "targets", known.targets)
-        object.__setattr__(self, "rates", known.rates)
+        object.__setattr__(self, "targets", parameters.targets)
+        object.__setattr__(self, "rates", parameters.rates)
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Items":

@@ -34,7 +34,7 @@ class MeanOptions:
         low: Smallest possible value.
         high: Largest possible value.
         mode: Of the collection.
-        randomizer: What the devices run; None if no mechanism was named.
+        randomizer: Of the devices; None if no mechanism was named.
         spread: Standard deviation of the values, where it was given.
         clip: Whether values outside of the range are moved to its ends.
     """

@@ -92,7 +92,7 @@ num_values=3))
             wish,
             error_of,
             mean,
-            least=min((design.error for design in options), default=math.inf),
+            smallest_error=min((design.error for design in options), default=math.inf),
             on_step=on_step,
         )
         options += designs
@@ -101,27 +101,30 @@ num_values=3))
         raise CertificationError(f"No protocol will do. {left_out[-1]}")
     on_step("yardsticks")
     # Yardsticks are computed at the guarantees of the recommended design.
-    best = recommended(options)
-    protocol: Mean = best.protocol
+    first_choice = recommended(options)
+    protocol: Mean = first_choice.protocol
 
     def local_error(people: Population) -> float:
         # The bias of others has no place in a standard error.
         return min(
             error_of(sized_at_levels(other, people, error_of), people)
-            for other in compared_protocols(low, high, best.mode)
+            for other in compared_protocols(low, high, first_choice.mode)
             if other.randomizer.unbiased
         )
 
     # In units of half the range, which may be longer than the largest number.
     half = half_range(low, high)
-    several = mean_by_digits(best.guarantee, low=low, high=high)
+    several = mean_by_digits(first_choice.guarantee, low=low, high=high)
     beside = yardsticks(
-        best,
+        first_choice,
         wish,
         # One number from -1 to 1 is published, which moves by at most 2 in either norm.
         curator=half
         * curator_error(
-            best.guarantee, reach_l1=2.0, reach_l2=2.0, spread=spread / half
+            first_choice.guarantee,
+            reach_l1=2.0,
+            reach_l2=2.0,
+            spread=spread / half,
         ),
         error_of=partial(protocol.predicted_error, mean=mean, spread=spread),
         local_error=local_error,
@@ -160,13 +163,13 @@ def _designs_of(
     error_of: ErrorOf,
     mean: float | None,
     *,
-    least: float,
+    smallest_error: float,
     on_step: Callable[[str], None],
 ) -> tuple[list[CollectionDesign], list[str]]:
     """Returns certified designs of one mode, and why others are left out."""
     designs: list[CollectionDesign] = []
     left_out: list[str] = []
-    passed_over = _passed_over(compared, wish, error_of, mean, least)
+    passed_over = _passed_over(compared, wish, error_of, mean, smallest_error)
     # Those that are passed over come last, for the case that no other will do.
     for position in sorted(range(len(compared)), key=passed_over.__contains__):
         if position in passed_over and any(not d.bias_limit for d in designs):
@@ -176,7 +179,7 @@ def _designs_of(
         mechanism = protocol.randomizer.mechanism
         on_step(f"{mechanism}, {protocol.mode}")
         try:
-            design = _design(protocol, wish, error_of, mean)
+            design = _mean_design(protocol, wish, error_of, mean)
         except CertificationError as error:
             left_out.append(f"{mechanism} ({protocol.mode}): {error}")
             continue
@@ -192,7 +195,7 @@ def _passed_over(
     wish: Wish,
     error_of: ErrorOf,
     mean: float | None,
-    least: float,
+    smallest_error: float,
 ) -> dict[int, str]:
     """Returns why protocols of one mode are not certified, by their positions."""
     # At given levels certificates are quick, and with one target both modes are.
@@ -213,10 +216,10 @@ def _passed_over(
         )
         for protocol in protocols
     ]
-    return left_out_reasons(candidates, protocols[0].mode, least=least)
+    return left_out_reasons(candidates, protocols[0].mode, least=smallest_error)
 
 
-def _design(
+def _mean_design(
     protocol: Mean, wish: Wish, error_of: ErrorOf, mean: float | None
 ) -> CollectionDesign | None:
     """Returns the design of the protocol in its best size; None without information."""
@@ -246,9 +249,9 @@ def _largest_error(protocol: Mean, people: Population) -> float:
         mean = min(max(mean, protocol.low), protocol.high)
         bias = protocol.predicted_bias(people, mean=mean)
         # The largest deviation that values of this mean can have.
-        most = half * math.sqrt(max((1.0 - part) * (1.0 + part), 0.0))
+        largest_spread = half * math.sqrt(max((1.0 - part) * (1.0 + part), 0.0))
         errors += [
             math.hypot(protocol.predicted_error(people, mean=mean, spread=spread), bias)
-            for spread in {0.0, 0.5 * most, most}
+            for spread in {0.0, 0.5 * largest_spread, largest_spread}
         ]
     return max(errors)

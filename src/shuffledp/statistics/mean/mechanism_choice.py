@@ -139,9 +139,12 @@ def usual_at_levels(
         for protocol in compared_protocols(low, high, mode)
         if protocol.randomizer.unbiased
     ]
-    usual, best = protocols[0], min(protocols, key=lambda p: error_of(p, thinned))
-    much = error_of(best, thinned) < _MUCH_SMALLER * error_of(usual, thinned)
-    return (best if much else usual).randomizer
+    usual, best_protocol = (
+        protocols[0],
+        min(protocols, key=lambda p: error_of(p, thinned)),
+    )
+    much = error_of(best_protocol, thinned) < _MUCH_SMALLER * error_of(usual, thinned)
+    return (best_protocol if much else usual).randomizer
 
 
 def _sized_alike(protocol: Mean, people: Population, error_of: ErrorOf) -> Mean:
@@ -161,8 +164,8 @@ def _sized_alike(protocol: Mean, people: Population, error_of: ErrorOf) -> Mean:
         # Levels of 0 are not levels of their own.
         if not np.all(np.diff(levels, prepend=0.0) > 0.0):
             return math.inf
-        alike = Population(levels, people.counts)
-        return error_of(replace(protocol, randomizer=sized), alike)
+        even_population = Population(levels, people.counts)
+        return error_of(replace(protocol, randomizer=sized), even_population)
 
     return replace(protocol, randomizer=min(certified.sizes(), key=error))
 
@@ -172,5 +175,7 @@ def _thinned(people: Population) -> Population:
     if people.epsilons.size <= _MOST_LEVELS:
         return people
     ends = np.cumsum(people.counts)
-    at = (np.arange(_MOST_LEVELS) + 0.5) / _MOST_LEVELS * float(ends[-1])
-    return Population.from_budgets(people.epsilons[np.searchsorted(ends, at)])
+    spaced_epsilons = (np.arange(_MOST_LEVELS) + 0.5) / _MOST_LEVELS * float(ends[-1])
+    return Population.from_budgets(
+        people.epsilons[np.searchsorted(ends, spaced_epsilons)]
+    )

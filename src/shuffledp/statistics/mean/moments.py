@@ -36,10 +36,10 @@ def power_sums(messages: Ints, groups: Ints | None, num_groups: int) -> NDArray[
         numbers = messages[part].astype(np.int64)
         high = numbers >> _SPLIT
         low = numbers - (high << _SPLIT)
-        own = None if groups is None else groups[part]
+        part_groups = None if groups is None else groups[part]
         columns = [np.ones_like(numbers), numbers, high * high, high * low, low * low]
         count, total, squares, mixed, small = (
-            _added(column, own, num_groups).astype(object) for column in columns
+            _added(column, part_groups, num_groups).astype(object) for column in columns
         )
         totals[:, 0] += count
         totals[:, 1] += total
@@ -116,8 +116,8 @@ def message_span(randomizer: NumberRandomizer) -> float:
     ends = np.array([_outermost(randomizer, -1), _outermost(randomizer, 1)])
     if np.any(np.abs(ends) >= _FAR):
         return math.inf
-    smallest, largest = randomizer.decode(ends).tolist()
-    return abs(float(largest) - float(smallest))
+    lowest_message, highest_message = randomizer.decode(ends).tolist()
+    return abs(float(highest_message) - float(lowest_message))
 
 
 def _outermost(randomizer: NumberRandomizer, sign: int) -> int:

@@ -40,11 +40,11 @@ def expected_error(channel: Channel, mode: Mode, value: float, spread: float) ->
 
 def expected_bias(channel: Channel, mode: Mode, value: float) -> float:
     """Returns the bias limit to expect if all values equal this one; 0 if unbiased."""
-    at = np.array([value])
+    value_array = np.array([value])
     if mode == "agnostic":
-        return channel.bias_limit(float(channel.average(at)[0]))
+        return channel.bias_limit(float(channel.average(value_array)[0]))
     limits = [
-        level.bias_limit(float(level.average(at)[0]))
+        level.bias_limit(float(level.average(value_array)[0]))
         for level in map(channel.level, range(channel.counts.size))
     ]
     return float(channel.counts @ np.array(limits)) / channel.num_users
@@ -54,10 +54,10 @@ def check_spread(spread: float | None, low: float, high: float) -> float | None:
     """Returns the spread, which cannot exceed half the range."""
     if spread is None:
         return None
-    number = as_number(spread, "spread")
-    if not 0.0 <= number <= half_range(low, high):
+    spread_value = as_number(spread, "spread")
+    if not 0.0 <= spread_value <= half_range(low, high):
         raise InvalidInputError(
             f"Expected a spread from 0 to {half_range(low, high):g}, half the range of "
-            f"the values; got {number:g}."
+            f"the values; got {spread_value:g}."
         )
-    return number
+    return spread_value

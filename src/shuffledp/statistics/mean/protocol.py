@@ -162,8 +162,8 @@ class Mean:
             InvalidInputError: If shapes differ, or a value or a level is out of range.
         """
         numbers, epsilons = one_number_each(values, levels)
-        moved = self._range.moved(numbers)
-        messages = self.randomizer.randomize(moved, epsilons, rng=rng)
+        scaled_numbers = self._range.moved(numbers)
+        messages = self.randomizer.randomize(scaled_numbers, epsilons, rng=rng)
         return Reports(self.identity, messages, epsilons)
 
     def tally(self, shuffled: ShuffledReports) -> Tally:
@@ -235,13 +235,13 @@ class Mean:
             UnknownLevelError: If a level is not one of the population's.
             InvalidInputError: If reports do not fit the protocol, or the people per level.
         """
-        known = check_spread(spread, self.low, self.high)
+        known_spread = check_spread(spread, self.low, self.high)
         tally = checked(seen, self.identity, self.tally)
         check_people(tally, people)
         check_sums(tally.counts[0], senders(tally)[0], self.randomizer)
         middle, half = self._range.middle, self._range.half
         # None: the error is the largest possible, as bits do not show the spread.
-        scaled = None if known is None else known / half
+        scaled = None if known_spread is None else known_spread / half
         # Between -1 and 1 no range is too wide, too narrow or too far from 0.
         unit = self._unit
         averages, variances = averages_of(tally.counts[0], unit.randomizer)
@@ -287,9 +287,9 @@ class Mean:
             InvalidInputError: If messages carry no information, or values are impossible.
         """
         value, half = self._range.scaled(mean), self._range.half
-        known = (check_spread(spread, self.low, self.high) or 0.0) / half
+        scaled_spread = (check_spread(spread, self.low, self.high) or 0.0) / half
         channel = self._unit.channel(people)
-        return half * expected_error(channel, self.mode, value, known)
+        return half * expected_error(channel, self.mode, value, scaled_spread)
 
     def predicted_bias(self, people: Population, *, mean: float | None = None) -> float:
         """Returns the bias limit to expect if all values are equal; 0 if unbiased."""

@@ -73,10 +73,10 @@ class MeanSurvey:
     mode: Mode = "agnostic"
 
     def __post_init__(self) -> None:
-        given = terms_of(self)
+        terms = terms_of(self)
         for parameter in self.parameters:
-            if parameter.name in given:
-                parameter.checked(given[parameter.name])
+            if parameter.name in terms:
+                parameter.checked(terms[parameter.name])
         # Building the protocol checks that low < high, the mode, and if there are values.
         sized = isinstance(self.protocol.randomizer, PlannedNumbers)
         # Devices read it in the question, and know no default.

@@ -46,14 +46,16 @@ def agreeing_tables(
     Raises:
         InvalidInputError: If the search does not end.
     """
-    moved = [np.zeros_like(table) for table in tables]
+    corrections = [np.zeros_like(table) for table in tables]
     positive = list(tables)
     for _ in range(_MOST_STEPS):
         agreed = _agreed(positive, sizes, total)
-        shifted = [table + shift for table, shift in zip(agreed, moved, strict=True)]
+        shifted = [
+            table + shift for table, shift in zip(agreed, corrections, strict=True)
+        ]
         positive = [np.maximum(table, 0.0) for table in shifted]
         # Only the half-line x >= 0 needs its corrections: (1) is an affine space.
-        moved = [
+        corrections = [
             before - after for before, after in zip(shifted, positive, strict=True)
         ]
         gaps = zip(positive, agreed, strict=True)

@@ -23,6 +23,7 @@ import numpy as np
 from shuffledp.accounting.counts.bucket_pair import BucketChange
 from shuffledp.types import Floats
 
+# A power of 2 for the fast Fourier transform; about 600 nodes per standard deviation.
 _NODES = 2**14
 # The grid's ends, in standard deviations of the tilted loss on either side of epsilon.
 _DEVIATIONS = 14.0
@@ -65,10 +66,10 @@ class _Losses:
     def tilted(self, theta: float) -> tuple[Floats, float]:
         """Returns the tilted masses, which sum to 1, and log M(theta)."""
         exponents = theta * self.losses
-        most = float(exponents.max())
-        weights = self.masses * np.exp(exponents - most)
+        largest_exponent = float(exponents.max())
+        weights = self.masses * np.exp(exponents - largest_exponent)
         total = float(weights.sum())
-        return weights / total, most + math.log(total)
+        return weights / total, largest_exponent + math.log(total)
 
     def moments(self, theta: float) -> tuple[float, float]:
         """Returns mean and variance of the tilted losses of all buckets together."""
@@ -102,10 +103,10 @@ def _transformed(
         masses, logarithm = part.tilted(theta)
         log_moment += part.times * logarithm
         position = part.losses / step
-        left = np.floor(position)
-        share = position - left
+        left_nodes = np.floor(position)
+        share = position - left_nodes
         # Sums of losses are right up to whole turns around the grid.
-        nodes = np.mod(left, _NODES).astype(np.int64)
+        nodes = np.mod(left_nodes, _NODES).astype(np.int64)
         grid = np.bincount(nodes, weights=masses * (1.0 - share), minlength=_NODES)
         grid += np.bincount(
             (nodes + 1) % _NODES, weights=masses * share, minlength=_NODES

@@ -32,8 +32,10 @@ def checked_attributes(attributes: Attributes, *, most: int) -> Attributes:
     check_labels(list(attributes), "names of attributes")
     copy = {}
     for name, categories in attributes.items():
-        listed = expect_list(categories, f"categories of {name!r:.60}", of="texts")
-        texts = check_labels(listed, "categories")
+        category_list = expect_list(
+            categories, f"categories of {name!r:.60}", of="texts"
+        )
+        texts = check_labels(category_list, "categories")
         if len(texts) < 2 or len(set(texts)) < len(texts):
             raise InvalidInputError(
                 "Expected at least 2 categories of an attribute, as different texts."
@@ -73,7 +75,7 @@ def cells_of(rows: Ints, sizes: Sequence[int]) -> Ints:
         rows: Positions of categories, shape (n, attributes).
         sizes: Numbers of categories: the last attribute varies fastest over cells.
     """
-    answered = np.all(rows >= 0, axis=1)
+    is_answered = np.all(rows >= 0, axis=1)
     cells = np.full(rows.shape[0], -1, dtype=np.int64)
-    cells[answered] = np.ravel_multi_index(tuple(rows[answered].T), tuple(sizes))
+    cells[is_answered] = np.ravel_multi_index(tuple(rows[is_answered].T), tuple(sizes))
     return cells

@@ -44,7 +44,7 @@ def certified_questionnaire(
     max_messages: int | None = None,
     on_step: Callable[[str], None] = lambda _step: None,
 ) -> tuple[str, Questionnaire, Guarantee]:
-    """Returns noise by its name, what devices run, and its certificate.
+    """Returns the name of the noise, the questionnaire, and its certificate.
 
     Errors to expect are left to `plan_questionnaire`, whose arguments and exceptions these
     are: of a million categories they take longer than all the rest.
@@ -52,62 +52,75 @@ def certified_questionnaire(
     if wish.targets is None:
         raise InvalidInputError("Expected central targets, got privacy levels.")
     people = Population.from_counts(dict(wish.targets))
-    smallest = float(people.epsilons[0])
-    if smallest <= 0.0:
+    smallest_target = float(people.epsilons[0])
+    if smallest_target <= 0.0:
         raise InvalidInputError("Expected targets above 0.")
-    smallest = min(smallest, _ENOUGH)
-    honest = people.num_users - wish.absent
-    if honest < 1:
+    smallest_target = min(smallest_target, _ENOUGH)
+    num_honest = people.num_users - wish.absent
+    if num_honest < 1:
         raise PopulationError(
             f"Expected at most {people.num_users - 1} absent people, got {wish.absent}."
         )
     check_delta(wish.delta)
-    mu = float(sensitivity_per_deviation(np.array([smallest]), wish.delta)[0])
+    mu = float(sensitivity_per_deviation(np.array([smallest_target]), wish.delta)[0])
     adapted = tuple(
         question.adapted(people.num_users, noise=1.0 / mu) for question in questions
     )
     groups = tuple(group for question in adapted for group in question.groups)
     answers = sum(group.most for group in groups)
-    allowed = 2 * answers + USUAL_MESSAGES if max_messages is None else max_messages
-    check_whole(allowed, "messages per person", least=1)
-    if allowed <= answers:
+    allowed_messages = (
+        2 * answers + USUAL_MESSAGES if max_messages is None else max_messages
+    )
+    check_whole(allowed_messages, "messages per person", least=1)
+    if allowed_messages <= answers:
         raise InvalidInputError(
             f"Expected more than {answers} messages per person, as many as answers, got "
-            f"{allowed}."
+            f"{allowed_messages}."
         )
     weights = _weights(adapted, interest)
     divisions = tuple(
-        noise_divisions(groups, weights, epsilon=smallest, deviation=1.0 / mu)
+        noise_divisions(groups, weights, epsilon=smallest_target, deviation=1.0 / mu)
     )
     # Where nothing is proven with the usual number, several times as many may do.
-    last = allowed if max_messages is not None else _MOST_USUAL * allowed
+    last = (
+        allowed_messages if max_messages is not None else _MOST_USUAL * allowed_messages
+    )
     while True:
         search = NoiseSearch(
-            adapted, people, wish.delta, honest, float(allowed - answers) * honest
+            adapted,
+            people,
+            wish.delta,
+            num_honest,
+            float(allowed_messages - answers) * num_honest,
         )
-        least = _least_error(search, divisions, smallest, 1.0 / mu, on_step)
-        if least is not None:
+        best_division = _least_error(
+            search, divisions, smallest_target, 1.0 / mu, on_step
+        )
+        if best_division is not None:
             break
-        if allowed >= last:
-            count, wanted = int(people.counts[0]), plain(float(people.epsilons[0]))
-            raise CertificationError(
-                f"No noise of at most {allowed} messages per person is enough for the "
-                f"smallest target, {wanted} ({count:,} of {people.num_users:,} people): "
-                "expected a larger one, more messages, more people, "
-                f"{_closer(interest)}fewer and coarser questions."
+        if allowed_messages >= last:
+            count, wanted_target = (
+                int(people.counts[0]),
+                plain(float(people.epsilons[0])),
             )
-        allowed *= 2
-    division, noise = least
-    best = search.questionnaire(noise)
+            raise CertificationError(
+                f"No noise of at most {allowed_messages} messages per person is enough "
+                f"for the smallest target, {wanted_target} ({count:,} of "
+                f"{people.num_users:,} people): expected a larger one, more messages, "
+                f"more people, {_closer(interest)}fewer and coarser questions."
+            )
+        allowed_messages *= 2
+    division, noise = best_division
+    questionnaire = search.questionnaire(noise)
     guarantee = account(
-        best, people, delta=wish.delta, quantiles=False, absent=wish.absent
+        questionnaire, people, delta=wish.delta, quantiles=False, absent=wish.absent
     )
     # The search is not trusted: its result is certified as a whole.
     if not keeps_targets(guarantee):
         raise CertificationError(
             f"No noise found that keeps all targets at delta {wish.delta:g}."
         )
-    return division.name, best, guarantee
+    return division.name, questionnaire, guarantee
 
 
 def _least_error(
@@ -136,8 +149,8 @@ def _least_error(
 def _weights(
     questions: Sequence[Question], interest: Mapping[str, float] | None
 ) -> tuple[float, ...]:
-    wanted = expect_mapping(interest or {}, "interest by question")
-    unknown = set(wanted) - {question.name for question in questions}
+    interests = expect_mapping(interest or {}, "interest by question")
+    unknown = set(interests) - {question.name for question in questions}
     if unknown:
         raise InvalidInputError(
             "Expected interest in questions that are asked, got "
@@ -145,7 +158,7 @@ def _weights(
         )
     weights = []
     for question in questions:
-        weight = as_number(wanted.get(question.name, 1.0), "interest")
+        weight = as_number(interests.get(question.name, 1.0), "interest")
         if not 1.0 / _MOST_INTEREST <= weight <= _MOST_INTEREST:
             raise InvalidInputError(
                 f"Expected an interest from {1.0 / _MOST_INTEREST:g} to "
@@ -157,5 +170,5 @@ def _weights(
 
 def _closer(interest: Mapping[str, float] | None) -> str:
     """Returns part of an error text where the given interests may be to blame."""
-    given = {float(weight) for weight in (interest or {}).values()} - {1.0}
-    return "interests nearer to each other, or " if given else "or "
+    given_weights = {float(weight) for weight in (interest or {}).values()} - {1.0}
+    return "interests nearer to each other, or " if given_weights else "or "

@@ -60,10 +60,12 @@ class ChoiceEstimate(QuestionEstimate):
                 "numbers have no known sum."
             )
         if self.most > 1:
-            nearest = np.clip(self.value, 0.0, n)
+            # Several options of one person have no sum to keep: each number is cut by
+            # itself.
+            projection = np.clip(self.value, 0.0, n)
         else:
-            nearest = (project if complete else project_within)(self.value, n)
-        return ConsistentEstimate(self, nearest, 0.0, n, self.labels)
+            projection = (project if complete else project_within)(self.value, n)
+        return ConsistentEstimate(self, projection, 0.0, n, self.labels)
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ class ChoiceQuestion:
     @property
     def groups(self) -> tuple[AnswerGroup, ...]:
         """One group, with a bucket for each option."""
+        # Every count is an estimate: its variance adds to the squared error as it is.
         return (AnswerGroup(len(self.options), self.most, 1.0),)
 
     def adapted(self, num_users: int, *, noise: float) -> "ChoiceQuestion":
@@ -133,6 +136,8 @@ class ChoiceQuestion:
                 f"Expected positions of options from 0 to {last}, or -1 for no answer; "
                 f"{last + 1}, the number of options, is not one of them."
             )
+        # Sorted, equal options are neighbors; -1, no answer, may stand in a row several
+        # times.
         rows = np.sort(buckets, axis=1)
         if np.any((rows[:, 1:] == rows[:, :-1]) & (rows[:, 1:] >= 0)):
             raise InvalidInputError("Expected different options in a row.")
@@ -141,5 +146,5 @@ class ChoiceQuestion:
     def estimate(self, counts: QuestionCounts) -> ChoiceEstimate:
         """Returns the number of people who picked each option."""
         expect_instance(counts, QuestionCounts)
-        picked = counts.each_bucket(self.options)
-        return ChoiceEstimate(**vars(picked), most=self.most)
+        picked_counts = counts.each_bucket(self.options)
+        return ChoiceEstimate(**vars(picked_counts), most=self.most)

@@ -1,4 +1,4 @@
-"""How far dishonest people move sums of coefficients, and ratios of two such sums."""
+"""Shifts of sums of coefficients, and of ratios of two, by dishonest people."""
 
 import numpy as np
 
@@ -31,22 +31,26 @@ def liars_messages(report_size: float, num_liars: int, num_users: int) -> float:
     return 2.0 * size * num_liars
 
 
-def moved_by(messages: float, message_shift: Floats) -> Floats:
+def moved_by(messages: float, shifts: Floats) -> Floats:
     """Returns messages times the shift by each, 0 where there are none or it is 0.
 
     Args:
         messages: From `liars_messages`; may be infinite.
-        message_shift: Of each number; may be infinite.
+        shifts: Of each number; may be infinite.
     """
     if messages == 0.0:
-        return np.zeros(message_shift.shape)
+        return np.zeros(shifts.shape)
     # Infinity times 0 would be NaN: what no message moves stays, however many are sent.
-    moves = message_shift > 0.0
-    return np.where(moves, messages * np.where(moves, message_shift, 1.0), 0.0)
+    moves = shifts > 0.0
+    return np.where(moves, messages * np.where(moves, shifts, 1.0), 0.0)
 
 
 def furthest_ratio(
-    above: Floats, below: Floats, above_shift: Floats, below_shift: Floats, least: float
+    above: Floats,
+    below: Floats,
+    above_shift: Floats,
+    below_shift: Floats,
+    smallest_divisor: float,
 ) -> Floats:
     """Returns how far ratios may move if their two parts move; infinite near 0.
 
@@ -62,13 +66,15 @@ def furthest_ratio(
         below: N, the same.
         above_shift: By how much T moves at most, at least 0.
         below_shift: By how much N moves at most, at least 0.
-        least: The number by which the ratio divides where N is smaller, at least 0.
+        smallest_divisor: The ratio divides by this where N is smaller; at least 0.
     """
     is_known = below - below_shift > 0.0
-    divisor = np.maximum(np.where(is_known, below, 1.0), least)
+    divisor = np.maximum(np.where(is_known, below, 1.0), smallest_divisor)
     ratio, furthest = above / divisor, np.zeros(above.shape)
     for top in (above - above_shift, above + above_shift):
         for bottom in (below - below_shift, below + below_shift):
-            moved = top / np.maximum(np.where(is_known, bottom, 1.0), least)
-            furthest = np.maximum(furthest, np.abs(moved - ratio))
+            moved_ratio = top / np.maximum(
+                np.where(is_known, bottom, 1.0), smallest_divisor
+            )
+            furthest = np.maximum(furthest, np.abs(moved_ratio - ratio))
     return np.where(is_known, furthest, np.inf)

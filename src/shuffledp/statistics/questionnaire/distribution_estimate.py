@@ -50,7 +50,7 @@ class DistributionEstimate(QuestionEstimate):
     Attributes:
         edges: Ends of bins, shape (bins + 1,).
         counts: That it was estimated from.
-        matrices: Least-squares coefficients of each level's counts, each of shape
+        matrices: Least-squares coefficients of each layer's counts, each of shape
             (bins, nodes); a last row is that of people who skipped.
         shares: Coefficients of the known number of all people, shape (bins,), and perhaps
             of those who skipped.
@@ -70,17 +70,17 @@ class DistributionEstimate(QuestionEstimate):
         *,
         with_skips: bool = False,
     ) -> "DistributionEstimate":
-        """Returns the estimate from counts of all levels of a tree.
+        """Returns the estimate from counts of all layers of a tree.
 
         Args:
-            counts: A group for each level, the bins last.
+            counts: A group for each layer, the bins last.
             edges: Ends of bins.
             fan_out: Children of a node.
             with_skips: Whether a last bin counts people who skipped.
         """
         expect_instance(counts, QuestionCounts)
         variances = tuple(group.noise_variance for group in counts.groups)
-        # Without noise on any level, all levels say the same.
+        # Without noise on any layer, all layers say the same.
         if min(variances) <= 0.0:
             variances = (1.0,) * len(variances)
         matrices, shares = consistent_bins(
@@ -90,11 +90,11 @@ class DistributionEstimate(QuestionEstimate):
             f"{low:g} to {high:g}"
             for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
         )
-        own = slice(0, edges.size - 1)
+        inner_bins = slice(0, edges.size - 1)
         bins = counts.combine(
             labels,
-            tuple(matrix[own] for matrix in matrices),
-            counts.num_users * shares[own],
+            tuple(matrix[inner_bins] for matrix in matrices),
+            counts.num_users * shares[inner_bins],
         )
         return cls(
             **vars(bins), edges=edges, counts=counts, matrices=matrices, shares=shares
@@ -194,16 +194,16 @@ class DistributionEstimate(QuestionEstimate):
         Raises:
             InvalidInputError: If a share is out of range, or there are not as many people.
         """
-        wanted, below = checked_shares(shares), self.distribution()
+        wanted_shares, below = checked_shares(shares), self.distribution()
         # Infinite where all who answered may be dishonest: any number is possible then.
         shift = below.manipulation(report_size, num_liars)
-        # Where the function is level, either end of a level may be the quantile.
+        # Where the function is flat, either end of the flat part may be the quantile.
         ends = (
             monotone_quantiles(
-                self.edges, below.value + shift, np.nextafter(wanted, 0.0)
+                self.edges, below.value + shift, np.nextafter(wanted_shares, 0.0)
             ),
             monotone_quantiles(
-                self.edges, below.value - shift, np.nextafter(wanted, 1.0)
+                self.edges, below.value - shift, np.nextafter(wanted_shares, 1.0)
             ),
         )
         return np.stack(ends, axis=1)
@@ -221,10 +221,10 @@ class DistributionEstimate(QuestionEstimate):
         Raises:
             InvalidInputError: If a share or the confidence is out of range.
         """
-        wanted = checked_shares(shares)
+        wanted_shares = checked_shares(shares)
         reach(confidence)  # Checks it.
         ends = self.distribution().interval(confidence)
-        return quantile_intervals(self.edges, ends, wanted)
+        return quantile_intervals(self.edges, ends, wanted_shares)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ from shuffledp.statistics.questionnaire.distribution_estimate import (
     DistributionEstimate,
 )
 from shuffledp.statistics.questionnaire.interval_tree import (
-    level_precisions,
-    level_sizes,
+    layer_precisions,
+    layer_sizes,
     mean_distribution_variance,
 )
 from shuffledp.statistics.questionnaire.meaning import LATER
@@ -37,8 +37,8 @@ _AS_GOOD = 1.1
 class DistributionQuestion:
     """A question for a number, to estimate its distribution and quantiles.
 
-    Every level of a tree of intervals is a group: a person sends a message for the interval
-    of each level that holds their number.
+    Every layer of a tree of intervals is a group: a person sends a message for the interval
+    of each layer that holds their number.
 
     >>> import numpy as np, shuffledp as sdp
     >>> question = sdp.DistributionQuestion("income", (0, 10, 20, 30, 40, 50), fan_out=3)
@@ -51,7 +51,7 @@ class DistributionQuestion:
         name: Of the question.
         edges: Ends of bins, increasing, at least 3 and at most 1,025. A bin holds its lower
             end, and the last bin its upper end, too.
-        fan_out: Intervals that one of the level above holds, from 2 to 1,024; None: a
+        fan_out: Intervals that one of the layer above holds, from 2 to 1,024; None: a
             planner chooses the one of the smallest error.
         skippable: Whether people may leave it out. A last bin then holds those who do: they
             send as many messages as others. The distribution is that of those who answered,
@@ -99,23 +99,23 @@ class DistributionQuestion:
 
     @property
     def _sizes(self) -> tuple[int, ...]:
-        return level_sizes(self._leaves, self._fan)
+        return layer_sizes(self._leaves, self._fan)
 
     @property
     def groups(self) -> tuple[AnswerGroup, ...]:
-        """A group for each level of the tree."""
+        """A group for each layer of the tree."""
         # Noise is divided in proportion to 1 / sqrt(weight): squares keep precisions.
-        whole = self._distribution_variance(self._fan)
-        precisions = level_precisions(len(self._sizes))
+        total_variance = self._distribution_variance(self._fan)
+        precisions = layer_precisions(len(self._sizes))
         return tuple(
-            AnswerGroup(size, 1, whole * precision**2)
+            AnswerGroup(size, 1, total_variance * precision**2)
             for size, precision in zip(self._sizes, precisions.tolist(), strict=True)
         )
 
     def _distribution_variance(self, fan_out: int) -> float:
         """Returns the mean variance below an edge if precisions add up to 1."""
-        levels = len(level_sizes(self._leaves, fan_out))
-        variances = tuple((1.0 / level_precisions(levels)).tolist())
+        layers = len(layer_sizes(self._leaves, fan_out))
+        variances = tuple((1.0 / layer_precisions(layers)).tolist())
         return mean_distribution_variance(self._leaves, fan_out, variances)
 
     def adapted(self, num_users: int, *, noise: float) -> "DistributionQuestion":
@@ -129,13 +129,13 @@ class DistributionQuestion:
             return self
         fans = [fan for fan in _FAN_OUTS if fan < self._leaves] or [2]
         variances = [self._distribution_variance(fan) for fan in fans]
-        # More intervals per level, and fewer messages, are worth a little more error.
+        # More intervals per layer, and fewer messages, are worth a little more error.
         good = min(variances) * _AS_GOOD
         fan_out = max(fan for fan, v in zip(fans, variances, strict=True) if v <= good)
         return replace(self, fan_out=fan_out)
 
     def encode(self, answers: ArrayLike, *, rng: Rng) -> Ints:
-        """Returns the interval of each level that holds each number, shape (n, levels).
+        """Returns the interval of each layer that holds each number, shape (n, layers).
 
         Args:
             answers: Numbers between the first and the last edge, shape (n,); NaN for none,
@@ -155,8 +155,8 @@ class DistributionQuestion:
         bins = np.searchsorted(np.array(self.edges), numbers, side="right") - 1
         bins = np.minimum(bins, self.num_bins - 1)
         bins = np.where(skipped, self.num_bins, bins)
-        levels = len(self._sizes)
-        widths = self._fan ** np.arange(levels)[::-1]
+        layers = len(self._sizes)
+        widths = self._fan ** np.arange(layers)[::-1]
         return bins[:, None] // widths
 
     def estimate(self, counts: QuestionCounts) -> DistributionEstimate:

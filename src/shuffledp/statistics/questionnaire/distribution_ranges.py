@@ -29,10 +29,10 @@ def checked_shares(shares: ArrayLike) -> Floats:
     Raises:
         InvalidInputError: If a share is not in (0, 1).
     """
-    wanted = float_array(shares, "shares")
-    if not np.all((wanted > 0.0) & (wanted < 1.0)):
+    wanted_shares = float_array(shares, "shares")
+    if not np.all((wanted_shares > 0.0) & (wanted_shares < 1.0)):
         raise InvalidInputError("Expected shares between 0 and 1.")
-    return wanted
+    return wanted_shares
 
 
 def monotone_quantiles(edges: Floats, below: Floats, shares: Floats) -> Floats:

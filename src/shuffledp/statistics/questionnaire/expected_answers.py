@@ -66,11 +66,11 @@ def assumed_means(
             "Expected means of questions that estimate a mean, got "
             f"{', '.join(unknown)}."
         )
-    for name, given in stated.items():
+    for name, stated_mean in stated.items():
         low, high = numbers[name].low, numbers[name].high
-        if not low <= as_number(given, "expected mean") <= high:
+        if not low <= as_number(stated_mean, "expected mean") <= high:
             raise InvalidInputError(
-                f"Expected a mean of {name} from {low:g} to {high:g}, got {given:g}."
+                f"Expected a mean of {name} from {low:g} to {high:g}, got {stated_mean:g}."
             )
     # Without skips, the error of a mean of all people is that of any numbers.
     values = {
@@ -80,15 +80,15 @@ def assumed_means(
     }
     if not values:
         return None
-    listed = ", ".join(f"{name} {plain(value)}" for name, value in values.items())
+    means_text = ", ".join(f"{name} {plain(value)}" for name, value in values.items())
     skips = any(isinstance(numbers[name], NumberQuestion) for name in values)
     third = " One of three people is taken to skip a number." if skips else ""
     return ValueAssumption(
         values,
-        f"Predicted errors of means assume a mean ({listed}), and groups of equal size; "
-        "expected_mean of a question (in Python expected_means) changes it. The farther a "
-        "mean is from the middle of the range, and the smaller a group, the larger is the "
-        f"error.{third}",
+        f"Predicted errors of means assume a mean ({means_text}), and groups of equal "
+        "size; expected_mean of a question (in Python expected_means) changes it. The "
+        "farther a mean is from the middle of the range, and the smaller a group, the "
+        f"larger is the error.{third}",
     )
 
 
@@ -100,8 +100,8 @@ def least_ratio(
         np.concatenate([_errors(each) for each in estimates.values()])
         for estimates in (expected, other)
     )
-    known = np.isfinite(errors) & np.isfinite(others)
-    return float(np.min(errors[known] / others[known], initial=np.inf))
+    is_known = np.isfinite(errors) & np.isfinite(others)
+    return float(np.min(errors[is_known] / others[is_known], initial=np.inf))
 
 
 def _errors(estimate: QuestionEstimate) -> Floats:

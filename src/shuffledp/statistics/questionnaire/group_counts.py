@@ -21,13 +21,13 @@ def question_counts(
         people: How many people chose each target.
         groups: Which groups.
     """
-    own = []
+    group_counts = []
     for group, value in zip(
         counts.groups[groups], counts_estimate.value[groups], strict=True
     ):
         channel = counts.channel(group, people)
         scale = channel.num_users / channel.signal
-        own.append(
+        group_counts.append(
             GroupCounts(
                 value,
                 scale**2 * channel.noise_variance,
@@ -37,5 +37,5 @@ def question_counts(
         )
     sampling, spread = channel.answer_variances
     return QuestionCounts(
-        tuple(own), counts_estimate.num_users, sampling, spread, scale
+        tuple(group_counts), counts_estimate.num_users, sampling, spread, scale
     )

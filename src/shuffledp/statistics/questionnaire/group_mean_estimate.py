@@ -107,8 +107,8 @@ class GroupMeanEstimate(QuestionEstimate):
         sum_estimate = counts.combine(labels, tuple(sums))
         total = sum_estimate.value
         present = people.value > 0.0
-        number = np.where(present, people.value, 1.0)
-        ratio = np.where(present, np.clip(total / number, -1.0, 1.0), 0.0)
+        num_people = np.where(present, people.value, 1.0)
+        ratio = np.where(present, np.clip(total / num_people, -1.0, 1.0), 0.0)
         at_ratio = sparse.diags_array(ratio)
         group_mean = counts.combine(
             labels,
@@ -125,11 +125,11 @@ class GroupMeanEstimate(QuestionEstimate):
         # at the estimated ratio.
         squares = float((one_head**2).sum())
         count_variance = np.full(len(labels), squares / np.sum(precision))
-        mean = low + half + half * total / number
+        mean = low + half + half * total / num_people
         return cls(
             labels,
             np.where(present, mean, math.nan),
-            np.where(present, half * np.sqrt(variance) / number, math.inf),
+            np.where(present, half * np.sqrt(variance) / num_people, math.inf),
             group_mean.excess_kurtosis * (linear / variance) ** 2,
             counts.num_users,
             people,

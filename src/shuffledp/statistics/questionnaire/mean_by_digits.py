@@ -18,12 +18,12 @@ def mean_by_digits(
         low: Smallest possible value.
         high: Largest possible value.
     """
-    smallest = min(level.epsilon_central for level in guarantee.levels)
-    if smallest <= 0.0 or guarantee.delta is None:
+    smallest_epsilon = min(level.epsilon_central for level in guarantee.levels)
+    if smallest_epsilon <= 0.0 or guarantee.delta is None:
         return None
     # With noise for the smallest epsilon, all people may send everything.
     wish = Wish(
-        targets={smallest: guarantee.num_users},
+        targets={smallest_epsilon: guarantee.num_users},
         delta=guarantee.delta,
         absent=guarantee.absent,
     )

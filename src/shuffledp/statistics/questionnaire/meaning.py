@@ -21,11 +21,11 @@ def meaning_of(questions: Sequence[object]) -> str:
     Raises:
         InvalidInputError: If a question is not a dataclass of numbers, texts and lists.
     """
-    text = json.dumps([_plain(question) for question in questions], sort_keys=True)
+    text = json.dumps([_plain_term(question) for question in questions], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def _plain_term(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | np.bool_):
         return bool(value) if isinstance(value, np.bool_) else value
     # Equal numbers are written alike, whatever their types.
@@ -35,12 +35,16 @@ def _plain(value: Any) -> Any:
         number = float(value)
         return int(number) if number.is_integer() else number
     if isinstance(value, Mapping):
-        return {"map": [[_plain(key), _plain(each)] for key, each in value.items()]}
+        return {
+            "map": [
+                [_plain_term(key), _plain_term(each)] for key, each in value.items()
+            ]
+        }
     if isinstance(value, np.ndarray | list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain_term(each) for each in value]
     if is_dataclass(value):
         terms = {
-            each.name: _plain(getattr(value, each.name))
+            each.name: _plain_term(getattr(value, each.name))
             for each in fields(value)
             # Terms that a kind of question got later: digests of questions without them
             # stay what they were.

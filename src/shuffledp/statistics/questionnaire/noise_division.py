@@ -66,13 +66,15 @@ class NoiseDivision:
             return tuple(PoissonNoise(mean) for mean in means) if fits else None
         decays = [share / size for share in self.shares]
         single = _sum_of_products(buckets, [2.0 / decay for decay in decays])
-        enough = [_ENOUGH_PAIRS * min(decay, 4.0) ** -1.2 for decay in decays]
-        part = min((room - single) / (2.0 * _sum_of_products(buckets, enough)), 1.0)
+        enough_pairs = [_ENOUGH_PAIRS * min(decay, 4.0) ** -1.2 for decay in decays]
+        part = min(
+            (room - single) / (2.0 * _sum_of_products(buckets, enough_pairs)), 1.0
+        )
         if part < _TOO_FEW:
             return None
         return tuple(
             GeometricNoise(math.exp(-decay), min(part * pairs, LARGEST_FLOOD), _SHAPE)
-            for decay, pairs in zip(decays, enough, strict=True)
+            for decay, pairs in zip(decays, enough_pairs, strict=True)
         )
 
     def first_size(self, epsilon: float, deviation: float) -> float:
@@ -82,7 +84,7 @@ class NoiseDivision:
             epsilon: The target.
             deviation: Of Gaussian noise that keeps it at a sensitivity of 1.
         """
-        changes = [_changes(group) for group in self.groups]
+        changes = [_num_changes(group) for group in self.groups]
         if self.is_geometric:
             return _sum_of_products(changes, self.shares) / epsilon
         inverse = [1.0 / share for share in self.shares]
@@ -109,7 +111,8 @@ def noise_divisions(
         deviation: Of Gaussian noise that keeps it at a sensitivity of 1.
     """
     ratios = [
-        weight / _changes(group) for group, weight in zip(groups, weights, strict=True)
+        weight / _num_changes(group)
+        for group, weight in zip(groups, weights, strict=True)
     ]
     poisson = tuple(ratio**-0.5 for ratio in ratios)
     yield NoiseDivision("Poisson noise", groups, weights, poisson, False)
@@ -119,7 +122,7 @@ def noise_divisions(
     gaussian = (
         deviation**2
         * math.fsum(
-            math.sqrt(weight * _changes(group))
+            math.sqrt(weight * _num_changes(group))
             for group, weight in zip(groups, weights, strict=True)
         )
         ** 2
@@ -128,7 +131,7 @@ def noise_divisions(
         2.0
         / epsilon**2
         * math.fsum(
-            _changes(group) ** (2.0 / 3.0) * weight ** (1.0 / 3.0)
+            _num_changes(group) ** (2.0 / 3.0) * weight ** (1.0 / 3.0)
             for group, weight in zip(groups, weights, strict=True)
         )
         ** 3
@@ -137,7 +140,7 @@ def noise_divisions(
         yield division
 
 
-def _changes(group: AnswerGroup) -> float:
+def _num_changes(group: AnswerGroup) -> float:
     """Returns how many buckets change at most, each by one message."""
     return float(group.most if group.buckets == 1 else 2 * group.most)
 

@@ -1,6 +1,6 @@
 """The search for the smallest noise of all groups together that keeps a target.
 
-Sizes are searched with an approximation; what it finds is then certified.
+Sizes are searched with an approximation; its result is then certified.
 """
 
 import math
@@ -35,7 +35,7 @@ class NoiseSearch:
     """A search for the smallest noise that keeps a target.
 
     Attributes:
-        questions: What is asked.
+        questions: Of the questionnaire.
         people: How many people ask for each target.
         delta: Of the targets.
         honest: People who surely add noise.
@@ -67,10 +67,10 @@ class NoiseSearch:
         groups = varying.counts.parameters.groups
         answers = sum(group.most for group in groups)
         terms = [(group.buckets, group.most, group.noise) for group in groups]
-        allowed = _CUT * self.delta / self.honest
+        allowed_cut = _CUT * self.delta / self.honest
 
         def fits(cap: int) -> bool:
-            return cut_bound(terms, honest=self.honest, cap=cap) <= allowed
+            return cut_bound(terms, num_honest=self.honest, cap=cap) <= allowed_cut
 
         # Doubled until it fits, then halved.
         high = 1
@@ -114,7 +114,7 @@ class NoiseSearch:
             elif high[0] / low[0] < 1.0 + _CLOSE:
                 return high[0]
             else:
-                size = _between(low, high)
+                size = _size_between(low, high)
         return None
 
     def certified(
@@ -146,7 +146,7 @@ class NoiseSearch:
         return None
 
     def _changes(self, noise: tuple[Noise, ...]) -> list[BucketChange]:
-        wanted = [group for asked in self.questions for group in asked.groups]
+        wanted_groups = [group for asked in self.questions for group in asked.groups]
         changes = [
             each.certified(
                 1.0,
@@ -154,7 +154,7 @@ class NoiseSearch:
                 moved=group.buckets > 1,
                 times=group.most,
             )
-            for group, each in zip(wanted, noise, strict=True)
+            for group, each in zip(wanted_groups, noise, strict=True)
         ]
         # An approximation needs no more atoms than a loss distribution.
         return [replace(each, pair=fewer_atoms(each.pair)) for each in changes]
@@ -167,7 +167,7 @@ class NoiseSearch:
         return float(exposure.bounds(1.0, query).upper(target))
 
 
-def _between(low: tuple[float, float], high: tuple[float, float]) -> float:
+def _size_between(low: tuple[float, float], high: tuple[float, float]) -> float:
     """Returns a size near the one at which delta is just kept, by a line in logarithms.
 
     Args:

@@ -61,8 +61,8 @@ class NumberEstimate(QuestionEstimate):
 
     def consistent(self) -> ConsistentEstimate:
         """Returns the mean, limited to the range of numbers: see `ConsistentEstimate`."""
-        nearest = np.clip(self.value, self.low, self.high)
-        return ConsistentEstimate(self, nearest, self.low, self.high, self.labels)
+        projection = np.clip(self.value, self.low, self.high)
+        return ConsistentEstimate(self, projection, self.low, self.high, self.labels)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from shuffledp.statistics.questionnaire.question import (
 from shuffledp.statistics.questionnaire.table_question import cell_labels
 from shuffledp.types import Ints
 
+# A report then answers for 120 pairs, and noise grows with their number.
 MOST_ATTRIBUTES = 16
 
 
@@ -78,14 +79,19 @@ class PairsEstimate(QuestionEstimate):
         expect_instance(complete, bool)
         sizes = tuple(len(categories) for categories in self.attributes.values())
         pairs = list(itertools.combinations(sizes, 2))
+        # The tables lie behind each other in one array of numbers.
         ends = np.cumsum([math.prod(pair) for pair in pairs])
         parts = np.split(self.value, ends[:-1])
         if complete:
+            # Only where all people answered for all attributes are margins those of the
+            # same people.
             tables = [part.reshape(p) for part, p in zip(parts, pairs, strict=True)]
-            nearest = [table.ravel() for table in agreeing_tables(tables, sizes, n)]
+            projections = [table.ravel() for table in agreeing_tables(tables, sizes, n)]
         else:
-            nearest = [project_within(part, n) for part in parts]
-        return ConsistentEstimate(self, np.concatenate(nearest), 0.0, n, self.labels)
+            projections = [project_within(part, n) for part in parts]
+        return ConsistentEstimate(
+            self, np.concatenate(projections), 0.0, n, self.labels
+        )
 
 
 @dataclass(frozen=True)

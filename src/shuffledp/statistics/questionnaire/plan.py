@@ -52,13 +52,13 @@ Example:
 
 def _compute(wish: Wish, *, questions: Path, **values: Any) -> PlanOutput:
     described = read_questions(questions)
-    given = {name: value for name, value in values.items() if value is not None}
+    given_options = {name: value for name, value in values.items() if value is not None}
     plan = plan_questionnaire(
         described.questions,
         wish,
         interest=described.interest,
         expected_means=described.expected_means,
-        **given,
+        **given_options,
     )
     return PlanOutput(
         plan.to_dict, partial(questionnaire_plan_tables, plan, described.units)

@@ -80,22 +80,24 @@ class Questionnaire:
                     f"Expected questions, got {type(question).__name__}."
                 )
         check_different_names(question.name for question in self.questions)
-        wanted = sum(len(question.groups) for question in self.questions)
-        if len(self.noise) != wanted:
+        num_groups = sum(len(question.groups) for question in self.questions)
+        if len(self.noise) != num_groups:
             raise InvalidInputError(
-                f"Expected noise of {wanted} groups of buckets, got {len(self.noise)}."
+                f"Expected noise of {num_groups} groups of buckets, got {len(self.noise)}."
             )
-        known = self.counts
+        # The counts validate and normalize these fields: equal questionnaires have
+        # equal identities.
+        counts = self.counts
         for name in ("targets", "rates", "honest", "report_size"):
-            object.__setattr__(self, name, getattr(known, name))
+            object.__setattr__(self, name, getattr(counts, name))
 
     @cached_property
     def counts(self) -> Counts:
         """The collection of counts that runs and is certified."""
-        wanted = [group for asked in self.questions for group in asked.groups]
+        wanted_groups = [group for asked in self.questions for group in asked.groups]
         groups = tuple(
             CountGroup(group.buckets, group.most, noise)
-            for group, noise in zip(wanted, self.noise, strict=True)
+            for group, noise in zip(wanted_groups, self.noise, strict=True)
         )
         return Counts(
             groups,
@@ -145,6 +147,7 @@ class Questionnaire:
             try:
                 columns.append(question.encode(answers[question.name], rng=rng))
             except InvalidInputError as error:
+                # Which question it was is not in the error of a column.
                 raise InvalidInputError(f"{question.name}: {error}") from error
         if len({column.shape[0] for column in columns}) > 1:
             raise InvalidInputError("Expected answers of equally many people.")
@@ -227,10 +230,10 @@ class Questionnaire:
             InvalidInputError: If one is no estimate of a question, or there are not as
                 many people.
         """
-        most = float(self.counts.max_messages)
-        listed = expect_mapping(estimates, "estimates by question")
+        max_messages = float(self.counts.max_messages)
+        estimates_by_name = expect_mapping(estimates, "estimates by question")
         names = [question.name for question in self.questions]
-        unknown = [f"{name!r:.60}" for name in listed if name not in names]
+        unknown = [f"{name!r:.60}" for name in estimates_by_name if name not in names]
         if unknown:
             raise InvalidInputError(
                 f"Expected estimates of {', '.join(map(repr, names))}, got one of "
@@ -238,9 +241,9 @@ class Questionnaire:
             )
         return {
             name: expect_instance(estimate, QuestionEstimate).manipulation(
-                most, num_liars
+                max_messages, num_liars
             )
-            for name, estimate in listed.items()
+            for name, estimate in estimates_by_name.items()
         }
 
     def estimates_of(
@@ -256,9 +259,13 @@ class Questionnaire:
         counts, first, estimates = self.counts, 0, {}
         for question in self.questions:
             last = first + len(question.groups)
-            own = question_counts(counts, counts_estimate, people, slice(first, last))
+            # Groups of all questions stand behind each other, in the order of the
+            # questions.
+            own_counts = question_counts(
+                counts, counts_estimate, people, slice(first, last)
+            )
             first = last
-            estimates[question.name] = question.estimate(own)
+            estimates[question.name] = question.estimate(own_counts)
         return estimates
 
 

@@ -177,8 +177,12 @@ class QuestionCounts:
         value = np.zeros(len(labels)) + constant
         noise, cumulant, squares, roots = (np.zeros(len(labels)) for _ in range(4))
         shift = np.zeros(len(labels))
-        for group, given in zip(self.groups, coefficients, strict=True):
-            matrix: Any = given if isinstance(given, np.ndarray) else given.tocsr()
+        for group, group_coefficients in zip(self.groups, coefficients, strict=True):
+            matrix: Any = (
+                group_coefficients
+                if isinstance(group_coefficients, np.ndarray)
+                else group_coefficients.tocsr()
+            )
             squared = _square(matrix)
             value += matrix @ group.value
             shift = np.maximum(shift, _largest_sizes(matrix))
@@ -248,7 +252,7 @@ class Question(Protocol):
         ...
 
     def estimate(self, counts: QuestionCounts) -> QuestionEstimate:
-        """Returns estimates of what is asked.
+        """Returns estimates of the numbers that are asked for.
 
         Args:
             counts: Of the question's groups.
@@ -258,20 +262,24 @@ class Question(Protocol):
 
 def _largest_sizes(matrix: Any) -> NDArray[np.float64]:
     """Returns the size of the largest entry of each row."""
-    largest = abs(matrix).max(axis=1)
-    dense = largest if isinstance(largest, np.ndarray) else largest.toarray()
+    largest_coefficients = abs(matrix).max(axis=1)
+    dense = (
+        largest_coefficients
+        if isinstance(largest_coefficients, np.ndarray)
+        else largest_coefficients.toarray()
+    )
     return np.asarray(dense, dtype=np.float64).ravel()
 
 
 def check_different_names(names: Iterable[str]) -> None:
     """Raises InvalidInputError if two questions have one name, or there is no question."""
-    counted = Counter(names)
-    twice = [repr(name) for name, number in counted.items() if number > 1]
+    name_counts = Counter(names)
+    twice = [repr(name) for name, number in name_counts.items() if number > 1]
     if twice:
         raise InvalidInputError(
             f"Expected questions of different names, got {', '.join(twice)} twice."
         )
-    if not counted:
+    if not name_counts:
         raise InvalidInputError("Expected at least one question.")
 
 

@@ -84,7 +84,7 @@ def read_questions(path: Path) -> QuestionFile:
         DataError: If it cannot be read, or describes no questions.
     """
     try:
-        return _described(read_question_tables(path))
+        return _described_questions(read_question_tables(path))
     except InvalidInputError as error:
         raise DataError(f"{path}, {error}") from error
 
@@ -106,7 +106,7 @@ def questions_of(source: Any) -> QuestionFile:
     if isinstance(source, str | Path):
         return read_questions(Path(source))
     if isinstance(source, Mapping) and source:
-        return _described(source)
+        return _described_questions(source)
     if isinstance(source, Sequence) and source:
         return QuestionFile(tuple(source), {})
     raise InvalidInputError(
@@ -115,7 +115,7 @@ def questions_of(source: Any) -> QuestionFile:
     )
 
 
-def _described(tables: Mapping[str, Any]) -> QuestionFile:
+def _described_questions(tables: Mapping[str, Any]) -> QuestionFile:
     for name, table in tables.items():
         if not isinstance(table, Mapping):
             raise InvalidInputError(
@@ -133,14 +133,14 @@ def _described(tables: Mapping[str, Any]) -> QuestionFile:
             if "interest" in terms:
                 interest[name] = as_number(terms.pop("interest"), "interest")
             if "columns" in terms:
-                columns[name] = _columns(terms.pop("columns"))
-            questions.append(_question(name, terms))
+                columns[name] = _column_names(terms.pop("columns"))
+            questions.append(_question_of(name, terms))
         except InvalidInputError as error:
             raise InvalidInputError(f"question {name}: {error}") from error
     return QuestionFile(tuple(questions), interest, columns, means, units)
 
 
-def _columns(given: object) -> tuple[str, ...]:
+def _column_names(given: object) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else given
     if not isinstance(names, Sequence) or not names or isinstance(names, str):
         raise InvalidInputError(f"Expected names of columns, got {given!r:.60}.")
@@ -149,7 +149,7 @@ def _columns(given: object) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _question(name: str, terms: dict[str, Any]) -> Question:
+def _question_of(name: str, terms: dict[str, Any]) -> Question:
     kind = terms.pop("kind", "choice")
     if not isinstance(kind, str) or kind not in KINDS:
         raise InvalidInputError(
@@ -165,12 +165,12 @@ def _question(name: str, terms: dict[str, Any]) -> Question:
         for each in attributes
         if each.default is MISSING and each.default_factory is MISSING
     }
-    allowed = {each.name for each in attributes}
-    if not required <= set(terms) <= allowed:
-        optional = sorted(allowed - required)
+    allowed_terms = {each.name for each in attributes}
+    if not required <= set(terms) <= allowed_terms:
+        optional = sorted(allowed_terms - required)
         also = f", and perhaps {', '.join(optional)}" if optional else ""
         notes = "".join(
-            f" ({_MEANINGS[term]})" for term in sorted(allowed & {*_MEANINGS})
+            f" ({_MEANINGS[term]})" for term in sorted(allowed_terms & {*_MEANINGS})
         )
         raise InvalidInputError(
             f"Expected {', '.join(sorted(required))}{also}{notes}, got "

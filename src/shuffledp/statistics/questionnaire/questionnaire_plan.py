@@ -38,7 +38,7 @@ class QuestionnairePlan:
 
     Attributes:
         name: Of the noise.
-        questionnaire: What devices run.
+        questionnaire: Of the devices, with its noise.
         guarantee: Of each target, after the shuffle.
         expected: Estimates of every question if answers are spread evenly over buckets;
             only their standard errors are of use.
@@ -123,15 +123,15 @@ def plan_questionnaire(
     expect_instance(wish, Wish)
     expect_callable(on_step, "on_step")
     assumption = assumed_means(questions, expected_means)
-    name, best, guarantee = certified_questionnaire(
+    name, questionnaire, guarantee = certified_questionnaire(
         questions, wish, interest=interest, max_messages=max_messages, on_step=on_step
     )
     people = Population.from_counts(dict(wish.targets or {}))
     plan = QuestionnairePlan(
         name,
-        best,
+        questionnaire,
         guarantee,
-        _expected(best, people, expected_means or {}),
+        _expected_estimates(questionnaire, people, expected_means or {}),
         assumption,
     )
     eased = without_strict_targets(wish)
@@ -163,7 +163,7 @@ def _check_questions(questions: Sequence[Question]) -> None:
     check_different_names(question.name for question in questions)
 
 
-def _expected(
+def _expected_estimates(
     asked: Questionnaire, people: Population, means: Mapping[str, float]
 ) -> dict[str, QuestionEstimate]:
     """Returns estimates from expected answers: see `expected_counts`."""

@@ -111,8 +111,8 @@ def _rehearse(
 ) -> Summary:
     names = [question.name for question in described.questions]
     check_different_names(names)
-    rows = _rows(request, answered)
-    answers, targets, notes = _people(request, names, answered, rows, stage)
+    rows = _answer_rows(request, answered)
+    answers, targets, notes = _answering_people(request, names, answered, rows, stage)
     return rehearse_questionnaire(
         WORDS,
         described,
@@ -126,7 +126,7 @@ def _rehearse(
     )
 
 
-def _rows(request: Request, answered: tuple[AnswerColumns, ...]) -> Rows:
+def _answer_rows(request: Request, answered: tuple[AnswerColumns, ...]) -> Rows:
     """Returns the columns of answers and targets, with nulls for missing values."""
     check_missing(request.missing)
     columns = [column for each in answered for column in each.columns]
@@ -134,11 +134,11 @@ def _rows(request: Request, answered: tuple[AnswerColumns, ...]) -> Rows:
         if request.level in columns:
             raise DataError("Expected different columns for answers and targets.")
         columns.append(request.level)
-    known = {text for each in answered for text in each.texts}
-    return cleaned_rows(rows_of(request.table_source, columns), known)
+    known_texts = {text for each in answered for text in each.texts}
+    return cleaned_rows(rows_of(request.table_source, columns), known_texts)
 
 
-def _people(
+def _answering_people(
     request: Request,
     names: list[str],
     answered: tuple[AnswerColumns, ...],
@@ -151,18 +151,20 @@ def _people(
     answers = {
         name: each.read(cells) for name, each in zip(names, answered, strict=True)
     }
-    needed = _needed(request, answered, rows)
+    needed_columns = _needed(request, answered, rows)
     present = np.ones(rows.frame.height, dtype=np.bool_)
     notes: tuple[str, ...] = ()
-    if needed.width:
-        holes = needed.select(pl.any_horizontal(pl.all().is_null())).to_series()
+    if needed_columns.width:
+        holes = needed_columns.select(pl.any_horizontal(pl.all().is_null())).to_series()
         present = ~holes.to_numpy()
-        notes = exclusion_notes(needed, int(present.sum()))
+        notes = exclusion_notes(needed_columns, int(present.sum()))
     if not present.any():
         raise DataError(
             f"Expected a person with a value in every column of {rows.name}."
         )
-    given_answers = {name: given[present] for name, given in answers.items()}
+    given_answers = {
+        name: column_answers[present] for name, column_answers in answers.items()
+    }
     if request.level is None:
         targets = request.dealt(int(present.sum()), rng=stage.rng)
     else:

@@ -43,12 +43,12 @@ class ShareEstimate(QuestionEstimate):
         """
         n = of_all.num_users
         # Far from 0, ratios are about normal.
-        known = answered.value[0] > _FAR * answered.standard_error[0]
+        is_known = answered.value[0] > _FAR * answered.standard_error[0]
         return cls(
             of_all.labels,
             of_all.value / (max(answered.value[0], LEAST_ANSWERS) / n),
-            np.where(known, linear.standard_error, math.inf),
-            np.where(known, linear.excess_kurtosis, 0.0),
+            np.where(is_known, linear.standard_error, math.inf),
+            np.where(is_known, linear.excess_kurtosis, 0.0),
             n,
             of_all,
             answered,
@@ -63,11 +63,11 @@ class ShareEstimate(QuestionEstimate):
         errors are those of `QuestionEstimate.manipulation`.
         """
         n = self.num_users
-        answered = self.answered.manipulation(report_size, num_liars)
+        answered_shift = self.answered.manipulation(report_size, num_liars)
         return furthest_ratio(
             self.of_all.value * n,
             np.broadcast_to(self.answered.value, self.value.shape),
             self.of_all.manipulation(report_size, num_liars) * n,
-            np.broadcast_to(answered, self.value.shape),
+            np.broadcast_to(answered_shift, self.value.shape),
             LEAST_ANSWERS,
         )

@@ -28,6 +28,7 @@ from shuffledp.statistics.questionnaire.question import (
 )
 from shuffledp.types import Ints
 
+# Cells multiply with attributes, and each has the noise of a bucket of its own.
 MOST_ATTRIBUTES = 4
 
 
@@ -65,6 +66,8 @@ class TableEstimate(QuestionEstimate):
             InvalidInputError: If names are repeated or unknown.
         """
         labels, matrix = margin_of(self.attributes, names)
+        # Errors of a sum are not those of its cells added up: a person is in one cell
+        # alone.
         return self.counts.combine(labels, (matrix,))
 
     def consistent(self, *, complete: bool = False) -> "ConsistentTable":
@@ -79,8 +82,8 @@ class TableEstimate(QuestionEstimate):
                 all people. Not seen in the reports, which hide who left it out.
         """
         n = float(self.num_users)
-        nearest = project if expect_instance(complete, bool) else project_within
-        return ConsistentTable(self, nearest(self.value, n), 0.0, n, self.labels)
+        projection = project if expect_instance(complete, bool) else project_within
+        return ConsistentTable(self, projection(self.value, n), 0.0, n, self.labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,16 +206,16 @@ def margin_of(
     Raises:
         InvalidInputError: If there are none, or they are repeated or unknown.
     """
-    own = tuple(attributes)
-    known = all(isinstance(name, str) and name in own for name in names)
-    if not names or not known or len(set(names)) < len(names):
-        given = ", ".join(f"{name!r:.60}" for name in names) or "none"
+    attribute_names = tuple(attributes)
+    are_known = all(isinstance(name, str) and name in attribute_names for name in names)
+    if not names or not are_known or len(set(names)) < len(names):
+        given_names = ", ".join(f"{name!r:.60}" for name in names) or "none"
         raise InvalidInputError(
-            f"Expected different names among {', '.join(own)}, each an argument of its "
-            f"own, got {given}."
+            f"Expected different names among {', '.join(attribute_names)}, each an "
+            f"argument of its own, got {given_names}."
         )
     sizes = tuple(len(categories) for categories in attributes.values())
-    kept_axes = tuple(own.index(name) for name in names)
+    kept_axes = tuple(attribute_names.index(name) for name in names)
     positions = np.unravel_index(np.arange(math.prod(sizes)), sizes)
     cells = np.ravel_multi_index(
         tuple(positions[axis] for axis in kept_axes),

@@ -38,8 +38,8 @@ def drawn_ones(
         raise InvalidInputError(
             f"Expected fewer than {MOST_DEALT:,} people to be dealt to cohorts."
         )
-    # People are dealt to cohorts without replacement: `left` are not dealt yet.
-    left, (p_set, p_unset), (num_bits, num_hashes) = (
+    # People are dealt to cohorts without replacement: `remaining_people` are not dealt yet.
+    remaining_people, (p_set, p_unset), (num_bits, num_hashes) = (
         holders.copy(),
         probabilities,
         shape,
@@ -57,9 +57,9 @@ def drawn_ones(
         for level, size in enumerate(sizes):
             # Arrival is independent of strings: a cohort is a random sample.
             members = rng.multivariate_hypergeometric(
-                left[level], size, method="marginals"
+                remaining_people[level], size, method="marginals"
             )
-            left[level] -= members
+            remaining_people[level] -= members
             set_bits = members @ sets
             ones[cohort, level] = rng.binomial(set_bits, p_set[level])
             ones[cohort, level] += rng.binomial(size - set_bits, p_unset[level])

@@ -262,7 +262,7 @@ class Strings:
                 and cohort; if candidates are too many, or two are the same.
         """
         rate = check_rate(false_discovery_rate)
-        known = check_candidates(
+        candidate_list = check_candidates(
             candidates, num_cohorts=self.num_cohorts, num_bits=self.num_bits
         )
         smallest_cohort(people, self.num_cohorts)  # Raises if one lacks a level.
@@ -277,7 +277,7 @@ class Strings:
         )
         estimate = decode_strings(
             shares,
-            known,
+            candidate_list,
             num_hashes=self.num_hashes,
             num_users=people.num_users,
             false_discovery_rate=rate,

@@ -41,8 +41,8 @@ def permanent_responses(
         batch = bits[part]
         np.put_along_axis(batch, positions[part], True, axis=1)
         # Keyed randomness has a stream for each person: batches do not change the bits.
-        own = stream_of(rng, part)
-        batch[:] = randomizer.permanent_response(batch, levels[part], rng=own)
+        stream = stream_of(rng, part)
+        batch[:] = randomizer.permanent_response(batch, levels[part], rng=stream)
     return bits
 
 
@@ -58,8 +58,8 @@ def reported_bits(
     """
     bits = np.empty_like(permanent)
     for part in _batches(len(permanent), randomizer.num_bits):
-        own = stream_of(rng, part)
-        bits[part] = randomizer.instantaneous_response(permanent[part], rng=own)
+        stream = stream_of(rng, part)
+        bits[part] = randomizer.instantaneous_response(permanent[part], rng=stream)
     return bits
 
 

@@ -68,27 +68,27 @@ class StringsStatistic:
 
     def rehearsal(self, request: Request) -> Rehearsal:
         """Returns a rehearsal of the strings of a column."""
-        chosen = {
+        chosen_terms = {
             f"num_{key}": request.given[key]
             for key in ("bits", "hashes", "cohorts")
             if request.given.get(key) is not None
         }
-        protocol = Strings(mode=request.mode, **chosen)
+        protocol = Strings(mode=request.mode, **chosen_terms)
         rate = request.option("false_discovery_rate", _USUAL_RATE)
-        listed = request.option("candidates")
+        listed_candidates = request.option("candidates")
         request.need_columns()
 
         def rehearse(stage: Stage) -> Summary:
-            known = _known(listed)
+            known_candidates = _known(listed_candidates)
             # A candidate that is named "NA" is a value, and not a missing one.
-            table = request.table(known)
+            table = request.table(known_candidates)
             strings = strings_of(table[request.value or ""])
             # Devices hash bytes: spellings of candidates and column must agree.
-            warnings = spelling_warnings({*strings, *known}, "Strings")
+            warnings = spelling_warnings({*strings, *known_candidates}, "Strings")
             stage = stage.noting(table.notes, warnings)
             caveats: tuple[str, ...] = ()
-            candidates = known
-            if listed is None:
+            candidates = known_candidates
+            if listed_candidates is None:
                 candidates = _candidates_of(strings)
                 caveats = (
                     "Candidates are the values of the column: a real analyst must know "
@@ -157,14 +157,14 @@ def summarize_strings(
     # Found strings first, by estimate; the row of other strings is added last.
     rows.sort(key=lambda row: (not row.listed, -row.estimate))
     # This row is never selected: its interval is the usual one.
-    wide = reach(circumstances.confidence) * estimate.unexplained_error
+    half_width = reach(circumstances.confidence) * estimate.unexplained_error
     rows.append(
         EstimateRow(
             OTHER_STRINGS,
             estimate.unexplained,
             estimate.unexplained_error,
-            estimate.unexplained - wide,
-            estimate.unexplained + wide,
+            estimate.unexplained - half_width,
+            estimate.unexplained + half_width,
             float(collection.truth[-1]),
             # Neither found nor not found: long tables keep this row.
             details={"p_value": None, "found": None},

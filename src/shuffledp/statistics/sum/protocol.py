@@ -74,8 +74,8 @@ class SumEstimate:
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Returns the ends of a two-sided interval for the sum over the participants."""
-        wide = reach(confidence) * self.standard_error
-        return self.value - wide, self.value + wide
+        half_width = reach(confidence) * self.standard_error
+        return self.value - half_width, self.value + half_width
 
 
 @dataclass(frozen=True)
@@ -170,8 +170,8 @@ class BinarySum:
         if integers.size and (integers.min() < 0 or integers.max() > 1):
             raise InvalidInputError("Expected bits to be 0 or 1.")
         # Messages of a mean of zeros and ones, with the identity of the sum.
-        sent = self._mean.randomize(integers, epsilons, rng=rng)
-        return replace(sent, identity=self.identity)
+        reports = self._mean.randomize(integers, epsilons, rng=rng)
+        return replace(reports, identity=self.identity)
 
     def tally(self, shuffled: ShuffledReports) -> Tally:
         """Counts people and ones: additive over parts.
@@ -218,9 +218,9 @@ class BinarySum:
         """
         tally = checked(seen, self.identity, self.tally)
         # Messages are those of a mean of zeros and ones, whose estimator is used.
-        own = replace(tally, identity=self._mean.identity)
+        mean_tally = replace(tally, identity=self._mean.identity)
         # Bits have the largest spread of their mean; `estimate` lowers 0.5 to it.
-        estimate = self._mean.estimate(own, people, spread=0.5)
+        estimate = self._mean.estimate(mean_tally, people, spread=0.5)
         n = people.num_users
         return SumEstimate(
             value=n * estimate.value,

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from shuffledp.federated.training_promise import TrainingPromise
+from shuffledp.federated.training_guarantee import TrainingGuarantee
 from shuffledp.types import Floats
 from shuffledp_papers.apes.figures.framework_training import Training
 from shuffledp_papers.apes.figures.training_cells import NAMES, standard_error
@@ -27,8 +27,8 @@ class FrameworkResult:
     """
 
     training: Training
-    round_promise: TrainingPromise
-    promise: TrainingPromise
+    round_promise: TrainingGuarantee
+    promise: TrainingGuarantee
     round_stated: PublishedEpsilons
     stated: PublishedEpsilons
     accuracy: Floats
@@ -86,7 +86,7 @@ class FrameworkResult:
         }
 
 
-def _ends(promise: TrainingPromise) -> tuple[float, float]:
+def _ends(promise: TrainingGuarantee) -> tuple[float, float]:
     """Returns d epsilon of one round, at the smallest and at the largest budget."""
     # Without a local guarantee messages are not private.
     if promise.local is None:
@@ -95,15 +95,15 @@ def _ends(promise: TrainingPromise) -> tuple[float, float]:
     return levels[0].epsilon_sum, levels[-1].epsilon_sum
 
 
-def _central(promise: TrainingPromise) -> float | None:
+def _central(promise: TrainingGuarantee) -> float | None:
     return None if promise.central is None else promise.central.worst.epsilon_central
 
 
-def _local(promise: TrainingPromise) -> float | None:
+def _local(promise: TrainingGuarantee) -> float | None:
     return None if promise.local is None else promise.local.worst.epsilon_all
 
 
-def _coordinate(promise: TrainingPromise) -> float | None:
+def _coordinate(promise: TrainingGuarantee) -> float | None:
     """Returns one coordinate's epsilon, of the user with the largest user epsilon."""
     central = promise.central
     if central is None:
@@ -112,12 +112,12 @@ def _coordinate(promise: TrainingPromise) -> float | None:
     return central.also[0].levels[central.levels.index(central.worst)].epsilon_central
 
 
-def _coordinate_attack(promise: TrainingPromise) -> float:
+def _coordinate_attack(promise: TrainingGuarantee) -> float:
     levels = () if promise.central is None else promise.central.also[0].levels
     return max((level.epsilon_central_lower for level in levels), default=0.0)
 
 
-def _attack(promise: TrainingPromise) -> float:
+def _attack(promise: TrainingGuarantee) -> float:
     levels = () if promise.central is None else promise.central.levels
     return max((level.epsilon_central_lower for level in levels), default=0.0)
 

@@ -22,7 +22,10 @@ from shuffledp.federated.framework_catalog import FRAMEWORKS
 from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.softmax import SoftmaxRegression
 from shuffledp.federated.training import OnRound, train
-from shuffledp.federated.training_promise import TrainingPromise, promise_of
+from shuffledp.federated.training_guarantee import (
+    TrainingGuarantee,
+    training_guarantee_of,
+)
 from shuffledp.population import Population
 from shuffledp.types import Floats
 from shuffledp_papers.apes.stated_training import PublishedEpsilons, stated_by_apes
@@ -164,7 +167,7 @@ def _trained(
 
 
 @cache
-def certificate(training: Training, seed: int, rounds: int) -> TrainingPromise:
+def certificate(training: Training, seed: int, rounds: int) -> TrainingGuarantee:
     """Certifies some rounds of a training.
 
     Args:
@@ -174,7 +177,7 @@ def certificate(training: Training, seed: int, rounds: int) -> TrainingPromise:
     """
     people = Population.from_budgets(training.levels(seed))
     delta = training.setting.delta
-    return promise_of(training.protocol, people, delta=delta, rounds=rounds)
+    return training_guarantee_of(training.protocol, people, delta=delta, rounds=rounds)
 
 
 def statement(training: Training, seed: int, rounds: int) -> PublishedEpsilons:

@@ -122,7 +122,7 @@ def _certified_protocols(condition: Condition, num_items: int) -> list[Items]:
                 condition.delta,
                 num_items=num_items,
                 set_size=condition.set_size,
-                honest=condition.num_users,
+                num_honest=condition.num_users,
                 blanket=blanket,
             )
             for target in TARGETS

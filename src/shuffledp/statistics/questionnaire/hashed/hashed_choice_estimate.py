@@ -78,12 +78,12 @@ class HashedChoiceEstimate(QuestionEstimate):
         """
         expect_instance(complete, bool)
         n, is_known = float(self.num_users), ~np.isnan(self.value)
-        nearest = np.full(self.value.shape, np.nan)
+        projection = np.full(self.value.shape, np.nan)
         add_up = complete and bool(is_known.all())
-        nearest[is_known] = (project if add_up else project_within)(
+        projection[is_known] = (project if add_up else project_within)(
             self.value[is_known], n
         )
-        return ConsistentEstimate(self, nearest, 0.0, n, self.labels)
+        return ConsistentEstimate(self, projection, 0.0, n, self.labels)
 
     @classmethod
     def of(
@@ -99,27 +99,29 @@ class HashedChoiceEstimate(QuestionEstimate):
         buckets = rows.buckets(np.arange(rows.num_categories))
         is_frequent, tests = _frequent(counts.groups, buckets, false_categories)
         frequent = np.flatnonzero(is_frequent)
-        own = buckets[frequent]
-        fitted = fit_matrix(own, rows.row_size)
+        frequent_buckets = buckets[frequent]
+        fitted = fit_matrix(frequent_buckets, rows.row_size)
         means = [
             float(np.delete(group.value, taken).mean())
-            for group, taken in zip(counts.groups, own.T, strict=True)
+            for group, taken in zip(counts.groups, frequent_buckets.T, strict=True)
         ]
         people = sum(
             matrix @ (group.value - mean)
             for matrix, group, mean in zip(fitted, counts.groups, means, strict=True)
         )
-        left = _rows_left(buckets, own, fitted, rows.row_size)
-        is_known = ~is_frequent & (left > _LEAST_LEFT)
+        rows_left = _rows_left(buckets, frequent_buckets, fitted, rows.row_size)
+        is_known = ~is_frequent & (rows_left > _LEAST_LEFT)
         # The part of a fitted count that is its own: less where others hold the rest.
         apart = np.zeros(frequent.size)
-        for matrix, taken in zip(fitted, own.T, strict=True):
+        for matrix, taken in zip(fitted, frequent_buckets.T, strict=True):
             apart += matrix[np.arange(frequent.size), taken]
         # The bucket's own count is part of the row's mean.
         scale = rows.row_size / (rows.row_size - 1.0)
-        weights = np.where(is_known, scale / np.maximum(left, _LEAST_LEFT), 0.0)
+        weights = np.where(is_known, scale / np.maximum(rows_left, _LEAST_LEFT), 0.0)
         constant, matrices, groups = np.zeros(rows.num_categories), [], []
-        parts = zip(counts.groups, buckets.T, own.T, fitted, means, strict=True)
+        parts = zip(
+            counts.groups, buckets.T, frequent_buckets.T, fitted, means, strict=True
+        )
         for group, row_buckets, taken, matrix, mean in parts:
             subtracted = np.bincount(taken, weights=people, minlength=rows.row_size)
             others = group.value - subtracted
@@ -127,11 +129,11 @@ class HashedChoiceEstimate(QuestionEstimate):
             constant[frequent] -= mean * np.asarray(matrix.sum(axis=1)).ravel()
             matrices.append(_coefficients(weights, row_buckets, frequent, matrix))
             seen = float(np.delete(others, taken).var())
-            least = group.noise_variance + _least_collisions(others, rows)
-            groups.append(replace(group, noise_variance=max(seen, least)))
+            smallest_variance = group.noise_variance + _least_collisions(others, rows)
+            groups.append(replace(group, noise_variance=max(seen, smallest_variance)))
         labels = tuple(map(str, range(rows.num_categories)))
-        every = replace(counts, groups=tuple(groups))
-        estimate = every.combine(labels, tuple(matrices), constant)
+        all_counts = replace(counts, groups=tuple(groups))
+        estimate = all_counts.combine(labels, tuple(matrices), constant)
         is_known[frequent] = apart > _APART
         return cls(
             labels,
@@ -209,8 +211,8 @@ def _rows_left(buckets: Ints, own: Ints, fitted: tuple[Any, ...], size: int) -> 
         )
         shared = shared + holders[row_buckets]
         projected = projected + matrix.T.tocsr()[row_buckets]
-    lost = np.asarray(shared.multiply(projected).sum(axis=1)).ravel()
-    return np.asarray(num_rows - lost, dtype=np.float64)
+    lost_share = np.asarray(shared.multiply(projected).sum(axis=1)).ravel()
+    return np.asarray(num_rows - lost_share, dtype=np.float64)
 
 
 def _coefficients(

@@ -28,6 +28,7 @@ _PASSES = 8.0
 # Recognized categories, times those of which one other is taken for one of them; and the
 # part by which a threshold is above that of normal noise.
 _RECOGNIZED, _HIGHER = 1.7, 1.2
+# Threshold and recognized categories depend on each other: they settle long before.
 _STEPS = 20
 # Of the messages of noise, those of Gaussian noise: Poisson noise takes a little more.
 _ROOM = 0.95
@@ -122,8 +123,8 @@ class HashedRows:
             return self._error(variance, first**2 * float(squares) + people)
 
         # With more, some other category lies in their buckets in all rows.
-        most = _RECOGNIZED * self.row_size * chance ** (1.0 / self.num_rows)
-        recognized = math.floor(most) if self.num_rows > 1 else 0
+        largest_error = _RECOGNIZED * self.row_size * chance ** (1.0 / self.num_rows)
+        recognized = math.floor(largest_error) if self.num_rows > 1 else 0
         for _ in range(_STEPS):
             # The mean over rows of a category is that far above noise and collisions.
             above = _HIGHER * float(-ndtri(chance)) * error(recognized)
@@ -175,13 +176,15 @@ def best_rows(
     """
     candidates = []
     for count in range(1, MOST_ROWS + 1):
-        own = count * variance
+        noise_messages = count * variance
         for bits in range(LEAST_BITS, MOST_BITS + 1):
-            noise = count * 2.0**bits * own / num_users
+            noise = count * 2.0**bits * noise_messages / num_users
             if count + noise / _ROOM > messages or 2**bits >= num_categories:
                 break
             rows = HashedRows(num_categories, count, bits, key)
-            error = rows.ranked_error(own, num_users, false_categories=false_categories)
+            error = rows.ranked_error(
+                noise_messages, num_users, false_categories=false_categories
+            )
             # Of equal errors, the fewest messages.
             candidates.append((error, noise, count, rows))
     return min(candidates, key=lambda each: each[:3])[3] if candidates else None

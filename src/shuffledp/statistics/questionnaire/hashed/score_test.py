@@ -94,8 +94,8 @@ def passing_candidates(
             for matrix, value in zip(fitted, counts, strict=True)
         )
         values = [
-            value - np.bincount(own, weights=people, minlength=value.size)
-            for value, own in zip(counts, buckets[has_passed].T, strict=True)
+            value - np.bincount(own_buckets, weights=people, minlength=value.size)
+            for value, own_buckets in zip(counts, buckets[has_passed].T, strict=True)
         ]
     return has_passed, tuple(tests)
 
@@ -130,13 +130,13 @@ def _test(
 ) -> tuple[ScoreTest, Ints]:
     step = least / _STEPS
     masses, scores = np.ones(1), np.zeros(buckets.shape[0], dtype=np.int64)
-    for value, own in zip(counts, buckets.T, strict=True):
+    for value, own_buckets in zip(counts, buckets.T, strict=True):
         above = np.clip(value - bulk(value)[0], -least, least)
         units = np.floor(above / step).astype(np.int64) + _STEPS
         share = np.bincount(units, minlength=2 * _STEPS + 1) / units.size
         masses = np.convolve(masses, share)
-        scores += units[own]
+        scores += units[own_buckets]
     tail = np.append(np.cumsum(masses[::-1])[::-1], 0.0)
-    allowed = tail * max(buckets.shape[0], 1) <= false_texts
-    threshold = int(np.flatnonzero(allowed)[0])
+    is_allowed = tail * max(buckets.shape[0], 1) <= false_texts
+    threshold = int(np.flatnonzero(is_allowed)[0])
     return ScoreTest(tail, threshold, step, len(counts)), scores

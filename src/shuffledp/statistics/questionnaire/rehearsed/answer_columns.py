@@ -171,14 +171,14 @@ def answer_rows(
     """
     shape = len(names)
     values, errors, intervals = numbers
-    given = np.broadcast_to(np.asarray(listed, dtype=np.bool_), shape)
+    is_given = np.broadcast_to(np.asarray(listed, dtype=np.bool_), shape)
     columns = zip(
         names,
         np.broadcast_to(values, shape).tolist(),
         np.broadcast_to(errors, shape).tolist(),
         intervals.tolist(),
         np.broadcast_to(truths, shape).tolist(),
-        given.tolist(),
+        is_given.tolist(),
         strict=True,
     )
     rows = []

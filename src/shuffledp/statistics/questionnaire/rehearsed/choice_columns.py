@@ -77,14 +77,14 @@ class ChoiceColumns:
         """Returns the number of people, and of those who picked none, or each option."""
         # -1 is no answer.
         position = np.asarray(answers).ravel().astype(np.int64) + 1
-        picked = np.bincount(position, minlength=len(self.question.options) + 1)
-        return np.append(len(answers), picked)
+        option_counts = np.bincount(position, minlength=len(self.question.options) + 1)
+        return np.append(len(answers), option_counts)
 
     def counted_truth(self, counts: NDArray[Any]) -> ChoiceTruth:
         """See `CountedColumns`."""
-        people, none, *picked = counts.tolist()
-        shares = np.array([number / people for number in picked])
-        return ChoiceTruth(shares, complete=self.question.most == 1 and not none)
+        people, num_skipped, *option_counts = counts.tolist()
+        shares = np.array([number / people for number in option_counts])
+        return ChoiceTruth(shares, complete=self.question.most == 1 and not num_skipped)
 
     def consistent(
         self, estimate: ChoiceEstimate, truth: ChoiceTruth
@@ -104,6 +104,6 @@ class ChoiceColumns:
             shares_of(estimate, confidence),
             truth.shares,
         )
-        picked = "answer" if self.question.most == 1 else "answer (several)"
-        words = StatisticLabels(name, name, name, picked, "answers", SHARES)
+        answer_phrase = "answer" if self.question.most == 1 else "answer (several)"
+        words = StatisticLabels(name, name, name, answer_phrase, "answers", SHARES)
         return (SummarySection(words, rows, BarChart()),)

@@ -54,15 +54,18 @@ def columns_of(
     Raises:
         InvalidInputError: If a question is of another kind, or needs more or fewer columns.
     """
-    return tuple(_columns(question, named) for question in questions)
+    return tuple(_columns_of_kind(question, named) for question in questions)
 
 
-def _columns(question: Question, named: Mapping[str, tuple[str, ...]]) -> AnswerColumns:
+def _columns_of_kind(
+    question: Question, named: Mapping[str, tuple[str, ...]]
+) -> AnswerColumns:
     kind = _KINDS.get(type(question))
     if kind is None:
-        known = ", ".join(each.__name__ for each in _KINDS)
+        known_kinds = ", ".join(each.__name__ for each in _KINDS)
         raise InvalidInputError(
-            f"Expected questions to rehearse as {known}, got {type(question).__name__}."
+            f"Expected questions to rehearse as {known_kinds}, got "
+            f"{type(question).__name__}."
         )
     usual: tuple[str, ...] = kind.usual_columns(question)
     columns = named.get(question.name, usual)

@@ -81,11 +81,11 @@ class DistributionColumns:
 
     def truth(self, answers: Floats) -> DistributionTruth:
         """See `AnswerColumns`."""
-        given = answers[~np.isnan(answers)]
+        given_numbers = answers[~np.isnan(answers)]
         # Of no answers there is no quantile.
         quantiles = (
-            np.quantile(given, _QUANTILES, method="inverted_cdf")
-            if given.size
+            np.quantile(given_numbers, _QUANTILES, method="inverted_cdf")
+            if given_numbers.size
             else np.full(_QUANTILES.size, np.nan)
         )
         return replace(self.counted_truth(self.count(answers)), quantiles=quantiles)
@@ -97,9 +97,9 @@ class DistributionColumns:
 
     def count(self, answers: Floats) -> Ints:
         """Returns the number of people, and of answers in each range."""
-        given = np.asarray(answers, dtype=np.float64).ravel()
-        given = given[~np.isnan(given)]
-        ranges = np.histogram(given, np.array(self.question.edges))[0]
+        given_numbers = np.asarray(answers, dtype=np.float64).ravel()
+        given_numbers = given_numbers[~np.isnan(given_numbers)]
+        ranges = np.histogram(given_numbers, np.array(self.question.edges))[0]
         return np.append(len(answers), ranges)
 
     def counted_truth(self, counts: NDArray[Any]) -> DistributionTruth:
@@ -228,9 +228,9 @@ class DistributionColumns:
             truth.ranges / truth.people,
         )
         title = f"{name}{self._of('all people')}: people by range"
-        few = truth.ranges.size <= _MOST_LISTED
+        lists_all = truth.ranges.size <= _MOST_LISTED
         return SummarySection(
             StatisticLabels(name, title, title, "range", "ranges", SHARES),
             rows,
-            BarChart() if few else None,
+            BarChart() if lists_all else None,
         )

@@ -65,8 +65,8 @@ class HashedColumns:
 
     def truth(self, answers: Ints) -> HashedTruth:
         """See `AnswerColumns`."""
-        answered = answers[answers >= 0]
-        counts = np.bincount(answered, minlength=self.question.num_categories)
+        given_answers = answers[answers >= 0]
+        counts = np.bincount(given_answers, minlength=self.question.num_categories)
         return HashedTruth(counts, answers.size)
 
     def consistent(
@@ -89,13 +89,16 @@ class HashedColumns:
         raw = estimate.raw if isinstance(estimate, ConsistentEstimate) else estimate
         assert isinstance(raw, HashedChoiceEstimate)
         order = np.argsort(-raw.value, kind="stable")  # NaN is last.
-        listed = order[np.isin(order, raw.frequent)]
+        frequent_order = order[np.isin(order, raw.frequent)]
         # Terminals cut titles after some 40 characters.
-        title = f"{name}: {listed.size:,} frequent of {total:,}"
-        if not listed.size:
-            listed, title = order[:_UNRECOGNIZED], f"{name}: none frequent of {total:,}"
-        others = np.setdiff1d(np.flatnonzero(truth.counts), listed)
-        categories = np.concatenate([listed, others])
+        title = f"{name}: {frequent_order.size:,} frequent of {total:,}"
+        if not frequent_order.size:
+            frequent_order, title = (
+                order[:_UNRECOGNIZED],
+                f"{name}: none frequent of {total:,}",
+            )
+        others = np.setdiff1d(np.flatnonzero(truth.counts), frequent_order)
+        categories = np.concatenate([frequent_order, others])
         value, error, interval = shares_of(estimate, confidence)
         rows = answer_rows(
             name,
@@ -107,7 +110,7 @@ class HashedColumns:
                 interval[categories],
             ),
             truth.counts[categories] / truth.num_users,
-            np.arange(categories.size) < listed.size,
+            np.arange(categories.size) < frequent_order.size,
         )
         words = StatisticLabels(name, title, title, "category", "categories", SHARES)
         return (SummarySection(words, rows, BarChart()),)

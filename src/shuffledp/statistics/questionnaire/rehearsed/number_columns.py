@@ -71,9 +71,9 @@ class NumberColumns:
 
     def truth(self, answers: Floats) -> NumberTruth:
         """See `AnswerColumns`."""
-        given = answers[~np.isnan(answers)]
-        mean = float(given.mean()) if given.size else math.nan
-        return NumberTruth(mean, given.size / answers.size)
+        given_numbers = answers[~np.isnan(answers)]
+        mean = float(given_numbers.mean()) if given_numbers.size else math.nan
+        return NumberTruth(mean, given_numbers.size / answers.size)
 
     @property
     def num_counts(self) -> int:
@@ -83,18 +83,18 @@ class NumberColumns:
     def count(self, answers: Floats) -> NDArray[Any]:
         """Returns numbers of people and of answers, and the sum of these in steps."""
         low, high = self.question.low, self.question.high
-        given = np.asarray(answers, dtype=np.float64).ravel()
-        given = given[~np.isnan(given)]
-        alike = np.zeros(given.size, np.int64)
-        sums = step_sums(given, alike, 1, low=low, high=high)
-        return np.array([len(answers), given.size, *sums], dtype=object)
+        given_numbers = np.asarray(answers, dtype=np.float64).ravel()
+        given_numbers = given_numbers[~np.isnan(given_numbers)]
+        alike = np.zeros(given_numbers.size, np.int64)
+        sums = step_sums(given_numbers, alike, 1, low=low, high=high)
+        return np.array([len(answers), given_numbers.size, *sums], dtype=object)
 
     def counted_truth(self, counts: NDArray[Any]) -> NumberTruth:
         """See `CountedColumns`."""
-        people, given, total = counts.tolist()
+        people, num_answers, total = counts.tolist()
         low, high = self.question.low, self.question.high
-        mean = mean_of_steps(total, given, low=low, high=high)
-        return NumberTruth(mean, given / people)
+        mean = mean_of_steps(total, num_answers, low=low, high=high)
+        return NumberTruth(mean, num_answers / people)
 
     def consistent(
         self, estimate: NumberEstimate | GroupMeanEstimate, truth: NumberTruth

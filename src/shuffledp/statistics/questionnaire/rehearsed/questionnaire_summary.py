@@ -77,7 +77,7 @@ def rehearse_questionnaire(
     stage.on_step("plan")
     plan = plan_questionnaire(
         described.questions,
-        _wish(people, stage.delta),
+        _wish_of(people, stage.delta),
         interest=described.interest,
         max_messages=max_messages,
         expected_means=described.expected_means,
@@ -127,7 +127,7 @@ def run_plan(
         plan.questionnaire,
         answered,
         {name: each.truth(answers[name]) for name, each in answered.items()},
-        (plan.guarantee, _sent(plan)),
+        (plan.guarantee, _size_sentence(plan)),
         (tally, Population.from_budgets(targets)),
         stage=stage,
         source=source,
@@ -167,7 +167,7 @@ def summary_of(
     sections = tuple(
         section
         for name, estimate in estimates.items()
-        for section in _sections(
+        for section in _question_sections(
             answered[name],
             estimate,
             truths[name],
@@ -199,7 +199,7 @@ def summary_of(
     )
 
 
-def _sections(
+def _question_sections(
     answered: AnswerColumns,
     estimate: Any,
     truth: Any,
@@ -216,23 +216,29 @@ def _sections(
     return tuple(
         replace(
             section,
-            rows=tuple(with_consistent(section.rows, _possible(section, nearest))),
+            rows=tuple(
+                with_consistent(
+                    section.rows, _possible_values(section, projected_section)
+                )
+            ),
         )
-        for section, nearest in zip(sections, possible, strict=True)
+        for section, projected_section in zip(sections, possible, strict=True)
     )
 
 
-def _possible(section: SummarySection, nearest: SummarySection) -> Floats:
+def _possible_values(
+    section: SummarySection, projected_section: SummarySection
+) -> Floats:
     """Returns possible numbers of a section's rows, NaN where nothing is known."""
     return np.array(
         [
             math.nan if math.isnan(row.estimate) else other.estimate
-            for row, other in zip(section.rows, nearest.rows, strict=True)
+            for row, other in zip(section.rows, projected_section.rows, strict=True)
         ]
     )
 
 
-def _wish(people: Population, delta: float) -> Wish:
+def _wish_of(people: Population, delta: float) -> Wish:
     counts = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
     return Wish(targets=dict(counts), delta=delta)
 
@@ -271,14 +277,14 @@ def _manipulation(asked: Questionnaire, people: Population) -> Manipulation:
     )
 
 
-def _sent(plan: QuestionnairePlan) -> str:
+def _size_sentence(plan: QuestionnairePlan) -> str:
     size = (
         "reports of varying size"
         if plan.report_size is None
         else f"reports of {plan.report_size:,}"
     )
-    smallest = min(level.target or 0.0 for level in plan.guarantee.levels)
+    smallest_target = min(level.target or 0.0 for level in plan.guarantee.levels)
     return (
-        f"{plan.name.capitalize()} for target {plain(smallest)}: {plan.messages:.3g} "
-        f"messages per person in the mean, {size}."
+        f"{plan.name.capitalize()} for target {plain(smallest_target)}: "
+        f"{plan.messages:.3g} messages per person in the mean, {size}."
     )

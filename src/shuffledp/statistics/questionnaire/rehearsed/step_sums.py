@@ -34,8 +34,8 @@ def step_sums(
     sums = np.zeros((2, num_groups), np.int64)
     np.add.at(sums[0], groups, steps // _LOW)
     np.add.at(sums[1], groups, steps % _LOW)
-    whole: NDArray[Any] = sums[0].astype(object) * _LOW + sums[1].astype(object)
-    return whole
+    exact_sums: NDArray[Any] = sums[0].astype(object) * _LOW + sums[1].astype(object)
+    return exact_sums
 
 
 def mean_of_steps(total: int, count: int, *, low: float, high: float) -> float:

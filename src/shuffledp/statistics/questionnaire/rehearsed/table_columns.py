@@ -99,10 +99,12 @@ class TableColumns:
         names = list(self.question.attributes)
         sizes = [len(self.question.attributes[name]) for name in table]
         positions = answers[:, [names.index(name) for name in table]]
-        whole = positions[np.all(positions >= 0, axis=1)]
+        complete_rows = positions[np.all(positions >= 0, axis=1)]
         # The last attribute varies fastest over cells.
         weights = [math.prod(sizes[index + 1 :]) for index in range(len(sizes))]
-        counts = np.bincount(whole @ np.array(weights), minlength=math.prod(sizes))
+        counts = np.bincount(
+            complete_rows @ np.array(weights), minlength=math.prod(sizes)
+        )
         shares: Floats = counts / answers.shape[0]
         return shares
 

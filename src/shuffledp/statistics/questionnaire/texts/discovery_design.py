@@ -33,7 +33,7 @@ class DiscoveryPrediction:
 
     Attributes:
         layout: Of the collection.
-        level_variance: Of noise on a level's count.
+        layer_variance: Of noise on a layer's count.
         check_variance: Of noise on a check's count.
         num_users: n.
         expected: How many texts are held by `least` people or more.
@@ -42,7 +42,7 @@ class DiscoveryPrediction:
     """
 
     layout: PrefixLayout
-    level_variance: float
+    layer_variance: float
     check_variance: float
     num_users: int
     expected: int
@@ -50,12 +50,12 @@ class DiscoveryPrediction:
     false_texts: float
 
     @cached_property
-    def _level_variances(self) -> Floats:
+    def _layer_variances(self) -> Floats:
         n, layout = self.num_users, self.layout
         shared = n / 2.0 ** np.array(layout.widths)
-        # The prefixes of level 1 have buckets of their own.
+        # The prefixes of layer 1 have buckets of their own.
         shared[0] = 0.0
-        variances: Floats = self.level_variance + n / 2**layout.level_bits * (
+        variances: Floats = self.layer_variance + n / 2**layout.level_bits * (
             1.0 + shared
         )
         return variances
@@ -73,29 +73,31 @@ class DiscoveryPrediction:
 
     @cached_property
     def candidates(self) -> float:
-        """About the most prefixes that pass on any level."""
-        layout, m, levels = self.layout, self.least, self.layout.levels
-        # A level on which the bucket is another such text's is no test.
+        """About the most prefixes that pass on any layer."""
+        layout, m = self.layout, self.least
+        # A layer on which the bucket is another such text's is no test.
         shared = self.expected / 2**layout.level_bits
         steps = np.array(layout.widths, dtype=np.float64)
-        worst = 0.0
-        for level in range(levels):
-            sums = np.cumsum(self._level_variances[level::-1])
-            windows = np.arange(1, level + 2)
-            alone = ndtr(SHORTFALL - m * windows / np.sqrt(sums))
-            tails = np.concatenate([[1.0], np.minimum.accumulate(alone)])
+        largest_count = 0.0
+        for layer in range(layout.levels):
+            sums = np.cumsum(self._layer_variances[layer::-1])
+            windows = np.arange(1, layer + 2)
+            window_tails = ndtr(SHORTFALL - m * windows / np.sqrt(sums))
+            tails = np.concatenate([[1.0], np.minimum.accumulate(window_tails)])
             passes = [
                 sum(math.comb(w, j) * shared**j * tails[w - j] for j in range(w + 1))
-                for w in range(level + 2)
+                for w in range(layer + 2)
             ]
-            # Siblings that left a text's prefixes w levels ago, and prefixes of no text.
+            # Siblings that left a text's prefixes w layers ago, and prefixes of no text.
             siblings = sum(
-                2.0 ** (steps[level] - steps[level - w]) * passes[w]
-                for w in range(1, level + 1)
+                2.0 ** (steps[layer] - steps[layer - w]) * passes[w]
+                for w in range(1, layer + 1)
             )
-            others = 2.0 ** steps[level] * passes[level + 1]
-            worst = max(worst, self.expected * (1.0 + siblings) + others)
-        return worst
+            others = 2.0 ** steps[layer] * passes[layer + 1]
+            largest_count = max(
+                largest_count, self.expected * (1.0 + siblings) + others
+            )
+        return largest_count
 
     @cached_property
     def threshold(self) -> float:
@@ -103,7 +105,7 @@ class DiscoveryPrediction:
         layout, m, deviation = self.layout, self.least, self._check_deviation
         shared, checks = self.expected / 2**layout.check_bits, layout.checks
         # The first pass alone: later ones add a little.
-        allowed = self.false_texts / PASSES / max(self.candidates, 1.0)
+        allowed_passes = self.false_texts / PASSES / max(self.candidates, 1.0)
 
         def tail(total: float) -> float:
             mass = 0.0
@@ -117,7 +119,9 @@ class DiscoveryPrediction:
         low, high = 0.0, checks * m
         for _ in range(30):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if tail(middle) > allowed else (low, middle)
+            low, high = (
+                (middle, high) if tail(middle) > allowed_passes else (low, middle)
+            )
         return high
 
     def probability(self, num_people: float) -> float:
@@ -128,14 +132,17 @@ class DiscoveryPrediction:
         if self.candidates > MOST_CANDIDATES:
             return 0.0
         layout, m = self.layout, self.least
-        check, levels = self._check_deviation, np.sqrt(self._level_variances)
-        noise = _noise(layout.levels + layout.checks)
+        check_deviation = self._check_deviation
+        layer_deviations = np.sqrt(self._layer_variances)
+        noise = _noise_draws(layout.levels + layout.checks)
         searched, checked = noise[:, : layout.levels], noise[:, layout.levels :]
-        scores = np.clip(num_people + check * checked, -m, m).sum(axis=1)
+        scores = np.clip(num_people + check_deviation * checked, -m, m).sum(axis=1)
         finds = scores >= self.threshold
-        scores = np.minimum(num_people + levels * searched, m + levels)
+        scores = np.minimum(
+            num_people + layer_deviations * searched, m + layer_deviations
+        )
         sums = np.cumsum(np.insert(scores, 0, 0.0, axis=1), axis=1)
-        variances = np.cumsum(np.insert(self._level_variances, 0, 0.0))
+        variances = np.cumsum(np.insert(self._layer_variances, 0, 0.0))
         for w in range(1, layout.levels + 1):
             floor = w * m - SHORTFALL * np.sqrt(variances[w:] - variances[:-w])
             finds &= np.all(sums[:, w:] - sums[:, :-w] >= floor, axis=1)
@@ -158,6 +165,6 @@ class DiscoveryPrediction:
         return high
 
 
-def _noise(groups: int) -> Floats:
+def _noise_draws(groups: int) -> Floats:
     # The same draws for every design, so that a comparison has no noise of its own.
     return np.random.default_rng(2026).normal(size=(_DRAWS, groups))

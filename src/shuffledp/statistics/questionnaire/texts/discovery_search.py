@@ -45,9 +45,9 @@ class DiscoveryDesign:
     @property
     def precisions(self) -> tuple[float, ...]:
         """The share of each group in the precision of all."""
-        level = (1.0 - self.check_share) / self.layout.levels
-        check = self.check_share / self.layout.checks
-        return (level,) * self.layout.levels + (check,) * self.layout.checks
+        layer_share = (1.0 - self.check_share) / self.layout.levels
+        check_share = self.check_share / self.layout.checks
+        return (layer_share,) * self.layout.levels + (check_share,) * self.layout.checks
 
 
 def best_design(
@@ -74,28 +74,34 @@ def best_design(
     Raises:
         CertificationError: If no design finds any.
     """
-    best: DiscoveryDesign | None = None
+    best_so_far: DiscoveryDesign | None = None
     for layout in _layouts(bits, key):
         for share in _CHECK_SHARES:
-            level = variance * layout.levels / (1.0 - share)
-            check = variance * layout.checks / share
-            noise = layout.levels * 2.0**layout.level_bits * level
-            noise += layout.checks * 2.0**layout.check_bits * check
+            layer_variance = variance * layout.levels / (1.0 - share)
+            check_variance = variance * layout.checks / share
+            noise = layout.levels * 2.0**layout.level_bits * layer_variance
+            noise += layout.checks * 2.0**layout.check_bits * check_variance
             if not _TOO_FEW * messages <= noise / num_users <= _ROOM * messages:
                 continue
-            high = num_users / 2.0 if best is None else best.least
+            high = num_users / 2.0 if best_so_far is None else best_so_far.least
             prediction = DiscoveryPrediction(
-                layout, level, check, num_users, expected, high, false_texts
+                layout,
+                layer_variance,
+                check_variance,
+                num_users,
+                expected,
+                high,
+                false_texts,
             )
-            least = _least(prediction)
-            if least is not None:
-                best = DiscoveryDesign(layout, share, least)
-    if best is None:
+            num_holders = _fewest_holders(prediction)
+            if num_holders is not None:
+                best_so_far = DiscoveryDesign(layout, share, num_holders)
+    if best_so_far is None:
         raise CertificationError(
             f"No search with {messages:.3g} messages of noise per person finds any text: "
             "expected more messages, more people, or shorter texts."
         )
-    return best
+    return best_so_far
 
 
 def fitted(prediction: DiscoveryPrediction) -> DiscoveryPrediction:
@@ -107,37 +113,37 @@ def fitted(prediction: DiscoveryPrediction) -> DiscoveryPrediction:
     """
     if prediction.probability(_NEARLY * prediction.least) >= _FOUND:
         return prediction
-    least = _least(replace(prediction, least=prediction.num_users / 2.0))
-    return prediction if least is None else replace(prediction, least=least)
+    num_holders = _fewest_holders(replace(prediction, least=prediction.num_users / 2.0))
+    return prediction if num_holders is None else replace(prediction, least=num_holders)
 
 
-def _least(prediction: DiscoveryPrediction) -> float | None:
+def _fewest_holders(prediction: DiscoveryPrediction) -> float | None:
     """Returns the least number of holders that is found, below that of the prediction."""
     high = prediction.least
-    if not _finds(prediction, high * 0.995):
+    if not _is_found(prediction, high * 0.995):
         return None
     low, high = 0.0, high * 0.995
     while high - low > 0.005 * high:
         middle = 0.5 * (low + high) if low else math.sqrt(high)
-        low, high = (low, middle) if _finds(prediction, middle) else (middle, high)
+        low, high = (low, middle) if _is_found(prediction, middle) else (middle, high)
     return high
 
 
-def _finds(prediction: DiscoveryPrediction, least: float) -> bool:
-    tried = replace(prediction, least=least)
-    if tried.candidates > _FULL * MOST_CANDIDATES:
+def _is_found(prediction: DiscoveryPrediction, num_holders: float) -> bool:
+    tried_prediction = replace(prediction, least=num_holders)
+    if tried_prediction.candidates > _FULL * MOST_CANDIDATES:
         return False
-    return tried.probability(least) >= _FOUND
+    return tried_prediction.probability(num_holders) >= _FOUND
 
 
 def _layouts(bits: int, key: int) -> Iterator[PrefixLayout]:
     for level_bits in range(8, min(18, bits - 1) + 1):
         fewest = max(-(-(bits - level_bits) // _MOST_STEP) + 1, 2)
-        for levels in range(fewest, min(16, bits - level_bits + 1) + 1):
+        for layers in range(fewest, min(16, bits - level_bits + 1) + 1):
             for check_bits in range(
                 max(level_bits - 1, 8), min(level_bits + 2, 20) + 1
             ):
                 for checks in (2, 3, 4):
                     yield PrefixLayout(
-                        bits, level_bits, levels, check_bits, checks, key
+                        bits, level_bits, layers, check_bits, checks, key
                     )

@@ -1,6 +1,6 @@
-"""Buckets of the prefixes of a code, and of whole codes: hashed levels, and checks.
+"""Buckets of the prefixes of a code, and of whole codes: hashed layers, and checks.
 
-Level 1 has a bucket for each prefix of as many bits as buckets need. On every later level a
+Layer 1 has a bucket for each prefix of as many bits as buckets need. On every later layer a
 longer prefix, the whole code on the last one, is hashed into a bucket. Checks are more
 groups into which whole codes are hashed, each with a hash function of its own; a search for
 prefixes never reads them.
@@ -24,7 +24,7 @@ _MOST_STEP = 12
 
 @dataclass(frozen=True)
 class PrefixLayout:
-    """Sizes of levels and checks.
+    """Sizes of layers and checks.
 
     >>> layout = PrefixLayout(48, level_bits=15, levels=6, check_bits=15, checks=4)
     >>> layout.widths
@@ -32,13 +32,14 @@ class PrefixLayout:
 
     Attributes:
         bits: Of a code, above `level_bits`, at most 64.
-        level_bits: Every level has 2 to this power of buckets, from 4 to 20.
-        levels: From 2 to 32.
+        level_bits: Every layer has 2 to this power of buckets, from 4 to 20.
+        levels: How many layers, from 2 to 32.
         check_bits: Every check has 2 to this power of buckets, from 4 to 20.
         checks: From 1 to 8.
         key: Of the hash functions: public, and chosen before texts are.
     """
 
+    # Digests of questions hold the names of these fields (see `meaning`): they stay.
     bits: int
     level_bits: int
     levels: int
@@ -67,26 +68,27 @@ class PrefixLayout:
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """Bits of the prefixes of each level, ascending."""
-        more, steps = self.bits - self.level_bits, self.levels - 1
+        """Bits of the prefixes of each layer, ascending."""
+        added_bits, steps = self.bits - self.level_bits, self.levels - 1
         return tuple(
-            self.level_bits + round(more * level / steps) for level in range(steps + 1)
+            self.level_bits + round(added_bits * layer / steps)
+            for layer in range(steps + 1)
         )
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Buckets of all levels, and of all checks."""
+        """Buckets of all layers, and of all checks."""
         return (2**self.level_bits,) * self.levels + (2**self.check_bits,) * self.checks
 
-    def prefixes(self, codes: Codes, level: int) -> Codes:
-        """Returns prefixes of whole codes on a level, from 0."""
-        return codes >> np.uint64(self.bits - self.widths[level])
+    def prefixes(self, codes: Codes, layer: int) -> Codes:
+        """Returns prefixes of whole codes on a layer, from 0."""
+        return codes >> np.uint64(self.bits - self.widths[layer])
 
-    def level_buckets(self, prefixes: Codes, level: int) -> Ints:
-        """Returns the bucket of each prefix of a level, shape as `prefixes`."""
-        if level == 0:
+    def layer_buckets(self, prefixes: Codes, layer: int) -> Ints:
+        """Returns the bucket of each prefix of a layer, shape as `prefixes`."""
+        if layer == 0:
             return prefixes.astype(np.int64)
-        return hashed_buckets(prefixes, self._function(level), self.level_bits)
+        return hashed_buckets(prefixes, self._function(layer), self.level_bits)
 
     def check_buckets(self, codes: Codes, check: int) -> Ints:
         """Returns the bucket of each whole code in a check, shape as `codes`."""
@@ -94,10 +96,10 @@ class PrefixLayout:
         return hashed_buckets(codes, function, self.check_bits)
 
     def buckets(self, codes: Codes) -> Ints:
-        """Returns the buckets of whole codes, shape (n, levels + checks)."""
+        """Returns the buckets of whole codes, shape (n, layers + checks)."""
         columns = [
-            self.level_buckets(self.prefixes(codes, level), level)
-            for level in range(self.levels)
+            self.layer_buckets(self.prefixes(codes, layer), layer)
+            for layer in range(self.levels)
         ]
         columns += [self.check_buckets(codes, check) for check in range(self.checks)]
         return np.stack(columns, axis=1)

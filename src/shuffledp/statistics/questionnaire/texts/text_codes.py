@@ -86,15 +86,15 @@ class TextCodes:
 
     def decode(self, codes: Codes) -> list[str | None]:
         """Returns the text of each code, or None for a number that no text has."""
-        left, columns = codes.copy(), []
+        remaining_codes, columns = codes.copy(), []
         for _ in range(self.longest):
-            columns.append((left % np.uint64(self.base)).astype(np.uint8))
-            left = left // np.uint64(self.base)
+            columns.append((remaining_codes % np.uint64(self.base)).astype(np.uint8))
+            remaining_codes = remaining_codes // np.uint64(self.base)
         symbols = np.stack(columns[::-1], axis=1)
         ended = symbols == 0
         # Nothing may follow an end, and no text is empty.
         valid = ~np.any(ended[:, :-1] & ~ended[:, 1:], axis=1)
-        valid &= ~ended[:, 0] & (left == 0)
+        valid &= ~ended[:, 0] & (remaining_codes == 0)
         return [
             self._text(row.tobytes().rstrip(b"\0")) if is_valid else None
             for row, is_valid in zip(symbols, valid.tolist(), strict=True)

@@ -70,17 +70,17 @@ class UnlistedStringsEstimate(QuestionEstimate):
         """Returns the texts that are found in the counts of all groups.
 
         Args:
-            counts: A group for each level, then one for each check.
+            counts: A group for each layer, then one for each check.
             codes: Numbers of texts.
             prediction: Of the search, with its layout and its limits.
         """
         expect_instance(counts, QuestionCounts)
         layout, least = prediction.layout, prediction.least
-        levels = counts.groups[: layout.levels]
+        layers = counts.groups[: layout.levels]
         checks = counts.groups[layout.levels :]
         search = search_codes(
-            [group.value for group in levels],
-            [group.noise_variance**0.5 for group in levels],
+            [group.value for group in layers],
+            [group.noise_variance**0.5 for group in layers],
             layout,
             least=least,
         )
@@ -97,15 +97,17 @@ class UnlistedStringsEstimate(QuestionEstimate):
         matrices = fit_matrix(checked.buckets, layout.sizes[-1])
         constant = np.zeros(len(texts))
         groups = []
-        for group, matrix, own in zip(checks, matrices, checked.buckets.T, strict=True):
+        for group, matrix, own_buckets in zip(
+            checks, matrices, checked.buckets.T, strict=True
+        ):
             # Buckets of no text that was found: other texts, and noise.
-            others = np.delete(group.value, own)
+            others = np.delete(group.value, own_buckets)
             constant -= float(others.mean()) * np.asarray(matrix.sum(axis=1)).ravel()
             variance = max(float(others.var()), group.noise_variance)
             groups.append(replace(group, noise_variance=variance))
         unused = tuple(sparse.csr_array((len(texts), size)) for size in layout.sizes)
-        every = replace(counts, groups=(*levels, *groups))
-        fitted = every.combine(texts, unused[: layout.levels] + matrices, constant)
+        all_counts = replace(counts, groups=(*layers, *groups))
+        fitted = all_counts.combine(texts, unused[: layout.levels] + matrices, constant)
         order = np.argsort(-fitted.value, kind="stable")
         return cls(
             tuple(texts[index] for index in order),
@@ -142,8 +144,8 @@ class UnlistedStringsEstimate(QuestionEstimate):
         are at most all people, as a person holds one text.
         """
         n = float(self.num_users)
-        nearest = project_within(self.value, n) if self.value.size else self.value
-        return ConsistentEstimate(self, nearest, 0.0, n, self.labels)
+        projection = project_within(self.value, n) if self.value.size else self.value
+        return ConsistentEstimate(self, projection, 0.0, n, self.labels)
 
     def false_probability(self, num_people: float) -> float:
         """Returns a bound of the probability that a text of that many people is found.

@@ -1,4 +1,4 @@
-"""A plan of a search for unlisted texts: what is found, and what is guaranteed."""
+"""A plan of a search for unlisted texts: its reach and its guarantee."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +28,7 @@ _ANSWERS = 14
 
 @dataclass(frozen=True, eq=False)
 class UnlistedStringsPlan:
-    """A questionnaire of one question for texts, with what it finds.
+    """A questionnaire of one question for texts, with its reach.
 
     Attributes:
         plan: The questionnaire, certified.
@@ -40,7 +40,7 @@ class UnlistedStringsPlan:
 
     @property
     def questionnaire(self) -> Questionnaire:
-        """What devices run."""
+        """The questionnaire that devices answer."""
         return self.plan.questionnaire
 
     @property
@@ -119,7 +119,7 @@ def plan_unlisted_strings(
 
 
 def prediction_of(asked: Questionnaire, people: Population) -> DiscoveryPrediction:
-    """Returns what a questionnaire of one question for texts finds.
+    """Returns the reach of a questionnaire of one question for texts.
 
     Args:
         asked: With noise.

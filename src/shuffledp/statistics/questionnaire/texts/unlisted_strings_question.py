@@ -36,7 +36,7 @@ from shuffledp.types import Ints
 class UnlistedStringsQuestion:
     """A question for a text, without a list of what people may answer.
 
-    A person sends a message into one bucket of each level of prefixes, and of each check.
+    A person sends a message into one bucket of each layer of prefixes, and of each check.
 
     >>> import numpy as np, shuffledp as sdp
     >>> question = sdp.UnlistedStringsQuestion("word", longest=6, messages=64)
@@ -111,7 +111,7 @@ class UnlistedStringsQuestion:
 
     @property
     def groups(self) -> tuple[AnswerGroup, ...]:
-        """A group for each level, and for each check."""
+        """A group for each layer, and for each check."""
         design = self.chosen
         # Noise is divided in proportion to 1 / sqrt(weight): squares keep precisions.
         return tuple(

@@ -22,7 +22,7 @@ _NONE = "No privacy: updates are sent as they are."
 
 
 @dataclass(frozen=True)
-class TrainingPromise:
+class TrainingGuarantee:
     """Central and local guarantee of a training.
 
     Attributes:
@@ -48,9 +48,9 @@ class TrainingPromise:
         }
 
 
-def promise_of(
+def training_guarantee_of(
     protocol: TrainingRound | None, people: Population, *, delta: float, rounds: int
-) -> TrainingPromise:
+) -> TrainingGuarantee:
     """Computes the guarantees of a training, at all levels or, of many, at quantiles.
 
     Args:
@@ -64,8 +64,8 @@ def promise_of(
         PopulationError: If the population is a single person.
         CertificationError: If no bound can be proven in double precision.
     """
-    number = as_number(delta, "delta")
-    check_either(number, None)
+    checked_delta = as_number(delta, "delta")
+    check_either(checked_delta, None)
     check_rounds(rounds)
     central, local, note = None, None, _NONE
     if protocol is not None and not protocol.uncertified:
@@ -78,4 +78,4 @@ def promise_of(
             note = f"{protocol.uncertified} {_LOCAL}"
         except CertificationError as error:
             note = f"{protocol.uncertified} {error}"
-    return TrainingPromise(rounds, number, central, local, note)
+    return TrainingGuarantee(rounds, checked_delta, central, local, note)
