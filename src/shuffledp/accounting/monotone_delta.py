@@ -40,10 +40,10 @@ class MonotoneDelta:
         for index in range(start, start - _COARSE * _MAX_COARSE_STEPS, -_COARSE):
             if _grid_point(index) == 0.0:
                 break
-            smaller_bound = self._delta_at_index(index)
-            if smaller_bound < bound:
-                bound = min(smaller_bound, self._refined(index, infinite_index))
-            elif math.isfinite(smaller_bound):
+            coarse_bound = self._delta_at_index(index)
+            if coarse_bound < bound:
+                bound = min(coarse_bound, self._refined(index, infinite_index))
+            elif math.isfinite(coarse_bound):
                 num_worse += 1
                 if num_worse == _MAX_WORSE_POINTS:
                     break
