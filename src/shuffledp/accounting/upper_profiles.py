@@ -147,7 +147,7 @@ class UpperProfile:
                 if best[1] < 1.0 and bound.estimate(epsilon) > _HOPELESS * best[1]:
                     continue
                 best = min(best, (name, bound.delta(epsilon)), key=lambda pair: pair[1])
-                # No other proof can bring more than a thousandth.
+                # No other proof can bring more than a few thousandths.
                 if isinstance(bound, TwoMessageBound) and bound.settles(epsilon):
                     break
         return best

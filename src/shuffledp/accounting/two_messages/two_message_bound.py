@@ -10,6 +10,7 @@ from shuffledp.accounting.two_messages.binary_population import (
     wider,
 )
 from shuffledp.accounting.two_messages.branch_and_bound import (
+    MANY_BANDS,
     WorstData,
     likely_worst,
     search,
@@ -29,10 +30,10 @@ _ROUNDING = 1e-12
 _LARGE = 700.0
 # An attack needs data, and no proof that none are worse.
 _ATTACK_EFFORT = 100
-# From this many bands on a search starts from the boxes of the nearest one, after so many
+# Of many bands a search starts from the boxes of the nearest one, after so many
 # searches of its own. A profile at one epsilon takes fewer than these, a loss
 # distribution many more. What is composed anyway needs no searches of its own.
-_MANY_BANDS, _SEARCHES_ALONE = 3, 20
+_SEARCHES_ALONE = 20
 # So near, as a part of epsilon, are the last steps to an answer: the same boxes serve.
 _NEAR = 1e-3
 
@@ -121,10 +122,10 @@ class TwoMessageBound:
     @property
     def is_slow(self) -> bool:
         """Whether a search takes many boxes."""
-        return self.num_bands >= _MANY_BANDS
+        return self.num_bands >= MANY_BANDS
 
     def settles(self, epsilon: float) -> bool:
-        """Returns whether the bound is within a thousandth of some data's divergence.
+        """Returns whether the bound is as near as was aimed for to some data's divergence.
 
         Only slow ones say so, and those that are composed: others cost little beside it.
         """
