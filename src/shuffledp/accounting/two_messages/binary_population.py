@@ -16,9 +16,9 @@ from shuffledp.types import Floats, Ints
 
 # Levels of a population that are told apart; more are put into this many bands.
 MAX_BANDS = 256
-# Probabilities of this size and less, of a billion people and under the largest tilt,
-# change no digit: levels whose people hardly ever send a message that is not their value.
-_NOTHING = 1e-160
+# Probabilities of this size and less change no digit that is of use, of a billion people
+# and under the largest tilt: levels that differ by less are one band.
+_NOTHING = 1e-150
 # Keeps an interval inside, or outside, of what it was computed from.
 _ROUNDING = 4e-15
 
@@ -75,24 +75,30 @@ def _banded(
         bits.least[:, present],
         counts[present].astype(np.float64),
     )
-    silent = min_probabilities.max(axis=0) <= _NOTHING
-    if np.count_nonzero(silent) > 1:
-        merged = choose.reduce(min_probabilities[:, silent], axis=1, keepdims=True)
-        min_probabilities = np.hstack([min_probabilities[:, ~silent], merged])
-        people = np.append(people[~silent], people[silent].sum())
+    alike = np.where(min_probabilities <= _NOTHING, 0.0, min_probabilities)
+    _, band = np.unique(alike, axis=1, return_inverse=True)
+    if band.max(initial=0) + 1 < people.size:
+        min_probabilities, people = _merged(min_probabilities, people, band, choose)
     if people.size > MAX_BANDS:
         # Narrow bands where variances are small: most people may be there.
         band = group_indices(np.sqrt(min_probabilities.sum(axis=0)), MAX_BANDS)
-        order = np.argsort(band, kind="stable")
-        starts = np.flatnonzero(np.diff(band[order], prepend=-1))
-        min_probabilities = choose.reduceat(min_probabilities[:, order], starts, axis=1)
-        people = np.add.reduceat(people[order], starts)
+        min_probabilities, people = _merged(min_probabilities, people, band, choose)
     ones, zeros = min_probabilities * rounding
     # No interval turns round: that of a Bernoulli draw that tells nothing is a point.
     total = np.maximum(ones + zeros, 1.0)
     if total.max(initial=1.0) > 1.0 + 1e-13:
         raise CertificationError("Expected intervals of a band that meet.")
     return BinaryPopulation(ones / total, zeros / total, people, bits.gap, bits.stray)
+
+
+def _merged(
+    min_probabilities: Floats, people: Floats, band: Ints, choose: np.ufunc
+) -> tuple[Floats, Floats]:
+    """Returns one pair of probabilities for each band of levels, and its people."""
+    order = np.argsort(band.ravel(), kind="stable")
+    starts = np.flatnonzero(np.diff(band.ravel()[order], prepend=-1))
+    merged = choose.reduceat(min_probabilities[:, order], starts, axis=1)
+    return merged, np.add.reduceat(people[order], starts)
 
 
 def nested(bits: TwoMessages) -> bool:

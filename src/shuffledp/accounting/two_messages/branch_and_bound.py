@@ -35,6 +35,9 @@ MANY_BANDS = 3
 _PROGRESS, _LEAST_MORE = 1e-5, 64
 # Bands that loosen a bound by this part of the loosest one are cut at the same time.
 _LOOSE = 0.3
+# Data whose size is about this logarithm below another's are not evaluated to begin with:
+# sums fall with the variance at a power between these.
+_NEARLY, _POWERS = 0.3, (0.5, 1.5)
 # So few data are all evaluated.
 _FEW_DATA = 1_000
 
@@ -133,12 +136,11 @@ def search(
 def likely_worst(tilted: TiltedPopulation) -> WorstData:
     """Returns the worst of a few data that are likely to be so; `upper` is of these."""
     counts = tilted.population.counts
-    data = [0.0 * counts, counts]
-    rises = tilted.rise > 0.0
-    # Where the exponent rises everywhere or nowhere, the third are one of these.
-    if rises.any() and not rises.all():
-        data.append(np.where(rises, counts, 0.0))
-    return _worst_of(tilted, np.stack(data))
+    data = np.stack([0.0 * counts, counts, np.where(tilted.rise > 0.0, counts, 0.0)])
+    exponents, variances = tilted.exponents(data), tilted.variances(data)
+    scores = exponents - np.outer(_POWERS, np.log(np.maximum(variances, 1.0)))
+    likely = np.any(scores >= scores.max(axis=1, keepdims=True) - _NEARLY, axis=0)
+    return _worst_of(tilted, np.unique(data[likely], axis=0))
 
 
 @dataclass(frozen=True, eq=False)
