@@ -231,6 +231,7 @@ def upper_profiles(
         )
     counts = population.counts.astype(np.float64)
     messages: dict[int, float] = {}
+    shared: dict[tuple[object, ...], TwoMessageBound] = {}
     profiles = []
     for bound, target, level, pairs in zip(
         bounds, targets, levels, covers, strict=True
@@ -250,6 +251,8 @@ def upper_profiles(
                 is_composed=randomizer.changes > 1,
             )
         if two_messages is not None:
+            # Of levels whose people hardly ever send another value all are alike.
+            two_messages = shared.setdefault(two_messages.key, two_messages)
             by_theorem["two messages"] = two_messages
         by_theorem["blanket"] = bound
         evaluations = EVALUATIONS

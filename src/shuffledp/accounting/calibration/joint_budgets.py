@@ -39,6 +39,8 @@ _START_ACCURACY = 1e-3
 _ESTIMATE_ACCURACY = 1e-4
 # Estimates whose solution leaves a larger excess are corrected, so often.
 _ROUGH_EXCESS, _MAX_CORRECTIONS = 1e-3, 3
+# Normal losses are moved to where a bound is, so often at most.
+_MAX_MATCHES = 8
 # Halvings of the range in which a common budget of all levels lies.
 _HALVINGS = 12
 
@@ -115,6 +117,7 @@ class _System:
     def best_budgets(self, start: Floats) -> Floats | None:
         """Returns budgets that cannot be raised alone, from several starts, or None."""
         for method in (
+            *([self._matched_budgets] if self._excess.margin else []),
             # Estimates come first: certified bounds are slow.
             *(
                 partial(self._newton_budgets, partial(self._corrected_start, first))
@@ -163,6 +166,46 @@ class _System:
         if log_budgets is None:
             raise CertificationError("Newton's method does not end.")
         return self.range.ordered(np.exp(log_budgets))
+
+    def _matched_budgets(self, start: Floats) -> Floats:
+        """Returns budgets at which certified bounds leave no excess, by few of these.
+
+        The excess of normal losses, which takes no bound, is moved to where estimates are
+        at some budgets, and these are solved for; later, to where certified bounds are.
+
+        Raises:
+            CertificationError: If there are no such budgets.
+        """
+        self._search.reset()
+        log_budgets = self._normal_start(np.log(start))
+        for excess_at, accuracy in (
+            (self._estimated, _ROUGH_EXCESS),
+            (self._excess.certified, self._accuracy),
+        ):
+            for _ in range(_MAX_MATCHES):
+                excess = excess_at(log_budgets)
+                if self._search.largest_excess(log_budgets, excess) < accuracy:
+                    break
+                log_budgets = self._matched(log_budgets, excess)
+        return self.range.ordered(np.exp(log_budgets))
+
+    def _matched(self, log_budgets: Floats, excess: Floats) -> Floats:
+        """Returns where no excess is left if it differs from that of normal losses as here.
+
+        Raises:
+            CertificationError: If there is no such place.
+        """
+        steepness = self._excess.steepness
+        error = excess - steepness * self._excess.normal(log_budgets)
+        self._search.reset()
+        matched = self._search.solve(
+            log_budgets,
+            lambda logs: steepness * self._excess.normal(logs) + error,
+            _STEP_ACCURACY,
+        )
+        if matched is None:
+            raise CertificationError("No budgets would do for losses nearly normal.")
+        return matched
 
     def _corrected_start(
         self, first_guess: Callable[[Floats], Floats], start: Floats

@@ -5,7 +5,7 @@ with a probability between a_g and b_g. Stored are a_g and 1 - b_g, the least
 probabilities of either message, as no digit of them is lost where they are tiny.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,6 +41,12 @@ class BinaryPopulation:
     gap: float
     stray: float
 
+    @property
+    def key(self) -> tuple[bytes, float, float]:
+        """All that bounds depend on."""
+        bands = np.stack([self.ones, self.zeros, self.counts])
+        return bands.tobytes(), self.gap, self.stray
+
 
 def wider(bits: TwoMessages, counts: Ints) -> BinaryPopulation:
     """Returns a population whose worst data are no better for the target user.
@@ -55,7 +61,9 @@ def wider(bits: TwoMessages, counts: Ints) -> BinaryPopulation:
             others.
         counts: How many others there are at each level, shape (levels,).
     """
-    return _banded(bits, counts, np.minimum, 1.0 - _ROUNDING)
+    population = _banded(bits, counts, np.minimum, 1.0 - _ROUNDING)
+    # The less a target user strays, the larger is the divergence.
+    return population if bits.stray > _NOTHING else replace(population, stray=0.0)
 
 
 def narrower(bits: TwoMessages, counts: Ints) -> BinaryPopulation:

@@ -12,10 +12,12 @@ from shuffledp.accounting.two_messages.tilted import (
     FourierGrid,
     TiltedPopulation,
 )
-from shuffledp.types import Complexes, Floats
+from shuffledp.types import Complexes, Floats, Ints
 
 # Beyond this a bound by differences says nothing.
 _FAR_APART = 100.0
+# Powers of 2 up to this one have grids of their own.
+_SMALL_SCALE = 8
 # Where a logarithm may move by more, its exponential is far from linear.
 _FAR_FROM_LINEAR = 1.0
 
@@ -39,9 +41,7 @@ def box_bounds(
     max_variance = tilted.variances(np.where(falls, low, high)) + tilted.variance_error
     min_variance = tilted.variances(np.where(falls, high, low)) - tilted.variance_error
     min_variance = np.maximum(min_variance, 0.0)
-    scales = np.ceil(np.log2(np.maximum(max_variance, 1.0) * (1.0 + 1e-9))).astype(
-        np.int64
-    )
+    scales = _scales(max_variance)
     upper = np.empty(len(low))
     doubt, rise = np.empty(low.shape), np.empty(low.shape)
     for scale in set(scales.tolist()):
@@ -56,6 +56,14 @@ def box_bounds(
     # Data of a box are rounded twice: its middle, and what they differ by from that.
     upper += tilted.log_scale + 2.0 * tilted.exponent_error + 1e-12
     return upper, doubt, rise
+
+
+def _scales(max_variances: Floats) -> Ints:
+    """Returns the logarithms, to base 2, of variances for which grids are prepared."""
+    scales = np.ceil(np.log2(np.maximum(max_variances, 1.0) * (1.0 + 1e-9)))
+    # Of a large variance, powers of 4 do: the points that are left out matter as little.
+    scales += (scales > _SMALL_SCALE) & (scales % 2.0 == 1.0)
+    return scales.astype(np.int64)
 
 
 def _amplitudes(
@@ -167,10 +175,9 @@ def data_bounds(tilted: TiltedPopulation, holders: Floats) -> tuple[Floats, Floa
             shape (data, bands).
     """
     variances = tilted.variances(holders)
-    max_variance = np.maximum(variances + tilted.variance_error, 1.0)
-    scales = np.ceil(np.log2(max_variance * (1.0 + 1e-9)))
+    scales = _scales(variances + tilted.variance_error)
     lower, upper = np.empty(len(holders)), np.empty(len(holders))
-    for scale in set(scales.astype(np.int64).tolist()):
+    for scale in set(scales.tolist()):
         rows = scales == scale
         ends = _sums_at(tilted, tilted.grid(scale), holders[rows], variances[rows])
         lower[rows], upper[rows] = np.log(np.maximum(ends, 1e-300))

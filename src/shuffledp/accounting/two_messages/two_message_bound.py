@@ -1,7 +1,7 @@
 """The certified bound and the attack of populations that send two messages."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from shuffledp.accounting.two_messages.binary_population import (
     BinaryPopulation,
@@ -53,10 +53,13 @@ class TwoMessageBound:
     _known: dict[tuple[BinaryPopulation, float], WorstData] = field(
         default_factory=dict, repr=False
     )
+    _estimates: dict[tuple[BinaryPopulation, float], float] = field(
+        default_factory=dict, repr=False
+    )
 
     def of_pair(self, pair: int) -> "TwoMessageBound":
         """Returns the bound for one of the pairs; both share their computed results."""
-        return TwoMessageBound((self.populations[pair],), self.is_composed, self._known)
+        return replace(self, populations=(self.populations[pair],))
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
@@ -70,12 +73,16 @@ class TwoMessageBound:
 
     def estimate(self, epsilon: float) -> float:
         """Returns about the divergence at the likely worst data."""
-        log_uppers = [
-            likely_worst(TiltedPopulation(population, epsilon)).upper
-            for population in self.populations
-            if not _is_hidden(population, epsilon)
-        ]
-        return math.exp(min(max(log_uppers, default=-math.inf), 0.0))
+        log_uppers = [-math.inf]
+        for population in self.populations:
+            if _is_hidden(population, epsilon):
+                continue
+            key = population, epsilon
+            if key not in self._estimates:
+                likely = likely_worst(TiltedPopulation(population, epsilon))
+                self._estimates[key] = likely.upper
+            log_uppers.append(self._estimates[key])
+        return math.exp(min(max(log_uppers), 0.0))
 
     def slack(self, epsilon: float) -> float:
         """Returns by which part the bound exceeds the worst data that were found."""
@@ -113,6 +120,11 @@ class TwoMessageBound:
         if alone and not (self.is_composed or is_near):
             return None, False
         return self._known[nearest].boxes, is_near
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """All that the bound depends on: targets with equal keys may share it."""
+        return tuple(population.key for population in self.populations)
 
     @property
     def num_bands(self) -> int:
