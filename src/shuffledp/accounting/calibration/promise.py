@@ -10,7 +10,11 @@ from shuffledp.accounting.accounting_query import check_delta, check_rounds, che
 from shuffledp.accounting.calibration.estimated_profile import estimated_profile
 from shuffledp.accounting.exposure import SingleMessages, single_messages
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.rounds.composed_profile import composed_profile, losses_of
+from shuffledp.accounting.rounds.composed_profile import (
+    composed_profile,
+    losses_of,
+    total_budget,
+)
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
 from shuffledp.accounting.upper_profiles import UpperProfile, upper_profiles
 from shuffledp.errors import CertificationError
@@ -18,7 +22,7 @@ from shuffledp.population import Population
 from shuffledp.text_tables import as_html
 
 _SMALLEST_DELTA = 1e-290
-_ROUGH_MARGIN = 1e-4
+_ROUGH_MARGIN = 2e-4
 # At how many epsilons a bound is estimated where it is composed.
 _ESTIMATED_EVALUATIONS = 60
 # Some population, to see whether a protocol can be certified at all.
@@ -204,7 +208,19 @@ class Promise:
             people: The population.
             targets: Central epsilons of its first levels, or of all.
         """
+        if self._is_kept_locally(people, targets):
+            return True
         return all(delta <= self.delta for delta in self._deltas(people, targets))
+
+    def _is_kept_locally(self, people: Population, targets: Sequence[float]) -> bool:
+        """Returns whether no local budget, of all collections, exceeds its target."""
+        exposure = self.exposure(people)
+        times = self.rounds * self.coordinates * exposure.coordinates
+        budgets = people.epsilons[: len(targets)].tolist()
+        return exposure.randomizer.delta_local == 0.0 and all(
+            total_budget(times, budget) <= target
+            for budget, target in zip(budgets, targets, strict=True)
+        )
 
     def answer(self, people: Population, targets: Sequence[float]) -> Calibration:
         """Returns the population with its guarantee, which is checked once more."""
