@@ -27,10 +27,7 @@ from shuffledp.accounting.upper.blanket import (
     blanket_bounds,
 )
 from shuffledp.accounting.upper.chernoff import chernoff_bounds
-from shuffledp.cover import (
-    Cover,
-    LocalRandomizer,
-)
+from shuffledp.cover import Cover, LocalRandomizer
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 
@@ -251,7 +248,6 @@ def upper_profiles(
                 is_composed=randomizer.changes > 1,
             )
         if two_messages is not None:
-            # Of levels whose people hardly ever send another value all are alike.
             two_messages = shared.setdefault(two_messages.key, two_messages)
             by_theorem["two messages"] = two_messages
         by_theorem["blanket"] = bound

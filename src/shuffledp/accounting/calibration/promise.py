@@ -17,12 +17,16 @@ from shuffledp.accounting.rounds.composed_profile import (
 )
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
 from shuffledp.accounting.upper_profiles import UpperProfile, upper_profiles
+from shuffledp.display_text import percent
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 from shuffledp.text_tables import as_html
 
 _SMALLEST_DELTA = 1e-290
 _ROUGH_MARGIN = 2e-4
+# A larger share of a target that is unused is stated, of budgets below those that leave
+# hardly any noise.
+_HARDLY, _NO_NOISE = 1e-3, 45.0
 # At how many epsilons a bound is estimated where it is composed.
 _ESTIMATED_EVALUATIONS = 60
 # Some population, to see whether a protocol can be certified at all.
@@ -45,15 +49,48 @@ class Calibration:
         people: The calibrated population.
         targets: Requested central epsilon of each of its levels.
         guarantee: Certified guarantee of the population.
+        is_largest: Whether levels were raised as far as their targets allow, each.
     """
 
     people: Population
     targets: tuple[float, ...]
     guarantee: Guarantee
+    is_largest: bool = False
+
+    @property
+    def unused_share(self) -> float:
+        """Largest share of a target that is unused, by people with less than any budget.
+
+        0 of levels that were not each raised as far as possible.
+        """
+        if not self.is_largest:
+            return 0.0
+        return max(
+            (
+                1.0 - (level.epsilon_central or 0.0) / target
+                for level, target in zip(
+                    self.guarantee.levels, self.targets, strict=True
+                )
+                if (level.epsilon_local or math.inf) < _NO_NOISE
+            ),
+            default=0.0,
+        )
+
+    @property
+    def caution(self) -> str | None:
+        """A sentence on targets that are left unused, None where hardly any is."""
+        if self.unused_share <= _HARDLY:
+            return None
+        share = percent(1.0 - self.unused_share, 1)
+        return (
+            f"Caution: one target is used up to {share}% only; larger levels may keep it, "
+            "but none were found."
+        )
 
     def __str__(self) -> str:
         """Returns the population and its guarantee as text."""
-        return f"{self.people}\n\n{self.guarantee}"
+        parts = [str(self.people), str(self.guarantee), self.caution]
+        return "\n\n".join(part for part in parts if part)
 
     __repr__ = __str__
 
