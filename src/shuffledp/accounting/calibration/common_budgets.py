@@ -1,4 +1,4 @@
-"""Nearly equal budgets of all levels, where budgets far apart have slopes that lead nowhere."""
+"""Nearly equal budgets: slopes of budgets that are far apart may lead nowhere."""
 
 import math
 from collections.abc import Callable
