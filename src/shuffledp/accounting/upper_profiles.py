@@ -27,10 +27,7 @@ from shuffledp.accounting.upper.blanket import (
     blanket_bounds,
 )
 from shuffledp.accounting.upper.chernoff import chernoff_bounds
-from shuffledp.cover import (
-    Cover,
-    LocalRandomizer,
-)
+from shuffledp.cover import Cover, LocalRandomizer
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 
@@ -147,7 +144,7 @@ class UpperProfile:
                 if best[1] < 1.0 and bound.estimate(epsilon) > _HOPELESS * best[1]:
                     continue
                 best = min(best, (name, bound.delta(epsilon)), key=lambda pair: pair[1])
-                # No other proof can bring more than a thousandth.
+                # No other proof can bring more than a few thousandths.
                 if isinstance(bound, TwoMessageBound) and bound.settles(epsilon):
                     break
         return best
@@ -231,6 +228,7 @@ def upper_profiles(
         )
     counts = population.counts.astype(np.float64)
     messages: dict[int, float] = {}
+    shared: dict[tuple[object, ...], TwoMessageBound] = {}
     profiles = []
     for bound, target, level, pairs in zip(
         bounds, targets, levels, covers, strict=True
@@ -250,6 +248,7 @@ def upper_profiles(
                 is_composed=randomizer.changes > 1,
             )
         if two_messages is not None:
+            two_messages = shared.setdefault(two_messages.key, two_messages)
             by_theorem["two messages"] = two_messages
         by_theorem["blanket"] = bound
         evaluations = EVALUATIONS

@@ -254,7 +254,10 @@ def _show(calibration: Calibration, words: str, as_json: bool, **more: float) ->
                 ]
             }
             | more
+            | ({"caution": calibration.caution} if calibration.caution else {})
             | {"guarantee": calibration.guarantee.to_dict()}
         )
         return
     show(f"{words}\n", guarantee_table(calibration.guarantee))
+    if calibration.caution:
+        show(f"\n{calibration.caution}")

@@ -71,7 +71,7 @@ def test_no_data_of_a_box_exceed_its_bound(seed: int) -> None:
     high = rng.integers(low, crowd.counts + 1)
     tilted = TiltedPopulation(wider(crowd.bits, crowd.counts), epsilon)
 
-    (upper,), (doubt,) = box_bounds(
+    (upper,), (doubt,), _ = box_bounds(
         tilted, low[None, :].astype(float), high[None, :].astype(float)
     )
 
@@ -82,6 +82,23 @@ def test_no_data_of_a_box_exceed_its_bound(seed: int) -> None:
     ]
     assert max(inside) <= math.exp(upper) * (1.0 + 1e-12) + 1e-15
     assert np.all((doubt == 0.0) == (low == high))
+
+
+@pytest.mark.parametrize("radius", [200.0, 800.0, 2_000.0])
+def test_a_box_is_hardly_worse_than_its_worst_data(radius: float) -> None:
+    users = np.full(3, 4_000.0)
+    population = BinaryPopulation(
+        np.array([0.1, 0.2, 0.3]), np.array([0.15, 0.2, 0.25]), users, 0.6, 0.2
+    )
+    tilted = TiltedPopulation(population, 0.05)
+    middle = users[None, :] / 2.0
+
+    (upper,), _, rise = box_bounds(tilted, middle - radius, middle + radius)
+
+    worst = middle + np.copysign(radius, rise)
+    (least, most), _ = data_bounds(tilted, np.vstack([2.0 * middle - worst, worst]))
+    # The growth of exponent and sum with the data is no error.
+    assert most <= upper <= most + 0.03 * (most - least)
 
 
 def test_values_between_the_ends_are_no_worse() -> None:

@@ -46,7 +46,7 @@ _SMALLEST_BUDGET = 1e-12
 def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibration:
     """Returns the largest local budgets that keep a central target per level.
 
-    Reports shuffled in parts, whose bounds are slow, leave up to 0.03% of targets unused.
+    Up to 0.1% of a target may be unused; where it is more, the answer's `caution` says so.
 
     >>> import shuffledp as sdp
     >>> promise = sdp.Promise(sdp.Frequency(17), delta=1e-6)
@@ -77,9 +77,9 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
     apart = promise.exposure(population).mode == "stratified"
     for people, goals in fitted_budgets(promise, counts, wanted, apart=apart):
         with suppress(CertificationError):
-            return promise.answer(people, goals)
+            return replace(promise.answer(people, goals), is_largest=True)
     # The targets themselves as budgets, which were kept above.
-    return promise.answer(population, wanted)
+    return replace(promise.answer(population, wanted), is_largest=True)
 
 
 def largest_budget(

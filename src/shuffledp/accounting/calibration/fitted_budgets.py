@@ -24,6 +24,8 @@ from shuffledp.types import Floats, Ints
 
 # Budgets beyond this are not tried where only a common factor is looked for.
 _MOST_SCALED = 8.0
+# How much smaller budgets are tried first where those of a search miss a target.
+_LEAST_SHRINK = 1e-6
 # With a larger one nearly every message is a value without noise.
 _LARGEST_USED = 50.0
 
@@ -129,7 +131,8 @@ def _used_up(
     )
     budget_range = BudgetRange(counts.size, largest_budget)
     num_distinct = budget_range.num_distinct(np.log(budgets))
-    shrink = 1e-6
+    # Rough bounds jump by about their margin.
+    shrink = max(_LEAST_SHRINK, promise.margin)
     while not promise.kept(rounded_population(budgets, counts), wanted[:num_distinct]):
         budgets = np.maximum(
             budgets * (1.0 - shrink), smallest_budgets * (1.0 - shrink)

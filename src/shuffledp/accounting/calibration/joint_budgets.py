@@ -11,7 +11,6 @@ Where a bound is not smooth enough for this, each level in turn is raised as far
 target allows, until nothing moves.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -19,6 +18,8 @@ from functools import partial
 import numpy as np
 
 from shuffledp.accounting.calibration.budget_range import BudgetRange
+from shuffledp.accounting.calibration.common_budgets import common_budgets
+from shuffledp.accounting.calibration.matched_budgets import matched_budgets
 from shuffledp.accounting.calibration.newton_search import NewtonSearch
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.calibration.saturated_budgets import (
@@ -39,8 +40,6 @@ _START_ACCURACY = 1e-3
 _ESTIMATE_ACCURACY = 1e-4
 # Estimates whose solution leaves a larger excess are corrected, so often.
 _ROUGH_EXCESS, _MAX_CORRECTIONS = 1e-3, 3
-# Halvings of the range in which a common budget of all levels lies.
-_HALVINGS = 12
 
 
 def joint_budgets(
@@ -64,14 +63,8 @@ def joint_budgets(
     budgets = system.best_budgets(start)
     if budgets is not None:
         return budgets
-    return swept_budgets(
-        promise,
-        system.counts,
-        targets,
-        start,
-        system.range.highest,
-        system.range.ordered,
-    )
+    highest, ordered = system.range.highest, system.range.ordered
+    return swept_budgets(promise, system.counts, targets, start, highest, ordered)
 
 
 def estimated_budgets(
@@ -85,8 +78,7 @@ def estimated_budgets(
     Raises:
         CertificationError: If nothing is estimated.
     """
-    system = _System(promise, counts, targets, MAX_BUDGET)
-    return system.estimated_budgets(start)
+    return _System(promise, counts, targets, MAX_BUDGET).estimated_budgets(start)
 
 
 class _System:
@@ -114,7 +106,8 @@ class _System:
 
     def best_budgets(self, start: Floats) -> Floats | None:
         """Returns budgets that cannot be raised alone, from several starts, or None."""
-        for method in (
+        methods: tuple[Callable[[Floats], Floats], ...] = (
+            self._matched_budgets,
             # Estimates come first: certified bounds are slow.
             *(
                 partial(self._newton_budgets, partial(self._corrected_start, first))
@@ -123,7 +116,8 @@ class _System:
             partial(self._newton_budgets, self._normal_start),
             partial(self._newton_budgets, lambda log_budgets: log_budgets),
             partial(self._newton_budgets, self._common_start),
-        ):
+        )
+        for method in methods:
             with suppress(CertificationError):
                 return method(start)
         return None
@@ -162,6 +156,26 @@ class _System:
         )
         if log_budgets is None:
             raise CertificationError("Newton's method does not end.")
+        return self.range.ordered(np.exp(log_budgets))
+
+    def _matched_budgets(self, start: Floats) -> Floats:
+        """Returns budgets at which certified bounds leave no excess, by few of these.
+
+        Raises:
+            CertificationError: If there are none, or bounds are quick.
+        """
+        if not self._excess.margin:
+            raise CertificationError("Bounds are quick.")
+        self._search.reset()
+        log_budgets = self._normal_start(np.log(start))
+        accuracies = {
+            self._estimated: _ROUGH_EXCESS,
+            self._excess.certified: self._accuracy,
+        }
+        for excess_at, accuracy in accuracies.items():
+            log_budgets = matched_budgets(
+                self._excess, self._search, log_budgets, excess_at, accuracy
+            )
         return self.range.ordered(np.exp(log_budgets))
 
     def _corrected_start(
@@ -205,11 +219,10 @@ class _System:
         Raises:
             CertificationError: If the others do not keep their targets, or no estimate.
         """
-        excess_at = self._estimated
         num_free, log_budgets = saturated_budgets(
-            excess_at, self._search, float(start[0]), self.range
+            self._estimated, self._search, float(start[0]), self.range
         )
-        free = free_levels(excess_at, num_free)
+        free = free_levels(self._estimated, num_free)
         self._search.reset()
         self._search.measure_slopes(log_budgets, free(log_budgets), free)
         return log_budgets
@@ -235,7 +248,9 @@ class _System:
 
         With large targets, budgets that are far apart have slopes that lead nowhere.
         """
-        return self._common_budgets(start, self._excess.normal, self._excess.certified)
+        return common_budgets(
+            start, self._search, self.range, self._excess.normal, self._excess.certified
+        )
 
     def _common_estimate(self, start: Floats) -> Floats:
         """Returns budgets as `_common_start` does, by estimates.
@@ -245,37 +260,9 @@ class _System:
         """
         # Slopes may be those of another search.
         self._search.reset()
-        estimated = self._estimated
-        return self._common_budgets(start, estimated, estimated)
-
-    def _common_budgets(
-        self,
-        start: Floats,
-        compared: Callable[[Floats], Floats],
-        excess_at: Callable[[Floats], Floats],
-    ) -> Floats:
-        """Returns nearly equal budgets, with the slopes there.
-
-        Args:
-            start: Logarithms of budgets that are small enough.
-            compared: The excess by which the largest budgets are found.
-            excess_at: The excess whose slopes are measured.
-        """
-        low, high = float(start.min()), float(self.range.log_highest.min())
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (low + high)
-            is_kept = compared(self._common(middle)).max() <= 0.0
-            low, high = (middle, high) if is_kept else (low, middle)
-        log_budgets = self._common(low)
-        self._search.measure_slopes(log_budgets, excess_at(log_budgets), excess_at)
-        if self._search.any_flat:
-            raise CertificationError("A common budget does not matter.")
-        return log_budgets
-
-    def _common(self, log_budget: float) -> Floats:
-        budgets = np.full(self.counts.size, math.exp(log_budget))
-        log_budgets: Floats = np.log(self.range.ordered(budgets))
-        return log_budgets
+        return common_budgets(
+            start, self._search, self.range, self._estimated, self._estimated
+        )
 
     def _estimated_start(
         self, first_guess: Callable[[Floats], Floats], start: Floats

@@ -10,15 +10,23 @@ from shuffledp.accounting.accounting_query import check_delta, check_rounds, che
 from shuffledp.accounting.calibration.estimated_profile import estimated_profile
 from shuffledp.accounting.exposure import SingleMessages, single_messages
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.rounds.composed_profile import composed_profile, losses_of
+from shuffledp.accounting.rounds.composed_profile import (
+    composed_profile,
+    losses_of,
+    total_budget,
+)
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
 from shuffledp.accounting.upper_profiles import UpperProfile, upper_profiles
+from shuffledp.display_text import percent
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 from shuffledp.text_tables import as_html
 
 _SMALLEST_DELTA = 1e-290
-_ROUGH_MARGIN = 1e-4
+_ROUGH_MARGIN = 2e-4
+# A larger share of a target that is unused is stated, of budgets below those that leave
+# hardly any noise.
+_HARDLY, _NO_NOISE = 1e-3, 45.0
 # At how many epsilons a bound is estimated where it is composed.
 _ESTIMATED_EVALUATIONS = 60
 # Some population, to see whether a protocol can be certified at all.
@@ -41,15 +49,48 @@ class Calibration:
         people: The calibrated population.
         targets: Requested central epsilon of each of its levels.
         guarantee: Certified guarantee of the population.
+        is_largest: Whether levels were raised as far as their targets allow, each.
     """
 
     people: Population
     targets: tuple[float, ...]
     guarantee: Guarantee
+    is_largest: bool = False
+
+    @property
+    def unused_share(self) -> float:
+        """Largest share of a target that is unused, by people with less than any budget.
+
+        0 of levels that were not each raised as far as possible.
+        """
+        if not self.is_largest:
+            return 0.0
+        return max(
+            (
+                1.0 - (level.epsilon_central or 0.0) / target
+                for level, target in zip(
+                    self.guarantee.levels, self.targets, strict=True
+                )
+                if (level.epsilon_local or math.inf) < _NO_NOISE
+            ),
+            default=0.0,
+        )
+
+    @property
+    def caution(self) -> str | None:
+        """A sentence on targets that are left unused, None where hardly any is."""
+        if self.unused_share <= _HARDLY:
+            return None
+        share = percent(1.0 - self.unused_share, 1)
+        return (
+            f"Caution: one target is used up to {share}% only; larger levels may keep it, "
+            "but none were found."
+        )
 
     def __str__(self) -> str:
         """Returns the population and its guarantee as text."""
-        return f"{self.people}\n\n{self.guarantee}"
+        parts = [str(self.people), str(self.guarantee), self.caution]
+        return "\n\n".join(part for part in parts if part)
 
     __repr__ = __str__
 
@@ -204,7 +245,19 @@ class Promise:
             people: The population.
             targets: Central epsilons of its first levels, or of all.
         """
+        if self._is_kept_locally(people, targets):
+            return True
         return all(delta <= self.delta for delta in self._deltas(people, targets))
+
+    def _is_kept_locally(self, people: Population, targets: Sequence[float]) -> bool:
+        """Returns whether no local budget, of all collections, exceeds its target."""
+        exposure = self.exposure(people)
+        times = self.rounds * self.coordinates * exposure.coordinates
+        budgets = people.epsilons[: len(targets)].tolist()
+        return exposure.randomizer.delta_local == 0.0 and all(
+            total_budget(times, budget) <= target
+            for budget, target in zip(budgets, targets, strict=True)
+        )
 
     def answer(self, people: Population, targets: Sequence[float]) -> Calibration:
         """Returns the population with its guarantee, which is checked once more."""

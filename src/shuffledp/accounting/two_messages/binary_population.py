@@ -5,7 +5,7 @@ with a probability between a_g and b_g. Stored are a_g and 1 - b_g, the least
 probabilities of either message, as no digit of them is lost where they are tiny.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from shuffledp.types import Floats, Ints
 
 # Levels of a population that are told apart; more are put into this many bands.
 MAX_BANDS = 256
-# Probabilities of this size and less, of a billion people and under the largest tilt,
-# change no digit: levels whose people hardly ever send a message that is not their value.
-_NOTHING = 1e-160
+# Probabilities of this size and less change no digit that is of use, of a billion people
+# and under the largest tilt: levels that differ by less are one band.
+_NOTHING = 1e-150
 # Keeps an interval inside, or outside, of what it was computed from.
 _ROUNDING = 4e-15
 
@@ -41,6 +41,12 @@ class BinaryPopulation:
     gap: float
     stray: float
 
+    @property
+    def key(self) -> tuple[bytes, float, float]:
+        """All that bounds depend on."""
+        bands = np.stack([self.ones, self.zeros, self.counts])
+        return bands.tobytes(), self.gap, self.stray
+
 
 def wider(bits: TwoMessages, counts: Ints) -> BinaryPopulation:
     """Returns a population whose worst data are no better for the target user.
@@ -55,7 +61,9 @@ def wider(bits: TwoMessages, counts: Ints) -> BinaryPopulation:
             others.
         counts: How many others there are at each level, shape (levels,).
     """
-    return _banded(bits, counts, np.minimum, 1.0 - _ROUNDING)
+    population = _banded(bits, counts, np.minimum, 1.0 - _ROUNDING)
+    # The less a target user strays, the larger is the divergence.
+    return population if bits.stray > _NOTHING else replace(population, stray=0.0)
 
 
 def narrower(bits: TwoMessages, counts: Ints) -> BinaryPopulation:
@@ -75,24 +83,30 @@ def _banded(
         bits.least[:, present],
         counts[present].astype(np.float64),
     )
-    silent = min_probabilities.max(axis=0) <= _NOTHING
-    if np.count_nonzero(silent) > 1:
-        merged = choose.reduce(min_probabilities[:, silent], axis=1, keepdims=True)
-        min_probabilities = np.hstack([min_probabilities[:, ~silent], merged])
-        people = np.append(people[~silent], people[silent].sum())
+    alike = np.where(min_probabilities <= _NOTHING, 0.0, min_probabilities)
+    _, band = np.unique(alike, axis=1, return_inverse=True)
+    if band.max(initial=0) + 1 < people.size:
+        min_probabilities, people = _merged(min_probabilities, people, band, choose)
     if people.size > MAX_BANDS:
         # Narrow bands where variances are small: most people may be there.
         band = group_indices(np.sqrt(min_probabilities.sum(axis=0)), MAX_BANDS)
-        order = np.argsort(band, kind="stable")
-        starts = np.flatnonzero(np.diff(band[order], prepend=-1))
-        min_probabilities = choose.reduceat(min_probabilities[:, order], starts, axis=1)
-        people = np.add.reduceat(people[order], starts)
+        min_probabilities, people = _merged(min_probabilities, people, band, choose)
     ones, zeros = min_probabilities * rounding
     # No interval turns round: that of a Bernoulli draw that tells nothing is a point.
     total = np.maximum(ones + zeros, 1.0)
     if total.max(initial=1.0) > 1.0 + 1e-13:
         raise CertificationError("Expected intervals of a band that meet.")
     return BinaryPopulation(ones / total, zeros / total, people, bits.gap, bits.stray)
+
+
+def _merged(
+    min_probabilities: Floats, people: Floats, band: Ints, choose: np.ufunc
+) -> tuple[Floats, Floats]:
+    """Returns one pair of probabilities for each band of levels, and its people."""
+    order = np.argsort(band.ravel(), kind="stable")
+    starts = np.flatnonzero(np.diff(band.ravel()[order], prepend=-1))
+    merged = choose.reduceat(min_probabilities[:, order], starts, axis=1)
+    return merged, np.add.reduceat(people[order], starts)
 
 
 def nested(bits: TwoMessages) -> bool:

@@ -1,14 +1,14 @@
 """Branch and bound for the worst data, with a proof that none are worse.
 
 All data of a population lie in one box. The boxes with the largest bounds are cut in
-two, along the band that makes a bound loose, until no bound exceeds the worst data seen
-by more than a thousandth, cutting no longer helps, or a stated effort is spent. It may
-end at any time: the largest bound of the boxes that are left is proven. Where there are
-few data, all of them are evaluated.
+two, along the bands that make a bound loose, until no bound exceeds the worst data seen
+by more than a thousandth (a little more in compositions), cutting no longer helps, or a
+stated effort is spent. It may end at any time: the largest bound of the boxes that are
+left is proven. Where there are few data, all of them are evaluated.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,12 +24,20 @@ _MOST_WORK = 10_000
 _AT_ONCE = 128
 # Boxes to start from at most, as a part of all that may be evaluated.
 _MOST_STARTED = 0.9
-# By how much a logarithm may exceed that of the worst data seen.
-_ENOUGH = 1e-3
+# By how much a logarithm may exceed that of the worst data seen: anywhere, and of many
+# bands in a composition, which rounds losses far more than that.
+_ENOUGH, _ENOUGH_COMPOSED = 1e-3, 3e-3
+# From this many bands on searches are slow.
+MANY_BANDS = 3
 # Where the largest bound fell by no more while the boxes doubled, or so many were added to
 # those of a near epsilon, it comes near what a bound of many data at once exceeds each of
 # them by, and hardly falls any more.
 _PROGRESS, _LEAST_MORE = 1e-5, 64
+# Bands that loosen a bound by this part of the loosest one are cut at the same time.
+_LOOSE = 0.3
+# Data whose size is about this logarithm below another's are not evaluated to begin with:
+# sums fall with the variance at a power between these.
+_NEARLY, _POWERS = 0.3, (0.5, 1.5)
 # So few data are all evaluated.
 _FEW_DATA = 1_000
 
@@ -44,17 +52,19 @@ class WorstData:
         upper: Logarithm of an upper bound for all data.
         boxes: Lower and upper corners of boxes that cover all data, shape (2, boxes,
             bands); None where there are few data.
+        enough: By how much `upper` may exceed `lower`.
     """
 
     worst: Floats
     lower: float
     upper: float
     boxes: Floats | None = None
+    enough: float = _ENOUGH
 
     @property
     def is_settled(self) -> bool:
         """Whether the bound exceeds the worst data by no more than was aimed for."""
-        return self.upper <= self.lower + _ENOUGH
+        return self.upper <= self.lower + self.enough
 
 
 def search(
@@ -79,6 +89,8 @@ def search(
         grids = np.meshgrid(*(np.arange(n + 1.0) for n in counts), indexing="ij")
         all_data = np.reshape([grid.ravel() for grid in grids], (counts.size, -1)).T
         return _worst_of(tilted, all_data.reshape(-1, counts.size))
+    is_rough = is_quick and counts.size >= MANY_BANDS
+    enough = _ENOUGH_COMPOSED if is_rough else _ENOUGH
     incumbent = likely_worst(tilted)
     effort = min(effort, _MOST_WORK // counts.size)
     most = math.inf if is_near else _MOST_STARTED * effort
@@ -90,12 +102,12 @@ def search(
     checked, upper_then = num_evaluated, float(boxes.upper.max())
     while True:
         worst = int(np.argmax(boxes.upper))
-        if not (is_quick and boxes.upper[worst] <= incumbent.lower + _ENOUGH):
-            inside = _inside(tilted, boxes.low[worst], boxes.high[worst])
+        if not (is_quick and boxes.upper[worst] <= incumbent.lower + enough):
+            inside = _inside(boxes, worst)
             incumbent = max(
                 incumbent, _worst_of(tilted, inside), key=lambda data: data.lower
             )
-        loose = boxes.upper > incumbent.lower + _ENOUGH
+        loose = boxes.upper > incumbent.lower + enough
         settled_upper = max(
             settled_upper, float(boxes.upper[~loose].max(initial=-math.inf))
         )
@@ -112,7 +124,9 @@ def search(
                 settled_upper, float(boxes.upper.max(initial=-math.inf))
             )
             covering = np.concatenate([*settled, boxes.corners], axis=1)
-            return WorstData(incumbent.worst, incumbent.lower, settled_upper, covering)
+            return WorstData(
+                incumbent.worst, incumbent.lower, settled_upper, covering, enough
+            )
         order = np.argsort(-boxes.upper, kind="stable")
         halves = _cut(tilted, boxes.chosen(order[:_AT_ONCE]))
         num_evaluated += len(halves.upper)
@@ -122,12 +136,11 @@ def search(
 def likely_worst(tilted: TiltedPopulation) -> WorstData:
     """Returns the worst of a few data that are likely to be so; `upper` is of these."""
     counts = tilted.population.counts
-    data = [0.0 * counts, counts]
-    rises = tilted.rise > 0.0
-    # Where the exponent rises everywhere or nowhere, the third are one of these.
-    if rises.any() and not rises.all():
-        data.append(np.where(rises, counts, 0.0))
-    return _worst_of(tilted, np.stack(data))
+    data = np.stack([0.0 * counts, counts, np.where(tilted.rise > 0.0, counts, 0.0)])
+    exponents, variances = tilted.exponents(data), tilted.variances(data)
+    scores = exponents - np.outer(_POWERS, np.log(np.maximum(variances, 1.0)))
+    likely = np.any(scores >= scores.max(axis=1, keepdims=True) - _NEARLY, axis=0)
+    return _worst_of(tilted, np.unique(data[likely], axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +151,7 @@ class _Boxes:
     high: Floats
     upper: Floats
     doubt: Floats
+    rise: Floats
 
     @property
     def corners(self) -> Floats:
@@ -146,7 +160,11 @@ class _Boxes:
 
     def chosen(self, which: np.typing.NDArray[np.generic]) -> "_Boxes":
         return _Boxes(
-            self.low[which], self.high[which], self.upper[which], self.doubt[which]
+            self.low[which],
+            self.high[which],
+            self.upper[which],
+            self.doubt[which],
+            self.rise[which],
         )
 
     def plus(self, others: "_Boxes") -> "_Boxes":
@@ -155,40 +173,55 @@ class _Boxes:
             np.concatenate([self.high, others.high]),
             np.concatenate([self.upper, others.upper]),
             np.concatenate([self.doubt, others.doubt]),
+            np.concatenate([self.rise, others.rise]),
         )
 
 
 def _evaluated(tilted: TiltedPopulation, low: Floats, high: Floats) -> _Boxes:
-    upper, doubt = box_bounds(tilted, low, high)
+    upper, doubt, rise = box_bounds(tilted, low, high)
     points = np.all(low == high, axis=1)
     if points.any():
         upper[points] = data_bounds(tilted, low[points])[1]
     _check(upper)
-    return _Boxes(low, high, upper, doubt)
+    return _Boxes(low, high, upper, doubt, rise)
 
 
 def _cut(tilted: TiltedPopulation, boxes: _Boxes) -> _Boxes:
-    """Returns both halves of each box; points, which cannot be cut, stay."""
-    rows = np.arange(len(boxes.upper))
+    """Returns parts of each box; points, which cannot be cut, stay.
+
+    A box is cut in two along its loosest band. The half that seems to be worse is cut
+    again, along the next of the loose bands.
+    """
     wide = boxes.high > boxes.low
-    band = np.argmax(np.where(wide, boxes.doubt, -1.0), axis=1)
-    middle = np.floor(0.5 * (boxes.low[rows, band] + boxes.high[rows, band]))
-    left, right = boxes.high.copy(), boxes.low.copy()
-    left[rows, band] = middle
-    right[rows, band] = middle + 1.0
-    halves = wide[rows, band]
-    low = np.concatenate([boxes.low, right[halves]])
-    high = np.concatenate([left, boxes.high[halves]])
-    parts = _evaluated(tilted, low, high)
+    doubt = np.where(wide, boxes.doubt, -1.0)
+    loose = wide & (doubt >= _LOOSE * doubt.max(axis=1, keepdims=True))
+    worse_low, worse_high = boxes.low.copy(), boxes.high.copy()
+    lows, highs, wholes = [worse_low], [worse_high], [boxes.upper]
+    for bands in np.argsort(-doubt, axis=1, kind="stable").T:
+        rows = np.flatnonzero(loose[np.arange(bands.size), bands])
+        if not rows.size:
+            break
+        cut = rows, bands[rows]
+        low, high = worse_low[rows], worse_high[rows]
+        middle = np.floor(0.5 * (worse_low[cut] + worse_high[cut]))
+        rises, halves = boxes.rise[cut] > 0.0, (np.arange(rows.size), bands[rows])
+        low[halves] = np.where(rises, low[halves], middle + 1.0)
+        high[halves] = np.where(rises, middle, high[halves])
+        worse_low[cut] = np.where(rises, middle + 1.0, worse_low[cut])
+        worse_high[cut] = np.where(rises, worse_high[cut], middle)
+        lows.append(low)
+        highs.append(high)
+        wholes.append(boxes.upper[rows])
+    parts = _evaluated(tilted, np.concatenate(lows), np.concatenate(highs))
     # A part is never worse than the whole.
-    whole = np.concatenate([boxes.upper, boxes.upper[halves]])
-    return _Boxes(low, high, np.minimum(parts.upper, whole), parts.doubt)
+    return replace(parts, upper=np.minimum(parts.upper, np.concatenate(wholes)))
 
 
-def _inside(tilted: TiltedPopulation, low: Floats, high: Floats) -> Floats:
-    """Returns data of a box to be tried: its middle, and where the exponent is largest."""
-    middle = np.floor(0.5 * (low + high))
-    return np.stack([middle, np.where(tilted.rise > 0.0, high, low)])
+def _inside(boxes: _Boxes, index: int) -> Floats:
+    """Returns data of a box to be tried: its middle, and the corner that seems worst."""
+    low, high = boxes.low[index], boxes.high[index]
+    corner = np.where(boxes.rise[index] > 0.0, high, low)
+    return np.stack([np.floor(0.5 * (low + high)), corner])
 
 
 def _worst_of(tilted: TiltedPopulation, data: Floats) -> WorstData:

@@ -5,21 +5,26 @@ that for any data of the box is bounded (docs/theory/two-messages.md).
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.two_messages.tilted import (
     CELLS,
     FourierGrid,
     TiltedPopulation,
 )
-from shuffledp.types import Complexes, Floats
+from shuffledp.types import Complexes, Floats, Ints
 
 # Beyond this a bound by differences says nothing.
 _FAR_APART = 100.0
+# Powers of 2 up to this one have grids of their own.
+_SMALL_SCALE = 8
+# Where a logarithm may move by more, its exponential is far from linear.
+_FAR_FROM_LINEAR = 1.0
 
 
 def box_bounds(
     tilted: TiltedPopulation, low: Floats, high: Floats
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats, Floats]:
     """Bounds the divergence of all data between two corners of each box.
 
     Args:
@@ -28,31 +33,37 @@ def box_bounds(
         high: Most of them, shape (boxes, bands).
 
     Returns:
-        The logarithm of a bound for each box, shape (boxes,), and by how much each band
-        loosens it, shape (boxes, bands).
+        The logarithm of a bound for each box, shape (boxes,), by how much each band
+        loosens it, and how it about grows with the data, shapes (boxes, bands).
     """
     middle, radius = 0.5 * (low + high), 0.5 * (high - low)
     falls = tilted.high_variance < tilted.low_variance
     max_variance = tilted.variances(np.where(falls, low, high)) + tilted.variance_error
     min_variance = tilted.variances(np.where(falls, high, low)) - tilted.variance_error
     min_variance = np.maximum(min_variance, 0.0)
-    exponent = tilted.exponents(np.where(tilted.rise > 0.0, high, low))
-    scales = np.ceil(np.log2(np.maximum(max_variance, 1.0) * (1.0 + 1e-9))).astype(
-        np.int64
-    )
+    scales = _scales(max_variance)
     upper = np.empty(len(low))
-    doubt = np.empty(low.shape)
+    doubt, rise = np.empty(low.shape), np.empty(low.shape)
     for scale in set(scales.tolist()):
         rows = scales == scale
-        grid = tilted.grid(scale)
-        sums, parts = _worst_sum(
-            tilted, grid, middle[rows], radius[rows], min_variance[rows]
+        upper[rows], doubt[rows], rise[rows] = _worst_logs(
+            tilted,
+            tilted.grid(scale),
+            middle[rows],
+            radius[rows],
+            min_variance[rows],
         )
-        upper[rows] = np.log(np.maximum(sums, 1e-300))
-        doubt[rows] = parts / np.maximum(sums, 1e-300)[:, None]
-    upper += tilted.log_scale + exponent + tilted.exponent_error + 1e-12
-    doubt += 2.0 * radius * np.abs(tilted.rise)
-    return upper, doubt
+    # Data of a box are rounded twice: its middle, and what they differ by from that.
+    upper += tilted.log_scale + 2.0 * tilted.exponent_error + 1e-12
+    return upper, doubt, rise
+
+
+def _scales(max_variances: Floats) -> Ints:
+    """Returns the logarithms, to base 2, of variances for which grids are prepared."""
+    scales = np.ceil(np.log2(np.maximum(max_variances, 1.0) * (1.0 + 1e-9)))
+    # Of a large variance, powers of 4 do: the points that are left out matter as little.
+    scales += (scales > _SMALL_SCALE) & (scales % 2.0 == 1.0)
+    return scales.astype(np.int64)
 
 
 def _amplitudes(
@@ -64,29 +75,77 @@ def _amplitudes(
     return np.exp(logs), grid.rounding
 
 
-def _worst_sum(
+def _worst_logs(
     tilted: TiltedPopulation,
     grid: FourierGrid,
     middle: Floats,
     radius: Floats,
     min_variance: Floats,
-) -> tuple[Floats, Floats]:
-    """Returns the largest sum for any data of each box, and the term of each band."""
+) -> tuple[Floats, Floats, Floats]:
+    """Returns the largest logarithm of sum and exponent for any data of each box.
+
+    The sum is as good as linear in the data, as the exponent is: both are taken together.
+
+    Returns:
+        Logarithms, shape (boxes,), and by how much each band adds to the error of the
+        sum, as a part of it, shape (boxes, bands).
+    """
     amplitudes, rounding = _amplitudes(tilted, grid, middle)
-    moved = radius @ grid.apart.T + rounding
+    # By how much a logarithm of the transform may be larger or smaller, at most.
+    moved = radius @ grid.apart.T
     terms = amplitudes * grid.kernel
     sizes = np.abs(terms)
-    # |e^a - e^b| <= |e^b| (e^|a - b| - 1), and the least variance limits |e^a|.
-    decay = np.exp(-np.multiply.outer(min_variance, grid.falls))
-    near = np.where(moved < _FAR_APART, np.expm1(np.minimum(moved, _FAR_APART)), np.inf)
-    farthest = np.minimum(sizes * near, sizes + decay * np.abs(grid.kernel))
+    is_linear = moved < _FAR_FROM_LINEAR
+    errors = _errors(grid, sizes, moved, rounding, min_variance, is_linear)
     scale = 2.0 / grid.size
-    error = scale * (farthest.sum(axis=1) + 1e-13 * sizes.sum(axis=1)) + grid.alias
+    error = scale * (errors.sum(axis=1) + 1e-13 * sizes.sum(axis=1)) + grid.alias
     if grid.angles.size < (grid.size - 1.0) / 2.0:
         # The points left out; the kernel never exceeds 4.
-        error += 4.0 * decay[:, -1]
-    sums = cell_bounds(grid, terms, error).max(axis=1)
-    return sums, scale * radius * (sizes @ grid.apart)
+        error += 4.0 * np.exp(-min_variance * grid.falls[-1])
+    sums = cell_bounds(grid, terms, error)
+    # Growth of the sum with the data, at the centers of cells, shape (boxes, cells, bands).
+    linear_terms = np.where(is_linear, terms, 0.0)
+    factors = (grid.zeros - grid.ones)[:, None, :] * grid.waves[:, :, None]
+    growth = scale * (
+        linear_terms @ factors.reshape(grid.angles.size, -1)
+    ).real.reshape(len(middle), CELLS, -1)
+    least = np.maximum(sums, 1e-300)
+    rises = tilted.rise + growth / least[:, :, None]
+    # log(a + b) <= log a + b / a, of the growth b.
+    together = np.log(least) + np.einsum("bg,bcg->bc", radius, np.abs(rises))
+    # Apart, in case the sum in the middle is much smaller than elsewhere.
+    largest_sums = sums + np.einsum("bg,bcg->bc", radius, np.abs(growth))
+    apart = np.log(np.maximum(largest_sums, 1e-300))
+    apart += (radius @ np.abs(tilted.rise))[:, None]
+    logs = np.where(sums > 1e-290, np.minimum(together, apart), apart)
+    worst = logs.argmax(axis=1)
+    rows = np.arange(worst.size)
+    relative_errors = errors / np.maximum(moved, 1e-300)
+    doubt = scale * radius * (relative_errors @ grid.apart)
+    doubt /= least[rows, worst][:, None]
+    upper = tilted.exponents(middle) + logs[rows, worst]
+    return upper, doubt, rises[rows, worst]
+
+
+def _errors(
+    grid: FourierGrid,
+    sizes: Floats,
+    moved: Floats,
+    rounding: Floats,
+    min_variance: Floats,
+    is_linear: NDArray[np.bool_],
+) -> Floats:
+    """Returns how far each term may be from a linear one, or from that in the middle."""
+    farther = np.minimum(moved + rounding, _FAR_APART)
+    # |e^w - 1 - w| <= e^|w| - 1 - |w|, and a cell's center stands for all of its tau.
+    bends = np.expm1(farther) - farther + rounding + 1e-13 * farther
+    bends += np.abs(grid.points) * moved / CELLS
+    # |e^a - e^b| <= |e^b| (e^|a - b| - 1), and the least variance limits |e^a|.
+    decay = np.exp(-np.multiply.outer(min_variance, grid.falls))
+    near = np.where(farther < _FAR_APART, np.expm1(farther), np.inf)
+    apart = np.minimum(sizes * near, sizes + decay * np.abs(grid.kernel))
+    errors: Floats = np.where(is_linear, sizes * bends, apart)
+    return errors
 
 
 def cell_bounds(grid: FourierGrid, terms: Complexes, error: Floats) -> Floats:
@@ -116,10 +175,9 @@ def data_bounds(tilted: TiltedPopulation, holders: Floats) -> tuple[Floats, Floa
             shape (data, bands).
     """
     variances = tilted.variances(holders)
-    max_variance = np.maximum(variances + tilted.variance_error, 1.0)
-    scales = np.ceil(np.log2(max_variance * (1.0 + 1e-9)))
+    scales = _scales(variances + tilted.variance_error)
     lower, upper = np.empty(len(holders)), np.empty(len(holders))
-    for scale in set(scales.astype(np.int64).tolist()):
+    for scale in set(scales.tolist()):
         rows = scales == scale
         ends = _sums_at(tilted, tilted.grid(scale), holders[rows], variances[rows])
         lower[rows], upper[rows] = np.log(np.maximum(ends, 1e-300))

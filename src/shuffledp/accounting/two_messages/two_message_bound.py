@@ -1,7 +1,7 @@
 """The certified bound and the attack of populations that send two messages."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from shuffledp.accounting.two_messages.binary_population import (
     BinaryPopulation,
@@ -10,6 +10,7 @@ from shuffledp.accounting.two_messages.binary_population import (
     wider,
 )
 from shuffledp.accounting.two_messages.branch_and_bound import (
+    MANY_BANDS,
     WorstData,
     likely_worst,
     search,
@@ -29,10 +30,10 @@ _ROUNDING = 1e-12
 _LARGE = 700.0
 # An attack needs data, and no proof that none are worse.
 _ATTACK_EFFORT = 100
-# From this many bands on a search starts from the boxes of the nearest one, after so many
+# Of many bands a search starts from the boxes of the nearest one, after so many
 # searches of its own. A profile at one epsilon takes fewer than these, a loss
 # distribution many more. What is composed anyway needs no searches of its own.
-_MANY_BANDS, _SEARCHES_ALONE = 3, 20
+_SEARCHES_ALONE = 20
 # So near, as a part of epsilon, are the last steps to an answer: the same boxes serve.
 _NEAR = 1e-3
 
@@ -52,10 +53,13 @@ class TwoMessageBound:
     _known: dict[tuple[BinaryPopulation, float], WorstData] = field(
         default_factory=dict, repr=False
     )
+    _estimates: dict[tuple[BinaryPopulation, float], float] = field(
+        default_factory=dict, repr=False
+    )
 
     def of_pair(self, pair: int) -> "TwoMessageBound":
         """Returns the bound for one of the pairs; both share their computed results."""
-        return TwoMessageBound((self.populations[pair],), self.is_composed, self._known)
+        return replace(self, populations=(self.populations[pair],))
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
@@ -69,12 +73,16 @@ class TwoMessageBound:
 
     def estimate(self, epsilon: float) -> float:
         """Returns about the divergence at the likely worst data."""
-        log_uppers = [
-            likely_worst(TiltedPopulation(population, epsilon)).upper
-            for population in self.populations
-            if not _is_hidden(population, epsilon)
-        ]
-        return math.exp(min(max(log_uppers, default=-math.inf), 0.0))
+        log_uppers = [-math.inf]
+        for population in self.populations:
+            if _is_hidden(population, epsilon):
+                continue
+            key = population, epsilon
+            if key not in self._estimates:
+                likely = likely_worst(TiltedPopulation(population, epsilon))
+                self._estimates[key] = likely.upper
+            log_uppers.append(self._estimates[key])
+        return math.exp(min(max(log_uppers), 0.0))
 
     def slack(self, epsilon: float) -> float:
         """Returns by which part the bound exceeds the worst data that were found."""
@@ -114,6 +122,11 @@ class TwoMessageBound:
         return self._known[nearest].boxes, is_near
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """All that the bound depends on: targets with equal keys may share it."""
+        return tuple(population.key for population in self.populations)
+
+    @property
     def num_bands(self) -> int:
         """The largest number of bands of a population."""
         return max(population.counts.size for population in self.populations)
@@ -121,10 +134,10 @@ class TwoMessageBound:
     @property
     def is_slow(self) -> bool:
         """Whether a search takes many boxes."""
-        return self.num_bands >= _MANY_BANDS
+        return self.num_bands >= MANY_BANDS
 
     def settles(self, epsilon: float) -> bool:
-        """Returns whether the bound is within a thousandth of some data's divergence.
+        """Returns whether the bound is as near as was aimed for to some data's divergence.
 
         Only slow ones say so, and those that are composed: others cost little beside it.
         """
