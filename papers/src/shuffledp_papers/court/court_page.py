@@ -51,8 +51,8 @@ at most the exact number of the tables, without this library;
 victim's budget, b everybody else's, e the epsilon of both numbers; d is a delta, a
 dimension, or a number of items, k a number of categories or coordinates, l a sampling rate;
 t is where messages are counted. In those of V8b and V8c one person has the largest budget,
-b, all others, but for the victim v of V8b, have c, and E is e^epsilon - 1. Programs about statements have the letters of
-their papers.
+b, all others, but for the victim v of V8b, have c, and E is e^epsilon - 1. Programs about
+statements have the letters of their papers.
 
 <!-- fmt: off -->
 """

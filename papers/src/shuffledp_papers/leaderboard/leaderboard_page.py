@@ -32,9 +32,9 @@ READING = (
     "Status, in the words of court.md: proven; withdrawn by its authors, who corrected the "
     "paper: unproven since then; false under every reading, though its number may be right "
     "here; false as printed, a slip: not contradicted as meant; false as evaluated by us: "
-    "what is evaluated is a reading of ours, such as a constant that is not named and taken "
-    "as 0; heuristic: unproven, or used where its theorem does not speak, as all bounds for "
-    "one common level are for several (at the largest).",
+    "what is evaluated is a reading of ours, such as a constant that is not named and "
+    "taken as 0; heuristic: unproven, or used where its theorem does not speak, as all "
+    "bounds for one common level are for several (at the largest).",
     "Several rounds: Renyi divergences add up as their paper has it; of other bounds, the "
     "profile of one round is composed exactly, as for the certificate.",
     "Epsilons are rounded up to six digits, attacks down. Seconds are processor time "
