@@ -92,7 +92,11 @@ class SegmentedPrivacy(PublishedBound, row="segmented"):
         require(name is None, "the Poisson randomizer (mechanism None)", f"{name}")
         require(setting.num_users >= 2, "at least 2 people", f"{setting.num_users}")
         ratio = self.num_items * self.sampling_rate
-        require(ratio >= 1.0 - _ROUNDING, "d lambda >= 1", f"{ratio:g}")
+        require(
+            ratio >= 1.0 - _ROUNDING,
+            "q = d lambda >= 1, as it is for larger targets or more blanket messages",
+            f"q = {ratio:g}",
+        )
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns s e^epsilon delta', delta' being the divergence at epsilon / s."""
