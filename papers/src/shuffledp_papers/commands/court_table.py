@@ -32,7 +32,7 @@ _WIDE = 100
 
 
 def headline() -> str:
-    """Returns the number of refuted errors, and of statements with other verdicts."""
+    """Returns a sentence on refuted errors, and one on statements that are not refuted."""
     counts = Counter(claim.verdict for claim in CLAIMS)
     others = ", ".join(
         f"{verdict} {counts[verdict]}"

@@ -198,7 +198,7 @@ def counts_of_verdicts(claims: Sequence[StatedClaim] = CLAIMS) -> dict[str, int]
 
 
 def refutations(claims: Sequence[StatedClaim] = CLAIMS) -> str:
-    """Returns the number of refuted errors, and of the statements that have them."""
+    """Returns a sentence on the refuted errors, and the statements that have them."""
     errors = counts_of_verdicts(claims)[str(ClaimVerdict.FALSE)]
     false = sum(claim.verdict is ClaimVerdict.FALSE for claim in claims)
     return (
