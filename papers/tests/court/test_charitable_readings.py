@@ -8,6 +8,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.population import Population
+from shuffledp.types import Floats
 from shuffledp_papers.bounds.bound import Setting
 from shuffledp_papers.bounds.gaussian_profile import gaussian_delta
 from shuffledp_papers.bounds.two_counts import clone_count
@@ -74,18 +75,22 @@ def test_theorem_2_fails_where_no_budgets_are_equal_as_well() -> None:
 
 
 @pytest.mark.parametrize("as_printed", [True, False])
-def test_five_lines_refute_theorem_2_whatever_the_sums_and_sets_are(
-    as_printed: bool,
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [("V8c", {4.9: 74, 5.0: 1}), ("V8b", {3.0: 1, 4.9: 73, 5.0: 1})],
+)
+def test_five_lines_exceed_theorem_2_whatever_the_sums_and_sets_are(
+    name: str, counts: dict[float, int], as_printed: bool
 ) -> None:
-    claimed, reached = printed(program_of("V8c").text)
-    # Alone at the largest budget: < and <= agree.
-    people = Population.from_counts({3.0: 1, 4.9: 73, 5.0: 1})
+    claimed, reached = printed(program_of(name).text)
+    # Alone at the largest budget, user 1: < and <= agree.
+    people = Population.from_counts(counts)
 
     stated = HypothesisTesting(as_printed=as_printed).stated_delta(
         Setting(people, sdp.Laplace(), 5.0), math.log(1.1)
     )
 
-    # The lines leave out that the careful person may hide the target user, too.
+    # The lines of V8b leave out that the careful person may hide the target user, too.
     assert stated <= claimed < reached
     assert claimed <= 1.03 * stated
 
@@ -110,6 +115,54 @@ def test_with_the_printed_sign_equal_budgets_leave_a_claim_that_stands(
     # What the record names.
     assert tests.delta(epsilon) == pytest.approx(stated, abs=5e-4)
     assert tests.delta(epsilon) > case.attack(epsilon)
+
+
+def test_the_dual_of_theorem_1_is_exceeded_as_theorem_2_is() -> None:
+    case = CASES["V8c"]
+    assert isinstance(case.attack, NoiseAttack)
+    setting, epsilon = case.attack.ran, case.claim().epsilon
+    assert epsilon is not None
+    mended, printed_bound = HypothesisTesting(as_printed=False), HypothesisTesting()
+
+    # The best slope of (5), and others.
+    gain = 1.0 - 2.0 * laplace_target_error(8.0)
+    best = gain / (gain + math.expm1(epsilon))
+    pairs = [mended.trade_off(setting, t) for t in (best, *np.geomspace(0.1, 10, 200))]
+    stated = max(1.0 - math.exp(epsilon) * alpha - beta for alpha, beta in pairs)
+
+    # The dual of Theorem 1 is (5) with sums from 0.
+    assert stated == pytest.approx(mended.stated_delta(setting, epsilon), rel=1e-6)
+    assert case.attack(epsilon) > 30 * stated
+    # As printed it is no trade-off function: these are 0 at 1.
+    alpha, beta = printed_bound.trade_off(setting, 1e6)
+    assert alpha == pytest.approx(1.0)
+    assert beta == pytest.approx(1.0 - 2.0 * laplace_target_error(8.0))
+
+
+def test_equations_3_and_4_are_right_of_the_decisions_of_a_test() -> None:
+    step = 1e-3
+    z = np.arange(-40.0, 41.0, step) + step / 2.0
+
+    def laplace(budget: float, value: float) -> Floats:
+        density: Floats = budget / 2.0 * np.exp(-budget * np.abs(z - value))
+        return density * step
+
+    zero, one = laplace(1.0, 0.0), laplace(1.0, 1.0)
+    # What the test decides of either value is a mixture of x_1^0 and x_1^1.
+    mistaken = zero[zero < one].sum(), one[zero >= one].sum()
+    assert mistaken == pytest.approx((laplace_target_error(1.0),) * 2, abs=1e-6)
+
+    zero, one = laplace(3.0, 0.0), laplace(3.0, 1.0)
+    (weight,) = laplace_clone_probabilities(np.array([1.0]), 3.0)
+    for value in np.linspace(0.0, 1.0, 5):
+        other = laplace(1.0, float(value))
+        taken = [
+            other[(other < own) & (against < own)].sum()
+            for own, against in ((zero, one), (one, zero))
+        ]
+        # The grid moves an edge by one cell; LO has what is left.
+        assert weight <= min(taken) + step
+        assert sum(taken) <= 1.0
 
 
 def test_eq_5_is_not_largest_at_the_largest_budget() -> None:

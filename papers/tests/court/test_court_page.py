@@ -1,4 +1,5 @@
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,35 @@ def test_every_verdict_that_changed_is_argued() -> None:
         stands = case is not None and case.expected is CourtVerdict.CONSISTENT
         verdict = ClaimVerdict.HOLDS if stands else claims_of(name)[0].verdict
         assert now == verdict, name
+
+
+@needs_docs
+def test_the_summary_of_changes_is_the_sum_of_its_rows() -> None:
+    changes = (PAGE.parent / "verdicts.md").read_text(encoding="utf-8")
+    summary, rows = changes.split("\n| cases | before | now | why |\n")
+    counted = Counter(
+        (before.split(":")[0], now)
+        for cases, before, now in re.findall(
+            r"^\| ([VC][^|]+) \| ([^|]+) \| ([^|]+) \|", rows, re.M
+        )
+        for _ in cases.split(", ")
+    )
+    headings, _, *lines = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in summary.splitlines()
+        if line.startswith("|")
+    ]
+
+    assert headings[1:] == list(ClaimVerdict)
+    for before, *cells in lines:
+        name, total = re.fullmatch(r"(.+) \((\d+)\)", before).groups()  # type: ignore[union-attr]
+        printed = {
+            verdict: int(cell or 0)
+            for verdict, cell in zip(headings[1:], cells, strict=True)
+        }
+        assert printed == {verdict: counted[name, verdict] for verdict in ClaimVerdict}
+        assert int(total) == sum(printed.values())
+    assert len(lines) == len({before for before, _ in counted})
 
 
 @needs_docs

@@ -86,6 +86,21 @@ def test_theorem_4_states_nothing_with_the_victims_own_clones(name: str) -> None
         replace(claim, bound=ApesClosed(as_printed=False))()
 
 
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("V11")])
+def test_theorem_3_is_tried_where_theorem_1_is_stated(name: str) -> None:
+    claim = CASES[name].claim
+    # Larger cases look for the largest rate when they are tried.
+    if not isinstance(claim, BoundClaim):
+        assert claim().value > 0.0
+        return
+    assert isinstance(claim.bound, SegmentedPrivacy)
+    assert claim.bound.num_items * claim.bound.sampling_rate >= 1.0
+
+    fewer = replace(claim.bound, sampling_rate=0.9 / claim.bound.num_items)
+    with pytest.raises(OutsidePreconditions, match="d lambda >= 1"):
+        replace(claim, bound=fewer)()
+
+
 @pytest.mark.parametrize(("sets", "name"), [(1, "V11-small"), (2, "V11b-small")])
 def test_theorem_3_fails_with_one_blanket_message_more(sets: int, name: str) -> None:
     case = CASES[name]

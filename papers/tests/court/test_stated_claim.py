@@ -17,6 +17,7 @@ from shuffledp_papers.court.stated_claim import (
     counts_of_verdicts,
     dependents,
     earlier_names,
+    refutations,
 )
 
 CASES = {case.name: case for case in all_cases()}
@@ -110,7 +111,10 @@ def test_what_falls_with_another_statement_is_not_counted_beside_it() -> None:
     false = [claim for claim in CLAIMS if claim.verdict is ClaimVerdict.FALSE]
 
     assert counted == len(false) - len([claim for claim in false if claim.falls_with])
-    assert {"testing-theorem-2", "segmented-theorem-3", "apes-lemma-8"} <= {
+    assert f"{counted} errors are refuted: {len(false)} of {len(CLAIMS)}" in (
+        refutations()
+    )
+    assert {"testing-theorem-1", "segmented-theorem-3", "apes-lemma-8"} <= {
         claim.name for claim in dependents()
     }
     for claim in dependents():

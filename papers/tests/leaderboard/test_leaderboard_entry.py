@@ -62,12 +62,12 @@ def test_epsilons_are_rounded_up_by_less_than_a_unit_of_the_sixth_digit(
     [
         ("feldman2021-numerical", EntryStatus.PROVEN, EntryStatus.HEURISTIC),
         ("feldman2023-numerical", EntryStatus.PROVEN, EntryStatus.HEURISTIC),
-        ("feldman2023-closed", EntryStatus.ERRATUM, EntryStatus.HEURISTIC),
-        ("feldman2023-kary", EntryStatus.ERRATUM, EntryStatus.HEURISTIC),
+        ("feldman2023-closed", EntryStatus.WITHDRAWN, EntryStatus.HEURISTIC),
+        ("feldman2023-kary", EntryStatus.WITHDRAWN, EntryStatus.HEURISTIC),
         ("wang2024-variation-ratio", EntryStatus.FALSE, EntryStatus.HEURISTIC),
         ("hypothesis-testing", EntryStatus.EVALUATED, EntryStatus.EVALUATED),
         ("apes", EntryStatus.SLIP, EntryStatus.SLIP),
-        ("eapes-pure", EntryStatus.ASYMPTOTIC, EntryStatus.ASYMPTOTIC),
+        ("eapes-pure", EntryStatus.EVALUATED, EntryStatus.EVALUATED),
     ],
 )
 def test_a_status_depends_on_the_setting(

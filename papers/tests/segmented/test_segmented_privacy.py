@@ -87,7 +87,8 @@ def test_all_items_may_be_sent_where_the_blanket_is_thick() -> None:
 @given(
     st.integers(2, 4),
     st.floats(0.1, 2.5),
-    st.floats(0.05, 1.0),
+    # Theorem 1 is stated for q = d lambda of at least 1.
+    st.floats(1.0 / 7.0, 1.0),
     st.integers(1, 3),
     st.floats(0.0, 2.0),
     st.booleans(),
@@ -169,5 +170,9 @@ def test_settings_outside_the_theorem() -> None:
         SegmentedPrivacy(8, 1.0).delta(Setting(people, sdp.Laplace()), 0.1)
     with pytest.raises(OutsidePreconditions, match="at least 2 people"):
         SegmentedPrivacy(8, 1.0).delta(crowd(1), 0.1)
+    with pytest.raises(OutsidePreconditions, match=r"d lambda >= 1.*got q = 0\.8"):
+        SegmentedPrivacy(8, 1.0, sampling_rate=0.1).delta(crowd(10), 0.1)
+    # At the edge, though 49 times 1 / 49 rounds to less than 1.
+    assert SegmentedPrivacy(49, 1.0, sampling_rate=1 / 49).delta(crowd(10), 0.1) > 0.0
     with pytest.raises(OutsidePreconditions, match="messages reach"):
         smallest_blanket(2, num_items=8, epsilon=1e-6, delta=1e-300)

@@ -1,5 +1,6 @@
 """Tables of `shuffledp claims`; numbers are never cut, whatever the width."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rich import box
@@ -13,8 +14,7 @@ from shuffledp_papers.court.stated_claim import (
     CLAIMS,
     ClaimVerdict,
     StatedClaim,
-    counts_of_verdicts,
-    dependents,
+    refutations,
 )
 
 _NUMBERS = ("epsilon", "claimed delta", "exact >=", "accountant's >=", "certified <=")
@@ -32,14 +32,14 @@ _WIDE = 100
 
 
 def headline() -> str:
-    """Returns the number of statements that no reading saves, and the other verdicts."""
-    counts = counts_of_verdicts()
-    false = counts.pop(str(ClaimVerdict.FALSE))
-    others = ", ".join(f"{verdict} {count}" for verdict, count in counts.items())
-    return (
-        f"{false} of {len(CLAIMS)} statements are {ClaimVerdict.FALSE}. "
-        f"Not counted as refuted: {others}; {len(dependents())} fall with another one."
+    """Returns a sentence on refuted errors, and one on statements that are not refuted."""
+    counts = Counter(claim.verdict for claim in CLAIMS)
+    others = ", ".join(
+        f"{verdict} {counts[verdict]}"
+        for verdict in ClaimVerdict
+        if verdict is not ClaimVerdict.FALSE
     )
+    return f"{refutations()} Other statements, not refuted: {others}."
 
 
 def register_table(claims: Sequence[StatedClaim] = CLAIMS) -> RenderableType:

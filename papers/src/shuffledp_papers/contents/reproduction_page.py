@@ -9,6 +9,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.strict_json import read_json_file
 from shuffledp_papers.contents.paper_item import PaperItem, State
 from shuffledp_papers.contents.papers import PAPERS, Paper
+from shuffledp_papers.court.stated_claim import refutations
 from shuffledp_papers.figures.result import Comparison
 
 _HEAD = """\
@@ -22,9 +23,8 @@ from docs/papers/results, each of which is written by `shuffledp reproduce NAME`
 
 * **reproduced**: the paper's numbers are found again.
 * **differs**: other numbers are found; why, if known.
-* **refuted**: false under every reading that was found; the readings and the adversary
-  are shown by `shuffledp claims --case NAME`, and every verdict stands in
-  [court.md](court.md).
+* **refuted**: a statement of [court.md](court.md) that is false under every reading that
+  was found; the readings and the adversary are shown by `shuffledp claims --case NAME`.
 * **holds**: a statement, and no number: right, with the errata named, and tested.
 * **tried**: runs here; there is nothing of the paper to compare with.
 * **impossible**: cannot be had, and why.
@@ -101,7 +101,10 @@ def counts_of_states(results: Mapping[str, Mapping[str, Any]]) -> dict[State, in
 def _headline(results: Mapping[str, Mapping[str, Any]]) -> str:
     counts = counts_of_states(results)
     words = ", ".join(f"{state} {count}" for state, count in counts.items())
-    return f"# The papers, item by item\n\nOf {sum(counts.values())} items: {words}.\n"
+    return (
+        f"# The papers, item by item\n\nOf {sum(counts.values())} items: {words}. By "
+        f"[court.md](court.md), {refutations()}\n"
+    )
 
 
 def _summary(results: Mapping[str, Mapping[str, Any]]) -> str:

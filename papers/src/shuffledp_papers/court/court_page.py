@@ -10,6 +10,7 @@ from shuffledp_papers.court.stated_claim import (
     claims_of,
     counts_of_verdicts,
     dependents,
+    refutations,
 )
 
 _HEAD = """# Published claims, checked
@@ -17,9 +18,11 @@ _HEAD = """# Published claims, checked
 Written by `shuffledp claims --document docs/papers/court.md --force`. A statement of a
 paper is kept with its formulas as printed (the words are ours), its conditions, what an
 attacker sees, how data sets differ, our reading, and the reading that is best for its
-authors. What the cases show is one verdict of six; **only the first counts as refuted**.
-An error that several statements share is counted once: a statement that rests on another
-one, or repeats its formula, falls with it.
+authors. What the cases show is one verdict of six; only the first is a refutation. An error
+that several statements share is counted once: a statement that rests on another one, or
+repeats its formula, falls with it.
+
+**{refutations}**
 
 {counts}
 
@@ -42,13 +45,14 @@ over round numbers. `shuffledp claims --case V8` tries one case.
 _PROGRAMS = """
 ## Five lines each
 
-These programs print what is claimed and what is reached, without this library;
+These programs print what is claimed, and what one event or one data set reaches, which is
+at most the exact number of the tables, without this library;
 `shuffledp claims --case V8 --python | python` runs one. n is the number of people, v the
 victim's budget, b everybody else's, e the epsilon of both numbers; d is a delta, a
 dimension, or a number of items, k a number of categories or coordinates, l a sampling rate;
-t is where messages are counted. In that of V8b and V8c one person has the largest budget,
-b, all but two have c, and E is e^epsilon - 1. Programs about statements have the letters of
-their papers.
+t is where messages are counted. In those of V8b and V8c one person has the largest budget,
+b, all others, but for the victim v of V8b, have c, and E is e^epsilon - 1. Programs about
+statements have the letters of their papers.
 
 <!-- fmt: off -->
 """
@@ -64,7 +68,7 @@ def document(rulings: Sequence[Ruling]) -> str:
     standing = [each for each in rulings if each.verdict is CourtVerdict.CONSISTENT]
     return "\n".join(
         [
-            _HEAD.format(counts="\n".join(_counts())),
+            _HEAD.format(refutations=refutations(), counts="\n".join(_counts())),
             "## Statements",
             "",
             *_statements(),
@@ -83,7 +87,7 @@ def document(rulings: Sequence[Ruling]) -> str:
 
 def _counts() -> list[str]:
     lines = [
-        f"| verdict | statements of {len(CLAIMS)} | fall with another one |",
+        f"| verdict | counted, of {len(CLAIMS)} statements | fall with another one |",
         "|---|---|---|",
     ]
     counts = counts_of_verdicts()
@@ -137,7 +141,7 @@ def _table(rulings: Sequence[Ruling]) -> list[str]:
 
 def _programs(fallen: Sequence[Ruling]) -> list[str]:
     """Returns every program once, below the names of its cases."""
-    # Cases of one claim share a program, such as V8b and V8c.
+    # Cases of one claim share a program, such as V7 and V7-2.
     cases: dict[str, list[str]] = {}
     for ruling in fallen:
         cases.setdefault(program_of(ruling.case).text, []).append(ruling.case)

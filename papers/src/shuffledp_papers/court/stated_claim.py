@@ -197,6 +197,16 @@ def counts_of_verdicts(claims: Sequence[StatedClaim] = CLAIMS) -> dict[str, int]
     return {str(verdict): verdicts.count(verdict) for verdict in ClaimVerdict}
 
 
+def refutations(claims: Sequence[StatedClaim] = CLAIMS) -> str:
+    """Returns a sentence on the refuted errors, and the statements that have them."""
+    errors = counts_of_verdicts(claims)[str(ClaimVerdict.FALSE)]
+    false = sum(claim.verdict is ClaimVerdict.FALSE for claim in claims)
+    return (
+        f"{errors} errors are refuted: {false} of {len(claims)} statements, of which "
+        f"{false - errors} fall with another one, are {ClaimVerdict.FALSE}."
+    )
+
+
 def dependents(claims: Sequence[StatedClaim] = CLAIMS) -> list[StatedClaim]:
     """Returns the claims that fall with another one."""
     return [claim for claim in claims if claim.falls_with]

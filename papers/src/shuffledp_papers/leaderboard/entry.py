@@ -17,24 +17,23 @@ _UPWARD = Context(prec=6, rounding=ROUND_CEILING)
 
 
 class EntryStatus(StrEnum):
-    """Proof status of a bound in the setting of an entry.
+    """Proof status of a bound in the setting of an entry, in the register's words.
 
     Attributes:
         PROVEN: By the paper, or by this library.
-        ERRATUM: Unproven since its authors have published errata.
+        WITHDRAWN: Unproven since its authors have published errata.
         FALSE: Its statement is false under every reading, though it may hold here.
         SLIP: Its statement is false as printed, and not contradicted as meant.
-        EVALUATED: What is evaluated is a reading of ours, and false.
-        ASYMPTOTIC: With a constant that is not named, and is taken as 0.
+        EVALUATED: What is evaluated is a reading of ours, and false; such as a constant
+            that is not named, and is taken as 0.
         HEURISTIC: Unproven, or used where its theorem does not speak.
     """
 
     PROVEN = "proven"
-    ERRATUM = "erratum"
-    FALSE = "false under every reading"
-    SLIP = "slip"
-    EVALUATED = "our reading"
-    ASYMPTOTIC = "asymptotic"
+    WITHDRAWN = ClaimVerdict.WITHDRAWN.value
+    FALSE = ClaimVerdict.FALSE.value
+    SLIP = ClaimVerdict.SLIP.value
+    EVALUATED = ClaimVerdict.EVALUATED.value
     HEURISTIC = "heuristic"
 
 
@@ -200,14 +199,6 @@ def compare(number: float, *, attack: float, certified: float) -> Standing:
     return Standing.TIGHTER if rounded < certified else Standing.LOOSER
 
 
-_BY_VERDICT = {
-    ClaimVerdict.FALSE: EntryStatus.FALSE,
-    ClaimVerdict.SLIP: EntryStatus.SLIP,
-    ClaimVerdict.EVALUATED: EntryStatus.EVALUATED,
-    ClaimVerdict.WITHDRAWN: EntryStatus.ERRATUM,
-}
-
-
 def entry_status(bound: PublishedBound, setting: Setting) -> EntryStatus:
     """Returns the status of a bound in a setting.
 
@@ -219,6 +210,7 @@ def entry_status(bound: PublishedBound, setting: Setting) -> EntryStatus:
     covered = bound.mixed or setting.people.num_levels == 1
     if not covered or not bound.claim:
         return EntryStatus.HEURISTIC
+    # Bounds of a constant that is not named are evaluated at 0, which is our choice.
     if bound.proven is Status.ASYMPTOTIC:
-        return EntryStatus.ASYMPTOTIC
-    return _BY_VERDICT[claim_named(bound.claim).verdict]
+        return EntryStatus.EVALUATED
+    return EntryStatus(claim_named(bound.claim).verdict.value)

@@ -29,12 +29,12 @@ READING = (
     "A number below the attack is too small here. The bound is refuted only if its "
     "statement is false under every reading, as court.md has it, and speaks of this "
     "collection.",
-    "Status: proven; erratum: unproven since its authors corrected the paper; false under "
-    "every reading, though its number may be right here; slip: false as printed, and not "
-    "contradicted as meant; our reading: what is evaluated is a reading of ours, and "
-    "false; asymptotic: with a constant that is not named and taken as 0; heuristic: "
-    "unproven, or used where its theorem does not speak, as all bounds for one common "
-    "level are for several (at the largest).",
+    "Status, in the words of court.md: proven; withdrawn by its authors, who corrected the "
+    "paper: unproven since then; false under every reading, though its number may be right "
+    "here; false as printed, a slip: not contradicted as meant; false as evaluated by us: "
+    "what is evaluated is a reading of ours, such as a constant that is not named and "
+    "taken as 0; heuristic: unproven, or used where its theorem does not speak, as all "
+    "bounds for one common level are for several (at the largest).",
     "Several rounds: Renyi divergences add up as their paper has it; of other bounds, the "
     "profile of one round is composed exactly, as for the certificate.",
     "Epsilons are rounded up to six digits, attacks down. Seconds are processor time "

@@ -41,6 +41,8 @@ from shuffledp_papers.bounds.two_counts import divergence
 from shuffledp_papers.outside_preconditions import OutsidePreconditions
 
 _WIDTH = 1e-12
+# d lambda = 1 may round to less.
+_ROUNDING = 1e-12
 # In place of a delta of 0, whose logarithm is infinite.
 _TINY = 1e-320
 # Upper limit of messages per user.
@@ -82,10 +84,19 @@ class SegmentedPrivacy(PublishedBound, row="segmented"):
             )
 
     def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions if a mechanism is named: all names are of others."""
+        """Raises OutsidePreconditions if a mechanism is named or q = d lambda is below 1.
+
+        All names are of other mechanisms; Theorem 1 is stated for q >= 1.
+        """
         name = setting.mechanism_name
         require(name is None, "the Poisson randomizer (mechanism None)", f"{name}")
         require(setting.num_users >= 2, "at least 2 people", f"{setting.num_users}")
+        ratio = self.num_items * self.sampling_rate
+        require(
+            ratio >= 1.0 - _ROUNDING,
+            "q = d lambda >= 1, as it is for larger targets or more blanket messages",
+            f"q = {ratio:g}",
+        )
 
     def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns s e^epsilon delta', delta' being the divergence at epsilon / s."""

@@ -23,7 +23,7 @@ _FILES = {
     "V7b": "testing_laplace",
     "V8": "testing_lone",
     "V8b": "testing_near",
-    "V8c": "testing_near",
+    "V8c": "testing_liberal",
     "V10": "ratio_matrix",
     "V10b": "ratio_response",
     "V11": "sets_one",
