@@ -91,6 +91,7 @@ def test_imports_point_one_way(path: Path) -> None:
         assert imported <= ALLOWED[part]
 
 
+@pytest.mark.slow
 def test_nothing_imports_the_distributions_that_are_built_on_this_one() -> None:
     modules = set().union(*(imported_modules(path) for path in MODULES))
 
@@ -105,6 +106,7 @@ def test_accounting_knows_no_randomizer() -> None:
     assert not {"randomizers", "statistics"} & set().union(*imported)
 
 
+@pytest.mark.slow
 def test_files_and_folders_have_no_cycle() -> None:
     edges: dict[str, set[str]] = {name: set() for name in ALLOWED}
     for path in MODULES:

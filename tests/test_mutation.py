@@ -76,6 +76,7 @@ def test_functions_belong_to_their_tests() -> None:
     assert file.callers("z.py", "g") is None
 
 
+@pytest.mark.slow
 def test_explained_mutants_are_those_of_the_source() -> None:
     from mutants import mutants_of
 

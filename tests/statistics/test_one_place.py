@@ -89,6 +89,7 @@ def others_that_name(
     return {path: places for path, places in named.items() if places}
 
 
+@pytest.mark.slow
 def test_nothing_outside_its_folder_names_a_statistic() -> None:
     own = {
         path
@@ -103,6 +104,7 @@ def test_nothing_outside_its_folder_names_a_statistic() -> None:
     assert set(named) == set(OTHER_MEANINGS_OF_STATISTICS), named
 
 
+@pytest.mark.slow
 def test_nothing_outside_its_file_names_a_mechanism() -> None:
     own = {ROOT / "randomizers" / f"{entry.module}.py" for entry in CATALOG.values()}
 
