@@ -60,7 +60,7 @@ class TrainingRound:
     >>> protocol.estimate(sdp.shuffle(reports, rng=rng), people).value.round(1)
     array([ 0.5, -0.2])
     >>> sdp.account(protocol, people, delta=1e-6, rounds=3).worst.epsilon_central
-    0.105568
+    0.105555
 
     Attributes:
         framework: The devices' framework, such as `ClipLaplaceVectors`.

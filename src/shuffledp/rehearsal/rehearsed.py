@@ -67,7 +67,7 @@ class Rehearsed:
     >>> result.to_frame()["truth"].to_list()
     [0.5, 0.5]
     >>> result.guarantee.worst.epsilon_central
-    0.0861725
+    0.0861705
 
     Attributes:
         summary: The result as plain values.
