@@ -78,14 +78,14 @@ class CountNoise(Protocol):
 
 @dataclass(frozen=True)
 class PoissonNoise:
-    """Poisson many + messages.
+    """A Poisson-distributed number of noise messages in every bucket.
 
     >>> import shuffledp as sdp
     >>> sdp.PoissonNoise(43.0).messages
     43.0
 
     Attributes:
-        mean: From 1e-9 to 1e9.
+        mean: Noise messages per bucket of all honest people together, from 1e-9 to 1e9.
     """
 
     mean: float
