@@ -146,3 +146,9 @@ def test_zero_is_a_level_like_any_other() -> None:
 
     assert people.epsilons.tolist() == [0.0, 700.0]
     assert people.counts.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("level", ["1", True, None])
+def test_a_level_that_is_no_number_is_named(level: object) -> None:
+    with pytest.raises(PopulationError, match=f"int or float, got {level!r}"):
+        Population.from_counts({level: 3})  # type: ignore[dict-item]

@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from public_calls import AcceptedError
 from public_question_calls import all_calls
 
 import shuffledp as sdp
+from shuffledp.errors import InvalidInputError
 from shuffledp.public_names import MODULES
 from shuffledp.statistics.statistic_catalog import protocol_of
 
@@ -125,3 +127,19 @@ def test_a_forged_protocol_is_refused_in_a_sentence() -> None:
 
     with pytest.raises(sdp.DataError, match="Expected a protocol with low, high"):
         protocol_of(sdp.Identity.from_record(record))
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [([1.0, 2.0], "numbers with decimals"), ([True, False], "truth values")],
+)
+def test_arrays_of_another_type_are_told_which(values: list[Any], kind: str) -> None:
+    with pytest.raises(InvalidInputError, match=f"flat list of integers, got {kind}"):
+        sdp.Frequency(3).randomize(values, [1.0, 1.0], rng=np.random.default_rng(1))
+
+
+def test_a_list_of_nothing_is_no_protocol() -> None:
+    people = sdp.Population.from_counts({1.0: 10})
+
+    with pytest.raises(InvalidInputError, match="got NoneType"):
+        sdp.account([None], people, delta=1e-6)  # type: ignore[list-item]

@@ -122,9 +122,7 @@ def check_integers_below(
     shape = array.shape[:1] + ((width,) if width else ())
     if array.ndim == 0 or array.shape != shape or array.dtype.kind not in "iu":
         each = f"rows of {width} integers" if width else "a flat list of integers"
-        got = ""
-        if array.ndim and array.shape == shape:
-            got = f", got {_KINDS.get(array.dtype.kind, 'values of other types')}"
+        got = _kind_of(array) if array.ndim and array.shape == shape else ""
         raise InvalidInputError(f"Expected {what} as {each}{got}.")
     if array.size and (array.min() < 0 or array.max() >= bound):
         # Without the offending value, which belongs to a person.
@@ -181,6 +179,11 @@ def _check_same_length(values: NDArray[Any], epsilons: Floats, what: str) -> Non
         )
 
 
+def _kind_of(array: NDArray[Any]) -> str:
+    """Returns the type of values, to end an error about arrays of the right shape."""
+    return f", got {_KINDS.get(array.dtype.kind, 'values of other types')}"
+
+
 def _flat(
     values: ArrayLike,
     what: str,
@@ -198,9 +201,7 @@ def _flat(
         array = array.astype(np.int64)  # NumPy makes floats of an empty list.
     # NumPy's kinds: i, u and f are numbers; b (truth values) and O (objects) are not.
     if array.ndim != 1 or array.dtype.kind not in kinds:
-        got = ""
-        if array.ndim == 1:
-            got = f", got {_KINDS.get(array.dtype.kind, 'values of other types')}"
+        got = _kind_of(array) if array.ndim == 1 else ""
         raise refusal(f"Expected {what} as a flat list of {kind}{got}.")
     return array
 

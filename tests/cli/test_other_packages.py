@@ -140,3 +140,19 @@ def test_versions_of_all_packages_are_shown_and_compared(
     ]
     assert shown.code == (0 if version == __version__ else 2)
     assert ("one version" in shown.err) == (version != __version__)
+
+
+@pytest.mark.parametrize(
+    ("words", "suggestion"),
+    [
+        ("accont", "Did you mean 'account'? See `shuffledp -h`."),
+        ("nothing-like-it", "No such command 'nothing-like-it'. See `shuffledp -h`."),
+    ],
+)
+def test_an_unknown_command_suggests_one_of_a_near_name(
+    words: str, suggestion: str, command: Command
+) -> None:
+    outcome = command(*words.split())
+
+    assert outcome.code == 2
+    assert suggestion in outcome.err

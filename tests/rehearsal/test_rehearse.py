@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import shuffledp as sdp
-from shuffledp.errors import InvalidInputError
+from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.option_text import Argument, option_text
 from shuffledp.statistics.frequency import rehearsal as frequency_rehearsal
 
@@ -319,3 +319,29 @@ def test_names_of_single_people_are_no_list_of_categories(
     result = sdp.rehearse(people, value="name", level="epsilon", seed=1)
 
     assert any("by one person each" in text for text in result.warnings) is warned
+
+
+def test_whole_numbers_among_others_in_a_column_are_numbers() -> None:
+    frame = {"v": ["a", "b"] * 50, "e": [1, 2.0] * 50}
+
+    result = sdp.rehearse(frame, value="v", level="e", seed=1)
+
+    assert [level.epsilon_local for level in result.guarantee.levels] == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (
+            {"v": ["a", 1] * 50, "e": [1.0] * 100},
+            "column 'v' as a list of values of one",
+        ),
+        ({"v": ["a", "b"] * 50, "e": [1.0] * 99}, "columns of equal length"),
+        ({"v": ["a", "b"] * 50, 3: [1.0] * 100}, "names of columns as texts, got 3"),
+    ],
+)
+def test_a_mapping_says_which_column_is_wrong(
+    columns: dict[str, list[object]], message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        sdp.rehearse(columns, value="v", level="e")

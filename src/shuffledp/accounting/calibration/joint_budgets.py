@@ -168,11 +168,11 @@ class _System:
             raise CertificationError("Bounds are quick.")
         self._search.reset()
         log_budgets = self._normal_start(np.log(start))
-        accuracies = {
-            self._estimated: _ROUGH_EXCESS,
-            self._excess.certified: self._accuracy,
-        }
-        for excess_at, accuracy in accuracies.items():
+        stages: tuple[tuple[Callable[[Floats], Floats], float], ...] = (
+            (self._estimated, _ROUGH_EXCESS),
+            (self._excess.certified, self._accuracy),
+        )
+        for excess_at, accuracy in stages:
             log_budgets = matched_budgets(
                 self._excess, self._search, log_budgets, excess_at, accuracy
             )
