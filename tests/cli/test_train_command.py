@@ -13,7 +13,7 @@ pytest.importorskip("sklearn", reason="Needs the extra federated.")
 DIGITS = ("--dataset", "digits", "--levels", "4:0.5,6:0.5", "--seed", "1")
 # One bit per coordinate is the quickest to certify.
 APES = ("train", "apes", *DIGITS, "--framework", "one-bit-apes", "--rounds", "2")
-SPARSE = ("train", "s-apes", *DIGITS, "--levels", "6:1", "--rounds", "1")
+SPARSE = ("train", "apes", *DIGITS, "--levels", "6:1", "--rounds", "1")
 SGD = ("train", "shuffled-sgd", *DIGITS, "--epochs", "2", "--clients", "20")
 
 
@@ -21,7 +21,7 @@ def test_without_a_framework_help_is_shown(command: Command) -> None:
     outcome = command("train", "--help")
 
     assert outcome.code == 0
-    assert all(name in outcome.out for name in ("apes", "s-apes", "shuffled-sgd"))
+    assert all(name in outcome.out for name in ("apes", "shuffled-sgd"))
 
 
 @pytest.mark.slow
@@ -107,7 +107,7 @@ def test_picture_and_record_are_written(command: Command, tmp_path: Path) -> Non
 def test_nothing_is_called_central_where_nothing_is_proven(command: Command) -> None:
     kept, top = (
         command(*SPARSE, "--framework", framework)
-        for framework in ("threshold", "top-b")
+        for framework in ("s-apes-threshold", "s-apes")
     )
 
     assert "central," in kept.out
@@ -143,7 +143,10 @@ def test_shuffled_sgd_shows_what_is_promised(command: Command, tmp_path: Path) -
         ("--learning-rate", "nan"),
         ("--local-rate", "-1"),
         ("--proximal", "-1"),
-        ("--framework", "s-apes"),
+        ("--framework", "top-b"),
+        ("--share", "0.1"),
+        ("--framework", "non-private", "--share", "0.1"),
+        ("--framework", "s-apes", "--share", "0"),
         ("--dataset", "letters"),
     ],
     ids=lambda wrong: " ".join(wrong),

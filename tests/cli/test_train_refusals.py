@@ -18,7 +18,7 @@ LEVELS = [
 ]
 
 
-@pytest.mark.parametrize("framework", ["apes", "s-apes", "shuffled-sgd"])
+@pytest.mark.parametrize("framework", ["apes", "shuffled-sgd"])
 @pytest.mark.parametrize(("asked", "said"), LEVELS, ids=range(9))
 def test_what_is_asked_for_is_refused_before_data_are_looked_for(
     framework: str,
@@ -36,7 +36,7 @@ def test_what_is_asked_for_is_refused_before_data_are_looked_for(
     assert said in outcome.err
 
 
-@pytest.mark.parametrize("framework", ["apes", "s-apes", "shuffled-sgd"])
+@pytest.mark.parametrize("framework", ["apes", "shuffled-sgd"])
 def test_what_is_missing_is_named_if_all_else_is_right(
     framework: str, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

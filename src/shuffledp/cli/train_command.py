@@ -15,6 +15,7 @@ from shuffledp.cli.training_options import (
 from shuffledp.cli.training_output import accuracy_table, deliver, training_bar
 from shuffledp.cli.training_rounds import PLAIN, train_rounds
 from shuffledp.cli.training_start import levels_of, load, settings_of, start
+from shuffledp.errors import InvalidInputError
 from shuffledp.extras import installed_feature
 from shuffledp.federated import shuffled_sgd
 from shuffledp.federated.apes_settings import PAPER_SETTINGS
@@ -22,10 +23,6 @@ from shuffledp.federated.framework_catalog import FRAMEWORKS
 from shuffledp.population import Population
 
 _SGD_CLIENTS = 100
-# `kept` names a selection rule of s-apes; frameworks without one belong to apes.
-_APES = (*(name for name, choice in FRAMEWORKS.items() if not choice.kept), PLAIN)
-# {selection rule of `s-apes`: name of the framework}.
-_KEEPS = {choice.kept: name for name, choice in FRAMEWORKS.items() if choice.kept}
 
 
 @click.group("train")
@@ -34,7 +31,6 @@ def train_group() -> None:
 
     \b
     Messages shuffled per coordinate:  shuffledp train apes
-    The same, with fewer that speak:   shuffledp train s-apes
     Noisy steps in a random order:     shuffledp train shuffled-sgd
 
     Seconds on small data:
@@ -47,12 +43,21 @@ def train_group() -> None:
 @round_options
 @click.option(
     "--framework",
-    type=click.Choice(_APES),
+    type=click.Choice([*FRAMEWORKS, PLAIN]),
     default="apes",
     show_default=True,
-    help="What devices send: Clip-Laplace cells (apes) or one bit per coordinate; or what "
-    "they are compared with: Laplace noise at the smallest level of all (ldp-min), at "
-    "each person's own (pldp), the same shuffled (unis), or no privacy.",
+    help="What devices send: Clip-Laplace messages (apes), one bit per coordinate "
+    "(one-bit-apes), or noise around 0 but for a share of the coordinates: those far "
+    "enough from 0 (s-apes-threshold), each person's largest, as published, without a "
+    "central certificate (s-apes), or some drawn at random (random-sparsification). Or "
+    "what they are compared with: Laplace noise at the smallest level of all (ldp-min), "
+    "at each person's own (pldp), the same shuffled (unis), or no privacy (non-private).",
+)
+@click.option(
+    "--share",
+    type=NUMBER,
+    help="Of the coordinates that s-apes-threshold, s-apes or random-sparsification "
+    f"reports; by default {PAPER_SETTINGS.share:g}.",
 )
 @result_options
 def apes_command(**given: Any) -> None:
@@ -65,41 +70,19 @@ def apes_command(**given: Any) -> None:
     Examples:
       shuffledp train apes --seed 1
       shuffledp train apes --framework one-bit-apes --levels 0.1:0.5,1:0.5
+      shuffledp train apes --framework s-apes --share 0.1
       shuffledp train apes --dataset digits --levels 1:0.5,4:0.5 --rounds 3
     """
-    train_rounds(given.pop("framework"), given, share=PAPER_SETTINGS.share)
-
-
-@train_group.command("s-apes")
-@data_options(PAPER_SETTINGS.distribution)
-@round_options
-@click.option(
-    "--framework",
-    type=click.Choice(list(_KEEPS)),
-    default="threshold",
-    show_default=True,
-    help="Which messages are kept, before the others become noise around 0: those far "
-    "enough from 0; each person's largest, as published, without a central certificate; "
-    "or coordinates drawn at random.",
-)
-@click.option(
-    "--share",
-    type=NUMBER,
-    default=PAPER_SETTINGS.share,
-    show_default=True,
-    help="Of the messages kept.",
-)
-@result_options
-def sparsified_command(**given: Any) -> None:
-    """Like apes, but most messages are replaced by noise around 0.
-
-    \b
-    Examples:
-      shuffledp train s-apes --seed 1
-      shuffledp train s-apes --framework top-b --share 0.1
-    """
-    framework = _KEEPS[given.pop("framework")]
-    train_rounds(framework, given, share=given.pop("share"))
+    framework, share = given.pop("framework"), given.pop("share")
+    if share is None:
+        share = PAPER_SETTINGS.share
+    elif framework == PLAIN or not FRAMEWORKS[framework].sparse:
+        sparse = [name for name, method in FRAMEWORKS.items() if method.sparse]
+        raise InvalidInputError(
+            f"Expected --share only with one of {', '.join(sparse)}, got it with "
+            f"{framework}, which reports every coordinate."
+        )
+    train_rounds(framework, given, share=share)
 
 
 @train_group.command("shuffled-sgd")

@@ -29,7 +29,7 @@ _DIGITS_CLIENTS = 479
 
 
 def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
-    """Runs `train apes` or `train s-apes` with a framework, and delivers the result."""
+    """Runs `train apes` with a framework, and delivers the result."""
     # In this order: `start` checks the folder that is then taken out.
     rng, output = start(given), given.pop("output")
     local = LocalTraining(given["local_steps"], given["local_rate"], given["proximal"])

@@ -29,13 +29,13 @@ class TrainingMethod:
         kind: The class of its framework.
         shuffled: Whether messages pass a shuffler.
         smallest_level: Whether all users take the smallest level of all.
-        kept: Its name for `shuffledp train s-apes`, if it keeps some coordinates only.
+        sparse: Whether only a share of the coordinates is reported.
     """
 
     kind: type[Any]
     shuffled: bool = True
     smallest_level: bool = False
-    kept: str = ""
+    sparse: bool = False
 
     def framework(self, *, clip: float, share: float) -> Framework:
         """Returns the framework; a parameter that it does not have is ignored."""
@@ -51,9 +51,9 @@ class TrainingMethod:
 FRAMEWORKS: dict[str, TrainingMethod] = {
     "apes": TrainingMethod(ClipLaplaceVectors),
     "one-bit-apes": TrainingMethod(OneBitVectors),
-    "s-apes-threshold": TrainingMethod(ThresholdVectors, kept="threshold"),
-    "s-apes": TrainingMethod(TopVectors, kept="top-b"),
-    "random-sparsification": TrainingMethod(RandomVectors, kept="random"),
+    "s-apes-threshold": TrainingMethod(ThresholdVectors, sparse=True),
+    "s-apes": TrainingMethod(TopVectors, sparse=True),
+    "random-sparsification": TrainingMethod(RandomVectors, sparse=True),
     "unis": TrainingMethod(LaplaceVectors),
     "pldp": TrainingMethod(LaplaceVectors, shuffled=False),
     "ldp-min": TrainingMethod(LaplaceVectors, shuffled=False, smallest_level=True),
