@@ -234,9 +234,10 @@ def _coded(text: pl.Series, categories: tuple[str, ...]) -> Ints:
         default=None,
         return_dtype=pl.Int64,
     )
-    if codes.null_count():
+    if num_unknown := codes.null_count():
         raise InvalidInputError(
             f"Expected every value in column {text.name!r} to be one of the "
-            f"{len(categories)} categories."
+            f"{len(categories)} categories, found another one in {num_unknown:,} of "
+            f"{codes.len():,} rows."
         )
     return codes.to_numpy()

@@ -26,6 +26,7 @@ import numpy as np
 
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
 from shuffledp.accounting.sums.complex_log1p import log1p
+from shuffledp.accounting.sums.matrix_products import complex_product
 from shuffledp.errors import CertificationError
 from shuffledp.types import Complexes, Floats
 
@@ -257,18 +258,14 @@ def _turned(masses: Floats, losses: Floats, rows: Floats, columns: Floats) -> Co
     """Returns sum masses (e^{i w losses} - 1) at all w = row + column, accurate near 0."""
 
     def less_1(factors: Floats) -> Floats:
-        """Returns real parts and, below them, imaginary parts of e^{i factor loss} - 1."""
+        """Returns real and imaginary parts of e^{i factor loss} - 1."""
         sine, cosine = (f(0.5 * np.outer(factors, losses)) for f in (np.sin, np.cos))
-        return np.concatenate([-2.0 * sine * sine, 2.0 * sine * cosine])
+        return np.stack([-2.0 * sine * sine, 2.0 * sine * cosine])
 
-    row, column = less_1(rows) * masses, less_1(columns)
-    # einsum: a product of matrices would start threads, which cost more than they bring.
-    product = np.einsum("rl,cl->rc", row, column)
-    # (1 + a) (1 + b) - 1 = a b + a + b, and a b is made of the four products of parts.
-    product[:, : columns.size] += row.sum(axis=1)[:, np.newaxis]
-    product[: rows.size] += np.einsum("l,cl->c", masses, column)
-    above, below = product[: rows.size], product[rows.size :]
-    real = above[:, : columns.size] - below[:, columns.size :]
-    imaginary = above[:, columns.size :] + below[:, : columns.size]
-    result: Complexes = (real + 1j * imaginary).ravel()
-    return result
+    # (1 + a) (1 + b) - 1 = (1 + a) b + a, and the sums are a product of matrices.
+    weighted = less_1(rows) * masses
+    alone = weighted.sum(axis=2)
+    weighted[0] += masses
+    result = complex_product(weighted, less_1(columns))
+    result += (alone[0] + 1j * alone[1])[:, np.newaxis]
+    return result.ravel()

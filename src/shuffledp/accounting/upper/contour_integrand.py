@@ -16,6 +16,7 @@ import math
 
 import numpy as np
 
+from shuffledp.accounting.sums.matrix_products import complex_product
 from shuffledp.accounting.upper.atoms import Atoms
 from shuffledp.accounting.upper.log_product import LogProduct
 from shuffledp.types import Complexes, Floats, Ints
@@ -124,8 +125,8 @@ class ContourIntegrand:
     def _rounding(self, distance: float) -> float:
         """Returns by which part of itself a term may be off, so far from 0 or nearer."""
         reach = distance * self.losses
-        # |A B| + |A| + |B| of `_phi_less_1`; left of 0 no exponential exceeds 1, and right
-        # of it none exceeds that of the saddle, however far up the line.
+        # |(1 + A) B| + |A| <= |A B| + |A| + |B| of `_phi_less_1`; left of 0 no exponential
+        # exceeds 1, and right of it none exceeds that of the saddle, however far up.
         with np.errstate(over="ignore"):
             most = 3.0 * np.exp(self.saddle * self.losses) + 5.0
             most = np.minimum(np.expm1(reach), most)
@@ -149,21 +150,18 @@ class ContourIntegrand:
         Returns:
             Both at outer + inner, shape (2, m, n).
         """
-        # With A = e^{a L} - 1 and B = e^{b L} - 1, e^{(a + b) L} - 1 = A B + A + B is
+        # With A = e^{a L} - 1 and B = e^{b L} - 1, e^{(a + b) L} - 1 = (1 + A) B + A is
         # accurate near 0, and the sums over atoms are products of matrices.
         near, far = _expm1(inner, self.losses), _expm1(outer, self.losses)
-
-        def total(weights: Floats) -> Complexes:
-            # einsum: these products are too small for threads to pay.
-            weighted = far * weights
-            grid: Complexes = np.einsum("oa,ia->oi", weighted, near)
-            grid += weighted.sum(axis=1)[:, None]
-            grid += np.einsum("ia,a->i", near, weights)
-            return grid
-
+        weights = np.stack([self.masses, self.masses * self.losses])
+        weighted = far[:, np.newaxis] * weights[:, np.newaxis]
+        alone = weighted.sum(axis=3)
+        weighted[0] += weights[:, np.newaxis]
+        rows = 2 * outer.size
+        grid = complex_product(weighted.reshape(2, rows, self.losses.size), near)
+        grid += (alone[0] + 1j * alone[1]).reshape(rows, 1)
+        plain, slope = grid[: outer.size], grid[outer.size :] + weights[1].sum()
         z = outer[:, None] + inner
-        weights = self.masses * self.losses
-        plain, slope = total(self.masses), total(weights) + weights.sum()
         slope = slope + self.smoothing * z * (1.0 + plain)
         noise = np.expm1(0.5 * self.smoothing * z * z)
         return np.stack([plain + noise + plain * noise, slope * (1.0 + noise)])
@@ -278,15 +276,16 @@ class ContourIntegrand:
         return math.exp(least)
 
 
-def _expm1(steps: Complexes, losses: Floats) -> Complexes:
-    """Returns e^{z L} - 1 of steps z of one real part, shape (steps, losses)."""
+def _expm1(steps: Complexes, losses: Floats) -> Floats:
+    """Returns the parts of e^{z L} - 1 for steps z of one real part.
+
+    Returns:
+        Real and imaginary parts, shape (2, steps, losses).
+    """
     # np.expm1 would compute the real part, which all steps share, for each of them:
     # e^{x + iy} - 1 = e^x - 1 - 2 e^x sin(y / 2)^2 + 2 i e^x sin(y / 2) cos(y / 2).
     real = np.expm1(steps.real[0] * losses)
     half = np.multiply.outer(0.5 * steps.imag, losses)
     sine, cosine = np.sin(half), np.cos(half)
-    result = np.empty(half.shape, dtype=np.complex128)
-    one_minus_cosine = 2.0 * sine * sine
-    result.real = real - (1.0 + real) * one_minus_cosine
-    result.imag = (1.0 + real) * (2.0 * sine * cosine)
-    return result
+    twice = 2.0 * (1.0 + real) * sine
+    return np.stack([real - twice * sine, twice * cosine])

@@ -1,0 +1,57 @@
+"""Products of small matrices, on one thread.
+
+Threads of a library of linear algebra wait for the next product by spinning: with
+matrices as small as these they bring nothing, and multiply the processor time.
+"""
+
+import numpy as np
+
+from shuffledp.types import Complexes, Floats
+
+# OpenBLAS takes one thread for up to 2^18 products of two numbers; other libraries are no
+# slower with these blocks.
+_ROWS, _COLUMNS, _TERMS = 16, 64, 256
+
+
+def real_product(left: Floats, right: Floats) -> Floats:
+    """Returns the product of a matrix and a transposed one.
+
+    Args:
+        left: Shape (m, k).
+        right: Shape (n, k).
+
+    Returns:
+        Shape (m, n). Each sum is off by no more than k products may be that are added one
+        after the other.
+    """
+    product = np.zeros((left.shape[0], right.shape[0]))
+    for column in range(0, right.shape[0], _COLUMNS):
+        for term in range(0, right.shape[1], _TERMS):
+            terms = slice(term, term + _TERMS)
+            block = right[column : column + _COLUMNS, terms].T
+            for row in range(0, left.shape[0], _ROWS):
+                product[row : row + _ROWS, column : column + _COLUMNS] += (
+                    left[row : row + _ROWS, terms] @ block
+                )
+    return product
+
+
+def complex_product(left: Floats, right: Floats) -> Complexes:
+    """Returns the product of a complex matrix and a transposed one, without conjugation.
+
+    Args:
+        left: Real and imaginary parts, shape (2, m, k).
+        right: Real and imaginary parts, shape (2, n, k).
+
+    Returns:
+        Shape (m, n).
+    """
+    rows, columns = left.shape[1], right.shape[1]
+    parts = real_product(
+        left.reshape(2 * rows, left.shape[2]),
+        right.reshape(2 * columns, right.shape[2]),
+    )
+    product = np.empty((rows, columns), dtype=np.complex128)
+    product.real = parts[:rows, :columns] - parts[rows:, columns:]
+    product.imag = parts[:rows, columns:] + parts[rows:, :columns]
+    return product
