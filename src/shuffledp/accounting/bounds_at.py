@@ -176,7 +176,7 @@ class TargetUsers:
                 losses[position] = PartLosses((), budget, cut=budget)
         remaining = [position for position in self.positions if position not in losses]
         if remaining:
-            uppers = replace(self, positions=remaining)._uppers(delta)
+            uppers = replace(self, positions=remaining)._uppers(delta, is_composed=True)
             computed = [part_losses(upper, self.times, delta) for upper in uppers]
             losses |= dict(zip(remaining, computed, strict=True))
         return [losses[position] for position in self.positions]
@@ -216,7 +216,9 @@ class TargetUsers:
             profile = composed_profile(upper, self.times, about)
         return min(round_up(profile(epsilon)), 1.0), upper
 
-    def _uppers(self, delta: float, *, quick: bool = False) -> list[UpperProfile]:
+    def _uppers(
+        self, delta: float, *, quick: bool = False, is_composed: bool = False
+    ) -> list[UpperProfile]:
         return upper_profiles(
             self.randomizer,
             self.population,
@@ -225,6 +227,7 @@ class TargetUsers:
             delta=max(delta / self.shuffles, _SMALLEST),
             absent=self.absent,
             quick=quick,
+            is_composed=is_composed or self.times > 1,
         )
 
     def _lowers(self) -> list[Profile]:

@@ -201,6 +201,7 @@ def upper_profiles(
     delta: float,
     absent: int = 0,
     quick: bool = False,
+    is_composed: bool = False,
 ) -> list[UpperProfile]:
     """Returns the certified profile of a target user at each of these levels.
 
@@ -211,6 +212,7 @@ def upper_profiles(
         delta: Smallest divergence that must still be accurate.
         absent: Number of other users who may be absent or collude.
         quick: Whether the bound in closed form will do.
+        is_composed: Whether the profile is composed with others or with itself.
 
     Raises:
         CertificationError: If a device's densities exceed the ratio that its level permits.
@@ -245,7 +247,7 @@ def upper_profiles(
                 population.counts,
                 target,
                 absent=absent,
-                is_composed=randomizer.changes > 1,
+                is_composed=is_composed or randomizer.changes > 1,
             )
         if two_messages is not None:
             two_messages = shared.setdefault(two_messages.key, two_messages)

@@ -8,9 +8,10 @@ import numpy as np
 
 from shuffledp.types import Complexes, Floats
 
-# OpenBLAS takes one thread for up to 2^18 products of two numbers; other libraries are no
-# slower with these blocks.
-_ROWS, _COLUMNS, _TERMS = 16, 64, 256
+# OpenBLAS takes one thread for up to so many products of two numbers; other libraries are
+# no slower with such blocks.
+_PRODUCTS = 2**18
+_COLUMNS, _TERMS = 64, 256
 
 
 def real_product(left: Floats, right: Floats) -> Floats:
@@ -25,13 +26,14 @@ def real_product(left: Floats, right: Floats) -> Floats:
         after the other.
     """
     product = np.zeros((left.shape[0], right.shape[0]))
+    num_rows = _PRODUCTS // (_COLUMNS * min(max(right.shape[1], 1), _TERMS))
     for column in range(0, right.shape[0], _COLUMNS):
         for term in range(0, right.shape[1], _TERMS):
             terms = slice(term, term + _TERMS)
             block = right[column : column + _COLUMNS, terms].T
-            for row in range(0, left.shape[0], _ROWS):
-                product[row : row + _ROWS, column : column + _COLUMNS] += (
-                    left[row : row + _ROWS, terms] @ block
+            for row in range(0, left.shape[0], num_rows):
+                product[row : row + num_rows, column : column + _COLUMNS] += (
+                    left[row : row + num_rows, terms] @ block
                 )
     return product
 

@@ -34,6 +34,9 @@ _ATTACK_EFFORT = 100
 # searches of its own. A profile at one epsilon takes fewer than these, a loss
 # distribution many more. What is composed anyway needs no searches of its own.
 _SEARCHES_ALONE = 20
+# Of few bands, the boxes of another search serve where they are no more than these: its
+# own, of few cuts, are found sooner than many boxes are evaluated.
+_MOST_STARTED = 64
 # So near, as a part of epsilon, are the last steps to an answer: the same boxes serve.
 _NEAR = 1e-3
 
@@ -111,7 +114,11 @@ class TwoMessageBound:
         self, population: BinaryPopulation, epsilon: float
     ) -> tuple[Floats | None, bool]:
         """Returns boxes to start from, None if of its own, and whether they are near."""
-        others = (key for key in self._known if key[0] is population)
+        others = (
+            key
+            for key, known in self._known.items()
+            if key[0] is population and self._may_start(known)
+        )
         nearest = min(others, key=lambda key: abs(key[1] - epsilon), default=None)
         if nearest is None:
             return None, False
@@ -120,6 +127,12 @@ class TwoMessageBound:
         if alone and not (self.is_composed or is_near):
             return None, False
         return self._known[nearest].boxes, is_near
+
+    def _may_start(self, known: WorstData) -> bool:
+        """Returns whether the boxes of a search are few enough to start another from."""
+        if self.is_slow or not self.is_composed:
+            return True
+        return known.boxes is not None and known.boxes.shape[1] <= _MOST_STARTED
 
     @property
     def key(self) -> tuple[object, ...]:
