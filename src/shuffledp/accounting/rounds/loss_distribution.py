@@ -12,7 +12,7 @@ verifier recomputes would differ in its third digit.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,8 +97,7 @@ def loss_distribution(
         losses = np.array(sorted(loss for loss in values if loss <= high))
         bounds = np.array([values[x] for x in losses.tolist()])
         approximate = connect_dots(losses, _steady(bounds), least_mass=least_mass)
-        # Where a middle is known and was dropped, the profile is straight.
-        new = [x for x in _middles_to_add(approximate) if x not in values]
+        new = _middles_to_add(approximate, values)
         new = new[: max(0, evaluations - len(values))]
         if not new:
             return connect_dots(losses, bounds, least_mass=least_mass)
@@ -227,8 +226,13 @@ def _slopes(losses: Floats, values: Floats) -> tuple[Floats, Floats]:
     return left, np.concatenate([falls / np.expm1(lengths), [0.0]])
 
 
-def _middles_to_add(distribution: LossDistribution) -> list[float]:
+def _middles_to_add(
+    distribution: LossDistribution, known: Container[float]
+) -> list[float]:
     """Returns the middles of the chords that cost too much, the worst first.
+
+    Where a middle is known and was dropped, the profile is straight: that chord is neither
+    split nor compared with others.
 
     A chord of length h adds h^2 / 6 to the variance of the mass under it. Composed tails
     are made by tilts e^{t loss}; the worst share of a tilted variance decides.
@@ -254,7 +258,8 @@ def _middles_to_add(distribution: LossDistribution) -> list[float]:
     # Two collections or more are rarely all near the last node.
     weight = np.where(means > 0.7 * nodes[-1], 0.1, 1.0)
     costs = (weight * added / (added + variances + 1e-300)).max(axis=0)
-    costs = _steady(costs, _COST_BITS)
+    is_known = np.array([middle in known for middle in centers.tolist()])
+    costs = np.where(is_known, 0.0, _steady(costs, _COST_BITS))
     min_cost = max(_CHORD, 0.25 * float(costs.max()))
     order = np.argsort(-costs, kind="stable")
     return [float(centers[i]) for i in order if costs[i] > min_cost]
