@@ -29,7 +29,7 @@ def test_no_tau_within_a_cell_exceeds_its_bound(
     # Of at most ten users, the variance is at most 4.
     grid = tilted.grid(2)
 
-    terms = _amplitudes(tilted, grid, np.zeros((1, 1)))[0] * grid.kernel
+    terms = _amplitudes(grid, np.zeros((1, 1)))[0] * grid.kernel
     (bounds,) = cell_bounds(grid, terms, np.zeros(1))
 
     with mp.workdps(30):

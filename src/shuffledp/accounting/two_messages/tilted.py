@@ -51,13 +51,14 @@ class FourierGrid:
         size: How many points there are in all.
         angles: Those that are summed, shape (angles,).
         falls: 1 - cos of the angles.
-        ones: Terms of those who rarely send a 1 in the logarithm of the transform, shape
-            (angles, bands).
-        zeros: The same of those who mostly send a 1.
+        base: Logarithm of the transform if nobody holds the likelier value, shape
+            (angles,).
+        moves: How it moves with every holder: real parts and, after them, imaginary ones,
+            shape (2 angles, bands).
         kernel: The factors of the transform in the sum.
         alias: A bound of the contribution of tails beyond the points.
         points: The tilt and the angles as complex numbers.
-        apart: How far `ones` and `zeros` are apart.
+        apart: Sizes of these moves, shape (angles, bands).
         waves: Factors of `points` at the centers of the cells of tau.
         shrink: Factors of the tilt at their lower ends.
         rounding: How far a logarithm of the transform may be off, shape (angles,).
@@ -66,8 +67,8 @@ class FourierGrid:
     size: float
     angles: Floats
     falls: Floats
-    ones: Complexes
-    zeros: Complexes
+    base: Complexes
+    moves: Floats
     kernel: Complexes
     alias: float
     points: Complexes
@@ -178,6 +179,7 @@ class TiltedPopulation:
         zeros = log1p(np.multiply.outer(back, self.zero))
         zeros += 1j * np.multiply.outer(angles, self.zero)
         z = self.theta + 1j * angles
+        moves = zeros - ones
         kernel = step * np.expm1(-z * length) / np.expm1(-z)
         falls = 2.0 * np.sin(0.5 * angles) ** 2
         alias = 8.0 * math.exp(-_TAIL)
@@ -187,16 +189,18 @@ class TiltedPopulation:
             size,
             angles,
             falls,
-            ones,
-            zeros,
+            ones @ self.population.counts,
+            np.concatenate([moves.real, moves.imag]),
             kernel,
             alias,
             points=z,
-            apart=np.abs(zeros - ones),
+            apart=np.abs(moves),
             waves=np.exp(-np.multiply.outer(z, centers)),
             shrink=np.exp(-self.theta * (centers - half)),
             rounding=_UNIT
             * angles
             * float(self.population.counts @ (self.one + self.zero))
-            + self.unit * ((np.abs(ones) + np.abs(zeros)) @ self.population.counts),
+            # Of the base, and of moves that are at most as large as both terms.
+            + self.unit
+            * ((2.0 * np.abs(ones) + np.abs(zeros)) @ self.population.counts),
         )

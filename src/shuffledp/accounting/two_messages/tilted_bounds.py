@@ -7,6 +7,7 @@ that for any data of the box is bounded (docs/theory/two-messages.md).
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.sums.matrix_products import real_product
 from shuffledp.accounting.two_messages.tilted import (
     CELLS,
     FourierGrid,
@@ -66,12 +67,12 @@ def _scales(max_variances: Floats) -> Ints:
     return scales.astype(np.int64)
 
 
-def _amplitudes(
-    tilted: TiltedPopulation, grid: FourierGrid, holders: Floats
-) -> tuple[Complexes, Floats]:
+def _amplitudes(grid: FourierGrid, holders: Floats) -> tuple[Complexes, Floats]:
     """Returns the tilted distribution's centered transform, and its rounding error."""
-    counts = tilted.population.counts
-    logs = (counts - holders) @ grid.ones.T + holders @ grid.zeros.T
+    moves = real_product(holders, grid.moves)
+    logs = np.empty((len(holders), grid.angles.size), dtype=np.complex128)
+    logs.real, logs.imag = moves[:, : grid.angles.size], moves[:, grid.angles.size :]
+    logs += grid.base
     return np.exp(logs), grid.rounding
 
 
@@ -90,9 +91,9 @@ def _worst_logs(
         Logarithms, shape (boxes,), and by how much each band adds to the error of the
         sum, as a part of it, shape (boxes, bands).
     """
-    amplitudes, rounding = _amplitudes(tilted, grid, middle)
+    amplitudes, rounding = _amplitudes(grid, middle)
     # By how much a logarithm of the transform may be larger or smaller, at most.
-    moved = radius @ grid.apart.T
+    moved = real_product(radius, grid.apart)
     terms = amplitudes * grid.kernel
     sizes = np.abs(terms)
     is_linear = moved < _FAR_FROM_LINEAR
@@ -102,29 +103,75 @@ def _worst_logs(
     if grid.angles.size < (grid.size - 1.0) / 2.0:
         # The points left out; the kernel never exceeds 4.
         error += 4.0 * np.exp(-min_variance * grid.falls[-1])
-    sums = cell_bounds(grid, terms, error)
-    # Growth of the sum with the data, at the centers of cells, shape (boxes, cells, bands).
-    linear_terms = np.where(is_linear, terms, 0.0)
-    factors = (grid.zeros - grid.ones)[:, None, :] * grid.waves[:, :, None]
-    growth = scale * (
-        linear_terms @ factors.reshape(grid.angles.size, -1)
-    ).real.reshape(len(middle), CELLS, -1)
-    least = np.maximum(sums, 1e-300)
-    rises = tilted.rise + growth / least[:, :, None]
-    # log(a + b) <= log a + b / a, of the growth b.
-    together = np.log(least) + np.einsum("bg,bcg->bc", radius, np.abs(rises))
-    # Apart, in case the sum in the middle is much smaller than elsewhere.
-    largest_sums = sums + np.einsum("bg,bcg->bc", radius, np.abs(growth))
-    apart = np.log(np.maximum(largest_sums, 1e-300))
-    apart += (radius @ np.abs(tilted.rise))[:, None]
-    logs = np.where(sums > 1e-290, np.minimum(together, apart), apart)
-    worst = logs.argmax(axis=1)
-    rows = np.arange(worst.size)
+    sums = np.maximum(cell_bounds(grid, terms, error), 1e-300)
+    growing = np.where(is_linear, terms, 0.0)
+    logs, rises = _largest_logs(tilted, grid, growing, moved, sums, radius)
     relative_errors = errors / np.maximum(moved, 1e-300)
     doubt = scale * radius * (relative_errors @ grid.apart)
-    doubt /= least[rows, worst][:, None]
-    upper = tilted.exponents(middle) + logs[rows, worst]
-    return upper, doubt, rises[rows, worst]
+    doubt /= sums.max(axis=1)[:, None]
+    return tilted.exponents(middle) + logs, doubt, rises
+
+
+def _largest_logs(
+    tilted: TiltedPopulation,
+    grid: FourierGrid,
+    growing: Complexes,
+    moved: Floats,
+    sums: Floats,
+    radius: Floats,
+) -> tuple[Floats, Floats]:
+    """Returns the largest logarithms over all cells, and how they grow with the data.
+
+    Args:
+        tilted: The population.
+        grid: The points of the sums.
+        growing: Terms that are as good as linear in the data, others 0, shape (boxes,
+            angles).
+        moved: By how much each logarithm may move, shape (boxes, angles).
+        sums: Bounds in the middle of each box, for each cell of tau, shape (boxes, CELLS).
+        radius: Half the widths of the boxes, shape (boxes, bands).
+    """
+    boxes = np.arange(len(radius))
+    # No growth exceeds the sum of what its terms may move by.
+    moves = (np.abs(growing) * moved) @ np.abs(grid.waves)
+    most = np.log(sums) + 2.0 / grid.size * moves / sums
+    worst = most.argmax(axis=1)
+    logs, rises = _logs_at(tilted, grid, growing, sums, radius, boxes, worst)
+    # Cells that even so stay below that of another need not be looked at.
+    most[boxes, worst] = -np.inf
+    most += (radius @ np.abs(tilted.rise))[:, None]
+    rows, cells = np.nonzero(most > logs[:, None])
+    if rows.size:
+        others, other_rises = _logs_at(tilted, grid, growing, sums, radius, rows, cells)
+        # In ascending order, as the last of several cells of a box stays.
+        order = np.argsort(others, kind="stable")
+        order = order[others[order] > logs[rows[order]]]
+        logs[rows[order]], rises[rows[order]] = others[order], other_rises[order]
+    return logs, rises
+
+
+def _logs_at(
+    tilted: TiltedPopulation,
+    grid: FourierGrid,
+    growing: Complexes,
+    sums: Floats,
+    radius: Floats,
+    rows: Ints,
+    cells: Ints,
+) -> tuple[Floats, Floats]:
+    """Returns the same at these boxes and cells, shapes (pairs,) and (pairs, bands)."""
+    at_cells = growing[rows] * grid.waves.T[cells]
+    # The real part of a product of complex matrices.
+    parts = np.concatenate([at_cells.real, -at_cells.imag], axis=1)
+    growth = 2.0 / grid.size * real_product(parts, grid.moves.T)
+    widths, middle_sums = radius[rows], sums[rows, cells]
+    rises = tilted.rise + growth / middle_sums[:, None]
+    # log(a + b) <= log a + b / a, of the growth b.
+    together = np.log(middle_sums) + (widths * np.abs(rises)).sum(axis=1)
+    # Apart, in case the sum in the middle is much smaller than elsewhere.
+    largest = middle_sums + (widths * np.abs(growth)).sum(axis=1)
+    apart = np.log(largest) + widths @ np.abs(tilted.rise)
+    return np.where(middle_sums > 1e-290, np.minimum(together, apart), apart), rises
 
 
 def _errors(
@@ -192,7 +239,7 @@ def _sums_at(
     tilted: TiltedPopulation, grid: FourierGrid, holders: Floats, variances: Floats
 ) -> Floats:
     """Returns lower and upper ends of the sum at the best t, shape (2, data)."""
-    amplitudes, rounding = _amplitudes(tilted, grid, holders)
+    amplitudes, rounding = _amplitudes(grid, holders)
     terms = amplitudes * grid.kernel
     sizes = np.abs(terms)
     z = grid.points
