@@ -27,7 +27,7 @@ def exact_shares(weights: Floats, texts: list[str]) -> BitShares:
         ]
     )
     hair = np.array([1e-9, 2e-9, 1e-9, 3e-9])
-    return BitShares(value, hair, hair, hair)
+    return BitShares(value, hair, hair, hair, step=np.zeros(4))
 
 
 def decoded(known: BitShares, texts: list[str], rate: float = 0.05) -> StringEstimate:
@@ -57,7 +57,7 @@ def test_weighted_least_squares_agree_with_numpy() -> None:
     texts = [f"some {number}" for number in range(30)]
     rng = np.random.default_rng(5)
     known = BitShares(
-        rng.normal(0.03, 0.05, (4, 64)), *(np.array([4.0, 1.0, 2.0, 1.0]) / 1e3,) * 3
+        rng.normal(0.03, 0.05, (4, 64)), *(np.array([4.0, 1.0, 2.0, 1.0]) / 1e3,) * 4
     )
 
     estimate = decoded(known, texts)
@@ -97,7 +97,7 @@ def test_candidates_that_filters_cannot_tell_apart_are_refused() -> None:
     # With 32 bits, the strings numbered 0 and 5 set the same two of them.
     texts = [f"crowded {number}" for number in range(16)]
     hair = np.array([0.01])
-    known = BitShares(np.full((1, 32), 0.1), hair, hair, hair)
+    known = BitShares(np.full((1, 32), 0.1), hair, hair, hair, hair)
 
     with pytest.raises(InvalidInputError, match="tell apart"):
         decoded(known, texts)

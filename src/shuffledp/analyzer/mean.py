@@ -23,7 +23,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from shuffledp.analyzer.channel import Channel
-from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.interval import half_width
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.types import Floats, Mode
@@ -57,6 +57,8 @@ class MeanEstimate:
         num_users: People in the collection.
         mode: "agnostic" or "stratified".
         identity: Of the protocol that estimated it.
+        step: By how much one message moves the estimate, at most, for intervals; 0 where
+            noise is continuous, or the average message is curved in the value.
     """
 
     value: float
@@ -66,6 +68,7 @@ class MeanEstimate:
     num_users: int
     mode: Mode
     identity: Identity | None = None
+    step: float = 0.0
 
     def interval(
         self, confidence: float = 0.95, *, about: About = "participants"
@@ -84,8 +87,8 @@ class MeanEstimate:
             self.standard_error if about == "participants" else self.population_error
         )
         # Added, not squared: the bias has one sign, and no draw makes up for it.
-        half_width = reach(confidence) * error + self.bias_limit
-        return self.value - half_width, self.value + half_width
+        margin = float(half_width(confidence, error, self.step)) + self.bias_limit
+        return self.value - margin, self.value + margin
 
     def in_units(self, middle: float, half: float) -> "MeanEstimate":
         """Rescales the estimate from the range [-1, 1] to another one.
@@ -103,6 +106,7 @@ class MeanEstimate:
             standard_error=half * self.standard_error,
             population_error=half * self.population_error,
             bias_limit=half * self.bias_limit,
+            step=half * self.step,
         )
         if not math.isfinite(
             rescaled.value + rescaled.standard_error + rescaled.bias_limit

@@ -37,7 +37,7 @@ from scipy.sparse import csc_array
 from scipy.special import ndtr
 
 from shuffledp.analyzer.bit_shares import BitShares
-from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.interval import half_width
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
@@ -86,6 +86,8 @@ class StringEstimate:
         sensitivity: By how much every estimate, and last `unexplained`, changes if the
             share of each bit of a cohort changes by 1 in the worst direction, (cohorts,
             candidates + 1); None if it is not known.
+        step: By how much one bit of a report moves every estimate, and last `unexplained`,
+            at most, for intervals, shape (candidates + 1,); 0 if it is not known.
     """
 
     candidates: tuple[str, ...]
@@ -101,15 +103,25 @@ class StringEstimate:
     mode: Mode
     identity: Identity | None = None
     sensitivity: Floats | None = None
+    step: Floats | float = 0.0
 
     def interval(self, confidence: float = 0.95) -> Floats:
-        """Returns the ends of two-sided normal confidence intervals, (candidates, 2).
+        """Returns the ends of two-sided confidence intervals, shape (candidates, 2).
 
         Args:
             confidence: Probability that an interval contains the true share, in (0, 1).
         """
-        ends = reach(confidence) * self.standard_error
+        ends = self._margins(confidence)[:-1]
         return np.stack([self.value - ends, self.value + ends], axis=1)
+
+    def unexplained_interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Returns the ends of the interval of `unexplained`: see `interval`."""
+        end = float(self._margins(confidence)[-1])
+        return self.unexplained - end, self.unexplained + end
+
+    def _margins(self, confidence: float) -> Floats:
+        errors = np.append(self.standard_error, self.unexplained_error)
+        return half_width(confidence, errors, self.step)
 
 
 def decode_strings(
@@ -158,6 +170,7 @@ def decode_strings(
     # assignment to cohorts.
     randomization, assignment = np.zeros((2, value.size + 1))
     sensitivity, misfit = np.zeros((num_cohorts, value.size + 1)), 0.0
+    step = np.zeros(value.size + 1)
     for m in range(num_cohorts):
         sparse = in_cohort(m)
         x = sparse.toarray() - density
@@ -172,7 +185,9 @@ def decode_strings(
         # The change of every estimate, and of their sum, per change of a bit's share.
         effect = weights[m] * ((sparse.T @ inverse).T - density * row_sums[:, None])
         effect = np.concatenate([effect, effect.sum(axis=0, keepdims=True)])
-        sensitivity[m] = np.abs(effect).sum(axis=1)
+        sizes = np.abs(effect)
+        sensitivity[m] = sizes.sum(axis=1)
+        step = np.maximum(step, shares.step[m] * sizes.max(axis=1))
         mean = value @ x
         covariance = (x.T * value) @ x - np.outer(mean, mean)
         covariance *= num_users / (num_users - 1)
@@ -199,6 +214,7 @@ def decode_strings(
         num_users=num_users,
         mode=mode,
         sensitivity=sensitivity,
+        step=step,
     )
 
 

@@ -1,5 +1,6 @@
 """The mean of bounded numbers of people at different privacy levels."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -251,7 +252,13 @@ class Mean:
             estimate = agnostic_mean(average, variance, channel, spread=scaled)
         else:
             estimate = stratified_mean(averages, variances, channel, spread=scaled)
-        return replace(estimate.in_units(middle, half), identity=self.identity)
+        # Unbounded noise has no largest message, and changes of a curved channel no size.
+        step = self.manipulation(people) if self.randomizer.unbiased else 0.0
+        return replace(
+            estimate.in_units(middle, half),
+            identity=self.identity,
+            step=step if math.isfinite(step) else 0.0,
+        )
 
     def manipulation(self, people: Population, num_liars: int = 1) -> float:
         """Returns by how much this many dishonest people can move the estimate.
