@@ -49,7 +49,7 @@ def half_width(
     """Returns half the widths of two-sided intervals, shape as `standard_error`.
 
     >>> half_width(0.95, np.array([0.4, 100.0]), 1.0).round(2).tolist()
-    [1.33, 196.55]
+    [1.36, 196.57]
 
     Args:
         confidence: Probability that an interval contains the truth, in (0, 1).
