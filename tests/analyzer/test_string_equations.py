@@ -10,7 +10,8 @@ from shuffledp.analyzer.bit_shares import (
     agnostic_bit_shares,
     stratified_bit_shares,
 )
-from shuffledp.analyzer.strings import StringEstimate, check_candidates, decode_strings
+from shuffledp.analyzer.string_estimate import StringEstimate
+from shuffledp.analyzer.strings import check_candidates, decode_strings
 from shuffledp.randomizers.bloom import bloom_filters
 from shuffledp.types import Floats
 

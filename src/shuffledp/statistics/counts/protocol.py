@@ -230,17 +230,16 @@ class Counts:
             raise InvalidInputError(
                 f"Expected reports of {people.num_users} people, got {tally.num_users}."
             )
-        estimates, steps, first = [], [], 0
+        estimates, first = [], 0
         for group in self.groups:
             group_counts = counts[first : first + group.buckets]
             first += group.buckets
             channel = self.channel(group, people)
-            estimates.append(channel.estimate(group_counts @ [1, -1]))
-            steps.append(channel.message)
-        values, errors, excess = zip(*estimates, strict=True)
-        return CountsEstimate(
-            values, errors, excess, people.num_users, self.identity, tuple(steps)
-        )
+            estimate = channel.estimate(group_counts @ [1, -1])
+            estimates.append((*estimate, channel.message))
+        values, errors, excess, steps = zip(*estimates, strict=True)
+        n = people.num_users
+        return CountsEstimate(values, errors, excess, n, self.identity, steps)
 
     def manipulation(
         self, people: Population | ChoiceCounts, num_liars: int = 1

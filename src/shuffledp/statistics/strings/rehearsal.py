@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from shuffledp.analyzer.strings import StringEstimate, check_candidates, check_rate
+from shuffledp.analyzer.string_estimate import StringEstimate
+from shuffledp.analyzer.strings import check_candidates, check_rate
 from shuffledp.datasets.column_values import strings_of
 from shuffledp.datasets.table import read_lines
 from shuffledp.display_text import percent
