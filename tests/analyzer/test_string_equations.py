@@ -79,6 +79,26 @@ def test_weighted_least_squares_agree_with_numpy() -> None:
     assert estimate.unexplained == pytest.approx(1.0 - expected.sum(), abs=1e-11)
 
 
+def test_no_bit_of_a_report_moves_an_estimate_by_more_than_the_step() -> None:
+    texts = [f"some {number}" for number in range(10)]
+    value = np.full((2, 64), 0.05)
+    noise, step = np.array([4.0, 1.0]) / 1e3, np.array([1.0, 3.0])
+    # Steps so small that weights, which depend on all shares, stay what they are.
+    before = decoded(BitShares(value, noise, noise, noise, 1e-9 * step), texts)
+
+    moves = np.zeros(11)
+    for cohort, bit in np.ndindex(2, 64):
+        moved = value.copy()
+        moved[cohort, bit] += 1e-9 * step[cohort]
+        after = decoded(BitShares(moved, noise, noise, noise, step), texts)
+        changes = np.append(after.value, after.unexplained)
+        changes -= np.append(before.value, before.unexplained)
+        moves = np.maximum(moves, np.abs(changes))
+
+    # Rounding of a difference of 1e-9 is some 1e-6 of it.
+    np.testing.assert_allclose(before.step, moves, rtol=1e-4)
+
+
 def test_p_values_are_one_sided_and_intervals_two_sided() -> None:
     texts = [f"exact {number}" for number in range(20)]
     estimate = decoded(exact_shares(ZIPF, texts), texts)
