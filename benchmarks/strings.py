@@ -53,7 +53,7 @@ def decode(num_candidates: int, num_cohorts: int, num_bits: int) -> float:
     value = rng.normal(2.0 / num_bits, 1e-2, (num_cohorts, num_bits))
     start = time.perf_counter()
     decode_strings(
-        BitShares(value, noise, noise, noise),
+        BitShares(value, noise, noise, noise, noise),
         tuple(f"word {number}" for number in range(num_candidates)),
         num_hashes=2,
         num_users=10**6,

@@ -140,6 +140,9 @@ def means_and_strings() -> dict[str, Call]:
             rng=rng(),
         ),
         "StringEstimate.interval": call(listed.interval, confidence=0.9),
+        "StringEstimate.unexplained_interval": call(
+            listed.unexplained_interval, confidence=0.9
+        ),
         **again("MeanEstimate", average),
         **again("StringEstimate", listed),
     }

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from shuffledp.analyzer.frequency import FrequencyEstimate
     from shuffledp.analyzer.items import ItemsEstimate
     from shuffledp.analyzer.mean import MeanEstimate
-    from shuffledp.analyzer.strings import StringEstimate
+    from shuffledp.analyzer.string_estimate import StringEstimate
     from shuffledp.budget_distributions import draw_budgets
     from shuffledp.errors import (
         CertificationError,

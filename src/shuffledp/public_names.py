@@ -66,7 +66,7 @@ MODULES = {
     "SingleMessage": "statistics.single_message",
     "SlotNoise": "accounting.counts.slot_noise",
     "Statement": "accounting.statement",
-    "StringEstimate": "analyzer.strings",
+    "StringEstimate": "analyzer.string_estimate",
     "Strings": "statistics.strings.protocol",
     "SubsetSelection": "randomizers.subset_selection",
     "SumEstimate": "statistics.sum.protocol",

@@ -117,8 +117,10 @@ def test_one_level_alone_is_the_same_in_both_modes() -> None:
     people = Population.from_counts({1.0: 50})
     channel = Mean(-1.0, 1.0).channel(people)
 
-    agnostic = agnostic_mean(0.1, 0.99, channel, spread=0.5)
-    stratified = stratified_mean(np.array([0.1]), np.array([0.99]), channel, spread=0.5)
+    agnostic = agnostic_mean(0.1, 0.99, channel, spread=0.5, span=2.0)
+    stratified = stratified_mean(
+        np.array([0.1]), np.array([0.99]), channel, spread=0.5, span=2.0
+    )
 
     # One bit at budget 1: the average message is tanh(1 / 2) times the mean.
     assert agnostic.value == pytest.approx(0.1 / np.tanh(0.5), rel=1e-12)
@@ -126,6 +128,9 @@ def test_one_level_alone_is_the_same_in_both_modes() -> None:
     assert stratified.standard_error == pytest.approx(
         agnostic.standard_error, rel=1e-12
     )
+    # A bit is 0 or 1, and stands for -1 or 1: one of 50 moves the average by 2 / 50.
+    assert agnostic.step == pytest.approx(0.04 / np.tanh(0.5), rel=1e-12)
+    assert stratified.step == pytest.approx(agnostic.step, rel=1e-12)
 
 
 def test_intervals_are_wider_by_the_bias_limit() -> None:

@@ -10,7 +10,8 @@ from shuffledp.analyzer.bit_shares import (
     agnostic_bit_shares,
     stratified_bit_shares,
 )
-from shuffledp.analyzer.strings import StringEstimate, check_candidates, decode_strings
+from shuffledp.analyzer.string_estimate import StringEstimate
+from shuffledp.analyzer.strings import check_candidates, decode_strings
 from shuffledp.randomizers.bloom import bloom_filters
 from shuffledp.types import Floats
 
@@ -27,7 +28,7 @@ def exact_shares(weights: Floats, texts: list[str]) -> BitShares:
         ]
     )
     hair = np.array([1e-9, 2e-9, 1e-9, 3e-9])
-    return BitShares(value, hair, hair, hair)
+    return BitShares(value, hair, hair, hair, step=np.zeros(4))
 
 
 def decoded(known: BitShares, texts: list[str], rate: float = 0.05) -> StringEstimate:
@@ -57,7 +58,7 @@ def test_weighted_least_squares_agree_with_numpy() -> None:
     texts = [f"some {number}" for number in range(30)]
     rng = np.random.default_rng(5)
     known = BitShares(
-        rng.normal(0.03, 0.05, (4, 64)), *(np.array([4.0, 1.0, 2.0, 1.0]) / 1e3,) * 3
+        rng.normal(0.03, 0.05, (4, 64)), *(np.array([4.0, 1.0, 2.0, 1.0]) / 1e3,) * 4
     )
 
     estimate = decoded(known, texts)
@@ -76,6 +77,26 @@ def test_weighted_least_squares_agree_with_numpy() -> None:
     # Normal equations of a well-conditioned problem: 1e-16 times its condition.
     assert np.abs(estimate.value - expected).max() < 1e-11
     assert estimate.unexplained == pytest.approx(1.0 - expected.sum(), abs=1e-11)
+
+
+def test_no_bit_of_a_report_moves_an_estimate_by_more_than_the_step() -> None:
+    texts = [f"some {number}" for number in range(10)]
+    value = np.full((2, 64), 0.05)
+    noise, step = np.array([4.0, 1.0]) / 1e3, np.array([1.0, 3.0])
+    # Steps so small that weights, which depend on all shares, stay what they are.
+    before = decoded(BitShares(value, noise, noise, noise, 1e-9 * step), texts)
+
+    moves = np.zeros(11)
+    for cohort, bit in np.ndindex(2, 64):
+        moved = value.copy()
+        moved[cohort, bit] += 1e-9 * step[cohort]
+        after = decoded(BitShares(moved, noise, noise, noise, step), texts)
+        changes = np.append(after.value, after.unexplained)
+        changes -= np.append(before.value, before.unexplained)
+        moves = np.maximum(moves, np.abs(changes))
+
+    # Rounding of a difference of 1e-9 is some 1e-6 of it.
+    np.testing.assert_allclose(before.step, moves, rtol=1e-4)
 
 
 def test_p_values_are_one_sided_and_intervals_two_sided() -> None:
@@ -97,7 +118,7 @@ def test_candidates_that_filters_cannot_tell_apart_are_refused() -> None:
     # With 32 bits, the strings numbered 0 and 5 set the same two of them.
     texts = [f"crowded {number}" for number in range(16)]
     hair = np.array([0.01])
-    known = BitShares(np.full((1, 32), 0.1), hair, hair, hair)
+    known = BitShares(np.full((1, 32), 0.1), hair, hair, hair, hair)
 
     with pytest.raises(InvalidInputError, match="tell apart"):
         decoded(known, texts)

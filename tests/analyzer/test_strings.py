@@ -7,7 +7,8 @@ import pytest
 from covering import covering
 
 from shuffledp.analyzer.bit_shares import agnostic_bit_shares, stratified_bit_shares
-from shuffledp.analyzer.strings import StringEstimate, decode_strings
+from shuffledp.analyzer.string_estimate import StringEstimate
+from shuffledp.analyzer.strings import decode_strings
 from shuffledp.randomizers.bloom import bloom_filters
 from shuffledp.types import Floats
 

@@ -112,8 +112,8 @@ def test_estimates_are_unbiased_and_intervals_cover(noise: Noise, honest: int) -
     assert np.all(np.abs(errors.mean(axis=0)) < 5.0 * spread / math.sqrt(runs))
     # A spread is known to some 2%, of long tails.
     np.testing.assert_allclose(np.sqrt((standard**2).mean(axis=0)), spread, rtol=0.1)
-    # 2000 draws of 0.95 deviate by 0.0049.
-    assert np.all((covered / runs > 0.93) & (covered / runs < 0.97))
+    # 2000 draws of 0.95 deviate by 0.0049; few messages of noise are covered more often.
+    assert np.all((covered / runs > 0.93) & (covered / runs < 0.98))
     shares = [each / PEOPLE.num_users for each in truth]
     predicted = np.concatenate(counts.predicted_errors(PEOPLE, shares))
     np.testing.assert_allclose(predicted, spread, rtol=0.1)

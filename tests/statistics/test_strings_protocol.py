@@ -15,7 +15,7 @@ from shuffledp import (
     shuffle,
 )
 from shuffledp.accounting.calibration.promise import Promise
-from shuffledp.analyzer.strings import StringEstimate
+from shuffledp.analyzer.string_estimate import StringEstimate
 from shuffledp.statistics.strings.cohorts import cohorts_of, smallest_cohort
 from shuffledp.statistics.strings.protocol import Strings
 from shuffledp.types import Floats, Mode

@@ -42,9 +42,14 @@ def test_no_interval_of_the_population_is_narrower() -> None:
         assert high <= highest
 
 
-def test_wide_intervals_are_scaled_and_others_are_normal() -> None:
+def test_who_took_part_is_a_second_independent_error() -> None:
     wide, normal, exact = (row["population_interval"] for row in rows())
-    np.testing.assert_allclose(wide, [0.5 - 0.217 * 1.1, 0.5 + 0.23 * 1.1], rtol=1e-12)
+
+    # Errors of 0.1 and 0.11: who took part adds a variance of the difference.
+    sampling = reach(0.95) ** 2 * (0.11**2 - 0.1**2)
+    ends = [0.5 - (0.217**2 + sampling) ** 0.5, 0.5 + (0.23**2 + sampling) ** 0.5]
+    np.testing.assert_allclose(wide, ends, rtol=1e-12)
     margin = 0.11 * reach(0.95)
-    assert normal == [0.2 - margin, 0.2 + margin]
-    assert exact == [0.1 - 0.02 * reach(0.95), 0.1 + 0.02 * reach(0.95)]
+    np.testing.assert_allclose(normal, [0.2 - margin, 0.2 + margin], rtol=1e-12)
+    margin = 0.02 * reach(0.95)
+    np.testing.assert_allclose(exact, [0.1 - margin, 0.1 + margin], rtol=1e-12)

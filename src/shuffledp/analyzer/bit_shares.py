@@ -43,12 +43,15 @@ class BitShares:
         noise_if_set: Variance due to random bits if all filters set it, (cohorts,).
         noise_if_unset: The same if no filter sets it, shape (cohorts,).
         spread: See the module, shape (cohorts,).
+        step: By how much one bit of a report moves the share of that bit, at most, shape
+            (cohorts,).
     """
 
     value: Floats
     noise_if_set: Floats
     noise_if_unset: Floats
     spread: Floats
+    step: Floats
 
 
 def bit_shares(
@@ -102,6 +105,7 @@ def agnostic_bit_shares(
         noise_if_set=share @ (p_set * (1.0 - p_set)) / scale,
         noise_if_unset=share @ (p_unset * (1.0 - p_unset)) / scale,
         spread=share @ (p_set - p_unset) ** 2 / scale,
+        step=1.0 / (people * gap),
     )
 
 
@@ -129,6 +133,7 @@ def stratified_bit_shares(
         noise_if_set=share @ (p_set * (1.0 - p_set) / gap**2) / people,
         noise_if_unset=share @ (p_unset * (1.0 - p_unset) / gap**2) / people,
         spread=1.0 / people,
+        step=1.0 / (people * gap.min()),
     )
 
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.interval import half_width
 from shuffledp.analyzer.manipulation import check_liars
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
@@ -59,6 +59,7 @@ class CountsEstimate:
             longer tails than a normal distribution.
         num_users: People in the collection.
         identity: Of the protocol that estimated them.
+        step: By how much one message moves a number of each group, in people.
     """
 
     value: tuple[Floats, ...]
@@ -66,12 +67,13 @@ class CountsEstimate:
     excess_kurtosis: tuple[Floats, ...]
     num_users: int
     identity: Identity
+    step: tuple[float, ...]
 
     def interval(self, confidence: float = 0.95) -> tuple[Floats, ...]:
         """Returns the ends of two-sided confidence intervals.
 
-        Normal quantiles are corrected for the fourth cumulant of noise (Cornish and
-        Fisher 1938).
+        Normal quantiles are corrected for the fourth cumulant of noise, and for the step
+        of one message.
 
         Args:
             confidence: Probability that an interval contains the true number, in (0, 1).
@@ -79,16 +81,16 @@ class CountsEstimate:
         Returns:
             An array of shape (buckets, 2) per group.
         """
-        z = reach(confidence)
-        # Cornish and Fisher: z + (z^3 - 3 z) / 24 times the excess kurtosis. Never
-        # shorter than normal.
-        longer = max(z**3 - 3.0 * z, 0.0) / 24.0
         ends = []
-        for value, error, excess in zip(
-            self.value, self.standard_error, self.excess_kurtosis, strict=True
+        for value, error, excess, step in zip(
+            self.value,
+            self.standard_error,
+            self.excess_kurtosis,
+            self.step,
+            strict=True,
         ):
-            half_width = (z + longer * excess) * error
-            ends.append(np.stack([value - half_width, value + half_width], axis=1))
+            margin = half_width(confidence, error, step, excess)
+            ends.append(np.stack([value - margin, value + margin], axis=1))
         return tuple(ends)
 
 
@@ -134,6 +136,11 @@ class CountsChannel:
     def signal(self) -> float:
         """Sum D of all people's sampling rates."""
         return float(self.people @ self.rates)
+
+    @property
+    def message(self) -> float:
+        """People by which one message moves an estimate."""
+        return self.num_users / self.signal / self.keep
 
     def estimate(self, differences: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
         """Estimates people per bucket, standard errors and their excess kurtosis.
@@ -189,7 +196,7 @@ class CountsChannel:
             num_liars: Number of dishonest people.
         """
         check_liars(num_liars, round(self.num_users))
-        return num_liars * messages * self.num_users / self.signal / self.keep
+        return num_liars * messages * self.message
 
     @property
     def answer_variances(self) -> tuple[float, float]:

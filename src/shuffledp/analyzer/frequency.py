@@ -30,7 +30,7 @@ from typing import Literal
 import numpy as np
 
 from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
-from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.interval import half_width
 from shuffledp.analyzer.projection import project
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
@@ -62,6 +62,7 @@ class FrequencyEstimate:
         num_users: People in the collection.
         mode: "agnostic" or "stratified".
         identity: Of the protocol that estimated it.
+        step: By how much one message moves a share, at most, for intervals.
     """
 
     value: Floats
@@ -69,6 +70,7 @@ class FrequencyEstimate:
     num_users: int
     mode: Mode
     identity: Identity | None = None
+    step: float = 0.0
 
     @property
     def population_error(self) -> Floats:
@@ -88,7 +90,7 @@ class FrequencyEstimate:
         *,
         about: Literal["participants", "population"] = "participants",
     ) -> Floats:
-        """Returns the ends of two-sided normal confidence intervals, shape (k, 2).
+        """Returns the ends of two-sided confidence intervals, shape (k, 2).
 
         Args:
             confidence: Probability that an interval contains the true share, in (0, 1).
@@ -101,8 +103,8 @@ class FrequencyEstimate:
             )
         of_people = about == "participants"
         error = self.standard_error if of_people else self.population_error
-        half_width = reach(confidence) * error
-        return np.stack([self.value - half_width, self.value + half_width], axis=1)
+        margin = half_width(confidence, error, self.step)
+        return np.stack([self.value - margin, self.value + margin], axis=1)
 
     def consistent(self) -> ConsistentEstimate:
         """Returns the nearest shares that are not negative and add up to 1.

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.interval import half_width
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.types import Floats
@@ -31,12 +31,14 @@ class ItemsEstimate:
         standard_error: About the shares of the people who took part, shape (d,).
         num_users: People in the collection.
         identity: Of the protocol that estimated it.
+        step: By how much one message moves a share, for intervals.
     """
 
     value: Floats
     standard_error: Floats
     num_users: int
     identity: Identity | None = None
+    step: float = 0.0
 
     @property
     def population_error(self) -> Floats:
@@ -51,7 +53,7 @@ class ItemsEstimate:
         *,
         about: Literal["participants", "population"] = "participants",
     ) -> Floats:
-        """Returns the ends of two-sided normal confidence intervals, shape (d, 2).
+        """Returns the ends of two-sided confidence intervals, shape (d, 2).
 
         Args:
             confidence: Probability that an interval contains the true share, in (0, 1).
@@ -64,5 +66,5 @@ class ItemsEstimate:
             )
         of_people = about == "participants"
         error = self.standard_error if of_people else self.population_error
-        half_width = reach(confidence) * error
-        return np.stack([self.value - half_width, self.value + half_width], axis=1)
+        margin = half_width(confidence, error, self.step)
+        return np.stack([self.value - margin, self.value + margin], axis=1)

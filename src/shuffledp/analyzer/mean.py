@@ -23,7 +23,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from shuffledp.analyzer.channel import Channel
-from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.interval import half_width
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.types import Floats, Mode
@@ -57,6 +57,8 @@ class MeanEstimate:
         num_users: People in the collection.
         mode: "agnostic" or "stratified".
         identity: Of the protocol that estimated it.
+        step: By how much one message moves the estimate, at most, for intervals; 0 where
+            noise is added to a value, or the average message is curved in the value.
     """
 
     value: float
@@ -66,6 +68,7 @@ class MeanEstimate:
     num_users: int
     mode: Mode
     identity: Identity | None = None
+    step: float = 0.0
 
     def interval(
         self, confidence: float = 0.95, *, about: About = "participants"
@@ -84,8 +87,8 @@ class MeanEstimate:
             self.standard_error if about == "participants" else self.population_error
         )
         # Added, not squared: the bias has one sign, and no draw makes up for it.
-        half_width = reach(confidence) * error + self.bias_limit
-        return self.value - half_width, self.value + half_width
+        margin = float(half_width(confidence, error, self.step)) + self.bias_limit
+        return self.value - margin, self.value + margin
 
     def in_units(self, middle: float, half: float) -> "MeanEstimate":
         """Rescales the estimate from the range [-1, 1] to another one.
@@ -103,6 +106,7 @@ class MeanEstimate:
             standard_error=half * self.standard_error,
             population_error=half * self.population_error,
             bias_limit=half * self.bias_limit,
+            step=half * self.step,
         )
         if not math.isfinite(
             rescaled.value + rescaled.standard_error + rescaled.bias_limit
@@ -115,7 +119,12 @@ class MeanEstimate:
 
 
 def agnostic_mean(
-    average: float, variance: float, channel: Channel, *, spread: float | None
+    average: float,
+    variance: float,
+    channel: Channel,
+    *,
+    spread: float | None,
+    span: float,
 ) -> MeanEstimate:
     """Estimates a mean from messages whose levels are not known.
 
@@ -124,6 +133,7 @@ def agnostic_mean(
         variance: Of the decoded messages.
         channel: The channel of the messages.
         spread: Standard deviation of the values, if known.
+        span: Largest decoded message minus the smallest.
     """
     n = channel.num_users
     value = channel.solve(average)
@@ -145,11 +155,17 @@ def agnostic_mean(
         bias_limit=channel.bias_limit(average),
         num_users=n,
         mode="agnostic",
+        step=_message_step(channel, span),
     )
 
 
 def stratified_mean(
-    averages: Floats, variances: Floats, channel: Channel, *, spread: float | None
+    averages: Floats,
+    variances: Floats,
+    channel: Channel,
+    *,
+    spread: float | None,
+    span: float,
 ) -> MeanEstimate:
     """Estimates a mean from messages that carry their level.
 
@@ -158,10 +174,11 @@ def stratified_mean(
         variances: Of the decoded messages of each level, shape (levels,).
         channel: The channel of the messages of all levels.
         spread: Standard deviation of the values of each level's people, if known.
+        span: Largest decoded message minus the smallest.
     """
     n = channel.num_users
     parts = [
-        agnostic_mean(average, variance, channel.level(index), spread=spread)
+        agnostic_mean(average, variance, channel.level(index), spread=spread, span=span)
         for index, (average, variance) in enumerate(
             zip(averages.tolist(), variances.tolist(), strict=True)
         )
@@ -177,4 +194,15 @@ def stratified_mean(
         bias_limit=sum(weight * part.bias_limit for weight, part in pairs),
         num_users=n,
         mode="stratified",
+        step=max(weight * part.step for weight, part in pairs),
     )
+
+
+def _message_step(channel: Channel, span: float) -> float:
+    """Returns by how much one message moves the estimate, at most: see `MeanEstimate`."""
+    # Messages that replace values are within their range. Noise that is added to values
+    # leaves it, and changes every message: estimates are nearly normal.
+    is_within = span <= (1.0 + 1e-9) * (channel.high - channel.low)
+    if not (channel.linear and is_within):
+        return 0.0
+    return span / channel.num_users / channel.slope()

@@ -3,7 +3,7 @@
 import numpy as np
 
 from shuffledp.analyzer.manipulation import largest_shift
-from shuffledp.analyzer.strings import StringEstimate
+from shuffledp.analyzer.string_estimate import StringEstimate
 from shuffledp.arguments import expect_instance
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats, Ints, Mode

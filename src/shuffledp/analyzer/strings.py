@@ -28,7 +28,6 @@ Hochberg (1995), "Controlling the false discovery rate".
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +36,9 @@ from scipy.sparse import csc_array
 from scipy.special import ndtr
 
 from shuffledp.analyzer.bit_shares import BitShares
-from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.string_estimate import StringEstimate
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
-from shuffledp.identity import Identity
 from shuffledp.randomizers.bloom import Strings, as_strings, bloom_positions
 from shuffledp.types import Floats, Mode
 
@@ -49,67 +47,6 @@ EQUATIONS_PER_CANDIDATE = 1.5
 
 # Rows of the matrix of normal equations that are filled at a time.
 _BLOCK = 1 << 10
-
-
-@dataclass(frozen=True, eq=False)
-class StringEstimate:
-    """Estimated shares of the people who take part.
-
-    >>> import numpy as np
-    >>> import shuffledp as sdp
-    >>> values, errors = np.array([0.73, -0.06]), np.array([0.02, 0.03])
-    >>> shares = {"value": values, "standard_error": errors}
-    >>> tests = {"p_value": np.array([0.0, 0.98]), "found": np.array([True, False])}
-    >>> rest = {"unexplained": 0.33, "unexplained_error": 0.04, "misfit": 1.0}
-    >>> people = {"num_users": 20_000, "mode": "agnostic"}
-    >>> estimate = sdp.StringEstimate(
-    ...     ("fox", "owl"), **shares, **tests, **rest, **people, false_discovery_rate=0.05
-    ... )
-    >>> estimate.interval(0.95).round(2).tolist()
-    [[0.69, 0.77], [-0.12, -0.0]]
-
-    Attributes:
-        candidates: The strings of the list.
-        value: Estimated share of people who hold each, shape (candidates,). A rare
-            string may come out below 0: cutting it off there would bias the others.
-        standard_error: Shape (candidates,).
-        p_value: Probability of as large an estimate if no person holds the string,
-            shape (candidates,).
-        found: Whether the string is selected, shape (candidates,).
-        false_discovery_rate: Accepted share of selected strings that no person holds.
-        unexplained: Estimated share of people who hold none of the candidates.
-        unexplained_error: Its standard error.
-        misfit: Factor by which standard errors were enlarged, at least 1.
-        num_users: People in the collection.
-        mode: "agnostic" or "stratified".
-        identity: Of the protocol that estimated it.
-        sensitivity: By how much every estimate, and last `unexplained`, changes if the
-            share of each bit of a cohort changes by 1 in the worst direction, (cohorts,
-            candidates + 1); None if it is not known.
-    """
-
-    candidates: tuple[str, ...]
-    value: Floats
-    standard_error: Floats
-    p_value: Floats
-    found: NDArray[np.bool_]
-    false_discovery_rate: float
-    unexplained: float
-    unexplained_error: float
-    misfit: float
-    num_users: int
-    mode: Mode
-    identity: Identity | None = None
-    sensitivity: Floats | None = None
-
-    def interval(self, confidence: float = 0.95) -> Floats:
-        """Returns the ends of two-sided normal confidence intervals, (candidates, 2).
-
-        Args:
-            confidence: Probability that an interval contains the true share, in (0, 1).
-        """
-        ends = reach(confidence) * self.standard_error
-        return np.stack([self.value - ends, self.value + ends], axis=1)
 
 
 def decode_strings(
@@ -158,6 +95,7 @@ def decode_strings(
     # assignment to cohorts.
     randomization, assignment = np.zeros((2, value.size + 1))
     sensitivity, misfit = np.zeros((num_cohorts, value.size + 1)), 0.0
+    step = np.zeros(value.size + 1)
     for m in range(num_cohorts):
         sparse = in_cohort(m)
         x = sparse.toarray() - density
@@ -172,7 +110,9 @@ def decode_strings(
         # The change of every estimate, and of their sum, per change of a bit's share.
         effect = weights[m] * ((sparse.T @ inverse).T - density * row_sums[:, None])
         effect = np.concatenate([effect, effect.sum(axis=0, keepdims=True)])
-        sensitivity[m] = np.abs(effect).sum(axis=1)
+        sizes = np.abs(effect)
+        sensitivity[m] = sizes.sum(axis=1)
+        step = np.maximum(step, shares.step[m] * sizes.max(axis=1))
         mean = value @ x
         covariance = (x.T * value) @ x - np.outer(mean, mean)
         covariance *= num_users / (num_users - 1)
@@ -199,6 +139,7 @@ def decode_strings(
         num_users=num_users,
         mode=mode,
         sensitivity=sensitivity,
+        step=step,
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
-from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.interval import half_width
 from shuffledp.display_text import printable
 from shuffledp.labels import UNBIASED_IF, StatisticLabels
 from shuffledp.statistics.estimate_row import EstimateRow
@@ -60,6 +60,10 @@ class OneNumber(Protocol):
     @property
     def population_error(self) -> float:
         """The standard error about the population that they come from."""
+
+    @property
+    def step(self) -> float:
+        """By how much one message moves the estimate, at most."""
 
 
 def build_summary(
@@ -160,10 +164,10 @@ def about_rows(
 ) -> list[EstimateRow]:
     """Returns a row about the participants and one about their population."""
     value = estimate.value
-    # Half widths, by error: equal errors have equal ones. Each is the normal quantile
-    # times the error, and the bias on top.
-    half_widths = {
-        error: reach(circumstances.confidence) * error + bias_limit
+    # Margins, by error: equal errors have equal ones. The bias is on top.
+    margins = {
+        error: float(half_width(circumstances.confidence, error, estimate.step))
+        + bias_limit
         for error in (estimate.standard_error, estimate.population_error)
     }
     return [
@@ -171,8 +175,8 @@ def about_rows(
             name,
             value,
             error,
-            value - half_widths[error],
-            value + half_widths[error],
+            value - margins[error],
+            value + margins[error],
             known_truth,
         )
         for name, error, known_truth in (

@@ -177,18 +177,14 @@ def _rows(labels: tuple[str, ...], estimate: Estimate) -> list[dict[str, Any]]:
 
 def _population_intervals(estimate: Estimate) -> Floats:
     """Returns intervals of numbers in the population, shape (rows, 2)."""
-    value = np.atleast_1d(estimate.value)
-    error = np.atleast_1d(estimate.standard_error)
-    population = np.atleast_1d(estimate.population_error)
-    margin = reach(CONFIDENCE) * population
-    normal = np.stack([value - margin, value + margin], axis=1)
-    # Where the noise is large and rare, the estimate's own interval is wider than a normal
-    # one: this is then as much wider as its error is larger.
-    own = np.reshape(estimate.interval(CONFIDENCE), (-1, 2)) - value[:, None]
-    part = np.divide(population, error, out=np.ones_like(error), where=error > 0.0)
-    is_wider = np.abs(own).max(axis=1) > (1.0 + 1e-9) * reach(CONFIDENCE) * error
-    wider = value[:, None] + own * part[:, None]
-    intervals: Floats = np.where(is_wider[:, None], wider, normal)
+    value = np.atleast_1d(estimate.value)[:, None]
+    error = np.atleast_1d(estimate.standard_error)[:, None]
+    population = np.atleast_1d(estimate.population_error)[:, None]
+    own = np.reshape(estimate.interval(CONFIDENCE), (-1, 2)) - value
+    # Who took part is a second, independent error, of a normal distribution. An interval
+    # for noise that is large or rare is wider than a normal one, and stays so.
+    sampling = reach(CONFIDENCE) ** 2 * np.maximum(population**2 - error**2, 0.0)
+    intervals: Floats = value + np.array([-1.0, 1.0]) * np.sqrt(own**2 + sampling)
     return intervals
 
 

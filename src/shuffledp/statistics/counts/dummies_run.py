@@ -150,6 +150,7 @@ class DummiesRun(FormShares):
             of_answers(everything.excess_kurtosis),
             everything.num_users,
             everything.identity,
+            everything.step,
         )
         entries = entry_estimates(self.protocol, estimate, people, self.questions)
         return estimate, entries

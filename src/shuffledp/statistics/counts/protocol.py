@@ -235,9 +235,11 @@ class Counts:
             group_counts = counts[first : first + group.buckets]
             first += group.buckets
             channel = self.channel(group, people)
-            estimates.append(channel.estimate(group_counts @ [1, -1]))
-        values, errors, excess = zip(*estimates, strict=True)
-        return CountsEstimate(values, errors, excess, people.num_users, self.identity)
+            estimate = channel.estimate(group_counts @ [1, -1])
+            estimates.append((*estimate, channel.message))
+        values, errors, excess, steps = zip(*estimates, strict=True)
+        n = people.num_users
+        return CountsEstimate(values, errors, excess, n, self.identity, steps)
 
     def manipulation(
         self, people: Population | ChoiceCounts, num_liars: int = 1

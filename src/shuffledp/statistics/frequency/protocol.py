@@ -222,7 +222,8 @@ class Frequency:
             estimate = stratified_frequencies(
                 counts, level_counts=people.counts, keep=keep, flip=flip
             )
-        return replace(estimate, identity=self.identity)
+        step = share_shifts(keep - flip, people.counts, mode=self.mode, num_liars=1)
+        return replace(estimate, identity=self.identity, step=step)
 
     def manipulation(self, people: Population, num_liars: int = 1) -> Floats:
         """Returns by how much dishonest people can move each share, shape (k,).

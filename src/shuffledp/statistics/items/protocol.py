@@ -230,7 +230,8 @@ class Items:
         counts, n = tally.counts[0, 0], tally.num_users
         check_message_counts(counts, self.randomizer.report_size, n)
         value, error, _ = channel.estimate(counts)
-        return ItemsEstimate(value / n, error / n, n, self.identity)
+        step = channel.message / n
+        return ItemsEstimate(value / n, error / n, n, self.identity, step)
 
     def predicted_mse(
         self,

@@ -245,12 +245,16 @@ class Mean:
         # Between -1 and 1 no range is too wide, too narrow or too far from 0.
         unit = self._unit
         averages, variances = averages_of(tally.counts[0], unit.randomizer)
-        channel = unit.channel(people)
+        channel, span = unit.channel(people), message_span(unit.randomizer)
         if self.mode == "agnostic":
             average, variance = float(averages[0]), float(variances[0])
-            estimate = agnostic_mean(average, variance, channel, spread=scaled)
+            estimate = agnostic_mean(
+                average, variance, channel, spread=scaled, span=span
+            )
         else:
-            estimate = stratified_mean(averages, variances, channel, spread=scaled)
+            estimate = stratified_mean(
+                averages, variances, channel, spread=scaled, span=span
+            )
         return replace(estimate.in_units(middle, half), identity=self.identity)
 
     def manipulation(self, people: Population, num_liars: int = 1) -> float:

@@ -27,7 +27,7 @@ class ChoiceEstimate(QuestionEstimate):
 
     >>> import numpy as np, shuffledp as sdp
     >>> errors = {"standard_error": np.full(3, 9.0), "excess_kurtosis": np.zeros(3)}
-    >>> errors["message_shift"] = np.ones(3)
+    >>> errors["message_shift"] = errors["step"] = np.ones(3)
     >>> value, options = np.array([70.0, 42.0, -8.0]), ("bus", "car", "tram")
     >>> raw = sdp.ChoiceEstimate(options, value, **errors, num_users=100, most=1)
     >>> raw.consistent().value.tolist()

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
-from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.interval import checked_confidence
 from shuffledp.analyzer.projection import project_monotone
 from shuffledp.arguments import expect_instance
 from shuffledp.statistics.questionnaire.distribution_ranges import (
@@ -222,8 +222,7 @@ class DistributionEstimate(QuestionEstimate):
             InvalidInputError: If a share or the confidence is out of range.
         """
         wanted_shares = checked_shares(shares)
-        reach(confidence)  # Checks it.
-        ends = self.distribution().interval(confidence)
+        ends = self.distribution().interval(checked_confidence(confidence))
         return quantile_intervals(self.edges, ends, wanted_shares)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from shuffledp.analyzer.consistent_estimate import ConsistentEstimate
-from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.interval import half_width, reach
 from shuffledp.analyzer.projection import project_within
 from shuffledp.number_range import half_range
 from shuffledp.statistics.questionnaire.dishonest_shifts import (
@@ -141,6 +141,7 @@ class GroupMeanEstimate(QuestionEstimate):
             sum_estimate.message_shift,
             # Of a ratio there is none: see `manipulation`.
             message_shift=np.full(len(labels), math.inf),
+            step=half * group_mean.step / num_people,
         )
 
     def manipulation(self, report_size: float, num_liars: int = 1) -> Floats:
@@ -168,9 +169,19 @@ class GroupMeanEstimate(QuestionEstimate):
         Args:
             confidence: Probability that an interval contains the truth, in (0, 1).
         """
-        z = reach(confidence)
-        longer = max(z**3 - 3.0 * z, 0.0) / 24.0 * self.excess_kurtosis
-        square = (z + longer) ** 2
+        margin = half_width(
+            confidence, self.standard_error, self.step, self.excess_kurtosis
+        )
+        # In standard errors; those of unknown means are infinite.
+        square = (
+            np.divide(
+                margin,
+                self.standard_error,
+                out=np.full(margin.shape, reach(confidence)),
+                where=np.isfinite(self.standard_error) & (self.standard_error > 0.0),
+            )
+            ** 2
+        )
         people, total = self.people.value, self.scaled_sum
         # theta with (T - theta N)^2 <= square (sum_variance + theta^2 count_variance).
         leading = people**2 - square * self.count_variance

@@ -43,7 +43,7 @@ class NumberEstimate(QuestionEstimate):
 
     >>> import numpy as np, shuffledp as sdp
     >>> error = {"standard_error": np.array([0.1]), "excess_kurtosis": np.zeros(1)}
-    >>> error["message_shift"] = np.array([0.01])
+    >>> error["message_shift"] = error["step"] = np.array([0.01])
     >>> terms = {"num_users": 100, "low": 0.0, "high": 1.0}
     >>> raw = sdp.NumberEstimate(("mean",), np.array([1.03]), **error, **terms)
     >>> raw.consistent().value.tolist()
@@ -207,4 +207,5 @@ class NumberQuestion:
             self.low,
             self.high,
             message_shift=half * scaled.message_shift,
+            step=half * scaled.step,
         )

@@ -48,7 +48,7 @@ class PairsEstimate(QuestionEstimate):
     >>> attributes = {name: ("yes", "no") for name in ("car", "bike", "dog")}
     >>> labels, value = tuple("abcdefghijkl"), np.tile([50.0, 30.0, 26.0, -6.0], 3)
     >>> errors = {"standard_error": np.full(12, 9.0), "excess_kurtosis": np.zeros(12)}
-    >>> errors["message_shift"] = np.ones(12)
+    >>> errors["message_shift"] = errors["step"] = np.ones(12)
     >>> terms = {"num_users": 100, "attributes": attributes}
     >>> raw = sdp.PairsEstimate(labels, value, **errors, **terms)
     >>> tables = raw.consistent(complete=True).value.reshape(3, 2, 2)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.interval import half_width
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng
 from shuffledp.statistics.questionnaire.dishonest_shifts import (
@@ -57,7 +57,9 @@ class QuestionEstimate:
             longer tails than a normal distribution.
         num_users: People in the collection.
         message_shift: By how much one message + or - moves each estimate at most, shape
-            (labels,).
+            (labels,); infinite where messages decide more than they add.
+        step: By how much one message of noise moves each estimate, for intervals, shape
+            (labels,); of ratios, their linear part.
     """
 
     # Others are in the unit of a number.
@@ -71,6 +73,7 @@ class QuestionEstimate:
     excess_kurtosis: Floats
     num_users: int
     message_shift: Floats = field(kw_only=True)
+    step: Floats = field(kw_only=True)
 
     @property
     def predicted_errors(self) -> dict[str, float]:
@@ -98,16 +101,16 @@ class QuestionEstimate:
     def interval(self, confidence: float = 0.95) -> Floats:
         """Returns the ends of two-sided confidence intervals, shape (labels, 2).
 
-        Normal quantiles are corrected for the fourth cumulant of noise (Cornish and
-        Fisher 1938).
+        Normal quantiles are corrected for the fourth cumulant of noise, and for the step
+        of one message.
 
         Args:
             confidence: Probability that an interval contains the truth, in (0, 1).
         """
-        z = reach(confidence)
-        longer = max(z**3 - 3.0 * z, 0.0) / 24.0 * self.excess_kurtosis
-        width = (z + longer) * self.standard_error
-        return np.stack([self.value - width, self.value + width], axis=1)
+        margin = half_width(
+            confidence, self.standard_error, self.step, self.excess_kurtosis
+        )
+        return np.stack([self.value - margin, self.value + margin], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +211,7 @@ class QuestionCounts:
             cumulant / safe**2,
             self.num_users,
             message_shift=self.message * shift,
+            step=self.message * shift,
         )
 
 

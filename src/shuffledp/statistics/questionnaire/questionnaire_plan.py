@@ -169,5 +169,6 @@ def _expected_estimates(
     """Returns estimates from expected answers: see `expected_counts`."""
     n = people.num_users
     counts = expected_counts(asked, n, means)
-    expected = CountsEstimate(counts, counts, counts, n, asked.identity)
+    steps = (1.0,) * len(counts)
+    expected = CountsEstimate(counts, counts, counts, n, asked.identity, steps)
     return asked.estimates_of(expected, people)

@@ -54,6 +54,7 @@ class ShareEstimate(QuestionEstimate):
             answered,
             # Dishonest people may skip, too: no multiple of one message bounds a ratio.
             message_shift=np.full(len(of_all.labels), math.inf),
+            step=linear.step,
         )
 
     def manipulation(self, report_size: float, num_liars: int = 1) -> Floats:

@@ -16,13 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.analyzer.bit_shares import bit_shares, ones_per_group
+from shuffledp.analyzer.string_estimate import StringEstimate
 from shuffledp.analyzer.string_shifts import string_shifts
-from shuffledp.analyzer.strings import (
-    StringEstimate,
-    check_candidates,
-    check_rate,
-    decode_strings,
-)
+from shuffledp.analyzer.strings import check_candidates, check_rate, decode_strings
 from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode, parameters_of

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from shuffledp.analyzer.interval import reach
-from shuffledp.analyzer.strings import StringEstimate, check_candidates, check_rate
+from shuffledp.analyzer.string_estimate import StringEstimate
+from shuffledp.analyzer.strings import check_candidates, check_rate
 from shuffledp.datasets.column_values import strings_of
 from shuffledp.datasets.table import read_lines
 from shuffledp.display_text import percent
@@ -157,14 +157,14 @@ def summarize_strings(
     # Found strings first, by estimate; the row of other strings is added last.
     rows.sort(key=lambda row: (not row.listed, -row.estimate))
     # This row is never selected: its interval is the usual one.
-    half_width = reach(circumstances.confidence) * estimate.unexplained_error
+    low, high = estimate.unexplained_interval(circumstances.confidence)
     rows.append(
         EstimateRow(
             OTHER_STRINGS,
             estimate.unexplained,
             estimate.unexplained_error,
-            estimate.unexplained - half_width,
-            estimate.unexplained + half_width,
+            low,
+            high,
             float(collection.truth[-1]),
             # Neither found nor not found: long tables keep this row.
             details={"p_value": None, "found": None},

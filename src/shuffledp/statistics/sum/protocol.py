@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from shuffledp.accounting.calibration.calibration import largest_budgets
 from shuffledp.accounting.calibration.promise import Calibration, Promise
 from shuffledp.accounting.exposure import Exposure, SingleMessages
-from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.interval import half_width
 from shuffledp.arguments import expect_instance
 from shuffledp.arrays import level_array, one_each, unmasked
 from shuffledp.errors import InvalidInputError
@@ -63,6 +63,7 @@ class SumEstimate:
         num_users: People in the collection, n.
         mode: "agnostic" or "stratified".
         identity: Of the protocol that estimated it.
+        step: By how much one message moves the sum, at most, for intervals.
     """
 
     value: float
@@ -71,11 +72,12 @@ class SumEstimate:
     num_users: int
     mode: Mode
     identity: Identity | None = None
+    step: float = 0.0
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Returns the ends of a two-sided interval for the sum over the participants."""
-        half_width = reach(confidence) * self.standard_error
-        return self.value - half_width, self.value + half_width
+        margin = float(half_width(confidence, self.standard_error, self.step))
+        return self.value - margin, self.value + margin
 
 
 @dataclass(frozen=True)
@@ -229,6 +231,7 @@ class BinarySum:
             num_users=n,
             mode=self.mode,
             identity=self.identity,
+            step=n * estimate.step,
         )
 
 

@@ -145,6 +145,7 @@ class HashedChoiceEstimate(QuestionEstimate):
             tests,
             # Messages also decide which categories are frequent: nothing bounds that.
             message_shift=np.full(len(labels), np.inf),
+            step=estimate.step,
         )
 
 

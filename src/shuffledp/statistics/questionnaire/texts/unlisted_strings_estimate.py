@@ -121,6 +121,7 @@ class UnlistedStringsEstimate(QuestionEstimate):
             checked.tests,
             # Messages also decide which texts are found: nothing bounds that.
             message_shift=np.full(len(texts), np.inf),
+            step=fitted.step[order],
         )
 
     @property
