@@ -45,6 +45,19 @@ def test_rungs_are_computed_once_and_only_where_they_are_needed() -> None:
     assert 4.94 <= max(asked) <= 5.0
 
 
+def test_flat_bounds_end_the_search_and_are_used() -> None:
+    asked = []
+
+    def bound(epsilon: float) -> float:
+        asked.append(epsilon)
+        return 0.5 * (1.0 + 1e-9 * epsilon)
+
+    least = MonotoneDelta(bound).least(64.0, 0.5 * (1.0 + 1e-7))
+
+    assert least == 0.5 * (1.0 + 1e-9 * min(asked))
+    assert len(asked) == 2
+
+
 @given(epsilon=st.floats(5e-324, 1e308), found=st.floats(0.0, 1.0))
 def test_where_nothing_is_known_the_number_stays(epsilon: float, found: float) -> None:
     rungs: list[float] = []

@@ -3,8 +3,10 @@
 delta(epsilon) is non-increasing: a bound at one epsilon holds at every larger one. Error
 margins may make an evaluated bound rise, or leave it infinite. Then it is evaluated at
 smaller epsilons of one fixed logarithmic grid: at coarse points downward, and at finer ones
-between the first finite value and the next coarse point above. The result is monotone up to
-one fine step, 1% of epsilon, below the point where the bound becomes infinite.
+between the first finite value and the next coarse point above. A coarse point that lowers
+the bound by less than a millionth counts as none that does, though its bound, which holds,
+is used. The result is monotone up to a millionth of delta, and up to one fine step, 1% of
+epsilon, below the point where the bound becomes infinite.
 """
 
 import math
@@ -14,6 +16,8 @@ from collections.abc import Callable
 _DOUBLING = 64
 _COARSE = 16
 _MAX_COARSE_STEPS = 40
+# A bound that falls by a smaller part is flat: finer points are not worth evaluating.
+_TOO_LITTLE = 1e-6
 # After this many coarse points without improvement the search stops.
 _MAX_WORSE_POINTS = 2
 
@@ -41,9 +45,10 @@ class MonotoneDelta:
             if _grid_point(index) == 0.0:
                 break
             coarse_bound = self._delta_at_index(index)
-            if coarse_bound < bound:
+            if coarse_bound < (1.0 - _TOO_LITTLE) * bound:
                 bound = min(coarse_bound, self._refined(index, infinite_index))
             elif math.isfinite(coarse_bound):
+                bound = min(bound, coarse_bound)
                 num_worse += 1
                 if num_worse == _MAX_WORSE_POINTS:
                     break
