@@ -230,8 +230,9 @@ class Items:
         counts, n = tally.counts[0, 0], tally.num_users
         check_message_counts(counts, self.randomizer.report_size, n)
         value, error, _ = channel.estimate(counts)
-        step = channel.message / n
-        return ItemsEstimate(value / n, error / n, n, self.identity, step)
+        return ItemsEstimate(
+            value / n, error / n, n, self.identity, channel.message / n
+        )
 
     def predicted_mse(
         self,
