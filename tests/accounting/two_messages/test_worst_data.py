@@ -13,6 +13,7 @@ from shuffledp.accounting.lower_profiles import lower_profiles
 from shuffledp.accounting.two_messages import branch_and_bound
 from shuffledp.accounting.two_messages.binary_population import (
     MAX_BANDS,
+    _distinct,
     narrower,
     nested,
     wider,
@@ -285,3 +286,13 @@ def test_many_searches_of_one_bound_stay_above_the_worst_data(
         worst = max(crowd.divergence(data, epsilon) for data in crowd.all_data())
         assert worst <= delta * (1.0 + 1e-9) + 1e-15
         assert profile.delta(epsilon) <= delta
+
+
+@pytest.mark.parametrize("num_pairs", [1, 2, 1_000])
+def test_ranks_of_pairs_are_those_of_numpy(num_pairs: int) -> None:
+    pairs = np.random.default_rng(7).integers(12, size=(2, num_pairs)) / 8.0
+
+    ranks = _distinct(pairs)
+
+    _, expected = np.unique(pairs, axis=1, return_inverse=True)
+    assert ranks.tolist() == expected.ravel().tolist()
