@@ -1,5 +1,7 @@
 """Which chords of a loss distribution are split."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -22,7 +24,7 @@ def test_a_chord_that_cannot_be_split_hides_no_others() -> None:
 @pytest.mark.slow
 def test_profiles_of_few_flips_are_followed() -> None:
     people = sdp.Population.from_counts({10.316: 1_000_000})
-    protocols = [sdp.Frequency(17), sdp.Mean(0, 1), sdp.BinarySum()]
+    protocols: list[Any] = [sdp.Frequency(17), sdp.Mean(0, 1), sdp.BinarySum()]
 
     level = sdp.account(protocols, people, delta=1e-9, absent=1).worst
 
