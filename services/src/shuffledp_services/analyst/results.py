@@ -183,8 +183,10 @@ def _population_intervals(estimate: Estimate) -> Floats:
     own = np.reshape(estimate.interval(CONFIDENCE), (-1, 2)) - value
     # Who took part is a second, independent error, of a normal distribution. An interval
     # for noise that is large or rare is wider than a normal one, and stays so.
-    sampling = reach(CONFIDENCE) ** 2 * np.maximum(population**2 - error**2, 0.0)
-    intervals: Floats = value + np.array([-1.0, 1.0]) * np.sqrt(own**2 + sampling)
+    # Roots before products: squares of the widest ranges overflow.
+    root = np.sqrt(np.maximum(population - error, 0.0)) * np.sqrt(population + error)
+    margin = np.hypot(own, reach(CONFIDENCE) * root)
+    intervals: Floats = value + np.array([-1.0, 1.0]) * margin
     return intervals
 
 
