@@ -201,7 +201,7 @@ def test_several_changes_hold_and_0_99_of_them_does_not(
 ) -> None:
     record = _record(*SEVERAL[name])
     # Wider cells are quicker, and prove a little less.
-    monkeypatch.setattr(counts, "HALF", 2**12)
+    monkeypatch.setattr(counts, "HALF", 2**13)
 
     assert _verdicts(record) == ["holds"] * 2
     assert _verdicts(_scaled(record, 0.99)) == ["does not hold"] * 2
