@@ -8,6 +8,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.joint.joint_exposure import JointExposure
 from shuffledp.errors import InvalidInputError, PopulationError, UnknownLevelError
 from shuffledp.statistics.statistic_catalog import protocol_of
 
@@ -218,3 +219,16 @@ def test_levels_that_a_part_does_not_know_are_refused() -> None:
 def test_more_absent_people_than_there_are_are_refused() -> None:
     with pytest.raises(PopulationError):
         sdp.account([sdp.Frequency(4), COUNTS], PEOPLE, delta=1e-6, absent=800)
+
+
+def test_nothing_is_searched_where_an_attack_on_one_protocol_is_certain(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    people = sdp.Population.from_counts({4.0: 30})
+    # Bounds of the composition are not even begun.
+    monkeypatch.setattr(JointExposure, "bounds", None)
+
+    protocols: list[Any] = [sdp.Frequency(4), sdp.BinarySum()]
+    level = sdp.account(protocols, people, epsilon=0.0, rounds=40).worst
+
+    assert 0.999 <= level.delta_central_lower <= level.delta_central == 1.0
