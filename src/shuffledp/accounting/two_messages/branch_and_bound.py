@@ -195,26 +195,33 @@ def _cut(tilted: TiltedPopulation, boxes: _Boxes) -> _Boxes:
     wide = boxes.high > boxes.low
     doubt = np.where(wide, boxes.doubt, -1.0)
     loose = wide & (doubt >= _LOOSE * doubt.max(axis=1, keepdims=True))
-    worse_low, worse_high = boxes.low.copy(), boxes.high.copy()
-    lows, highs, wholes = [worse_low], [worse_high], [boxes.upper]
-    for bands in np.argsort(-doubt, axis=1, kind="stable").T:
-        rows = np.flatnonzero(loose[np.arange(bands.size), bands])
-        if not rows.size:
-            break
-        cut = rows, bands[rows]
-        low, high = worse_low[rows], worse_high[rows]
-        middle = np.floor(0.5 * (worse_low[cut] + worse_high[cut]))
-        rises, halves = boxes.rise[cut] > 0.0, (np.arange(rows.size), bands[rows])
-        low[halves] = np.where(rises, low[halves], middle + 1.0)
-        high[halves] = np.where(rises, middle, high[halves])
-        worse_low[cut] = np.where(rises, middle + 1.0, worse_low[cut])
-        worse_high[cut] = np.where(rises, worse_high[cut], middle)
-        lows.append(low)
-        highs.append(high)
-        wholes.append(boxes.upper[rows])
-    parts = _evaluated(tilted, np.concatenate(lows), np.concatenate(highs))
+    ranks = np.argsort(np.argsort(-doubt, axis=1, kind="stable"), axis=1)
+    middle = np.floor(0.5 * (boxes.low + boxes.high))
+    rises = boxes.rise > 0.0
+    worse_low = np.where(rises, middle + 1.0, boxes.low)
+    worse_high = np.where(rises, boxes.high, middle)
+    # Part k of a box is the better half along its k-th loose band, of what is the worse
+    # half along those before; the last part is the worse half along all of them.
+    parts, rows = np.nonzero(
+        np.arange(wide.shape[1])[:, np.newaxis] < np.count_nonzero(loose, axis=1)
+    )
+    part_ranks = ranks[rows]
+    is_worse = part_ranks < parts[:, np.newaxis]
+    is_better = part_ranks == parts[:, np.newaxis]
+    better_low = np.where(rises, boxes.low, middle + 1.0)
+    better_high = np.where(rises, middle, boxes.high)
+    low = np.where(is_better, better_low[rows], boxes.low[rows])
+    high = np.where(is_better, better_high[rows], boxes.high[rows])
+    low = np.where(is_worse, worse_low[rows], low)
+    high = np.where(is_worse, worse_high[rows], high)
+    last_low = np.where(loose, worse_low, boxes.low)
+    last_high = np.where(loose, worse_high, boxes.high)
+    evaluated = _evaluated(
+        tilted, np.concatenate([last_low, low]), np.concatenate([last_high, high])
+    )
+    wholes = np.concatenate([boxes.upper, boxes.upper[rows]])
     # A part is never worse than the whole.
-    return replace(parts, upper=np.minimum(parts.upper, np.concatenate(wholes)))
+    return replace(evaluated, upper=np.minimum(evaluated.upper, wholes))
 
 
 def _inside(boxes: _Boxes, index: int) -> Floats:
