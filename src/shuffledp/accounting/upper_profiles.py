@@ -220,13 +220,19 @@ def upper_profiles(
     levels = population.epsilons[list(targets)].tolist()
     for level in levels:
         check_level(randomizer, level)
+    is_composed = is_composed or randomizer.changes > 1
     covers = randomizer.covers(levels, population, delta=delta)
     if quick:
         bounds = chernoff_bounds(covers, population.counts, targets, absent=absent)
     else:
         tail = max(_TAIL * delta, 1e-320)
         bounds = blanket_bounds(
-            covers, population.counts, targets, absent=absent, tail=tail
+            covers,
+            population.counts,
+            targets,
+            absent=absent,
+            tail=tail,
+            is_composed=is_composed,
         )
     counts = population.counts.astype(np.float64)
     messages: dict[int, float] = {}
@@ -247,7 +253,7 @@ def upper_profiles(
                 population.counts,
                 target,
                 absent=absent,
-                is_composed=is_composed or randomizer.changes > 1,
+                is_composed=is_composed,
             )
         if two_messages is not None:
             two_messages = shared.setdefault(two_messages.key, two_messages)

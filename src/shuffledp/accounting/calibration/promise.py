@@ -236,6 +236,7 @@ class Promise:
             [position for _, position in populations],
             delta=max(self.delta / shuffles, _SMALLEST_DELTA),
             absent=min(self.absent, population.num_users - 1),
+            is_composed=shuffles > 1,
         )
 
     def kept(self, people: Population, targets: Sequence[float]) -> bool:

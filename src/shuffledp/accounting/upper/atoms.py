@@ -8,6 +8,10 @@ import numpy as np
 from shuffledp.cover import Cover
 from shuffledp.types import Floats
 
+# Numbers of values that are tried where they save so many times as many, and the part of
+# the variance that they may add.
+_SIZES, _LEAST_SAVING, _ADDED = (64, 128, 192, 256, 384, 512, 768, 1_200), 1.5, 2e-5
+
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
@@ -53,3 +57,35 @@ def _atoms(cover: Cover, unit: float, growth: float) -> Atoms:
         losses = np.concatenate([left, right])
         masses = np.concatenate([masses * (1.0 - share), masses * share])
     return Atoms(losses, masses, telling)
+
+
+def fewer_atoms(loss: Atoms) -> Atoms:
+    """Returns the loss on few of its values, for a bound that is no smaller.
+
+    Each value is split onto the chosen ones next to it, with the probabilities that keep
+    its mean: (.)_+ is convex. They are as many as add next to nothing to the variance.
+    """
+    values, positions = np.unique(loss.losses, return_inverse=True)
+    masses = np.bincount(positions, loss.masses)
+    steps = np.diff(values)
+    # Chosen values next to each other add about the same to the variance.
+    costs = np.cbrt(0.5 * (masses[:-1] + masses[1:]) * steps**2)
+    costs = np.concatenate([[0.0], np.cumsum(costs)])
+    variance = float(masses @ (values - masses @ values) ** 2)
+    for size in _SIZES:
+        chosen = np.searchsorted(costs, np.linspace(0.0, costs[-1], size))
+        chosen = np.unique(np.clip(chosen, 0, values.size - 1))
+        if chosen.size < 2 or _LEAST_SAVING * chosen.size > loss.losses.size:
+            break
+        chosen[0], chosen[-1] = 0, values.size - 1
+        nodes = values[chosen]
+        right = np.clip(np.searchsorted(nodes, values), 1, nodes.size - 1)
+        below, above = values - nodes[right - 1], nodes[right] - values
+        if float(masses @ (below * above)) <= _ADDED * variance:
+            share = np.clip(below / (below + above), 0.0, 1.0)
+            split = np.bincount(right - 1, masses * (1.0 - share), nodes.size)
+            split += np.bincount(right, masses * share, nodes.size)
+            # Upward by what the means may have lost to rounding.
+            nodes = nodes + 4e-16 * np.abs(nodes)
+            return Atoms(nodes, split, loss.telling)
+    return loss

@@ -147,6 +147,7 @@ def blanket_bounds(
     *,
     absent: int = 0,
     tail: float,
+    is_composed: bool = False,
 ) -> list[UpperBound]:
     """Prepares the bound for target users of several levels of one population.
 
@@ -157,6 +158,7 @@ def blanket_bounds(
         target_users: Positions of the target users' levels, distinct.
         absent: How many of the others may be absent or collude: those who give most.
         tail: Probability that may be dropped.
+        is_composed: Whether the bounds are composed with others.
     """
     return bounds_of_populations(
         covers,
@@ -165,7 +167,7 @@ def blanket_bounds(
             gammas, counts, target_users, absent=absent, tail=tail
         ),
         bound=lambda cover, population, target_user: _bound(
-            cover, population, target_user, tail
+            cover, population, target_user, tail, is_composed=is_composed
         ),
     )
 
@@ -204,11 +206,18 @@ def bounds_of_populations(
 
 
 def _bound(
-    cover: Cover, population: BlanketPopulation, target_user: int, tail: float
+    cover: Cover,
+    population: BlanketPopulation,
+    target_user: int,
+    tail: float,
+    *,
+    is_composed: bool,
 ) -> UpperBound:
     summable: MirroredCover | None = mirrored(cover) if tail > SMALLEST_TAIL else None
     probabilities, people = population.groups(target_user)
-    contour = ContourBound(cover, probabilities, people.astype(np.float64))
+    contour = ContourBound(
+        cover, probabilities, people.astype(np.float64), is_composed
+    )
     if summable is not None and population.is_small(summable.telling):
         return _Counted(summable, population, target_user, tail, contour)
     expected = float(probabilities @ people)

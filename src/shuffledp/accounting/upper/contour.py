@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shuffledp.accounting.upper.atoms import atoms
+from shuffledp.accounting.upper.atoms import atoms, fewer_atoms
 from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
 from shuffledp.accounting.upper.saddle_estimate import saddle_estimate
 from shuffledp.cover import Cover
@@ -29,6 +29,8 @@ from shuffledp.types import Floats
 # Nothing smaller is ever returned: it might have been rounded down to 0.
 _SMALLEST = 1e-306
 _LOG_SMALLEST = math.log(_SMALLEST)
+# The sum of fewer losses is as smooth as they are, and their number saves nothing.
+_MANY_MESSAGES = 30.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +42,13 @@ class ContourBound:
         probabilities: Probability of a blanket message, or less, in each group, shape
             (groups,).
         counts: Other people in each group, shape (groups,).
+        is_composed: Whether the bound is composed with others, so that fewer points do.
     """
 
     cover: Cover
     probabilities: Floats
     counts: Floats
+    is_composed: bool = False
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
@@ -63,6 +67,10 @@ class ContourBound:
                 f"No proven bound at epsilon {epsilon:g}: the numbers are too extreme."
             )
         return min(max(total, _SMALLEST), 1.0)
+
+    @functools.cached_property
+    def _has_many_messages(self) -> bool:
+        return float(self.probabilities @ self.counts) >= _MANY_MESSAGES
 
     def estimate(self, epsilon: float) -> float:
         """Returns about the bound at `epsilon`, far quicker; NaN if nothing is known."""
@@ -95,8 +103,14 @@ class ContourBound:
                 if loss.losses.max() <= 0.0:
                     return 0.0, 0.0
                 coarse = cover.cells is not None
+                if self.is_composed and self._has_many_messages:
+                    loss = fewer_atoms(loss)
                 integrand = ContourIntegrand(
-                    loss, self.probabilities, self.counts, coarse=coarse
+                    loss,
+                    self.probabilities,
+                    self.counts,
+                    coarse=coarse,
+                    is_composed=self.is_composed,
                 )
                 level = integrand.level + math.log(unit)
                 if level + math.log(integrand.absolute) <= _LOG_SMALLEST:

@@ -26,8 +26,9 @@ from shuffledp.types import Complexes, Floats, Ints
 _SMOOTHING = 4e-7
 _LEAST_SMOOTHING = 4e-9
 # Where losses vary within cells, as many times more: 1e-5 of epsilon, and more where few
-# messages do not smooth the sum by themselves.
-_COARSER = 50.0
+# messages do not smooth the sum by themselves. In a composition, whose chords add that
+# much each: 2e-5 of epsilon, and a tenth of the points.
+_COARSER, _COMPOSED = 50.0, 100.0
 # Blocks times atoms, and points that count times atoms; more would take too long.
 _MOST_BLOCKS = 6e7
 _MOST_WORK = 4e7
@@ -55,10 +56,17 @@ class ContourIntegrand:
         probabilities: Probability of a blanket message in each group, shape (groups,).
         counts: Other people in each group, shape (groups,).
         coarse: Whether losses vary within cells.
+        is_composed: Whether the bound is composed with others.
     """
 
     def __init__(
-        self, loss: Atoms, probabilities: Floats, counts: Floats, *, coarse: bool
+        self,
+        loss: Atoms,
+        probabilities: Floats,
+        counts: Floats,
+        *,
+        coarse: bool,
+        is_composed: bool = False,
     ) -> None:
         self.losses, self.masses = loss.losses, loss.masses
         self.probabilities, self.counts = probabilities, counts
@@ -69,8 +77,10 @@ class ContourIntegrand:
         # Powers of the probabilities, for the cheap bound of |G|.
         self.sums = [float(self.counts @ self.probabilities**j) for j in (1, 2)]
         self.messages = max(1.0, self.sums[0])
+        factor = _COMPOSED if is_composed else 1.0
         if coarse:
-            self.smoothing *= _COARSER * max(1.0, 1e3 / self.messages)
+            factor = max(factor, _COARSER * max(1.0, 1e3 / self.messages))
+        self.smoothing *= factor
         self.deviation = math.sqrt(self.messages * variance)
         self.saddle = self._saddle()
         self.level = self._log_g_at(self.saddle)
