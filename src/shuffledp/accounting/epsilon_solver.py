@@ -136,7 +136,8 @@ def _around(
     start = _rounded_to_digits(
         max(min(guess, ceiling), 1e-12 * ceiling), ROUND_CEILING, digits
     )
-    low = high = start = min(start, ceiling)
+    last = _rounded_to_digits(math.nextafter(ceiling, 0.0), ROUND_FLOOR, digits)
+    low = high = start = min(start, last)
     rises = exceeds(start)
     factor = _stride(abs(excesses[start]) / fall)
     # A step is one digit at least.
@@ -148,7 +149,10 @@ def _around(
                 _rounded_to_digits(max(high * factor, above), ROUND_CEILING, digits),
             )
             if high >= ceiling:
-                high = ceiling
+                # Where nothing holds but the ceiling, no search between would end sooner.
+                if low >= last or exceeds(last):
+                    return max(low, last), ceiling
+                high = last
                 break
             if not exceeds(high):
                 break

@@ -3,10 +3,10 @@
 delta(epsilon) is non-increasing: a bound at one epsilon holds at every larger one. Error
 margins may make an evaluated bound rise, or leave it infinite. Then it is evaluated at
 smaller epsilons of one fixed logarithmic grid: at coarse points downward, and at finer ones
-between the first finite value and the next coarse point above. A coarse point that lowers
-the bound by less than a millionth counts as none that does, though its bound, which holds,
-is used. The result is monotone up to a millionth of delta, and up to one fine step, 1% of
-epsilon, below the point where the bound becomes infinite.
+next to the last two that lowered the bound. A coarse point that lowers the bound by less
+than a millionth counts as none that does, though its bound, which holds, is used. The
+result is monotone up to a millionth of delta, and up to one fine step, 1% of epsilon, below
+the point where the bound becomes infinite.
 """
 
 import math
@@ -39,21 +39,25 @@ class MonotoneDelta:
         # The logarithm may be rounded up to the next whole number.
         while _grid_point(top) > epsilon:
             top -= 1
-        num_worse, infinite_index = 0, top + 1
+        num_worse, index_above = 0, top + 1
+        # Coarse points that lowered the bound, each with the one above.
+        lower: list[tuple[int, int]] = []
         start = top - top % _COARSE
         for index in range(start, start - _COARSE * _MAX_COARSE_STEPS, -_COARSE):
             if _grid_point(index) == 0.0:
                 break
             coarse_bound = self._delta_at_index(index)
             if coarse_bound < (1.0 - _TOO_LITTLE) * bound:
-                bound = min(coarse_bound, self._refined(index, infinite_index))
+                lower.append((index, index_above))
             elif math.isfinite(coarse_bound):
-                bound = min(bound, coarse_bound)
                 num_worse += 1
-                if num_worse == _MAX_WORSE_POINTS:
-                    break
-            infinite_index = index
-        return bound
+            bound = min(bound, coarse_bound)
+            if num_worse == _MAX_WORSE_POINTS:
+                break
+            index_above = index
+        # Where a bound falls from point to point, finer ones matter next to the last two.
+        refined = [self._refined(*indices) for indices in lower[-2:]]
+        return min([bound, *refined])
 
     def _refined(self, finite_index: int, infinite_index: int) -> float:
         """Returns the smallest bound at fine grid points between two coarse ones."""
