@@ -30,6 +30,8 @@ from shuffledp.types import Floats, Ints
 _FAR_OUT = 1e-40
 # With this many scores, a sum is no more than the difference of two counts.
 _COARSE = 3
+# So few people are taken away from a sum over all.
+_FEW_LEFT_OUT = 8
 
 
 def lower_profiles(
@@ -197,9 +199,14 @@ class _Attackers:
 
     def _scores_of(self, attack: ScoreAttack, target_user: int) -> ScoreSum:
         others, error = attack.others, attack.error
-        if self._absent:
-            return score_sum(others, self._left[target_user], error)
+        left = self._others(target_user)
+        left_out = self._counts - left
+        if left_out.sum() > _FEW_LEFT_OUT:
+            return score_sum(others, left, error)
+        # Target users share these arrays: the sum over all people is made once.
         total = self._sums.get(id(others))
         if not isinstance(total, ScoreSum):
             total = self._sums[id(others)] = score_sum(others, self._counts, error)
-        return total.without(others[target_user])
+        for position in np.repeat(np.arange(left_out.size), left_out).tolist():
+            total = total.without(others[position])
+        return total

@@ -151,10 +151,7 @@ class JointExposure:
         if query.delta is not None:
             ends = self._epsilons(query, query.delta, attacked)
         else:
-            ends = {
-                index: self._deltas(query, index, _strongest(attacked[index]))
-                for index in query.positions
-            }
+            ends = self._deltas(query, attacked)
         return Statement(
             "all reports in all protocols",
             query.delta,
@@ -192,39 +189,63 @@ class JointExposure:
             with_attacks: Whether to bound the profile from below, too.
         """
         # Each protocol may drop tails for its part of delta.
-        share = max(delta / len(self.parts), _LEAST_DELTA)
+        share = self._share(delta)
         losses = [
             part.exposure.part_losses(part.query(query), delta=share)
             for part in self.parts
         ]
+        pairs = self._attacked_pairs(query, delta) if with_attacks else {}
+        return {
+            index: JointBounds([each[index] for each in losses], pairs.get(index, ()))
+            for index in query.positions
+        }
+
+    def _share(self, delta: float) -> float:
+        return max(delta / len(self.parts), _LEAST_DELTA)
+
+    def _attacked_pairs(
+        self, query: AccountingQuery, delta: float
+    ) -> dict[int, tuple[AttackedPair, ...]]:
+        """Returns what an adversary sees of a person of each level in all protocols."""
         attacks = [
-            part.exposure.attacked_pairs(part.query(query), delta=share)
-            for part in (self.parts if with_attacks else ())
+            part.exposure.attacked_pairs(part.query(query), delta=self._share(delta))
+            for part in self.parts
         ]
         return {
-            index: JointBounds(
-                [each[index] for each in losses],
-                tuple(pair for each in attacks for pair in each[index]),
-            )
+            index: tuple(pair for each in attacks for pair in each[index])
             for index in query.positions
         }
 
     def _deltas(
-        self, query: AccountingQuery, index: int, part_attack: _Point
+        self, query: AccountingQuery, attacked: dict[int, tuple[LevelGuarantee, ...]]
+    ) -> dict[int, tuple[_Point, _Point]]:
+        """Returns the certified and the attacked end of each level at an epsilon."""
+        strongest = {index: _strongest(levels)[1] for index, levels in attacked.items()}
+        is_certain = {index: each >= _NEARLY_CERTAIN for index, each in strongest.items()}
+        least = min(strongest.values()) or _USUAL_DELTA
+        pairs = {} if all(is_certain.values()) else self._attacked_pairs(query, least)
+        epsilon = query.epsilon or 0.0
+        return {
+            index: ((epsilon, 1.0), (epsilon, strongest[index]))
+            if is_certain[index]
+            else self._deltas_of(query, index, strongest[index], pairs[index])
+            for index in query.positions
+        }
+
+    def _deltas_of(
+        self,
+        query: AccountingQuery,
+        index: int,
+        part_attack: float,
+        pairs: tuple[AttackedPair, ...],
     ) -> tuple[_Point, _Point]:
         """Returns the certified and the attacked end of one level at an epsilon."""
         epsilon = query.epsilon or 0.0
-        if part_attack[1] >= _NEARLY_CERTAIN:
-            return (epsilon, 1.0), (epsilon, part_attack[1])
         level = replace(query, named={index: index})
-        about, smallest_upper, lower = (
-            part_attack[1] or _USUAL_DELTA,
-            1.0,
-            part_attack[1],
-        )
+        about, smallest_upper, lower = part_attack or _USUAL_DELTA, 1.0, part_attack
         for _ in range(_TRIALS):
             # How much may be dropped depends on the delta that comes out.
-            bounds = self.bounds(level, about, with_attacks=True)[index]
+            bounds = replace(self.bounds(level, about)[index], attacked=pairs)
             smallest_upper = min(smallest_upper, bounds.delta(epsilon))
             # Every trial's bounds hold: the best of all is kept.
             lower = max(lower, bounds.attacked_delta(epsilon))

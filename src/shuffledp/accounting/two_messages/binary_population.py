@@ -16,6 +16,8 @@ from shuffledp.types import Floats, Ints
 
 # Levels of a population that are told apart; more are put into this many bands.
 MAX_BANDS = 256
+# Of many levels, as many are looked at for how many differ.
+_LOOKED_AT = 1_000
 # Probabilities of this size and less change no digit that is of use, of a billion people
 # and under the largest tilt: levels that differ by less are one band.
 _NOTHING = 1e-150
@@ -83,10 +85,10 @@ def _banded(
         bits.least[:, present],
         counts[present].astype(np.float64),
     )
-    alike = np.where(min_probabilities <= _NOTHING, 0.0, min_probabilities)
-    band = _distinct(alike)
-    if band.max(initial=0) + 1 < people.size:
-        min_probabilities, people = _merged(min_probabilities, people, band, choose)
+    if not _are_many(min_probabilities):
+        band = _distinct(_alike(min_probabilities))
+        if band.max(initial=0) + 1 < people.size:
+            min_probabilities, people = _merged(min_probabilities, people, band, choose)
     if people.size > MAX_BANDS:
         # Narrow bands where variances are small: most people may be there.
         band = group_indices(np.sqrt(min_probabilities.sum(axis=0)), MAX_BANDS)
@@ -97,6 +99,16 @@ def _banded(
     if total.max(initial=1.0) > 1.0 + 1e-13:
         raise CertificationError("Expected intervals of a band that meet.")
     return BinaryPopulation(ones / total, zeros / total, people, bits.gap, bits.stray)
+
+
+def _alike(min_probabilities: Floats) -> Floats:
+    return np.where(min_probabilities <= _NOTHING, 0.0, min_probabilities)
+
+
+def _are_many(min_probabilities: Floats) -> bool:
+    """Returns whether it is clear at once that more than MAX_BANDS levels differ."""
+    first = _alike(min_probabilities[:, :_LOOKED_AT])
+    return int(_distinct(first).max(initial=0)) + 1 > MAX_BANDS
 
 
 def _distinct(pairs: Floats) -> Ints:
@@ -115,7 +127,9 @@ def _merged(
     min_probabilities: Floats, people: Floats, band: Ints, choose: np.ufunc
 ) -> tuple[Floats, Floats]:
     """Returns one pair of probabilities for each band of levels, and its people."""
-    order = np.argsort(band, kind="stable")
+    # Numbers of 16 bits are sorted at once, not by comparisons.
+    few = band.max(initial=0) < 2**16
+    order = np.argsort(band.astype(np.uint16) if few else band, kind="stable")
     starts = np.flatnonzero(np.diff(band[order], prepend=-1))
     merged = choose.reduceat(min_probabilities[:, order], starts, axis=1)
     return merged, np.add.reduceat(people[order], starts)

@@ -134,7 +134,11 @@ def others_of(gammas: Floats, counts: Ints, target_user: int, absent: int) -> In
     if not absent:
         return left
     # Without these M is stochastically smallest, whichever people are absent.
-    order = np.argsort(-gammas, kind="stable")
+    # Those of whom some are absent: all others' need no order. One level may be empty.
+    most = min(absent + 1, gammas.size)
+    threshold = np.partition(gammas, gammas.size - most)[gammas.size - most]
+    candidates = np.flatnonzero(gammas >= threshold)
+    order = candidates[np.argsort(-gammas[candidates], kind="stable")]
     available = left[order]
     left[order] -= np.clip(absent - (np.cumsum(available) - available), 0, available)
     return left
