@@ -137,17 +137,29 @@ class UpperProfile:
     def _evaluated(self, epsilon: float) -> tuple[RestsOn, float]:
         """Returns the least bound and its name; infinite where there is none."""
         best: tuple[RestsOn, float] = ("device", math.inf)
-        for name, bound in self.bounds.items():
+        for name, bound in self._by_promise(epsilon):
             # Too few messages, or too steep: another bound, or the local one, remains.
             with suppress(CertificationError):
-                # Estimates are right to a twentieth; the first bound is evaluated anyway.
-                if best[1] < 1.0 and bound.estimate(epsilon) > _HOPELESS * best[1]:
+                # Estimates are right to a twentieth, and that of two messages is a
+                # divergence at some data; the first bound is evaluated anyway.
+                hopeless = 1.0 if isinstance(bound, TwoMessageBound) else _HOPELESS
+                if best[1] < 1.0 and bound.estimate(epsilon) > hopeless * best[1]:
                     continue
                 best = min(best, (name, bound.delta(epsilon)), key=lambda pair: pair[1])
                 # No other proof can bring more than a few thousandths.
                 if isinstance(bound, TwoMessageBound) and bound.settles(epsilon):
                     break
         return best
+
+    def _by_promise(self, epsilon: float) -> list[tuple[RestsOn, UpperBound]]:
+        """Returns the bounds, a slow one after another that seems to be smaller."""
+        first, *others = bounds = list(self.bounds.items())
+        if isinstance(first[1], TwoMessageBound) and first[1].is_slow and others:
+            with suppress(CertificationError):
+                estimate = first[1].estimate(epsilon)
+                if others[0][1].estimate(epsilon) < estimate:
+                    return [*others, first]
+        return bounds
 
     def slack(self, epsilon: float) -> float:
         """Returns the share of the bound at `epsilon` that is numerical margin.

@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass, field, replace
 
 from shuffledp.accounting.two_messages.binary_population import (
+    MAX_BANDS,
+    MAX_BANDS_COMPOSED,
     BinaryPopulation,
     narrower,
     nested,
@@ -203,6 +205,7 @@ def two_message_bound(
         absent: How many of the others may be absent or collude.
         is_composed: Whether one changed value shows in several shuffles.
     """
+    max_bands = MAX_BANDS_COMPOSED if is_composed else MAX_BANDS
     populations = []
     for cover in pairs:
         if cover.bits is None or cover.bits.gap <= 0.0:
@@ -214,7 +217,7 @@ def two_message_bound(
         others = others_of(min_probabilities, counts, target_user, absent)
         if not others.any():
             return None
-        populations.append(wider(cover.bits, others))
+        populations.append(wider(cover.bits, others, max_bands))
     return TwoMessageBound(tuple(populations), is_composed)
 
 
