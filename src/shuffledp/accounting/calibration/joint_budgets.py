@@ -152,7 +152,10 @@ class _System:
         """
         self._search.reset()
         log_budgets = self._search.solve(
-            first_guess(np.log(start)), self._excess.certified, self._accuracy
+            first_guess(np.log(start)),
+            self._excess.certified,
+            self._accuracy,
+            quick_excess_at=self._estimated,
         )
         if log_budgets is None:
             raise CertificationError("Newton's method does not end.")

@@ -6,6 +6,7 @@ is gets that, and the others are solved for.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +69,8 @@ class NewtonSearch:
         log_budgets: Floats,
         excess_at: Callable[[Floats], Floats],
         accuracy: float,
+        *,
+        quick_excess_at: Callable[[Floats], Floats] | None = None,
     ) -> Floats | None:
         """Returns logarithms of budgets that leave no excess, or None if it finds none.
 
@@ -75,6 +78,8 @@ class NewtonSearch:
             log_budgets: Where to begin, shape (levels,).
             excess_at: The excess of all levels at logarithms of budgets.
             accuracy: The search ends with a step shorter than this.
+            quick_excess_at: About the same excess, to measure slopes; it may raise
+                CertificationError. By default `excess_at`.
 
         Raises:
             CertificationError: If the slopes lead nowhere.
@@ -86,7 +91,7 @@ class NewtonSearch:
         for _ in range(_MAX_STEPS):
             if num_stale >= _MAX_STALE:
                 num_stale = 0
-                self.measure_slopes(log_budgets, excess, excess_at)
+                self._measure_again(log_budgets, excess, excess_at, quick_excess_at)
             step = self._step(log_budgets, excess, jumps)
             if np.abs(step).max() < accuracy:
                 return self._after_step(log_budgets, step)
@@ -148,6 +153,20 @@ class NewtonSearch:
             decreased = log_budgets.copy()
             decreased[index] -= decrease
             self.slopes[:, index] = (excess - excess_at(decreased)) / decrease
+
+    def _measure_again(
+        self,
+        log_budgets: Floats,
+        excess: Floats,
+        excess_at: Callable[[Floats], Floats],
+        quick_excess_at: Callable[[Floats], Floats] | None,
+    ) -> None:
+        if quick_excess_at is not None:
+            with suppress(CertificationError):
+                about = quick_excess_at(log_budgets)
+                self.measure_slopes(log_budgets, about, quick_excess_at)
+                return
+        self.measure_slopes(log_budgets, excess, excess_at)
 
     def _after_step(self, log_budgets: Floats, step: Floats) -> Floats:
         log_budgets_after: Floats = np.log(

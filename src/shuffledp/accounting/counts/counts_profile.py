@@ -39,6 +39,8 @@ from shuffledp.types import Floats
 # A composed loss beyond which probability is charged whole: this part of delta in all.
 _NEGLIGIBLE = 1e-4
 _SMALLEST = 1e-45
+# Of that, what is left out on either side of the noise.
+_OUTSIDE = 1e-4
 # Chords between nodes of a loss distribution are cut into this many parts, unless Poisson
 # noise has a larger mean.
 _PARTS, _SMOOTH = 3, 2e4
@@ -189,8 +191,10 @@ def _losses_of_change(change: BucketChange, negligible: float) -> LossDistributi
 def _losses_of_proven(proven: PoissonPair, negligible: float) -> LossDistribution:
     is_smooth = proven.mean > _SMOOTH
     no_corners = np.zeros(0)
+    # Narrow windows, of probabilities that are resolved.
+    narrow = replace(proven, outside=_OUTSIDE * negligible)
     return _losses_below(
-        proven.upper, negligible, is_smooth=is_smooth, corners=no_corners
+        narrow.upper, negligible, is_smooth=is_smooth, corners=no_corners
     )
 
 

@@ -65,9 +65,14 @@ class PoissonWindow:
 
 
 @lru_cache(maxsize=8)
-def poisson_window(mean: float) -> PoissonWindow:
-    """Returns the distribution of Poisson(mean), mean > 0, without its far tails."""
-    negligible = _NEGLIGIBLE if mean <= _LARGE else _NEGLIGIBLE_OF_LARGE
+def poisson_window(mean: float, least: float = 0.0) -> PoissonWindow:
+    """Returns the distribution of Poisson(mean), mean > 0, without its far tails.
+
+    Args:
+        mean: Mean of the distribution.
+        least: A probability that may be left out on either side.
+    """
+    negligible = max(_NEGLIGIBLE if mean <= _LARGE else _NEGLIGIBLE_OF_LARGE, least)
     # P(X >= mu + t) <= exp(-t^2 / (2 (mu + t / 3))), P(X <= mu - t) <= exp(-t^2 / (2 mu)).
     log = -math.log(negligible)
     up = log / 3.0 + math.sqrt((log / 3.0) ** 2 + 2.0 * mean * log)
@@ -93,15 +98,21 @@ class PoissonPair:
     Attributes:
         mean: mu > 0, blanket messages per item in the mean.
         send_probability: lambda, in [0, 1].
+        outside: A probability that bounds may leave out on either side, and add.
     """
 
     mean: float
     send_probability: float
+    outside: float = 0.0
+
+    @property
+    def _window(self) -> PoissonWindow:
+        return poisson_window(self.mean, self.outside)
 
     def ratios(self) -> Floats:
         """Returns a(x) at every count of the window."""
         probability = self.send_probability
-        counts = poisson_window(self.mean).counts
+        counts = self._window.counts
         ratios: Floats = (1.0 - probability) + probability * (counts / self.mean)
         return ratios
 
@@ -117,7 +128,7 @@ class PoissonPair:
 
     def _delta(self, epsilon: float) -> tuple[float, float]:
         """Returns the sum over the window, and a bound of all its errors."""
-        probability, window = self.send_probability, poisson_window(self.mean)
+        probability, window = self.send_probability, self._window
         if probability == 0.0:
             return 0.0, 0.0
         counts, ratios, growth = window.counts, self.ratios(), math.expm1(epsilon)

@@ -127,7 +127,7 @@ class NoiseSearch:
             size: From `approximate`.
             target: That is to be kept.
         """
-        before = math.inf
+        before, stride = math.inf, 1
         for steps in range(_MOST_STEPS, 0, -1):
             noise = division.noise(round_up(size), self.room)
             if noise is None:
@@ -139,10 +139,14 @@ class NoiseSearch:
             if delta <= self.delta:
                 return noise
             # What errors of the proof add to delta does not fall with more noise.
-            if (delta / before) ** steps * delta > self.delta:
+            if (delta / before) ** (steps / stride) * delta > self.delta:
                 return None
+            if before < math.inf:
+                # As many steps as lead there if delta falls as it did.
+                fall = math.log(before / delta) / stride
+                stride = max(int(math.log(delta / self.delta) / fall), 1)
             before = delta
-            size *= 1.0 + _CLOSE
+            size *= (1.0 + _CLOSE) ** stride
         return None
 
     def _changes(self, noise: tuple[Noise, ...]) -> list[BucketChange]:
