@@ -9,7 +9,7 @@ from shuffledp.accounting.bounds_at import TargetUsers
 from shuffledp.accounting.calibration.promise import Promise
 from shuffledp.accounting.lower.score_attack import ScoreIntegrand
 from shuffledp.accounting.rounds.composition import LossIntegrand
-from shuffledp.accounting.upper.blanket import BlanketPopulation
+from shuffledp.accounting.upper.blanket_population import BlanketPopulation
 from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
 
 FOLDER = Path(shuffledp.__file__).parent / "accounting"

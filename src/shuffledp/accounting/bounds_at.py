@@ -21,11 +21,8 @@ from shuffledp.accounting.rounds.composed_profile import (
 )
 from shuffledp.accounting.rounds.part_losses import PartLosses
 from shuffledp.accounting.statement import RestsOn
-from shuffledp.accounting.upper_profiles import (
-    Profile,
-    UpperProfile,
-    upper_profiles,
-)
+from shuffledp.accounting.upper_profile import Profile, UpperProfile
+from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import LocalRandomizer
 from shuffledp.population import Population
 

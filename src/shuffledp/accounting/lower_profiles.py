@@ -14,8 +14,8 @@ from shuffledp.accounting.lower.two_count_attack import two_count_bound
 from shuffledp.accounting.sums.bernoulli_sum import BernoulliSum, bernoulli_sum
 from shuffledp.accounting.two_messages.binary_population import MAX_BANDS
 from shuffledp.accounting.two_messages.two_message_bound import two_message_attack
-from shuffledp.accounting.upper.blanket import others_of
-from shuffledp.accounting.upper_profiles import Profile
+from shuffledp.accounting.upper.blanket_population import others_of
+from shuffledp.accounting.upper_profile import Profile
 from shuffledp.cover import (
     Attack,
     LocalRandomizer,

@@ -17,12 +17,9 @@ from shuffledp.accounting.accounting_query import (
 )
 from shuffledp.accounting.certificate_guard import check_certifiable
 from shuffledp.accounting.exposure import Certifiable, exposures_of
+from shuffledp.accounting.joint.composable_exposure import ComposableExposure, Part
 from shuffledp.accounting.joint.joint_bounds import JointBounds
-from shuffledp.accounting.joint.joint_exposure import (
-    ComposableExposure,
-    JointExposure,
-    Part,
-)
+from shuffledp.accounting.joint.joint_exposure import JointExposure
 from shuffledp.accounting.joint.protocol_composition import one_protocol
 from shuffledp.accounting.rounds.loss_distribution import (
     LossDistribution,

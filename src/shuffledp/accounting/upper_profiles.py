@@ -1,20 +1,11 @@
-"""Certified privacy profile of a target user: proven upper bound on delta(epsilon).
+"""Certified profiles of target users of a population: which bounds apply to each."""
 
-It is the minimum of the amplification bounds and of the divergence of the target's message
-alone.
-"""
-
-import functools
 import math
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
-from shuffledp.accounting.epsilon_solver import rough_epsilon
-from shuffledp.accounting.message_alone import check_level, local_epsilon
-from shuffledp.accounting.monotone_delta import MonotoneDelta
+from shuffledp.accounting.message_alone import check_level
 from shuffledp.accounting.rounds.loss_distribution import EVALUATIONS
 from shuffledp.accounting.statement import RestsOn
 from shuffledp.accounting.two_messages.two_message_bound import (
@@ -27,182 +18,17 @@ from shuffledp.accounting.upper.blanket import (
     blanket_bounds,
 )
 from shuffledp.accounting.upper.chernoff import chernoff_bounds
+from shuffledp.accounting.upper_profile import UpperProfile
 from shuffledp.cover import Cover, LocalRandomizer
-from shuffledp.errors import CertificationError
 from shuffledp.population import Population
-
-Profile = Callable[[float], float]
 
 # Probability that may be dropped from the tails, as a share of delta.
 _TAIL = 1e-12
-# A bound above this multiple of a normal loss's divergence may be mostly margin.
-_FAR_MORE = 1e3
-_NOTHING = 1e-300
-# A theorem whose estimate is so many times another's bound is not evaluated.
-_HOPELESS = 1.2
-# Part of epsilon over which the fall of an estimate is measured.
-_FALL_STEP = 2e-3
-# Share of a bound that may be margin before smaller epsilons are tried.
-_CAUTION = 0.01
 # Evaluations of slow profiles in compositions, as many as an account of a few seconds may
 # take: the more bands there are, the fewer, which raises an epsilon by less than 1%. They
 # do not depend on how many levels are asked for, as searches for budgets ask for one and
 # certify all.
 _SLOW_EVALUATIONS, _MOST_BANDS, _LEAST_EVALUATIONS = 60, 5, 36
-
-
-@dataclass(frozen=True, eq=False)
-class UpperProfile:
-    """Proven upper bound for one target user at every epsilon.
-
-    Attributes:
-        bounds: Amplification bound of each theorem that applies, the best one first.
-        randomizer: Its densities bound the divergence of a message alone.
-        level: The target's local budget.
-        spread: Approximate standard deviation of the privacy loss after the shuffle.
-        directions: The profiles of the pair and of its reverse, if
-            each shows in half of the shuffles; otherwise none.
-        evaluations: At how many epsilons a composition may evaluate it.
-    """
-
-    bounds: dict[RestsOn, UpperBound]
-    randomizer: LocalRandomizer
-    level: float
-    spread: float
-    directions: tuple["UpperProfile", ...] = ()
-    evaluations: int = EVALUATIONS
-
-    def delta(self, epsilon: float) -> float:
-        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        return self._least(epsilon)[1]
-
-    def falling_delta(self, epsilon: float) -> float:
-        """Returns the least bound at `epsilon` and at smaller ones, to about 1%."""
-        name, bound = self._least(epsilon)
-        if epsilon == 0.0 or name == "device" or self.slack(epsilon) <= _CAUTION:
-            return bound
-        # More than a hundredth of it is numerical caution, which may rise with epsilon.
-        return self._ladder.least(epsilon, bound)
-
-    def estimate(self, epsilon: float) -> float:
-        """Returns about the bound at `epsilon`, quickly, to begin searches with.
-
-        Raises:
-            CertificationError: If no theorem has an estimate.
-        """
-        alone = self.randomizer.local_delta(self.level, epsilon)
-        if alone == 0.0:
-            return 0.0
-        sizes = []
-        for bound in self.bounds.values():
-            with suppress(CertificationError):
-                sizes.append(bound.estimate(epsilon))
-        known = [size for size in sizes if not math.isnan(size)]
-        if not known:
-            raise CertificationError(f"Nothing is estimated at epsilon {epsilon:g}.")
-        return min(alone, *known)
-
-    def rests_on(self, epsilon: float) -> RestsOn:
-        """Returns the theorem that gives the least bound at `epsilon`."""
-        return self._least(epsilon)[0]
-
-    def _least(self, epsilon: float) -> tuple[RestsOn, float]:
-        alone = self.randomizer.local_delta(self.level, epsilon)
-        if alone == 0.0:
-            return "device", alone
-        best = min(("device", alone), self._others(epsilon), key=lambda pair: pair[1])
-        # Far more than a normal loss would show: a smaller epsilon may show less.
-        away = epsilon / self.spread if self.spread > 0.0 else math.inf
-        usual = _FAR_MORE * self.spread * math.exp(-(away**2) / 2.0)
-        if epsilon == 0.0 or best[1] <= max(usual, _NOTHING):
-            return best
-        minimum = self._ladder.least(epsilon, best[1])
-        # The ladder does not know its theorem: the best one stands for it.
-        return best if minimum == best[1] else (next(iter(self.bounds)), minimum)
-
-    @functools.cached_property
-    def _ladder(self) -> MonotoneDelta:
-        def known(epsilon: float) -> float:
-            _, best = self._others(epsilon)
-            alone = self.randomizer.local_delta(self.level, epsilon)
-            return best if best < alone else math.inf
-
-        return MonotoneDelta(known)
-
-    @functools.cached_property
-    def _others(self) -> Callable[[float], tuple[RestsOn, float]]:
-        """Amplification bound and its theorem; cached, as both are asked for in turn."""
-        return functools.cache(self._evaluated)
-
-    def _evaluated(self, epsilon: float) -> tuple[RestsOn, float]:
-        """Returns the least bound and its name; infinite where there is none."""
-        best: tuple[RestsOn, float] = ("device", math.inf)
-        for name, bound in self._by_promise(epsilon):
-            # Too few messages, or too steep: another bound, or the local one, remains.
-            with suppress(CertificationError):
-                # Estimates are right to a twentieth, and that of two messages is a
-                # divergence at some data; the first bound is evaluated anyway.
-                hopeless = 1.0 if isinstance(bound, TwoMessageBound) else _HOPELESS
-                if best[1] < 1.0 and bound.estimate(epsilon) > hopeless * best[1]:
-                    continue
-                best = min(best, (name, bound.delta(epsilon)), key=lambda pair: pair[1])
-                # No other proof can bring more than a few thousandths.
-                if isinstance(bound, TwoMessageBound) and bound.settles(epsilon):
-                    break
-        return best
-
-    def _by_promise(self, epsilon: float) -> list[tuple[RestsOn, UpperBound]]:
-        """Returns the bounds, a slow one after another that seems to be smaller."""
-        first, *others = bounds = list(self.bounds.items())
-        if isinstance(first[1], TwoMessageBound) and first[1].is_slow and others:
-            with suppress(CertificationError):
-                estimate = first[1].estimate(epsilon)
-                if others[0][1].estimate(epsilon) < estimate:
-                    return [*others, first]
-        return bounds
-
-    def slack(self, epsilon: float) -> float:
-        """Returns the share of the bound at `epsilon` that is numerical margin.
-
-        1 if the local bound decides because no other is known.
-        """
-        name = self.rests_on(epsilon)
-        bound = self.bounds.get(name, self.bounds["blanket"])
-        try:
-            return float(bound.slack(epsilon))
-        except CertificationError:
-            return 1.0
-
-    def about(self, delta: float, times: int) -> float:
-        """Returns a guess of epsilon, as if the loss were normal or by an estimate."""
-        spread = self.spread * math.sqrt(times)
-        # Apart, as the quotient of both may overflow.
-        depth = max(math.log(max(spread, _NOTHING)) - math.log(delta), math.log(2.0))
-        guess = spread * math.sqrt(2.0 * depth)
-        if times == 1:
-            with suppress(CertificationError):
-                pure = self.randomizer.delta_local == 0.0
-                top = self.level if pure else max(self.level, guess)
-                return rough_epsilon(self.estimate, delta, ceiling=top, guess=guess)
-        return guess
-
-    def fall(self, epsilon: float) -> float | None:
-        """Returns by about how much log delta falls with log epsilon, None if unknown."""
-        farther = (1.0 + _FALL_STEP) * epsilon
-        if self.randomizer.delta_local == 0.0 and farther >= self.level:
-            # Nothing is left there, and of the largest budgets numbers overflow.
-            return None
-        with suppress(CertificationError):
-            before, after = self.estimate(epsilon), self.estimate(farther)
-            if before > after > 0.0:
-                return math.log(before / after) / math.log1p(_FALL_STEP)
-        return None
-
-    def ceiling(self, delta: float) -> float:
-        """Returns an epsilon at which the message alone keeps `delta`."""
-        if self.randomizer.delta_local == 0.0:
-            return self.level
-        return local_epsilon(self.randomizer, self.level, delta)
 
 
 def upper_profiles(

@@ -10,7 +10,7 @@ from shuffledp.accounting.calibration.calibration import largest_budgets
 from shuffledp.accounting.calibration.calibration_search import with_budget
 from shuffledp.accounting.calibration.joint_budgets import joint_budgets
 from shuffledp.accounting.calibration.promise import Calibration, Promise
-from shuffledp.accounting.upper_profiles import UpperProfile
+from shuffledp.accounting.upper_profile import UpperProfile
 from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.randomizers.hadamard_response import HadamardResponse
 from shuffledp.randomizers.laplace import Laplace

@@ -35,6 +35,6 @@ def test_estimate_is_close_to_the_sum(users: int, level: float, delta: float) ->
 
 
 def test_losses_that_are_never_positive_add_up_to_none() -> None:
-    loss = Atoms(np.array([-1.0, 0.0]), np.array([0.5, 0.5]), 1.0)
+    loss = Atoms(np.array([-1.0, 0.0]), np.array([0.5, 0.5]), 1.0, 2)
 
     assert saddle_estimate(loss, np.array([0.1]), np.array([100.0])) == 0.0

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, replace
 
 from shuffledp.accounting.upper.blanket import UpperBound
-from shuffledp.accounting.upper_profiles import UpperProfile
+from shuffledp.accounting.upper_profile import UpperProfile
 from shuffledp.errors import CertificationError
 
 

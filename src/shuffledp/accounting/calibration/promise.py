@@ -16,7 +16,8 @@ from shuffledp.accounting.rounds.composed_profile import (
     total_budget,
 )
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
-from shuffledp.accounting.upper_profiles import UpperProfile, upper_profiles
+from shuffledp.accounting.upper_profile import UpperProfile
+from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.display_text import percent
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population

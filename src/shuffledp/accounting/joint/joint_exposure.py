@@ -3,16 +3,14 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import TypeAlias
 
 from shuffledp.accounting.accounting_query import AccountingQuery
-from shuffledp.accounting.exposure import Certifiable, Exposure
+from shuffledp.accounting.joint.composable_exposure import Part
 from shuffledp.accounting.joint.joint_bounds import JointBounds, sum_upward
 from shuffledp.accounting.lower.attacked_pair import AttackedPair
 from shuffledp.accounting.rounds.composed_profile import divergence_of_budget
-from shuffledp.accounting.rounds.part_losses import PartLosses
 from shuffledp.accounting.statement import LevelGuarantee, RestsOn, Statement
-from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError
 
 # Order of magnitude of delta where no attack gives one, and the smallest that is tried.
@@ -40,58 +38,6 @@ _COMPOSED = (
     "The protocols are composed through loss distributions that dominate each of them "
     "(chords between nodes), by an integral whose errors are added."
 )
-
-
-@runtime_checkable
-class ComposableExposure(Exposure, Protocol):
-    """An exposure that can be certified together with those of other protocols."""
-
-    def attacked(self, query: AccountingQuery) -> Statement:
-        """Returns attacks, below certified numbers that need not be the best ones."""
-        ...
-
-    def part_losses(
-        self, query: AccountingQuery, *, delta: float
-    ) -> dict[int, PartLosses]:
-        """Returns the losses of all messages of a person, by the position of the level.
-
-        Args:
-            query: Levels, absent people, and number of collections.
-            delta: About the size of the divergence that is asked for.
-        """
-        ...
-
-    def attacked_pairs(
-        self, query: AccountingQuery, *, delta: float
-    ) -> dict[int, tuple[AttackedPair, ...]]:
-        """Returns pairs that an adversary sees of a person, by the position of the level.
-
-        Arguments are those of `part_losses`. There are none where no attack is proven.
-        """
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """A protocol, and how often it takes place in a round.
-
-    Attributes:
-        protocol: The protocol or randomizer that devices run.
-        exposure: All messages of a person in it.
-        name: In sentences.
-        times: At least 1; more if the list of protocols repeats it.
-    """
-
-    protocol: Certifiable | LocalRandomizer
-    exposure: ComposableExposure
-    name: str
-    times: int
-
-    def query(self, query: AccountingQuery) -> AccountingQuery:
-        """Returns the query to this protocol alone."""
-        # A protocol that is listed twice runs twice per round, with randomness of its
-        # own.
-        return replace(query, rounds=query.rounds * self.times)
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +167,9 @@ class JointExposure:
     ) -> dict[int, tuple[_Point, _Point]]:
         """Returns the certified and the attacked end of each level at an epsilon."""
         strongest = {index: _strongest(levels)[1] for index, levels in attacked.items()}
-        is_certain = {index: each >= _NEARLY_CERTAIN for index, each in strongest.items()}
+        is_certain = {
+            index: each >= _NEARLY_CERTAIN for index, each in strongest.items()
+        }
         least = min(strongest.values()) or _USUAL_DELTA
         pairs = {} if all(is_certain.values()) else self._attacked_pairs(query, least)
         epsilon = query.epsilon or 0.0

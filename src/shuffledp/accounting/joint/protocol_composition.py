@@ -9,11 +9,8 @@ from shuffledp.accounting.exposure import (
     exposures_of,
     identity_of,
 )
-from shuffledp.accounting.joint.joint_exposure import (
-    ComposableExposure,
-    JointExposure,
-    Part,
-)
+from shuffledp.accounting.joint.composable_exposure import ComposableExposure, Part
+from shuffledp.accounting.joint.joint_exposure import JointExposure
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity

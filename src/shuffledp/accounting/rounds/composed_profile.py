@@ -28,7 +28,7 @@ from shuffledp.accounting.rounds.part_losses import (
     budget_losses,
 )
 from shuffledp.accounting.sums.rounding import rounded_up
-from shuffledp.accounting.upper_profiles import Profile, UpperProfile
+from shuffledp.accounting.upper_profile import Profile, UpperProfile
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError
 

@@ -19,7 +19,7 @@ from shuffledp.accounting.two_messages.branch_and_bound import (
 )
 from shuffledp.accounting.two_messages.tilted import TiltedPopulation
 from shuffledp.accounting.two_messages.tilted_bounds import data_bounds
-from shuffledp.accounting.upper.blanket import others_of
+from shuffledp.accounting.upper.blanket_population import others_of
 from shuffledp.cover import Cover, TwoMessages
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats, Ints

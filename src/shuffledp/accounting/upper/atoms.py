@@ -21,11 +21,13 @@ class Atoms:
         losses: Its values, shape (atoms,).
         masses: Their probabilities under omega, shape (atoms,).
         telling: The loss's variance as far as it is due to the difference of x and x'.
+        num_terms: How many terms a sum over all values has, as its rounding grows with.
     """
 
     losses: Floats
     masses: Floats
     telling: float
+    num_terms: int
 
 
 def atoms(cover: Cover, unit: float, epsilon: float) -> Atoms:
@@ -56,7 +58,7 @@ def _atoms(cover: Cover, unit: float, growth: float) -> Atoms:
         share = np.clip((losses - left) / np.maximum(right - left, 1e-300), 0.0, 1.0)
         losses = np.concatenate([left, right])
         masses = np.concatenate([masses * (1.0 - share), masses * share])
-    return Atoms(losses, masses, telling)
+    return Atoms(losses, masses, telling, losses.size)
 
 
 def fewer_atoms(loss: Atoms) -> Atoms:
@@ -66,7 +68,7 @@ def fewer_atoms(loss: Atoms) -> Atoms:
     its mean: (.)_+ is convex. They are as many as add next to nothing to the variance.
     """
     values, positions = np.unique(loss.losses, return_inverse=True)
-    masses = np.bincount(positions, loss.masses)
+    masses = np.bincount(positions, weights=loss.masses)
     steps = np.diff(values)
     # Chosen values next to each other add about the same to the variance.
     costs = np.cbrt(0.5 * (masses[:-1] + masses[1:]) * steps**2)
@@ -83,9 +85,11 @@ def fewer_atoms(loss: Atoms) -> Atoms:
         below, above = values - nodes[right - 1], nodes[right] - values
         if float(masses @ (below * above)) <= _ADDED * variance:
             share = np.clip(below / (below + above), 0.0, 1.0)
-            split = np.bincount(right - 1, masses * (1.0 - share), nodes.size)
-            split += np.bincount(right, masses * share, nodes.size)
+            split = np.zeros(nodes.size)
+            np.add.at(split, right - 1, masses * (1.0 - share))
+            np.add.at(split, right, masses * share)
             # Upward by what the means may have lost to rounding.
-            nodes = nodes + 4e-16 * np.abs(nodes)
-            return Atoms(nodes, split, loss.telling)
+            nodes = nodes + 1e-15 * np.abs(nodes)
+            num_terms = 2 * loss.num_terms + nodes.size
+            return Atoms(nodes, split, loss.telling, num_terms)
     return loss

@@ -30,11 +30,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.accounting.upper.atoms import Atoms, atoms
-from shuffledp.accounting.upper.blanket import (
-    BlanketPopulation,
-    UpperBound,
-    bounds_of_populations,
-)
+from shuffledp.accounting.upper.blanket import UpperBound, bounds_of_populations
+from shuffledp.accounting.upper.blanket_population import BlanketPopulation
 from shuffledp.cover import Cover
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats, Ints

@@ -16,6 +16,7 @@ import math
 
 import numpy as np
 
+from shuffledp.accounting.sums.complex_expm1 import expm1_parts
 from shuffledp.accounting.sums.matrix_products import complex_product
 from shuffledp.accounting.upper.atoms import Atoms
 from shuffledp.accounting.upper.log_product import LogProduct
@@ -69,6 +70,7 @@ class ContourIntegrand:
         is_composed: bool = False,
     ) -> None:
         self.losses, self.masses = loss.losses, loss.masses
+        self._num_terms = loss.num_terms
         self.probabilities, self.counts = probabilities, counts
         # log G(1 + x).
         self._log_g = LogProduct(probabilities, counts)
@@ -145,7 +147,7 @@ class ContourIntegrand:
         # Exponents are rounded, too: x e^-x <= 1.
         bent = np.minimum(-3.0 * reach, 3.0 * distance / self.saddle)
         bent = np.where(reach > 0.0, reach * most, bent)
-        rounding = (2e-15 + 1.2e-16 * self.losses.size) * size
+        rounding = (2e-15 + 1.2e-16 * self._num_terms) * size
         rounding += 1.2e-16 * float(self.masses @ bent)
         # log G is off by the rounding of phi, times the number of messages.
         return _ARITHMETIC + self._log_g.remainder + rounding * self.messages
@@ -162,7 +164,7 @@ class ContourIntegrand:
         """
         # With A = e^{a L} - 1 and B = e^{b L} - 1, e^{(a + b) L} - 1 = (1 + A) B + A is
         # accurate near 0, and the sums over atoms are products of matrices.
-        near, far = _expm1(inner, self.losses), _expm1(outer, self.losses)
+        near, far = expm1_parts(inner, self.losses), expm1_parts(outer, self.losses)
         weights = np.stack([self.masses, self.masses * self.losses])
         weighted = far[:, np.newaxis] * weights[:, np.newaxis]
         alone = weighted.sum(axis=3)
@@ -284,18 +286,3 @@ class ContourIntegrand:
             least = float(log_thetas[np.argmin(sizes)])
             log_thetas = least + step * np.arange(-0.75, 1.0, 0.25)
         return math.exp(least)
-
-
-def _expm1(steps: Complexes, losses: Floats) -> Floats:
-    """Returns the parts of e^{z L} - 1 for steps z of one real part.
-
-    Returns:
-        Real and imaginary parts, shape (2, steps, losses).
-    """
-    # np.expm1 would compute the real part, which all steps share, for each of them:
-    # e^{x + iy} - 1 = e^x - 1 - 2 e^x sin(y / 2)^2 + 2 i e^x sin(y / 2) cos(y / 2).
-    real = np.expm1(steps.real[0] * losses)
-    half = np.multiply.outer(0.5 * steps.imag, losses)
-    sine, cosine = np.sin(half), np.cos(half)
-    twice = 2.0 * (1.0 + real) * sine
-    return np.stack([real - twice * sine, twice * cosine])
