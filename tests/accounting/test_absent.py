@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from oracles.enumeration import largest_divergences
 
 from shuffledp import Frequency, Population, PopulationError, Strings, account
+from shuffledp.accounting.lower_profiles import lower_profiles
 from shuffledp.accounting.statement import LevelGuarantee
+from shuffledp.randomizers.kary_response import KRandomizedResponse
 
 EPSILONS = [0.0, 0.1, 0.4, 0.9]
 
@@ -222,3 +224,18 @@ def test_absent_people_may_be_all_of_one_cohort() -> None:
     for absent in (5, 6):
         with pytest.raises(PopulationError, match="at most 4 absent people"):
             account(protocol, people, epsilon=1.0, absent=absent)
+
+
+@pytest.mark.parametrize("absent", [1, 5, 12])
+def test_attacks_are_those_on_the_people_who_stay(absent: int) -> None:
+    # More levels than a sum of scores tells apart.
+    counts = {0.5 + 0.01 * step: 3 for step in range(90)}
+    people = Population.from_counts(counts)
+    stay = Population.from_counts(without(counts, max(counts), absent))
+    device = KRandomizedResponse(5)
+
+    (attack,) = lower_profiles(device, people, [89], absent=absent)
+    (exact,) = lower_profiles(device, stay, [stay.num_levels - 1])
+
+    for epsilon in (0.0, 0.1, 0.3):
+        assert attack(epsilon) == pytest.approx(exact(epsilon), rel=1e-5)

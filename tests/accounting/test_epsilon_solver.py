@@ -134,3 +134,20 @@ def test_a_bound_that_is_not_a_number_is_no_bound(
 
     with pytest.raises(CertificationError, match=r"No bound .* epsilon 0\.2"):
         solve(unknown, 0.1, ceiling=1.0, guess=0.2)
+
+
+@pytest.mark.parametrize("guess", [0.1, 30.0, 1e6])
+def test_a_bound_that_holds_at_the_ceiling_only_is_evaluated_a_few_times(
+    guess: float,
+) -> None:
+    asked = []
+
+    def never(epsilon: float) -> float:
+        asked.append(epsilon)
+        return 0.5 if epsilon < 32.1234567 else 0.0
+
+    epsilon = smallest_certified_epsilon(never, 1e-6, ceiling=32.1234567, guess=guess)
+
+    assert epsilon == 32.1234567
+    assert max(asked) == 32.1234
+    assert len(asked) <= (1 if guess > 30.0 else 8)

@@ -108,3 +108,18 @@ def test_a_profile_that_is_refused_is_that_of_a_smaller_epsilon() -> None:
 
     for epsilon in np.linspace(0.1, 1.99, 12).tolist():
         assert profile.delta(epsilon) <= known
+
+
+def test_a_bound_that_falls_all_the_way_is_refined_where_it_ends() -> None:
+    asked = []
+
+    def bound(epsilon: float) -> float:
+        asked.append(epsilon)
+        # Least between two coarse points, which are 2^(1 / 4) apart.
+        return 1e-6 + abs(math.log(epsilon / 0.107))
+
+    least = MonotoneDelta(bound).least(64.0, 10.0)
+
+    assert least <= bound(0.107) + 0.02
+    # Coarse points down to there and two more, and a few between the last three.
+    assert len(asked) <= 40 + 2 + 10

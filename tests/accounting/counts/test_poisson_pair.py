@@ -142,3 +142,15 @@ def test_leaking_setting_of_the_published_protocol_is_repaired() -> None:
     # The known value has three digits.
     assert pair.upper(0.5) == pytest.approx(1.22e-6, rel=0.01)
     assert pair.upper(0.5) <= 2e-6
+
+
+@pytest.mark.parametrize("mean", [3.0, 400.0, 2e5])
+@pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.4])
+def test_a_narrow_window_adds_what_it_leaves_out(mean: float, epsilon: float) -> None:
+    wide, narrow = PoissonPair(mean, 0.5), PoissonPair(mean, 0.5, outside=1e-9)
+
+    assert (
+        poisson_window(mean, 1e-9).masses.size < 0.7 * poisson_window(mean).masses.size
+    )
+    assert wide.lower(epsilon) <= narrow.upper(epsilon) <= wide.upper(epsilon) + 2e-8
+    assert narrow.lower(epsilon) <= wide.upper(epsilon)

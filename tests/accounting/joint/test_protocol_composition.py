@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.accounting.accounting_query import AccountingQuery
+from shuffledp.accounting.exposure import SingleMessages
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.joint.joint_exposure import JointExposure
+from shuffledp.accounting.lower.attacked_pair import AttackedPair
 from shuffledp.errors import InvalidInputError, PopulationError, UnknownLevelError
 from shuffledp.statistics.statistic_catalog import protocol_of
 
@@ -232,3 +235,29 @@ def test_nothing_is_searched_where_an_attack_on_one_protocol_is_certain(
     level = sdp.account(protocols, people, epsilon=0.0, rounds=40).worst
 
     assert 0.999 <= level.delta_central_lower <= level.delta_central == 1.0
+
+
+def test_attacks_on_a_list_are_prepared_once_for_all_levels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prepared: list[list[int]] = []
+    attacked_pairs = SingleMessages.attacked_pairs
+
+    def counted(
+        self: SingleMessages, query: AccountingQuery, *, delta: float
+    ) -> dict[int, tuple[AttackedPair, ...]]:
+        prepared.append(query.positions)
+        return attacked_pairs(self, query, delta=delta)
+
+    monkeypatch.setattr(SingleMessages, "attacked_pairs", counted)
+    people = sdp.Population.from_counts({0.5: 300, 1.0: 500, 2.0: 40})
+    protocols = [sdp.Frequency(3), sdp.BinarySum()]
+
+    together = sdp.account(protocols, people, epsilon=0.1).levels
+
+    assert prepared == [[0, 1, 2], [0, 1, 2]]
+    for level in together:
+        alone = sdp.account(
+            protocols, people, epsilon=0.1, levels=[level.epsilon_local]
+        )
+        assert alone.levels[0].delta_central == level.delta_central

@@ -10,9 +10,10 @@ from oracles.bits import Crowd, random_crowd
 
 from shuffledp import Population
 from shuffledp.accounting.lower_profiles import lower_profiles
-from shuffledp.accounting.two_messages import branch_and_bound
+from shuffledp.accounting.two_messages import binary_population, branch_and_bound
 from shuffledp.accounting.two_messages.binary_population import (
     MAX_BANDS,
+    MAX_BANDS_COMPOSED,
     _distinct,
     narrower,
     nested,
@@ -20,7 +21,10 @@ from shuffledp.accounting.two_messages.binary_population import (
 )
 from shuffledp.accounting.two_messages.branch_and_bound import WorstData, search
 from shuffledp.accounting.two_messages.tilted import TiltedPopulation
-from shuffledp.accounting.two_messages.two_message_bound import two_message_attack
+from shuffledp.accounting.two_messages.two_message_bound import (
+    two_message_attack,
+    two_message_bound,
+)
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import TwoMessages
 from shuffledp.randomizers.kary_response import KRandomizedResponse
@@ -149,6 +153,40 @@ def test_bands_are_on_the_safe_side(seed: int) -> None:
     assert exact <= math.exp(upper) <= 1.3 * exact
     assert 0.7 * exact <= math.exp(lower)
     assert lower <= upper
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bands_of_many_levels_need_no_comparison_of_all(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    flips = rng.choice(np.append(rng.uniform(0.0, 0.5, 2_000), [1e-200, 1e-180]), 3_000)
+    bits = TwoMessages(np.stack([flips, flips]), 0.4, 0.3)
+    counts = rng.integers(0, 4, flips.size)
+
+    bands = wider(bits, counts)
+
+    # As if no level had been looked at: equal ones are merged first.
+    monkeypatch.setattr(binary_population, "_LOOKED_AT", 0)
+    assert wider(bits, counts).key == bands.key
+    assert bands.counts.size <= MAX_BANDS
+
+
+def test_compositions_tell_fewer_bands_apart() -> None:
+    people = Population.from_budgets(np.linspace(0.5, 3.0, 1_000))
+    pairs = KRandomizedResponse(2).covers([3.0], people, delta=1e-6)[0]
+
+    single, composed = (
+        two_message_bound(pairs, people.counts, 999, absent=0, is_composed=is_composed)
+        for is_composed in (False, True)
+    )
+
+    assert single is not None
+    assert composed is not None
+    assert MAX_BANDS_COMPOSED < single.num_bands <= MAX_BANDS
+    assert composed.num_bands <= MAX_BANDS_COMPOSED
+    # Wider bands bound no less.
+    assert single.delta(0.02) <= composed.delta(0.02) * (1.0 + 1e-3)
 
 
 def test_intervals_may_be_nested_or_not() -> None:

@@ -3,6 +3,7 @@ import math
 from fractions import Fraction
 
 import mpmath as mp  # type: ignore[import-untyped]
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from oracles.multiprecision import BlanketSum
 from shuffledp import Population
 from shuffledp.accounting.upper import blanket
 from shuffledp.accounting.upper.blanket import UpperBound, blanket_bounds
+from shuffledp.accounting.upper.blanket_population import others_of
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import LocalRandomizer
@@ -128,3 +130,23 @@ def test_spread_is_that_of_a_normal_loss_with_the_certified_delta() -> None:
         # Of a normal loss, delta at 0 is P(|Z| < spread / 2), Z standard normal.
         normal = math.erf(profile.spread / math.sqrt(8.0))
         assert profile.falling_delta(0.0) == pytest.approx(normal, rel=0.01)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_those_who_give_most_are_absent(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 9))
+    gammas = rng.choice([0.1, 0.2, 0.3, 0.3, 0.5], size)
+    counts = rng.integers(1, 4, size)
+    target = int(rng.integers(size))
+    others = [
+        (-gamma, level)
+        for level, (gamma, count) in enumerate(zip(gammas, counts, strict=True))
+        for _ in range(count - (level == target))
+    ]
+
+    for absent in range(len(others) + 1):
+        left = others_of(gammas, counts, target, absent)
+
+        levels = [level for _, level in sorted(others)[absent:]]
+        assert left.tolist() == np.bincount(levels, minlength=size).tolist()

@@ -1,0 +1,42 @@
+"""Slopes of a quick estimate lead to where a slow excess vanishes."""
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting.calibration.budget_range import BudgetRange
+from shuffledp.accounting.calibration.newton_search import NewtonSearch
+from shuffledp.errors import CertificationError
+from shuffledp.types import Floats
+
+ROOT = np.log([0.2, 0.5, 1.1, 2.0, 3.5])
+
+
+def excess(log_budgets: Floats) -> Floats:
+    """Bent, and so steep that slopes of 1, which a search begins with, lead astray."""
+    far = log_budgets - ROOT
+    result: Floats = 6.0 * far + 2.0 * np.sin(far) + 0.3 * far.sum()
+    return result
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_slopes_are_measured_by_the_quick_excess(*, fails: bool) -> None:
+    calls = {"slow": 0, "quick": 0}
+
+    def slow(log_budgets: Floats) -> Floats:
+        calls["slow"] += 1
+        return excess(log_budgets)
+
+    def quick(log_budgets: Floats) -> Floats:
+        calls["quick"] += 1
+        if fails:
+            raise CertificationError("Nothing is estimated.")
+        return 1.02 * excess(log_budgets) + 0.1
+
+    search = NewtonSearch(BudgetRange(ROOT.size, 20.0))
+    result = search.solve(ROOT - 2.0, slow, 1e-6, quick_excess_at=quick)
+
+    assert result is not None
+    assert np.abs(result - ROOT).max() < 1e-4
+    assert calls["quick"] >= 1
+    # Where the estimate fails, slopes cost an evaluation for each level.
+    assert (calls["slow"] > 8) == fails

@@ -1,0 +1,95 @@
+"""A loss on few values bounds no less, and composed integrals are above exact sums."""
+
+import math
+from fractions import Fraction
+
+import mpmath as mp  # type: ignore[import-untyped]
+import numpy as np
+import pytest
+from oracles.multiprecision import BlanketSum
+
+from shuffledp import Population
+from shuffledp.accounting.upper.atoms import Atoms, fewer_atoms
+from shuffledp.accounting.upper.contour import ContourBound
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+from shuffledp.randomizers.laplace import Laplace
+
+
+def positive_part(loss: Atoms, threshold: float) -> Fraction:
+    """E[(L - threshold)_+], exactly."""
+    return sum(
+        (
+            Fraction(mass) * max(Fraction(value) - Fraction(threshold), Fraction(0))
+            for value, mass in zip(
+                loss.losses.tolist(), loss.masses.tolist(), strict=True
+            )
+        ),
+        Fraction(0),
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("scale", [1.0, 30.0])
+def test_few_values_keep_means_and_lie_above(seed: int, scale: float) -> None:
+    rng = np.random.default_rng(seed)
+    losses = np.sinh(scale * rng.uniform(-1.0, 1.0, 2_000)) / math.sinh(scale)
+    masses = rng.dirichlet(np.ones(losses.size))
+    loss = Atoms(losses, masses, 1.0, losses.size)
+
+    few = fewer_atoms(loss)
+
+    assert few.losses.size <= losses.size / 1.5
+    assert few.num_terms >= losses.size
+    size = float(masses @ np.abs(losses))
+    # From -1 on this is the mean: no smaller, and larger by rounding alone.
+    for threshold in [-1.0, *np.quantile(losses, [0.1, 0.5, 0.9, 0.99]).tolist()]:
+        before, after = positive_part(loss, threshold), positive_part(few, threshold)
+        assert after >= before - Fraction(1e-13 * size)
+    assert positive_part(few, -2.0) <= positive_part(loss, -2.0) + Fraction(1e-12)
+    variances = [
+        float(each.masses @ each.losses**2 - (each.masses @ each.losses) ** 2)
+        for each in (loss, few)
+    ]
+    assert variances[1] <= variances[0] * (1.0 + 2.1e-5)
+
+
+def test_few_values_are_left_as_they_are() -> None:
+    loss = Atoms(np.array([-1.0, 0.0, 2.0]), np.array([0.5, 0.3, 0.2]), 1.0, 3)
+
+    assert fewer_atoms(loss) is loss
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
+@pytest.mark.parametrize(
+    ("num_categories", "counts", "target"),
+    [(2, {0.3: 12, 1.0: 9, 2.5: 9}, 2.5), (17, {1.0: 40}, 1.0)],
+)
+def test_composed_integrals_are_above_the_double_sum_in_fifty_digits(
+    num_categories: int, counts: dict[float, int], target: float, share: float
+) -> None:
+    people = Population.from_counts(counts)
+    others = people.counts.astype(np.float64)
+    others[people.epsilons == target] -= 1.0
+    ((cover,),) = KRandomizedResponse(num_categories).covers(
+        [target], people, delta=1e-6
+    )
+    bound = ContourBound(cover, cover.blanket_probabilities, others, is_composed=True)
+
+    exact = BlanketSum(counts, target, num_categories).delta(share * target)
+
+    assert exact <= mp.mpf(bound.delta(share * target)) <= 1.1 * exact
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.2])
+def test_composed_bounds_of_noise_are_larger_by_next_to_nothing(epsilon: float) -> None:
+    people = Population.from_counts({1.0: 2_000})
+    ((cover, *_),) = Laplace().covers([1.0], people, delta=1e-6)
+    others = np.array([1_999.0])
+    plain, composed = (
+        ContourBound(cover, cover.blanket_probabilities, others, is_composed)
+        for is_composed in (False, True)
+    )
+
+    upper = composed.delta(epsilon)
+
+    assert plain.delta(epsilon) <= upper <= 1.002 * plain.delta(epsilon)

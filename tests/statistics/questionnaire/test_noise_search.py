@@ -1,0 +1,46 @@
+"""Noise is certified by few computations, and is no larger than one step asks for."""
+
+import math
+
+import pytest
+
+from shuffledp import Population
+from shuffledp.accounting.counts.count_noise import PoissonNoise
+from shuffledp.accounting.counts.counts_parameters import Noise
+from shuffledp.statistics.questionnaire.noise_division import NoiseDivision
+from shuffledp.statistics.questionnaire.noise_search import NoiseSearch
+
+DELTA = 1e-6
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 5, 9, 23])
+def test_few_computations_find_the_first_step_that_keeps_the_target(
+    steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    division = NoiseDivision("Poisson noise", (), (), (1.0,), False)
+    monkeypatch.setattr(
+        NoiseDivision, "noise", lambda self, size, room: (PoissonNoise(size),)
+    )
+    # So large that the first digits show steps of a thousandth.
+    size, sizes = 1_000.0, []
+
+    def delta_of(_: NoiseSearch, noise: tuple[Noise, ...], target: float) -> float:
+        del target
+        (first,) = noise
+        assert isinstance(first, PoissonNoise)
+        sizes.append(first.mean)
+        # Kept from half a step before the last one on, and falling ever slower.
+        late = math.log(first.mean / size) / math.log(1.001) - (steps - 0.5)
+        return DELTA * math.exp(-0.01 * late + 1e-5 * late**2)
+
+    monkeypatch.setattr(NoiseSearch, "_delta_of", delta_of)
+    people = Population.from_counts({1.0: 100})
+    search = NoiseSearch((), people, DELTA, honest=100, room=1e9)
+
+    noise = search.certified(division, size, 1.0)
+
+    assert noise is not None
+    (first,) = noise
+    assert isinstance(first, PoissonNoise)
+    assert first.mean == pytest.approx(size * 1.001**steps, rel=1e-5)
+    assert len(sizes) <= min(steps + 1, 5)
