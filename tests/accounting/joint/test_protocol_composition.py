@@ -251,12 +251,13 @@ def test_attacks_on_a_list_are_prepared_once_for_all_levels(
 
     monkeypatch.setattr(SingleMessages, "attacked_pairs", counted)
     people = sdp.Population.from_counts({0.5: 300, 1.0: 500, 2.0: 40})
-    protocols = [sdp.Frequency(3), sdp.BinarySum()]
+    protocols: list[Any] = [sdp.Frequency(3), sdp.BinarySum()]
 
     together = sdp.account(protocols, people, epsilon=0.1).levels
 
     assert prepared == [[0, 1, 2], [0, 1, 2]]
     for level in together:
+        assert level.epsilon_local is not None
         alone = sdp.account(
             protocols, people, epsilon=0.1, levels=[level.epsilon_local]
         )
