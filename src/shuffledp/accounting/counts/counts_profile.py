@@ -40,7 +40,7 @@ from shuffledp.types import Floats
 _NEGLIGIBLE = 1e-4
 _SMALLEST = 1e-45
 # Of that, what is left out on either side of the noise.
-_OUTSIDE = 1e-4
+_OUTSIDE = 1e-8
 # Chords between nodes of a loss distribution are cut into this many parts, unless Poisson
 # noise has a larger mean.
 _PARTS, _SMOOTH = 3, 2e4
