@@ -28,7 +28,7 @@ COMMANDS = (
     f"account --categories 30 --levels {LEVELS} --delta 1e-6",
     'account --mechanism "unary-encoding(variant=optimized)" --categories 30 '
     f"--levels {LEVELS} --delta 1e-6",
-    "court",
+    "claims",
 )
 
 

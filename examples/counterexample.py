@@ -10,7 +10,7 @@ Every combination is enumerated. An analysis that looks at the first two counts 
 
 Two people and four categories are enough, as five lines of Python without a library show:
 
-    shuffledp court --case V10b --python | python
+    shuffledp claims --case V10b --python | python
 """
 
 import math

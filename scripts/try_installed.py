@@ -16,7 +16,7 @@ import shuffledp
 
 PACKAGES = {
     "services": ("explore", "task", "enrol", "serve", "device"),
-    "papers": ("reproduce", "claims", "court"),
+    "papers": ("reproduce", "claims", "leaderboard"),
 }
 COMMAND = str(Path(sys.executable).with_name("shuffledp"))
 TASK = (
@@ -61,7 +61,7 @@ def try_packages(names: list[str]) -> None:
 
 def try_claims() -> None:
     """A published claim falls by its own five lines of Python."""
-    program = run("court", "--case", "V7b", "--python")
+    program = run("claims", "--case", "V7b", "--python")
     subprocess.run([sys.executable, "-c", program], check=True)
 
 

@@ -40,7 +40,7 @@ def group(path: str = "") -> LazyGroup:
     ("path", "name", "distribution"),
     [
         ("", "serve", "shuffledp-services"),
-        ("", "court", "shuffledp-papers"),
+        ("", "claims", "shuffledp-papers"),
         ("", "leaderboard", "shuffledp-papers"),
         ("audit", "collection", "shuffledp-services"),
         ("audit", "dummies", "shuffledp-services"),

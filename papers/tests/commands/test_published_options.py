@@ -51,8 +51,8 @@ def test_an_interrupted_experiment_leaves_nothing_half_written(
     ("folder", "arguments"),
     [
         ("out", ("reproduce", "apes-fig9", "--output", "out")),
-        ("out", ("court", "--case", "V6", "--output", "out")),
-        (".", ("court", "--document", "page.md")),
+        ("out", ("claims", "--case", "V6", "--output", "out")),
+        (".", ("claims", "--document", "page.md")),
         ("results", ("reproduce", "--output", "results", "--document", "page.md")),
     ],
 )

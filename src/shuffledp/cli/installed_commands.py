@@ -14,7 +14,7 @@ GROUP = "shuffledp.commands"
 SUPPLIED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "": {
         "shuffledp-services": ("explore", "task", "enrol", "serve", "device"),
-        "shuffledp-papers": ("reproduce", "claims", "court", "leaderboard"),
+        "shuffledp-papers": ("reproduce", "claims", "leaderboard"),
     },
     "audit": {"shuffledp-services": ("canaries", "collection", "dummies")},
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from shuffledp.cli.former_spellings import command_successor
 from shuffledp.cli.installed_commands import (
     LazyCommand,
     installed_commands,
@@ -63,6 +64,11 @@ class LazyGroup(click.Group):
         name = args[0]
         if name.startswith("-") or self.get_command(ctx, name) is not None:
             return super().resolve_command(ctx, args)
+        successor = command_successor(name)
+        if successor is not None:
+            raise click.UsageError(
+                f"No such command {name!r}. Write {ctx.command_path} {successor}."
+            )
         close = get_close_matches(name, self._names, n=1)
         meant = f" Did you mean {close[0]!r}?" if close else ""
         raise click.UsageError(

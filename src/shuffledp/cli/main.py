@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from shuffledp.cli.former_spellings import option_successor
 from shuffledp.cli.installed_commands import GROUP, LazyCommand
 from shuffledp.cli.lazy_group import LazyGroup
 from shuffledp.cli.standard_streams import StandardStreams
@@ -50,14 +51,6 @@ _COMMANDS = {
         "shuffledp.cli.train_command:train_group",
         "Train a model with personal privacy levels, in a simulation on known data.",
     ),
-}
-
-
-# Options of earlier versions, and what to write where the option that replaces them takes
-# such values.
-_FORMER = {
-    "--distribution": ("--levels", "NAME", 'Write --levels "apes/uniform1".'),
-    "--honest-fraction": ("--absent", "PERCENT", "Write --absent 10% instead of 0.9."),
 }
 
 
@@ -116,7 +109,7 @@ def app() -> None:
     Your own data:    shuffledp estimate FILE --value COLUMN --level COLUMN
     A model:          shuffledp train apes
     The papers:       shuffledp reproduce
-    Their claims:     shuffledp court
+    Their claims:     shuffledp claims
     A black box:      shuffledp audit --help
     Real people:      shuffledp serve demo; then shuffledp task --help
     """
@@ -146,7 +139,7 @@ def _exit_code() -> Any:
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
     except click.NoSuchOption as error:
-        return _refuse(f"{error.format_message()} {_hint(error)}")
+        return _refuse(f"{error.format_message()} {option_successor(error)}")
     except click.ClickException as error:
         return _refuse(error.format_message())
     except ShuffledpError as error:
@@ -164,34 +157,6 @@ def _exit_code() -> Any:
         click.echo(f"{begin}shuffledp: stopped. {stop}".rstrip(), err=True)
         return 130
     return 2
-
-
-def _hint(error: click.NoSuchOption) -> str:
-    """Returns the successor of an option of earlier versions, or ""."""
-    replacement, value, hint = _FORMER.get(error.option_name, ("", "", ""))
-    for option in error.ctx.command.params if error.ctx else []:
-        if replacement in option.opts and value in (option.metavar or ""):
-            return hint
-    return _of_mechanisms(error.option_name)
-
-
-def _of_mechanisms(option: str) -> str:
-    """Returns a hint if an unknown option is a parameter of mechanisms, else ""."""
-    from shuffledp.randomizers.catalog import MECHANISMS
-    from shuffledp.randomizers.mechanism_text import signature
-    from shuffledp.randomizers.parameters import parameters_of
-
-    name = option.lstrip("-").replace("-", "_")
-    owners = [
-        mechanism
-        for mechanism in MECHANISMS
-        if any(parameter.name == name for parameter in parameters_of(mechanism))
-    ]
-    if not owners:
-        return ""
-    # The mechanism that was asked for, if it is a word of the command line.
-    owner_name = next((owner for owner in owners if owner in sys.argv), owners[0])
-    return f'Expected parameters with the mechanism, as "{signature(owner_name)}".'
 
 
 def _refuse(message: str) -> int:

@@ -12,13 +12,9 @@ COMMANDS: CommandTable = {
             "shuffledp_papers.commands.leaderboard_command:leaderboard_command",
             "Compare all published bounds with certificate and attack on a fixed grid.",
         ),
-        # One command under two names; the first is the plain one.
-        **dict.fromkeys(
-            ("claims", "court"),
-            LazyCommand(
-                "shuffledp_papers.commands.court_command:court_command",
-                "Check published claims against exact attacks.",
-            ),
+        "claims": LazyCommand(
+            "shuffledp_papers.commands.claims_command:claims_command",
+            "Check published claims against exact attacks.",
         ),
     },
 }

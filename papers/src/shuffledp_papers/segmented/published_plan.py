@@ -34,7 +34,7 @@ from shuffledp_papers.segmented.segmented_messages import SegmentedMessages
 
 _WARNING = (
     "Not certified. Theorem 3 holds where everything is sent; below that, the number of "
-    "all messages may tell who sent an item: see `shuffledp court --case V11`."
+    "all messages may tell who sent an item: see `shuffledp claims --case V11`."
 )
 
 

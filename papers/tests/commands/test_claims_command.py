@@ -13,8 +13,8 @@ from shuffledp_papers.court.stated_claim import CLAIMS, counts_of_verdicts
 
 def test_one_case_is_a_table_and_json(command: Command) -> None:
     shown, document = (
-        command("court", "--case", "v10"),
-        command("court", "--case", "V10", "--json"),
+        command("claims", "--case", "v10"),
+        command("claims", "--case", "V10", "--json"),
     )
 
     assert shown.code == document.code == 0
@@ -52,7 +52,7 @@ def test_a_case_that_is_no_longer_run_has_its_record(
     command: Command, tmp_path: Path
 ) -> None:
     shown = command("claims", "--case", "v5")
-    document = command("court", "--case", "V5", "--json").json()
+    document = command("claims", "--case", "V5", "--json").json()
 
     assert shown.code == 0
     assert "verdict: false as printed, a slip" in shown.out
@@ -61,14 +61,14 @@ def test_a_case_that_is_no_longer_run_has_its_record(
         "apes-theorem-4-appendix"
     ]
     for option in (("--python",), ("--shrink",), ("--output", "out")):
-        refused = command("court", "--case", "V5", *option)
+        refused = command("claims", "--case", "V5", *option)
         assert refused.is_refusal
         assert "V5 is no longer run" in refused.err
     assert list(tmp_path.iterdir()) == []
 
 
 def test_results_are_written(command: Command, tmp_path: Path) -> None:
-    outcome = command("court", "--case", "V6", "--output", "found")
+    outcome = command("claims", "--case", "V6", "--output", "found")
 
     assert outcome.code == 0
     text = (tmp_path / "found/court.csv").read_text(encoding="utf-8")
@@ -81,7 +81,7 @@ def test_results_are_written(command: Command, tmp_path: Path) -> None:
 def test_numbers_are_in_full_for_machines_with_the_version(
     command: Command, tmp_path: Path
 ) -> None:
-    document = command("court", "--case", "V8c", "--json", "--output", "found").json()
+    document = command("claims", "--case", "V8c", "--json", "--output", "found").json()
 
     (case,) = document["court"]
     text = (tmp_path / "found/court.csv").read_text(encoding="utf-8")
@@ -100,7 +100,7 @@ def test_no_width_cuts_a_number(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
 
-    shown = command("court", "--case", "V7").out
+    shown = command("claims", "--case", "V7").out
 
     # Epsilon, claim, attack, the accountant's, and what is certified.
     for number in ("0.01004", "1e-05", "2.61e-05", "2.57e-05", "3.8e-05"):
@@ -109,40 +109,40 @@ def test_no_width_cuts_a_number(
 
 
 def test_five_lines_of_python_are_printed_and_run(command: Command) -> None:
-    outcome = command("court", "--case", "v8-2", "--python")
+    outcome = command("claims", "--case", "v8-2", "--python")
 
     assert outcome.code == 0
     claimed, exact = printed(outcome.out)
     assert claimed < exact
-    assert command("court", "--python").is_refusal
-    assert command("court", "--case", "C1", "--python").is_refusal
-    assert command("court", "--case", "V6", "--document", "page.md").is_refusal
+    assert command("claims", "--python").is_refusal
+    assert command("claims", "--case", "C1", "--python").is_refusal
+    assert command("claims", "--case", "V6", "--document", "page.md").is_refusal
 
 
 def test_the_fewest_people_are_searched_for_again(command: Command) -> None:
     found, known = (
-        command("court", "--case", "V10b", option)
+        command("claims", "--case", "V10b", option)
         for option in ("--shrink", "--python")
     )
 
     assert found.code == known.code == 0
     assert found.out == known.out
-    assert command("court", "--shrink").is_refusal
-    assert command("court", "--case", "V6", "--shrink").is_refusal
+    assert command("claims", "--shrink").is_refusal
+    assert command("claims", "--case", "V6", "--shrink").is_refusal
 
 
 @pytest.mark.slow
 def test_a_short_search_lists_the_worst_of_each_bound(command: Command) -> None:
-    found = command("court", "--search", "0.5", "--seed", "3", "--json")
+    found = command("claims", "--search", "0.5", "--seed", "3", "--json")
 
     assert found.code == 0
     assert {"bound", "seed", "trial", "ratio"} <= set(found.json()["search"][0])
-    assert "Random search" in command("court", "--search", "0.5").out
+    assert "Random search" in command("claims", "--search", "0.5").out
 
 
 def test_unknown_cases_and_double_questions_are_refused(command: Command) -> None:
-    assert command("court", "--case", "V0").is_refusal
-    assert command("court", "--case", "V6", "--search", "1").is_refusal
+    assert command("claims", "--case", "V0").is_refusal
+    assert command("claims", "--case", "V6", "--search", "1").is_refusal
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_unknown_cases_and_double_questions_are_refused(command: Command) -> Non
 def test_what_would_be_ignored_or_endless_is_refused(
     command: Command, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
-    assert command("court", *options).is_refusal
+    assert command("claims", *options).is_refusal
     assert list(tmp_path.iterdir()) == []
 
 
@@ -173,11 +173,11 @@ def test_a_search_without_findings_says_so(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "shuffledp_papers.commands.court_command.search",
+        "shuffledp_papers.commands.claims_command.search",
         lambda *, seed, **_: Search(seed, trials=1),
     )
 
-    found = command("court", "--search", "1")
+    found = command("claims", "--search", "1")
 
     assert found.code == 0
     assert "1 trial, " in found.out
@@ -186,7 +186,7 @@ def test_a_search_without_findings_says_so(
 
 def test_it_is_said_that_a_program_is_of_fewer_people(command: Command) -> None:
     other, own = (
-        command("court", "--case", name, "--python") for name in ("V8", "V8-small")
+        command("claims", "--case", name, "--python") for name in ("V8", "V8-small")
     )
 
     assert other.err == "V8-small stands for V8: fewer people or coordinates\n"

@@ -1,4 +1,4 @@
-"""Options of earlier versions: what to write instead, where that is an option."""
+"""Commands and options of earlier versions: refused, with their successors."""
 
 import pytest
 from command_line import Command
@@ -22,3 +22,10 @@ def test_what_replaces_an_option_is_an_option_of_the_command(
     assert outcome.is_refusal
     assert hint in outcome.err
     assert hint or "Write" not in outcome.err
+
+
+def test_a_former_command_names_the_one_that_replaces_it(command: Command) -> None:
+    outcome = command("court", "--case", "V8c")
+
+    assert outcome.is_refusal
+    assert "No such command 'court'. Write shuffledp claims." in outcome.err

@@ -1,4 +1,4 @@
-"""`shuffledp claims`, also named `court`: published claims against exact attacks."""
+"""`shuffledp claims`: published claims against exact attacks."""
 
 import json
 import math
@@ -96,7 +96,7 @@ _SHORTEST, _LONGEST = 0.1, 1e6
 )
 @force_option
 @json_option
-def court_command(
+def claims_command(
     name: str | None,
     as_list: bool,
     as_python: bool,
