@@ -161,9 +161,9 @@ def _pairs(people: dict[float, int]) -> str:
 def _calibrate(draw: random.Random) -> Setting:
     mechanism = draw.choice(["kary-response", "one-bit", "laplace", "clip-laplace"])
     command = draw.choice(["levels", "scale", "rounds"])
-    text = f"calibrate {command} --mechanism {mechanism} --delta {_delta(draw)}"
     if mechanism == "kary-response":
-        text += f" --categories {draw.choice([2, 17, 300])}"
+        mechanism += f"(categories={draw.choice([2, 17, 300])})"
+    text = f"calibrate {command} --mechanism {mechanism} --delta {_delta(draw)}"
     people = _levels(draw, 4)
     if command == "levels":
         targets = {round(0.02 * level, 5): n for level, n in people.items()}

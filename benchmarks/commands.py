@@ -20,10 +20,11 @@ LEVELS = "0.5:155,1:155,2:155,4:155"
 COMMANDS = (
     f"plan mean --low 0 --high 16 --targets {CENTRAL}",
     "plan frequency --categories 17 --targets 0.01:2500,0.02:5000,0.05:2500",
-    f"calibrate levels --categories 2 --delta 1e-6 --targets {CENTRAL}",
-    "calibrate levels --categories 30 --delta 1e-6 "
+    'calibrate levels --mechanism "kary-response(categories=2)" --delta 1e-6 '
+    f"--targets {CENTRAL}",
+    'calibrate levels --mechanism "kary-response(categories=30)" --delta 1e-6 '
     "--targets 0.05:2500,0.1:5000,0.2:2500 --rounds 2",
-    "calibrate level --mechanism unary-encoding --categories 30 --delta 1e-6 "
+    'calibrate level --mechanism "unary-encoding(categories=30)" --delta 1e-6 '
     "--levels 0.5:2500,1.0:5000,2.0:2500 --change 1 --target 0.1",
     f"account --categories 30 --levels {LEVELS} --delta 1e-6",
     'account --mechanism "unary-encoding(variant=optimized)" --categories 30 '

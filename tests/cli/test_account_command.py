@@ -286,7 +286,6 @@ def test_statistics_of_the_same_people_are_certified_together(
     "arguments",
     [
         ["--statistic", "sum", "--categories", "4"],
-        ["--statistic", "sum", "--mode", "agnostic"],
         ["--statistic", "sum", "--mechanism", "one-bit"],
         ["--statistic", "sum", "--method", "all"],
         ["--statistic", "sum("],

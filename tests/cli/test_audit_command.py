@@ -98,7 +98,7 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_a_device_by_name_is_asked_about_usual_values(command: Command) -> None:
     shown = command(
-        "audit", "randomizer", "kary-response", "--categories", "5", "--levels", "1",
+        "audit", "randomizer", "kary-response(categories=5)", "--levels", "1",
         "--samples", "4000", "--seed", "1",
     )  # fmt: skip
 
@@ -153,7 +153,7 @@ def test_too_few_samples_cannot_show_anything_and_that_is_no_success(
     command: Command,
 ) -> None:
     shown = command(
-        "audit", "randomizer", "kary-response", "--categories", "2", "--levels", "9",
+        "audit", "randomizer", "kary-response(categories=2)", "--levels", "9",
         "--samples", "1000",
     )  # fmt: skip
 
@@ -169,14 +169,10 @@ def test_too_few_samples_cannot_show_anything_and_that_is_no_success(
         (["audited_box:client"], "--values"),
         (["audited_box:nobody", "--values", "0,1"], "module:name"),
         (["no_such_module_here:f", "--values", "0,1"], "module:name"),
-        (
-            ["audited_box:client", "--values", "0,1", "--categories", "3"],
-            "--categories",
-        ),
         (["audited_box:client", "--values", "0,NaN"], "finite numbers"),
         (["rappor(bits=8,hashes=1)"], "draws a message from a value"),
         (["no-such-program-here", "--values", "0,1"], "can be started"),
-        (["kary-response", "--categories", "3", "--values", "0,5"], "values"),
+        (["kary-response(categories=3)", "--values", "0,5"], "values"),
     ],
 )
 def test_what_makes_no_sense_is_refused(

@@ -3,7 +3,7 @@
 import pytest
 from command_line import Command
 
-SHARED = ("--categories", "17", "--delta", "1e-6", "--json")
+SHARED = ("--mechanism", "kary-response(categories=17)", "--delta", "1e-6", "--json")
 LEVELS = ("--levels", "0.5:25,1.0:50")
 
 
@@ -52,7 +52,15 @@ def test_people_is_a_sentence_for_people(command: Command) -> None:
 def test_absent_percents_are_of_the_crowd_that_is_found(
     command: Command, ratio: str
 ) -> None:
-    given = ["--categories", "17", "--delta", "1e-6", "--absent", "10%", "--json"]
+    given = [
+        "--mechanism",
+        "kary-response(categories=17)",
+        "--delta",
+        "1e-6",
+        "--absent",
+        "10%",
+        "--json",
+    ]
 
     answer = command(
         "calibrate", "people", *given, "--levels", ratio, "--targets", "0.1"
@@ -72,7 +80,14 @@ def test_rounds(command: Command) -> None:
 
 
 def test_rounds_that_no_certificate_states_are_not_denied(command: Command) -> None:
-    many = ("--categories", "17", "--delta", "1e-6", "--levels", "0.0001:10000")
+    many = (
+        "--mechanism",
+        "kary-response(categories=17)",
+        "--delta",
+        "1e-6",
+        "--levels",
+        "0.0001:10000",
+    )
     outcome = command("calibrate", "rounds", *many, "--targets", "10")
 
     assert "100,000,000 rounds, the most that one certificate states" in outcome.out
@@ -89,7 +104,16 @@ def test_rounds_that_no_certificate_states_are_not_denied(command: Command) -> N
         ("level", *SHARED, *LEVELS, "--change", "3", "--target", "0.1"),
         ("people", *SHARED, *LEVELS, "--targets", "0.1", "--absent", "100%"),
         ("rounds", *SHARED, *LEVELS, "--targets", "1e-9"),
-        ("rounds", "--delta", "1", "--categories", "3", *LEVELS, "--targets", "0.5"),
+        (
+            "rounds",
+            "--delta",
+            "1",
+            "--mechanism",
+            "kary-response(categories=3)",
+            *LEVELS,
+            "--targets",
+            "0.5",
+        ),
         ("levels", "--delta", "1e-6", "--targets", "0.1:500"),
     ],
 )

@@ -9,6 +9,11 @@ from command_line import Command
     [
         ("account --honest-fraction 0.9", "Write --absent 10%"),
         ("calibrate people --honest-fraction 0.9", "Write --absent 10%"),
+        ("calibrate scale --categories 17", 'as "kary-response(categories=...)"'),
+        ("audit randomizer one-bit --categories 17", '"kary-response(categories=...)"'),
+        ("calibrate levels --mode stratified", "high=4, mode=stratified)"),
+        ("account --mode stratified", "high=4, mode=stratified)"),
+        ("calibrate rounds --rounds 2", "They are what is computed."),
         ("estimate answers.csv --honest-fraction 0.9", ""),
         ("train apes --distribution apes/gauss1", "Write --levels"),
         ("account --distribution apes/gauss1", ""),
@@ -22,6 +27,7 @@ def test_what_replaces_an_option_is_an_option_of_the_command(
     assert outcome.is_refusal
     assert hint in outcome.err
     assert hint or "Write" not in outcome.err
+    assert "Did you mean" not in outcome.err or not hint
 
 
 def test_a_former_command_names_the_one_that_replaces_it(command: Command) -> None:

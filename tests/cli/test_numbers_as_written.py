@@ -11,6 +11,7 @@ from shuffledp.cli.number_types import NUMBER, WHOLE, NumberRange, WholeRange
 
 FULL_WIDTH, DEVANAGARI = "\uff11\uff10\uff10", "\u0967\u0966\u0966"
 ACCOUNT = ("account", "--categories", "5", "--levels", "1:100", "--delta", "1e-6")
+CALIBRATED = ("--mechanism", "one-bit", "--levels", "1:100", "--delta", "1e-6")
 
 
 def commands(command: click.Command, context: click.Context) -> Iterator[click.Command]:
@@ -32,7 +33,7 @@ def commands(command: click.Command, context: click.Context) -> Iterator[click.C
         (*ACCOUNT, "--rounds", "{}"),
         (*ACCOUNT, "--delta", "{}e-9"),
         ("quickstart", "--people", "{}"),
-        ("calibrate", "rounds", *ACCOUNT[1:], "--targets", "{}:1"),
+        ("calibrate", "rounds", *CALIBRATED, "--targets", "{}"),
         ("train", "apes", "--dataset", "digits", "--rounds", "{}"),
         ("train", "apes", "--dataset", "digits", "--levels", "1:0.{},2:0.9"),
     ],

@@ -140,6 +140,8 @@ def test_a_picture_of_the_profiles_is_drawn(command: Command) -> None:
         ("--mechanism", "laplace(low=0, low=0)"),
         ("--mechanism", "laplace(low)"),
         ("--mechanism", "laplace(depth=2)"),
+        ("--mechanism", "laplace(mode=strict)"),
+        ("--mechanism", "laplace(mode=agnostic, mode=agnostic)"),
         ("--mechanism", "laplace(low=1e-400)"),
         ("--mechanism", "kary-response(categories=5)", "--categories", "5"),
         ("--mechanism", ""),
@@ -169,8 +171,9 @@ def test_bad_options_are_refused(command: Command, arguments: tuple[str, ...]) -
         ("--mechanism", "gaussian(delta_local=1e-8)"),
         ("--mechanism", "gaussian(calibration=classical)"),
         ("--mechanism", "declared-ratios(q=2.8, beta=0.4)"),
+        ("--mechanism", "laplace(mode=stratified)"),
         ("--mechanism", "laplace", "--rounds", "3", "--coordinates", "2"),
-        ("--mechanism", "laplace", "--absent", "10%", "--mode", "stratified"),
+        ("--mechanism", "laplace", "--absent", "10%"),
     ],
 )
 def test_every_mechanism_has_an_answer(

@@ -10,9 +10,9 @@ LEVELS = ("--levels", "1:500")
 COMMANDS = {
     "account": ("account", "--categories", "5", *LEVELS, "--delta", "1e-4"),
     "plan": ("plan", "frequency", "--categories", "4", *LEVELS, "--delta", "1e-4"),
-    "calibrate": ("calibrate", "levels", "--categories", "4", "--targets", "0.5:500",
+    "calibrate": ("calibrate", "levels", "--mechanism", "one-bit", "--targets", "0.5:500",
                   "--delta", "1e-4"),
-    "audit": ("audit", "randomizer", "kary-response", "--categories", "3",
+    "audit": ("audit", "randomizer", "kary-response(categories=3)",
               "--levels", "1", "--samples", "2000", "--seed", "1"),
     "estimate": ("estimate", "values.csv", "--value", "value", "--level", "level",
                  "--delta", "1e-4"),

@@ -29,6 +29,12 @@ SPELLED: dict[str, Any] = {
     "sum()": sdp.BinarySum(),
     "strings(num_bits=64, num_cohorts=4)": sdp.Strings(64, num_cohorts=4),
     "laplace(low=0, high=4)": sdp.SingleMessage(sdp.Laplace(0, 4)),
+    "laplace(low=0, mode=stratified, high=4)": sdp.SingleMessage(
+        sdp.Laplace(0, 4), "stratified"
+    ),
+    "kary-response(mode = agnostic, categories=4)": sdp.SingleMessage(
+        sdp.KRandomizedResponse(4)
+    ),
 }
 
 

@@ -39,7 +39,7 @@ def test_one_bound_comes_with_its_note_and_as_json(command: Command) -> None:
         (("--method", "unheard-of"), "Expected one of"),
         (("--method", "all", "--rounds", "2"), "one collection"),
         (("--method", "all", "--absent", "3"), "one collection"),
-        (("--method", "all", "--mode", "stratified"), "agnostic"),
+        (("--method", "all", "--mechanism", "one-bit(mode=stratified)"), "agnostic"),
     ],
 )
 def test_senseless_comparisons_are_refused_in_one_line(

@@ -86,7 +86,7 @@ def test_a_range_is_a_clip_for_a_mechanism_that_takes_one() -> None:
 
     query = read_query(given | {"levels": "1:50"})
 
-    assert "--mechanism 'clip-laplace(clip=3)' --mode" in command_of(query)
+    assert "--mechanism 'clip-laplace(clip=3)' --levels" in command_of(query)
     assert (query.protocol.low, query.protocol.randomizer.clip) == (4.0, 3.0)
 
 
@@ -97,6 +97,12 @@ def test_every_mechanism_of_the_protocols_is_on_the_page() -> None:
 
 def test_a_command_says_no_more_than_it_must() -> None:
     assert command_of(read_query({"levels": "1:50"})) == (
-        "shuffledp account --mechanism 'kary-response(categories=17)' --mode agnostic "
+        "shuffledp account --mechanism 'kary-response(categories=17)' "
         "--levels 1:50 --delta 1e-06"
     )
+
+
+def test_a_command_states_the_mode_with_the_mechanism() -> None:
+    query = read_query({"levels": "1:50", "mode": "stratified"})
+
+    assert "'kary-response(categories=17, mode=stratified)'" in command_of(query)

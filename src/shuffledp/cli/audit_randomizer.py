@@ -19,12 +19,11 @@ from shuffledp.audit.target import CallableTarget, Target, callable_target
 from shuffledp.cli import parse
 from shuffledp.cli.audit_table import findings, powers
 from shuffledp.cli.console import show, show_json
-from shuffledp.cli.mechanism import built, categories_option
 from shuffledp.cli.number_types import NUMBER, WHOLE, NumberRange, WholeRange
 from shuffledp.cli.shared_options import json_option
 from shuffledp.cli.waiting import duration, share_bar
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomizers.catalog import MECHANISMS
+from shuffledp.randomizers.catalog import MECHANISMS, build
 from shuffledp.randomizers.mechanism_text import read_mechanism
 
 
@@ -74,7 +73,6 @@ from shuffledp.randomizers.mechanism_text import read_mechanism
     show_default=True,
     help="Seconds that a program may take for an answer.",
 )
-@categories_option
 @json_option
 def randomizer_command(
     target: str,
@@ -85,7 +83,6 @@ def randomizer_command(
     confidence: float,
     seed: int | None,
     timeout: float,
-    categories: int | None,
     as_json: bool,
 ) -> None:
     """Test any program or function that maps a value and a level to a message.
@@ -103,7 +100,7 @@ def randomizer_command(
 
     \b
     Examples:
-      shuffledp audit randomizer kary-response --categories 4 --levels 0.5,1,2
+      shuffledp audit randomizer "kary-response(categories=4)" --levels 0.5,1,2
       shuffledp audit randomizer mymodule:client --values '"yes","no"' --levels 1
       shuffledp audit randomizer "node client.js" --values 0,1 --levels 1 --json
     """
@@ -111,7 +108,7 @@ def randomizer_command(
 
     def work(send: Send) -> None:
         # In here: for a Python target, its import runs in the other process.
-        box = _target(target, categories, timeout)
+        box = _target(target, timeout)
         plan = plan_audit(
             _audited_values(values, box),
             parse.level_list(levels),
@@ -160,14 +157,10 @@ def randomizer_command(
     sys.exit(0 if audit.verdict is AuditVerdict.NOTHING_FOUND else 1)
 
 
-def _target(target: str, categories: int | None, timeout: float) -> Target:
+def _target(target: str, timeout: float) -> Target:
     if target.partition("(")[0].strip() in MECHANISMS:
-        return device_target(built(read_mechanism(target), categories))
-    if categories is not None:
-        raise InvalidInputError(
-            f"Expected --categories only with one of {', '.join(MECHANISMS)}, got "
-            f"{target}."
-        )
+        mechanism = read_mechanism(target)
+        return device_target(build(mechanism.name, mechanism.parameters))
     if _is_python(target):
         return callable_target(target)
     return ProcessTarget(target, timeout)

@@ -18,12 +18,13 @@ from shuffledp.accounting.calibration.promise import Calibration, Promise
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.mechanism import (
-    circumstance_options,
-    mechanism_options,
+    coordinates_option,
+    message_option,
     num_absent,
+    rounds_option,
 )
 from shuffledp.cli.number_types import NUMBER, Share
-from shuffledp.cli.shared_options import json_option
+from shuffledp.cli.shared_options import absent_option, json_option
 from shuffledp.cli.waiting import working
 from shuffledp.errors import InvalidInputError
 from shuffledp.format_number import plain
@@ -49,9 +50,9 @@ _LEVELS = click.option(
 
 def _shared_options(command: Command) -> Command:
     # The last decorator that is applied is the first in --help.
-    for option in (json_option, circumstance_options, _DELTA):
+    for option in (json_option, coordinates_option, absent_option, _DELTA):
         command = option(command)
-    return mechanism_options(command)
+    return message_option(command)
 
 
 @click.group("calibrate")
@@ -62,15 +63,16 @@ def calibrate_command() -> None:
 
     \b
     Examples:
-      shuffledp calibrate levels --categories 17 --delta 1e-6 \\
-        --targets 0.01:2500,0.02:5000,0.05:2500
-      shuffledp calibrate people --categories 17 --delta 1e-6 \\
-        --levels 0.5:25,1.0:50,2.0:25 --targets 0.01,0.02,0.05
+      shuffledp calibrate levels --mechanism "kary-response(categories=17)" \\
+        --delta 1e-6 --targets 0.01:2500,0.02:5000,0.05:2500
+      shuffledp calibrate people --mechanism "kary-response(categories=17)" \\
+        --delta 1e-6 --levels 0.5:25,1.0:50,2.0:25 --targets 0.01,0.02,0.05
     """
 
 
 @calibrate_command.command("levels")
 @_shared_options
+@rounds_option
 @click.option(
     "--targets",
     required=True,
@@ -88,7 +90,8 @@ def levels_command(
 
     \b
     Example: 2,500 people want 0.01 after the shuffle, 5,000 want 0.02
-      shuffledp calibrate levels --categories 17 --delta 1e-6 --targets 0.01:2500,0.02:5000
+      shuffledp calibrate levels --mechanism "kary-response(categories=17)" \\
+        --delta 1e-6 --targets 0.01:2500,0.02:5000
     """
     # Written as levels are; these epsilons are central ones.
     target_counts = parse.level_counts(targets, "--targets")
@@ -111,6 +114,7 @@ def levels_command(
 
 @calibrate_command.command("scale")
 @_shared_options
+@rounds_option
 @_LEVELS
 @_TARGETS
 def scale_command(
@@ -119,8 +123,9 @@ def scale_command(
     """Largest common factor of all levels that keeps every target.
 
     \b
-    Example: shuffledp calibrate scale --categories 17 --delta 1e-6 \\
-               --levels 0.5:2500,1:5000 --targets 0.01,0.03
+    Example:
+      shuffledp calibrate scale --mechanism "kary-response(categories=17)" \\
+        --delta 1e-6 --levels 0.5:2500,1:5000 --targets 0.01,0.03
     """
     people, wanted_epsilons = _people_and_targets(levels, targets)
     promise = _promise(protocol, people.num_users, **given)
@@ -131,6 +136,7 @@ def scale_command(
 
 @calibrate_command.command("level")
 @_shared_options
+@rounds_option
 @_LEVELS
 @click.option(
     "--change", type=NUMBER, required=True, metavar="LEVEL", help="The level to change."
@@ -149,8 +155,9 @@ def level_command(
     With noise mechanisms larger ones may keep it again: this is the first end.
 
     \b
-    Example: shuffledp calibrate level --categories 17 --delta 1e-6 \\
-               --levels 0.5:2500,1:5000 --change 1 --target 0.05
+    Example:
+      shuffledp calibrate level --mechanism "kary-response(categories=17)" \\
+        --delta 1e-6 --levels 0.5:2500,1:5000 --change 1 --target 0.05
     """
     people = parse.level_counts(levels)
     promise = _promise(protocol, people.num_users, **given)
@@ -164,6 +171,7 @@ def level_command(
 
 @calibrate_command.command("people")
 @_shared_options
+@rounds_option
 @_LEVELS
 @_TARGETS
 def people_command(
@@ -172,8 +180,9 @@ def people_command(
     """Smallest crowd, with the same shares of levels, that keeps every target.
 
     \b
-    Example: shuffledp calibrate people --categories 17 --delta 1e-6 \\
-               --levels 0.5:1,1:2 --targets 0.01,0.03
+    Example:
+      shuffledp calibrate people --mechanism "kary-response(categories=17)" \\
+        --delta 1e-6 --levels 0.5:1,1:2 --targets 0.01,0.03
     """
     people, wanted_epsilons = _people_and_targets(levels, targets)
     absent = given["absent"]
@@ -198,12 +207,10 @@ def rounds_command(
     """How often the same people can take part before a target is exceeded.
 
     \b
-    Example: shuffledp calibrate rounds --categories 17 --delta 1e-6 \\
-               --levels 0.5:2500,1:5000 --targets 0.5
+    Example:
+      shuffledp calibrate rounds --mechanism "kary-response(categories=17)" \\
+        --delta 1e-6 --levels 0.5:2500,1:5000 --targets 0.5
     """
-    # `circumstance_options` adds --rounds to all commands of the group.
-    if given["rounds"] != 1:
-        raise InvalidInputError("Expected no --rounds: they are what is asked for.")
     people, wanted_epsilons = _people_and_targets(levels, targets)
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
@@ -222,8 +229,8 @@ def _promise(
     *,
     delta: float,
     absent: int | Share,
-    rounds: int,
     coordinates: int,
+    rounds: int = 1,
 ) -> Promise:
     left_out = num_absent(absent, num_users)
     return Promise(protocol, delta, left_out, rounds, coordinates)

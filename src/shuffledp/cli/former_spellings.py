@@ -22,6 +22,11 @@ class _FormerOption(NamedTuple):
 _COMMANDS = {"court": "claims"}
 _OPTIONS = {
     "--distribution": _FormerOption(("train",), 'Write --levels "apes/uniform1".'),
+    "--mode": _FormerOption(
+        ("account", "calibrate"),
+        'Write it with the mechanism: "laplace(low=0, high=4, mode=stratified)".',
+    ),
+    "--rounds": _FormerOption(("calibrate rounds",), "They are what is computed."),
     "--honest-fraction": _FormerOption(
         ("account", "calibrate", "plan"), "Write --absent 10% instead of 0.9."
     ),

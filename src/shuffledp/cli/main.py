@@ -139,7 +139,11 @@ def _exit_code() -> Any:
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
     except click.NoSuchOption as error:
-        return _refuse(f"{error.format_message()} {option_successor(error)}")
+        successor = option_successor(error)
+        if successor:
+            # Without click's options of near names, which would be beside the point.
+            return _refuse(f"No such option {error.option_name!r}. {successor}")
+        return _refuse(error.format_message())
     except click.ClickException as error:
         return _refuse(error.format_message())
     except ShuffledpError as error:

@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from shuffledp.accounting.exposure import Certifiable
 from shuffledp.accounting.joint.protocol_composition import (
     ProtocolComposition,
     one_protocol,
@@ -21,27 +22,29 @@ from shuffledp.datasets.budgets import read_budgets
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import MECHANISMS, build
-from shuffledp.randomizers.mechanism_text import MechanismText, read_mechanism
+from shuffledp.randomizers.mechanism_text import MechanismText
 from shuffledp.randomizers.parameters import parameters_of
+from shuffledp.statistics.message_text import MessageText, read_message
 from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.statistics.statistic_text import read_statistic
-from shuffledp.types import Mode
+
+Command = Callable[..., Any]
 
 
-class _MechanismType(click.ParamType):  # type: ignore[type-arg]
-    """A mechanism with its parameters, as `read_mechanism` takes it."""
+class _MessageType(click.ParamType):  # type: ignore[type-arg]
+    """A mechanism with its parameters and its mode, as `read_message` takes it."""
 
     name = "mechanism"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> MechanismText:
-        """Returns the mechanism, or fails with the reason."""
+    ) -> MessageText:
+        """Returns the mechanism and its mode, or fails with the reason."""
         # click also passes values that were converted before.
-        if isinstance(value, MechanismText):
+        if isinstance(value, MessageText):
             return value
         try:
-            return read_mechanism(value)
+            return read_message(value)
         except InvalidInputError as error:
             self.fail(str(error), param, ctx)
 
@@ -54,29 +57,23 @@ class _MechanismType(click.ParamType):  # type: ignore[type-arg]
         ]
 
 
-MECHANISM = _MechanismType()
+def _mechanism_option(**usual: Any) -> Callable[[Command], Command]:
+    return click.option(
+        "--mechanism",
+        type=_MessageType(),
+        metavar="NAME(PARAMETER=VALUE,...)",
+        help="What the devices run, with its parameters, such as "
+        '"laplace(low=0, high=4)"; shuffledp mechanisms lists them. With '
+        "mode=stratified among these, levels travel with messages, and not apart.",
+        **usual,
+    )
 
-_MECHANISM = click.option(
-    "--mechanism",
-    type=MECHANISM,
-    default=MECHANISMS[0],
-    show_default=True,
-    metavar="NAME(PARAMETER=VALUE,...)",
-    help='What the devices run, with its parameters, such as "laplace(low=0, high=4)"; '
-    "shuffledp mechanisms lists them.",
-)
+
 _CATEGORIES = click.option(
     "--categories",
     type=WHOLE,
     metavar="K",
-    help="How many categories there are, of mechanisms that have to know.",
-)
-_MODE = click.option(
-    "--mode",
-    type=click.Choice(["agnostic", "stratified"]),
-    default="agnostic",
-    show_default=True,
-    help="Do levels travel apart from messages, or with them?",
+    help="In place of categories=K with --mechanism.",
 )
 _STATISTIC = click.option(
     "--statistic",
@@ -89,22 +86,19 @@ _STATISTIC = click.option(
     'mechanism=laplace)"; a mechanism; or FILE.json, the protocol of a certificate of one '
     "round. Given several times: all of them with the same people, certified together.",
 )
-_CIRCUMSTANCES = (
-    absent_option,
-    click.option(
-        "--rounds",
-        type=WHOLE,
-        default=1,
-        show_default=True,
-        help="How often the same people take part.",
-    ),
-    click.option(
-        "--coordinates",
-        type=WHOLE,
-        default=1,
-        show_default=True,
-        help="Messages per person and round, each shuffled apart.",
-    ),
+rounds_option = click.option(
+    "--rounds",
+    type=WHOLE,
+    default=1,
+    show_default=True,
+    help="How often the same people take part.",
+)
+coordinates_option = click.option(
+    "--coordinates",
+    type=WHOLE,
+    default=1,
+    show_default=True,
+    help="Messages per person and round, each shuffled apart.",
 )
 
 _PEOPLE = (
@@ -124,65 +118,65 @@ _PEOPLE = (
     ),
 )
 
-Command = Callable[..., Any]
+
+def message_option(command: Command) -> Command:
+    """Adds --mechanism, which arrives as a protocol of one message, `protocol`."""
+
+    @functools.wraps(command)
+    def with_protocol(*, mechanism: MessageText, **given: Any) -> None:
+        named, mode = mechanism
+        randomizer = build(named.name, named.parameters)
+        command(protocol=SingleMessage(randomizer, mode), **given)
+
+    return _mechanism_option(required=True)(with_protocol)
 
 
-def mechanism_options(command: Command) -> Command:
-    """Adds options for the randomizer, which arrives as one argument, `protocol`."""
+def protocol_options(command: Command) -> Command:
+    """Adds --statistic, --mechanism and --categories; they arrive as `protocol`."""
 
     @functools.wraps(command)
     def with_protocol(
         *,
-        mechanism: MechanismText,
+        statistics: tuple[str, ...],
+        mechanism: MessageText,
         categories: int | None,
-        mode: Mode,
         **given: Any,
     ) -> None:
-        # Before any command runs: all of them refuse the same parameters.
-        protocol = SingleMessage(built(mechanism, categories), mode)
-        command(protocol=protocol, **given)
-
-    return _with_options((_MECHANISM, _CATEGORIES, _MODE), with_protocol)
-
-
-def protocol_options(command: Command) -> Command:
-    """Adds --statistic beside options for one mechanism; arrives as `protocol`."""
-    single = mechanism_options(command)
-
-    @functools.wraps(command)
-    def with_protocol(*, statistics: tuple[str, ...], **given: Any) -> None:
-        if not statistics:
-            single(**given)
+        if statistics:
+            command(protocol=_composed(statistics), **given)
             return
-        context = click.get_current_context()
-        for name in ("mechanism", "categories", "mode"):
-            if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-                raise InvalidInputError(
-                    f"Expected --statistic without --{name}, which is one of its "
-                    'parameters: "frequency(num_categories=4, mode=stratified)".'
-                )
-            given.pop(name)
-        parts: list[Any] = []
-        for protocol in map(read_statistic, statistics):
-            # A certificate may be about several protocols itself.
-            if isinstance(protocol, ProtocolComposition):
-                parts += protocol.parts
-            else:
-                parts.append(protocol)
-        # One that is listed once is that statistic, as in Python.
-        command(protocol=one_protocol(parts), **given)
+        named, mode = mechanism
+        command(protocol=SingleMessage(_built(named, categories), mode), **given)
 
-    # The options of one mechanism were added to the command that `single` runs.
-    with_protocol.__click_params__ = single.__click_params__  # type: ignore[attr-defined]
-    return _STATISTIC(with_protocol)
+    usual = _mechanism_option(default=MECHANISMS[0], show_default=True)
+    return _with_options((_STATISTIC, usual, _CATEGORIES), with_protocol)
 
 
-def categories_option(command: Command) -> Command:
-    """Adds --categories, which `built` takes."""
-    return _CATEGORIES(command)
+def _composed(statistics: tuple[str, ...]) -> Certifiable | LocalRandomizer:
+    """Returns the statistics, certified together.
+
+    Raises:
+        InvalidInputError: If the mechanism of one message is given, too.
+    """
+    context = click.get_current_context()
+    for name in ("mechanism", "categories"):
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise InvalidInputError(
+                f"Expected --statistic without --{name}, which is one of its "
+                'parameters: "frequency(num_categories=4, mode=stratified)".'
+            )
+    parts: list[Any] = []
+    for protocol in map(read_statistic, statistics):
+        # A certificate may be about several protocols itself.
+        if isinstance(protocol, ProtocolComposition):
+            parts += protocol.parts
+        else:
+            parts.append(protocol)
+    # One that is listed once is that statistic, as in Python.
+    return one_protocol(parts)
 
 
-def built(mechanism: MechanismText, categories: int | None) -> LocalRandomizer:
+def _built(mechanism: MechanismText, categories: int | None) -> LocalRandomizer:
     """Returns a mechanism whose number of categories may be an option of its own.
 
     Raises:
@@ -204,7 +198,7 @@ def built(mechanism: MechanismText, categories: int | None) -> LocalRandomizer:
 
 def circumstance_options(command: Command) -> Command:
     """Adds --absent, --rounds and --coordinates."""
-    return _with_options(_CIRCUMSTANCES, command)
+    return _with_options((absent_option, rounds_option, coordinates_option), command)
 
 
 def people_options(command: Command) -> Command:

@@ -16,6 +16,7 @@ from shuffledp.number_text import is_lost, is_plain
 from shuffledp.randomizers.catalog import MECHANISMS, build
 from shuffledp.randomizers.mechanism_text import read_mechanism
 from shuffledp.randomizers.parameters import parameters_of
+from shuffledp.statistics.message_text import read_message
 from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.statistics.statistic_catalog import (
     STATISTICS,
@@ -52,8 +53,8 @@ def read_statistic(text: str) -> Certifiable:
     name, opened, arguments = text.strip().partition("(")
     name = name.strip()
     if name in MECHANISMS:
-        mechanism = read_mechanism(text)
-        return SingleMessage(build(mechanism.name, mechanism.parameters))
+        mechanism, mode = read_message(text)
+        return SingleMessage(build(mechanism.name, mechanism.parameters), mode)
     kinds = statistics_as_text()
     if name not in kinds:
         raise InvalidInputError(

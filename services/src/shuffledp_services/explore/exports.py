@@ -39,11 +39,12 @@ def python_of(query: ExploreQuery) -> str:
 def command_of(query: ExploreQuery) -> str:
     """Returns a command that prints the guarantee of a query."""
     parameters = {name: plain(value) for name, value in query.parameters.items()}
+    # What equals its default is left out.
+    if query.mode != "agnostic":
+        parameters["mode"] = query.mode
     mechanism = MechanismText(query.mechanism, parameters)
     words = ["shuffledp", "account", "--mechanism", str(mechanism)]
-    words += ["--mode", query.mode, "--levels", query.levels_text]
-    words += ["--delta", plain(query.delta)]
-    # Options that equal their defaults are left out.
+    words += ["--levels", query.levels_text, "--delta", plain(query.delta)]
     if query.absent:
         words += ["--absent", str(query.absent)]
     if query.rounds > 1:
