@@ -25,7 +25,7 @@ COMMANDS = (
     'calibrate levels --mechanism "kary-response(categories=30)" --delta 1e-6 '
     "--targets 0.05:2500,0.1:5000,0.2:2500 --rounds 2",
     'calibrate level --mechanism "unary-encoding(categories=30)" --delta 1e-6 '
-    "--levels 0.5:2500,1.0:5000,2.0:2500 --change 1 --target 0.1",
+    "--levels 0.5:2500,1.0:5000,2.0:2500 --change 1:0.1",
     f"account --categories 30 --levels {LEVELS} --delta 1e-6",
     'account --mechanism "unary-encoding(variant=optimized)" --categories 30 '
     f"--levels {LEVELS} --delta 1e-6",

@@ -48,6 +48,8 @@ class Parameter:
         default: Used if nothing is given; None if the statistic or mechanism decides.
         required: Whether every question states it.
         in_python: Whether it is a keyword argument, too; otherwise only an option.
+        in_mechanism: Of a question, whether it is a parameter of the mechanism: a command
+            line takes it there.
         option: Its name on a command line, without dashes; by default that of Python.
     """
 
@@ -61,6 +63,7 @@ class Parameter:
     default: int | float | str | None = None
     required: bool = True
     in_python: bool = True
+    in_mechanism: bool = False
     option: str = ""
 
     def __post_init__(self) -> None:

@@ -3,7 +3,8 @@
 import pytest
 from command_line import Command
 
-SHARED = ("--mechanism", "kary-response(categories=17)", "--delta", "1e-6", "--json")
+DEVICES = ("--mechanism", "kary-response(categories=17)")
+SHARED = (*DEVICES, "--delta", "1e-6", "--json")
 LEVELS = ("--levels", "0.5:25,1.0:50")
 
 
@@ -28,7 +29,7 @@ def test_scale(command: Command) -> None:
 
 
 def test_level(command: Command) -> None:
-    one = ("--change", "1.0", "--target", "0.5")
+    one = ("--change", "1.0:0.5")
 
     outcome = command("calibrate", "level", *SHARED, *LEVELS, *one)
 
@@ -52,15 +53,7 @@ def test_people_is_a_sentence_for_people(command: Command) -> None:
 def test_absent_percents_are_of_the_crowd_that_is_found(
     command: Command, ratio: str
 ) -> None:
-    given = [
-        "--mechanism",
-        "kary-response(categories=17)",
-        "--delta",
-        "1e-6",
-        "--absent",
-        "10%",
-        "--json",
-    ]
+    given = [*DEVICES, "--delta", "1e-6", "--absent", "10%", "--json"]
 
     answer = command(
         "calibrate", "people", *given, "--levels", ratio, "--targets", "0.1"
@@ -80,14 +73,7 @@ def test_rounds(command: Command) -> None:
 
 
 def test_rounds_that_no_certificate_states_are_not_denied(command: Command) -> None:
-    many = (
-        "--mechanism",
-        "kary-response(categories=17)",
-        "--delta",
-        "1e-6",
-        "--levels",
-        "0.0001:10000",
-    )
+    many = (*DEVICES, "--delta", "1e-6", "--levels", "0.0001:10000")
     outcome = command("calibrate", "rounds", *many, "--targets", "10")
 
     assert "100,000,000 rounds, the most that one certificate states" in outcome.out
@@ -101,15 +87,16 @@ def test_rounds_that_no_certificate_states_are_not_denied(command: Command) -> N
         ("levels", *SHARED, "--targets", "nan:500"),
         ("scale", *SHARED, *LEVELS, "--targets", "0.1,0.2,0.3"),
         ("scale", *SHARED, *LEVELS, "--targets", "-1"),
-        ("level", *SHARED, *LEVELS, "--change", "3", "--target", "0.1"),
+        ("level", *SHARED, *LEVELS, "--change", "3:0.1"),
+        ("level", *SHARED, *LEVELS, "--change", "1"),
+        ("level", *SHARED, *LEVELS, "--change", "1:0.5,0.5:0.2"),
         ("people", *SHARED, *LEVELS, "--targets", "0.1", "--absent", "100%"),
         ("rounds", *SHARED, *LEVELS, "--targets", "1e-9"),
         (
             "rounds",
             "--delta",
             "1",
-            "--mechanism",
-            "kary-response(categories=3)",
+            *DEVICES,
             *LEVELS,
             "--targets",
             "0.5",

@@ -13,7 +13,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.statistics.items import rehearsal
 
 NUM_PEOPLE, NUM_ITEMS, SET_SIZE = 400, 12, 3
-SETS = ("--statistic", "items", "--person", "visitor", "--item", "page")
+SETS = ("--statistic", "items", "--person", "visitor", "--value", "page")
 ASKED = (*SETS, "--level", "epsilon", "--delta", "1e-5")
 MSNBC = ("--dataset", "msnbc", "--statistic", "items", "--levels", "0.5:0.5,2.0:0.5")
 
@@ -223,23 +223,22 @@ def test_visits_of_a_news_site(
     [
         (("--statistic", "items", "--level", "epsilon"), "--person COLUMN"),
         (SETS, "--level COLUMN or --levels"),
-        ((*ASKED, "--value", "page"), "no --value"),
         ((*ASKED, "--mode", "stratified"), "--mode agnostic"),
         ((*ASKED, "--mechanism", "kary-response"), "--mechanism only with"),
         ((*ASKED, "--candidates", "list"), "--candidates only with"),
         ((*ASKED, "--central", "1"), "--central only with"),
-        ((*ASKED, "--item", "missing"), "column 'missing'"),
+        ((*ASKED, "--value", "missing"), "column 'missing'"),
         ((*ASKED, "--person", "missing"), "column 'missing'"),
         ((*ASKED, "--level", "missing"), "column 'missing'"),
         (
             (*ASKED, "--person", "gaps"),
             "Expected a value in every row of column 'gaps'",
         ),
-        ((*ASKED, "--item", "visitor"), "different columns"),
+        ((*ASKED, "--value", "visitor"), "different columns"),
         ((*ASKED, "--level", "visitor"), "different columns"),
-        ((*ASKED, "--item", "same"), "different values in column 'same'"),
+        ((*ASKED, "--value", "same"), "different values in column 'same'"),
         ((*ASKED, "--categories", "a,b"), "one of the 2 categories"),
-        ((*ASKED, "--item", "gaps"), "column 'gaps'"),
+        ((*ASKED, "--value", "gaps"), "column 'gaps'"),
         ((*ASKED, "--level", "changing"), "the same level in all rows of a person"),
         ((*ASKED, "--level", "none"), "targets above 0"),
         ((*ASKED, "--level", "words"), "Expected a number for every person"),
@@ -264,11 +263,14 @@ def test_bad_requests_are_refused(
     ("arguments", "words"),
     [
         ((*MSNBC, "--person", "visitor"), "none of"),
-        ((*MSNBC, "--item", "page"), "none of"),
+        ((*MSNBC, "--value", "page"), "none of"),
         ((*MSNBC, "--level", "epsilon"), "none of"),
         (MSNBC[:-2], "Expected --levels"),
         (("file.csv", *MSNBC), "either FILE or --dataset"),
-        (("file.csv", "--value", "a", "--level", "b", "--item", "c"), "--item only"),
+        (
+            ("file.csv", "--value", "a", "--level", "b", "--person", "c"),
+            "--person only",
+        ),
         (("file.csv", "--value", "a", "--level", "b", "--set-size", "0"), "items."),
     ],
 )

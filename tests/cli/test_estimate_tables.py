@@ -9,7 +9,7 @@ import pytest
 from command_line import Command
 
 NUM_PEOPLE, GAPS = 400, [3, 10, 11, 350]
-ITEMS = ("--statistic", "items", "--person", "person", "--item", "answer")
+ITEMS = ("--statistic", "items", "--person", "person", "--value", "answer")
 # What each statistic is asked of: the same table has a column for all.
 STATISTICS = {
     "frequency": ("--value", "answer"),

@@ -109,7 +109,12 @@ def test_sets_of_items_are_rehearsed_from_a_row_per_person_and_item() -> None:
     )
 
     found = sdp.rehearse(
-        visits, level="target", statistic="items", person="visitor", item="page", seed=1
+        visits,
+        level="target",
+        statistic="items",
+        person="visitor",
+        value="page",
+        seed=1,
     )
 
     assert found.to_frame()["item"].to_list() == ["a", "b", "c"]
@@ -156,7 +161,7 @@ def test_levels_are_dealt_out_or_checked(people: pl.DataFrame) -> None:
     [
         ({}, "value=COLUMN, and level=COLUMN or levels={EPSILON: SHARE, ...}"),
         ({"statistic": "mean"}, 'low=A and high=B, .* with statistic="mean"'),
-        ({"statistic": "items"}, 'person=COLUMN and item=COLUMN.*statistic="items"'),
+        ({"statistic": "items"}, 'person=COLUMN and value=COLUMN.*statistic="items"'),
         ({"statistic": "median"}, "one of frequency, mean"),
         ({"value": ["answer"]}, "value to name a column, got list"),
         ({"value": "answer", "buckets": 5}, "no option but .* got buckets"),

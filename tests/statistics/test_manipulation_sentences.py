@@ -74,7 +74,7 @@ def test_shifts_without_a_bound_are_no_numbers() -> None:
         ("mean", {"value": "bit", "low": 0, "high": 1}),
         ("sum", {"value": "bit"}),
         ("strings", {"value": "way", "cohorts": 2, "bits": 32}),
-        ("items", {"person": "person", "item": "way"}),
+        ("items", {"person": "person", "value": "way"}),
     ],
 )
 def test_every_statistic_states_it(statistic: str, options: dict[str, object]) -> None:

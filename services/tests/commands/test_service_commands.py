@@ -161,7 +161,7 @@ def test_whoever_signs_is_shown_everything_on_a_narrow_terminal(
         "name": long[:99],
     }
     (tmp_path / "de.json").write_text(json.dumps(german))
-    mechanism = ("--mechanism", "subset-selection", "--subset-size", "2")
+    mechanism = ("--mechanism", "subset-selection(subset_size=2)")
     create(
         command, "--translation", "de.json", "--mode", mode, *mechanism,
         "--promise", "0.4123456,1.5", "--absent", "7",
@@ -269,11 +269,11 @@ def test_a_task_says_which_mechanism_runs_and_promises_what_it_keeps(
         "hadamard-response": HadamardResponse(3),
     }
     for name, oracle in several.items():
-        size = ("--subset-size", "2") if name == "subset-selection" else ()
+        size = "(subset_size=2)" if name == "subset-selection" else ""
 
         draw_keys(tmp_path / name, Role.ANALYST, Suite.X25519)
         outcome = command(
-            *CREATE[:2], name, *CREATE[3:], *NAMES, "--mechanism", name, *size
+            *CREATE[:2], name, *CREATE[3:], *NAMES, "--mechanism", name + size
         )
 
         task, protocol = load_task(tmp_path / name), Frequency(3, randomizer=oracle)
@@ -289,7 +289,7 @@ def test_a_task_of_a_mean_says_how_its_numbers_are_rounded(
     command: Command, tmp_path: Path
 ) -> None:
     mean = ("--statistic", "mean", "--low", "0", "--high", "8")
-    grid = ("--mechanism", "grid-response", "--values", "9")
+    grid = ("--mechanism", "grid-response(values=9)")
     several = {"usual": (), "grid": grid}
 
     for name, more in several.items():
@@ -362,11 +362,13 @@ def test_items_promise_their_targets(command: Command, tmp_path: Path) -> None:
         (*NAMES, *NAMES),
         (*NAMES, "--low", "0"),
         (*NAMES, "--set-size", "2"),
-        (*NAMES, "--subset-size", "2"),
+        (*NAMES, "--mechanism", "subset-selection(categories=3, subset_size=2)"),
+        (*NAMES, "--mechanism", "grid-response(values=9)"),
+        (*NAMES, "--mechanism", "local-hashing(buckets=2)"),
         (*NAMES, "--mechanism", "subset-selection"),
-        (*NAMES, "--mechanism", "subset-selection", "--subset-size", "3"),
-        (*NAMES, "--mechanism", "subset-selection", "--subset-size", "0"),
-        (*NAMES, "--mechanism", "hadamard-response", "--subset-size", "2"),
+        (*NAMES, "--mechanism", "subset-selection(subset_size=3)"),
+        (*NAMES, "--mechanism", "subset-selection(subset_size=0)"),
+        (*NAMES, "--mechanism", "hadamard-response(subset_size=2)"),
         ("--statistic", "sum", "--mechanism", "kary-response"),
         (*NAMES, "--levels", "2,0.5"),
         (*NAMES, "--levels", "0.5,nan"),
@@ -629,8 +631,8 @@ COLLECTION = ("audit", "collection", "folder/task.json", "--task", "folder/task.
         (*SERVE_ANALYST, "--audit", "folder/task.json", "--auditor", "Me"),
         (*COLLECTION, "--result", "folder/task.json"),
         (*COLLECTION, "--result", "nowhere.json"),
-        (*CANARIES, "--count", "3"),
-        (*CANARIES, "--power"),
+        (*CANARIES, "--count", "3", "--record", "r"),
+        CANARIES,
         (
             *CANARIES,
             "--record",
@@ -1064,7 +1066,7 @@ SEND = (
     ("changes", "said"),
     [
         ((), "--value"),
-        (("--value", "answer", "--item", "answer"), "--value"),
+        (("--value", "answer", "--person", "answer"), "--value"),
         (("--value", "none"), "column 'none'"),
         (("--value", "wrong"), "one of the 3 categories"),
         (("--value", "answer", "--level", "odd"), "entry 2 of 2. It offers 0.5, 2."),

@@ -68,7 +68,7 @@ def test_terms_that_are_not_needed_may_be_left_out() -> None:
     ("changes", "sentence"),
     [
         ({"stars": None}, "Expected --stars with rating."),
-        ({"stars": 2, "subset_size": 3}, "Expected no --subset-size with rating."),
+        ({"stars": 2, "mechanism": "one-bit"}, "Expected no --mechanism with rating."),
         ({"stars": 0}, "Expected stars to be a whole number from 2 to 10, got 0."),
     ],
 )

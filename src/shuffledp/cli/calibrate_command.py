@@ -33,6 +33,7 @@ from shuffledp.report.terminal import guarantee_table
 from shuffledp.statistics.single_message import SingleMessage
 
 Command = Callable[..., Any]
+_CHANGE = "LEVEL:EPSILON"
 _DELTA = click.option("--delta", type=NUMBER, required=True, help="Of every target.")
 _TARGETS = click.option(
     "--targets",
@@ -139,14 +140,15 @@ def scale_command(
 @rounds_option
 @_LEVELS
 @click.option(
-    "--change", type=NUMBER, required=True, metavar="LEVEL", help="The level to change."
+    "--change",
+    required=True,
+    metavar=_CHANGE,
+    help="The level to change, and its central epsilon.",
 )
-@click.option("--target", type=NUMBER, required=True, help="Its central epsilon.")
 def level_command(
     protocol: SingleMessage,
     levels: str,
-    change: float,
-    target: float,
+    change: str,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -157,16 +159,17 @@ def level_command(
     \b
     Example:
       shuffledp calibrate level --mechanism "kary-response(categories=17)" \\
-        --delta 1e-6 --levels 0.5:2500,1:5000 --change 1 --target 0.05
+        --delta 1e-6 --levels 0.5:2500,1:5000 --change 1:0.05
     """
     people = parse.level_counts(levels)
+    changed, target = parse.number_pair(change, _CHANGE, "--change")
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
-        calibration = largest_budget(promise, people, change, target)
+        calibration = largest_budget(promise, people, changed, target)
     # The level that was changed is the only new one, unless it stayed as it was.
     new = set(calibration.people.epsilons.tolist()) - set(people.epsilons.tolist())
-    (level,) = new or {change}
-    _show(calibration, f"Level {plain(change)} may become {plain(level)}", as_json)
+    (level,) = new or {changed}
+    _show(calibration, f"Level {plain(changed)} may become {plain(level)}", as_json)
 
 
 @calibrate_command.command("people")

@@ -32,7 +32,12 @@ from shuffledp.statistics.statistic_catalog import REHEARSALS, statistic_named
     "how many hold each string of a list; how many hold each item, of a few per person; "
     "all answers to the questions of a file.",
 )
-@click.option("--value", metavar="COLUMN", help="The column with each person's value.")
+@click.option(
+    "--value",
+    metavar="COLUMN",
+    help="The column with each person's value; of items each row's, of which a person may "
+    "have several.",
+)
 @click.option(
     "--level", metavar="COLUMN", help="The column with each person's epsilon."
 )
@@ -100,7 +105,7 @@ def estimate_command(
     \b
     How many people hold each item, of several per person, a row each? Here a level is the
     central epsilon that a person asks for, after the shuffle.
-      shuffledp estimate visits.csv --statistic items --person visitor --item page \\
+      shuffledp estimate visits.csv --statistic items --person visitor --value page \\
         --level epsilon --set-size 4
       shuffledp estimate --dataset msnbc --statistic items --levels 0.5:0.5,1.0:0.5
 
@@ -159,7 +164,7 @@ def _request(
     value, level, levels = given["value"], given["level"], given["levels"]
     # All that speaks of columns: a built-in data set has none to choose from.
     columns = {"value": value, "level": level, "missing": given["missing"]} | {
-        key: own.get(key) for key in ("categories", "person", "item")
+        key: own.get(key) for key in ("categories", "person")
     }
     if file is None and (any(columns.values()) or not levels):
         raise InvalidInputError(

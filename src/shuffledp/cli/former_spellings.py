@@ -26,6 +26,17 @@ _OPTIONS = {
         ("account", "calibrate"),
         'Write it with the mechanism: "laplace(low=0, high=4, mode=stratified)".',
     ),
+    "--target": _FormerOption(("calibrate level",), "Write --change LEVEL:EPSILON."),
+    "--power": _FormerOption(
+        ("audit canaries",), "Leave it out: with --task and --count nothing is sent."
+    ),
+    "--item": _FormerOption(("estimate", "device send"), "Write --value COLUMN."),
+    "--subset-size": _FormerOption(
+        ("task create",), 'Write --mechanism "subset-selection(subset_size=25)".'
+    ),
+    "--values": _FormerOption(
+        ("task create",), 'Write --mechanism "grid-response(values=12)".'
+    ),
     "--rounds": _FormerOption(("calibrate rounds",), "They are what is computed."),
     "--honest-fraction": _FormerOption(
         ("account", "calibrate", "plan"), "Write --absent 10% instead of 0.9."
@@ -42,8 +53,11 @@ def option_successor(error: click.NoSuchOption) -> str:
     """Returns the sentence that says how to write an unknown option, or ""."""
     path = error.ctx.command_path if error.ctx else ""
     former = _OPTIONS.get(error.option_name)
-    if former is not None and path.partition(" ")[2].startswith(former.commands):
-        return former.successor
+    if former is not None:
+        # With a space: "calibrate level" is no beginning of "calibrate levels".
+        words = f"{path.partition(' ')[2]} "
+        if words.startswith(tuple(f"{command} " for command in former.commands)):
+            return former.successor
     return _of_mechanisms(error.option_name)
 
 

@@ -40,6 +40,14 @@ def number_list(text: str, option: str) -> list[float]:
     return [_number_of(part, text, "EPSILON,...", option) for part in text.split(",")]
 
 
+def number_pair(text: str, form: str, option: str) -> tuple[float, float]:
+    """Reads "1.0:0.05" as two numbers."""
+    pairs = _pairs(text, form, option)
+    if len(pairs) > 1:
+        raise InvalidInputError(f"Expected one {option} {form}, got {text!r}.")
+    return pairs[0]
+
+
 def value_list(text: str) -> list[Any]:
     """Reads values of any kind: as JSON, with or without its brackets, or as texts.
 

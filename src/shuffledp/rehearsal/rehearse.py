@@ -70,7 +70,7 @@ def rehearse(
             Polars, pandas, Arrow, DuckDB or another library that narwhals knows; a mapping
             of columns; or the path of a table: .csv, .tsv, .txt, .jsonl, .ndjson, .parquet
             or .pq.
-        value: The column with each person's value.
+        value: The column with each person's value; of items each row's.
         level: The column with each person's local budget in nats.
         statistic: One of frequency, mean, sum, strings, items and questionnaire, as text;
             by default a questionnaire, if `questions` are given, or else frequency.
@@ -87,7 +87,7 @@ def rehearse(
         options: The statistic's own, as the command line has them: `categories` (how
             many, or their names) and `mechanism` of a frequency; `low`, `high` and `clip`
             of a mean; `central` of a sum; `candidates` (a list, or a file) of strings;
-            `person`, `item` and `set_size` of items; `questions` (a TOML file, a mapping or
+            `person` and `set_size` of items; `questions` (a TOML file, a mapping or
             a list) of a questionnaire, each answered in a column of its name; and others.
 
     Returns:

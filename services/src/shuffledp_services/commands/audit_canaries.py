@@ -56,11 +56,6 @@ RECEIPTS = ".receipts"
     metavar="MINUTES",
     help="Send them at random times within so many minutes, among everybody else.",
 )
-@click.option(
-    "--power",
-    is_flag=True,
-    help="Only say what so many canaries (--count) would see: nothing is sent.",
-)
 @ca_option
 def canaries_command(
     path: Path,
@@ -69,7 +64,6 @@ def canaries_command(
     count: int | None,
     record: Path | None,
     over: float,
-    power: bool,
     ca: Path | None,
 ) -> None:
     """Send canaries to a collection, to audit later how it treated them.
@@ -79,9 +73,12 @@ def canaries_command(
     device software randomizes, seals and sends it. The record has the secret coins: a party
     that knows them before the result is published can make the audit blind.
 
+    Without a shuffler, tokens and a record nothing is sent: it is only printed what --count
+    canaries would see.
+
     \b
     The power of an audit:
-      shuffledp audit canaries --task task.json --count 200 --power
+      shuffledp audit canaries --task task.json --count 200
     Send them:
       shuffledp audit canaries --task task.json --tokens links.txt \\
         --shuffler https://shuffler.example --record canaries-1.json --over 600
@@ -94,15 +91,16 @@ def canaries_command(
 
     task = load_task(path)
     check_audited(task)
-    if power:
+    if shuffler is None and tokens is None and record is None:
         if count is None:
-            raise InvalidInputError("Expected --count with --power.")
+            raise InvalidInputError(
+                "Expected --shuffler, --tokens and --record; or --count alone, to see "
+                "the power of so many canaries."
+            )
         _show_power(task, count)
         return
     if shuffler is None or tokens is None or record is None:
-        raise InvalidInputError(
-            "Expected --shuffler, --tokens and --record, or --power."
-        )
+        raise InvalidInputError("Expected --shuffler, --tokens and --record.")
     if record.exists():
         raise InvalidInputError(f"Expected no file {record} yet: it is kept as it is.")
     if count is None:

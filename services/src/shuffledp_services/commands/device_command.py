@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from shuffledp_services.device.simulated_devices import Delivery
     from shuffledp_services.wire.task import Task
 
-_COLUMNS = ("value", "person", "item")
 _STATE = "device.db"
 _HINTS = {
     "token-forged": "tokens are good for one task and epoch: see shuffledp enrol --epoch",
@@ -59,9 +58,10 @@ device_group.add_command(check_command)
     "has to be stated unless the task says that it may be skipped.",
 )
 @click.option(
-    "--person", metavar="COLUMN", help="Of several answers: whose; a row each."
+    "--person",
+    metavar="COLUMN",
+    help="Where people hold several items: whose the row's value is.",
 )
-@click.option("--item", metavar="COLUMN", help="Of several answers: which.")
 @click.option(
     "--level",
     required=True,
@@ -136,7 +136,7 @@ def send_command(file: Path, **given: Any) -> None:
     Examples
       shuffledp device send survey.csv --value answer --level epsilon \\
         --shuffler http://127.0.0.1:8000 --task commuting/task.json --tokens tokens.txt
-      shuffledp device send visits.csv --person visitor --item page --level epsilon \\
+      shuffledp device send visits.csv --person visitor --value page --level epsilon \\
         --shuffler https://shuffler.example --task pages/task.json --tokens tokens.txt
     """
     # Imported here: devices need the extra of services.
@@ -242,15 +242,17 @@ def _people(
     """Returns the value and the level of each person."""
     form = task.question.survey.form
     # A set takes several rows: each names its person and one item.
-    wanted = ("person", "item") if form.kind == "some of" else ("value",)
-    if any(bool(given[name]) != (name in wanted) for name in _COLUMNS):
-        options = " and ".join(f"--{name}" for name in wanted)
-        raise InvalidInputError(f"Expected {options} for this task, and nothing else.")
-    if form.kind == "some of":
+    held = form.kind == "some of"
+    if not given["value"] or (given["person"] is not None) != held:
+        options = "--value and --person" if held else "--value and no --person"
+        raise InvalidInputError(f"Expected {options} for this task.")
+    if len(given["value"]) > 1 and form.kind != "several":
+        raise InvalidInputError("Expected one --value: this task has one question.")
+    if held:
         item_sets = read_item_sets(
             file,
             person=given["person"],
-            item=given["item"],
+            item=given["value"][0],
             level=given["level"],
             set_size=form.most,
             items=form.options,
@@ -263,8 +265,6 @@ def _people(
         return np.sort(item_sets.sets, axis=1), item_sets.levels
     if form.kind == "several":
         return _answers_of(file, form.parts, given)
-    if len(given["value"]) > 1:
-        raise InvalidInputError("Expected one --value: this task has one question.")
     (value,) = given["value"]
     # An answer such as "NA" is a value if the task offers it.
     table = read_columns(file, [value, given["level"]], known=form.options)

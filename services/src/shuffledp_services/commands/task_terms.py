@@ -1,6 +1,8 @@
 """Question, notice, choices and minimum of a task, from options of a command."""
 
 import codecs
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +10,7 @@ from shuffledp.cli import parse
 from shuffledp.cli.parameter_option import parameter_option
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.parameter import Parameter
+from shuffledp.randomizers.mechanism_text import read_mechanism
 from shuffledp.statistics.statistic_catalog import SURVEYS, survey_named
 from shuffledp.statistics.survey import survey_in
 from shuffledp_services.wire.question import Question
@@ -15,6 +18,7 @@ from shuffledp_services.wire.question import Question
 if TYPE_CHECKING:
     from shuffledp_services.wire.notice import Notice, Translation
 
+_MECHANISM = "mechanism"
 KINDS = {name: survey_named(name) for name in SURVEYS}
 
 
@@ -23,6 +27,9 @@ def question_options(command: Any) -> Any:
     options: dict[str, dict[Parameter, list[str]]] = {}
     for name, kind in KINDS.items():
         for parameter in kind.parameters:
+            if parameter.in_mechanism:
+                # Stated with the mechanism, as one value: see `_mechanism_terms`.
+                continue
             # Equal descriptions are explained once, for all their statistics.
             described = options.setdefault(parameter.option, {})
             described.setdefault(parameter, []).append(name)
@@ -34,9 +41,13 @@ def question_options(command: Any) -> Any:
             owners = " and ".join(names).capitalize()
             texts.append(f"{owners}: {parameter.help}{usual}.")
         choices = dict.fromkeys(choice for each in described for choice in each.choices)
-        option = parameter_option(
-            next(iter(described)), " ".join(texts), choices=tuple(choices)
-        )
+        first = next(iter(described))
+        if first.name == _MECHANISM:
+            # A choice may have parameters: click cannot compare it with a list.
+            first = replace(
+                first, kind="mechanism", metavar="NAME(PARAMETER=VALUE,...)"
+            )
+        option = parameter_option(first, " ".join(texts), choices=tuple(choices))
         command = option(command)
     return command
 
@@ -57,6 +68,7 @@ def question_of(given: dict[str, Any]) -> Question:
     """Returns the question with all terms that its statistic needs."""
     kind = KINDS[given["statistic"]]
     own = {parameter.name: parameter for parameter in kind.parameters}
+    given = given | _mechanism_terms(given.get(_MECHANISM), own)
     # Every option of every statistic arrives, and click passes () for one that may repeat
     # and was not given.
     stated = {name for name, value in given.items() if value not in (None, ())}
@@ -76,6 +88,25 @@ def question_of(given: dict[str, Any]) -> Question:
                 f"Expected --{parameter.option} with {kind.words.name}."
             )
     return Question(given["question"], survey_in(kind, terms, given["mode"]))
+
+
+def _mechanism_terms(text: str | None, own: Mapping[str, Parameter]) -> dict[str, Any]:
+    """Returns the terms that a mechanism with its parameters states.
+
+    Raises:
+        InvalidInputError: If there is no such mechanism, or the question states one of its
+            parameters itself.
+    """
+    if text is None:
+        return {}
+    mechanism = read_mechanism(text)
+    for name in mechanism.parameters:
+        if name not in own or not own[name].in_mechanism:
+            raise InvalidInputError(
+                f"Expected {mechanism.name} without {name}, which follows from the "
+                "question."
+            )
+    return {_MECHANISM: mechanism.name, **mechanism.parameters}
 
 
 def notice_of(given: dict[str, Any]) -> "Notice":

@@ -1,11 +1,13 @@
 """A query as a task of the services, which collects answers of real users."""
 
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.format_number import plain
 from shuffledp.parameter import Parameter
+from shuffledp.randomizers.mechanism_text import MechanismText
 from shuffledp.statistics.statistic_catalog import survey_named
 from shuffledp_services.explore.explore_query import ExploreQuery
 
@@ -34,7 +36,11 @@ def task_of(query: ExploreQuery) -> dict[str, Any]:
             f"Expected {' or '.join(allowed)} for a task: the services do not run "
             f"{query.mechanism}."
         )
-    terms = [pair for parameter in parameters for pair in _options(parameter, query)]
+    terms = [
+        pair
+        for parameter in parameters
+        for pair in _options(parameter, parameters, query)
+    ]
     options: list[tuple[str, object]] = [
         ("name", "Example"),
         ("asker", "Who asks"),
@@ -58,12 +64,19 @@ def task_of(query: ExploreQuery) -> dict[str, Any]:
     return {"query": query.query_string, "command": command}
 
 
-def _options(parameter: Parameter, query: ExploreQuery) -> list[tuple[str, object]]:
-    """Returns the options that state one parameter of a question."""
+def _options(
+    parameter: Parameter, parameters: Sequence[Parameter], query: ExploreQuery
+) -> list[tuple[str, object]]:
+    """Returns the options that state one of the parameters of a question."""
     values = dict(query.terms + query.setting)
     if parameter.name == "mechanism":
-        return [(parameter.option, query.mechanism)]
-    if parameter.name not in values:
+        stated = {
+            name: plain(values[name])
+            for name in (each.name for each in parameters if each.in_mechanism)
+            if name in values
+        }
+        return [(parameter.option, MechanismText(query.mechanism, stated))]
+    if parameter.name not in values or parameter.in_mechanism:
         return []
     if parameter.kind != "texts":
         return [(parameter.option, plain(values[parameter.name]))]

@@ -22,7 +22,8 @@ from shuffledp.types import Mode
 MECHANISM = Parameter(
     "mechanism",
     "text",
-    "What the devices run",
+    "What the devices run: kary-response, hadamard-response, or "
+    "subset-selection(subset_size=S), whose messages name S categories",
     choices=tuple(
         name
         for name in mechanisms_for("categories")
@@ -36,6 +37,7 @@ SUBSET_SIZE = Parameter(
     least=1,
     most=9_999,
     required=False,
+    in_mechanism=True,
 )
 
 

@@ -45,10 +45,10 @@ class ItemsStatistic:
         Parameter(
             "person",
             "text",
-            "The column that tells people apart; FILE has a row for every person and item",
+            "The column that tells people apart; FILE has a row for every person and item, "
+            "which is its value",
             "COLUMN",
         ),
-        Parameter("item", "text", "The column of items", "COLUMN"),
         Parameter(
             "set_size",
             "whole number",
@@ -85,17 +85,15 @@ STATISTIC = ItemsStatistic()
 
 
 def _of_table(request: Request) -> Rehearsal:
-    person, item = request.option("person"), request.option("item")
+    person, item = request.option("person"), request.value
     named = request.option("categories")
-    missing = not (person and item) or not (request.level or request.shares)
-    if missing or request.value:
+    if person is None or item is None or not (request.level or request.shares):
         raise InvalidInputError(
             option_text(
-                "Expected {} and {}, and {} or {}, with {}, and no {}.",
-                *(Argument(name, "COLUMN") for name in ("person", "item", "level")),
+                "Expected {} and {}, and {} or {}, with {}.",
+                *(Argument(name, "COLUMN") for name in ("person", "value", "level")),
                 LEVEL_SHARES,
                 statistic("items"),
-                Argument("value"),
             )
         )
     # Names that the column lacks are estimated, too, if they are given.

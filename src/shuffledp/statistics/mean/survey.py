@@ -25,7 +25,8 @@ from shuffledp.types import Mode
 MECHANISM = Parameter(
     "mechanism",
     "text",
-    "What the devices run",
+    "What the devices run: one-bit, or grid-response(values=V), which rounds answers to V "
+    "equally spaced numbers",
     choices=tuple(
         name
         for name in mechanisms_for("numbers")
@@ -40,6 +41,7 @@ VALUES = Parameter(
     least=2,
     most=10_000,
     required=False,
+    in_mechanism=True,
 )
 
 
