@@ -13,6 +13,8 @@ from shuffledp.planning.protocol_plan import ProtocolPlan
 
 # Of more levels than this, only the first and the last are shown.
 _MOST_LEVELS = 4
+# In place of digits that promise nothing.
+_ABOVE = f"above {LARGEST_LOCAL:g}"
 
 
 def plan_tables(plan: ProtocolPlan) -> RenderableType:
@@ -101,13 +103,10 @@ def _yardstick_table(plan: ProtocolPlan) -> Table:
 
 
 def _notes_on_levels(plan: ProtocolPlan) -> list[Text]:
-    """Returns the meaning of "none", where a table of local epsilons has it."""
-    if "none" not in {text for o in plan.options for text in _local_texts(plan, o)}:
+    """Returns the meaning of "above 20", where a table of local epsilons has it."""
+    if _ABOVE not in {text for o in plan.options for text in _local_texts(plan, o)}:
         return []
-    note = (
-        f"Local epsilon none: above {LARGEST_LOCAL:g}, no privacy; --json has digits."
-    )
-    return [Text(note)]
+    return [Text(f"Local epsilon {_ABOVE}: no privacy; --json has digits.")]
 
 
 def _local_texts(plan: ProtocolPlan, design: CollectionDesign) -> list[str]:
@@ -119,16 +118,16 @@ def _local_texts(plan: ProtocolPlan, design: CollectionDesign) -> list[str]:
 
 
 def local_text(level: float, digits: str) -> str:
-    """Returns a local epsilon for a table, "none" where it is no privacy at all.
+    """Returns a local epsilon for a table, "above 20" where it is no privacy at all.
 
     >>> local_text(2.5, "2.5"), local_text(699.958, "699.958")
-    ('2.5', 'none')
+    ('2.5', 'above 20')
 
     Args:
         level: The local epsilon.
         digits: As it is written otherwise.
     """
-    return digits if level <= LARGEST_LOCAL else "none"
+    return digits if level <= LARGEST_LOCAL else _ABOVE
 
 
 def _abbreviated(texts: list[str]) -> list[str]:
