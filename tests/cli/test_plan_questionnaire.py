@@ -32,6 +32,7 @@ def test_questions_of_a_file_are_planned_together(
     assert list(plan["questions"]["transport"]) == ["bus", "bicycle", "car"]
     assert plan["guarantee"]["levels"][0]["epsilon_central"] <= 1.0
     shown = command(*asked, "1:3000")
+    assert "the smallest target" not in shown.out
     for name in ("transport", "bicycle", "age", "mean"):
         assert name in shown.out
     assert command(*asked, "0:3000").is_refusal
@@ -55,6 +56,7 @@ def test_plans_say_means_units_and_what_few_people_cost(
     asked = ("plan", "questionnaire", "--questions", str(path), "--targets")
 
     shown = " ".join(command(*asked, "0.3:1,1:2999").out.split())
+    assert "all people get the noise that the smallest target, 0.3, needs" in shown
     record = command(*asked, "0.3:1,1:2999", "--json").json()
 
     assert record["assumed"]["means"] == {"pay": 40_000.0}

@@ -16,9 +16,10 @@ from shuffledp.statistics.questionnaire.questionnaire_plan_table import (
 
 _DESCRIPTION = """Plan several questions that one report answers.
 
-Every person answers all questions; one certificate covers them together. Noise is divided
-among questions so that the sum of their squared errors is smallest, each in units of its
-range and weighted by your interest in it.
+Every person answers all questions; one certificate covers them together. The smallest
+target decides the noise of all questions, for all people. It is divided among questions so
+that the sum of their squared errors is smallest, each in units of its range and weighted by
+your interest in it.
 
 \b
 A file of questions, in TOML:

@@ -27,6 +27,7 @@ def questionnaire_plan_tables(
     return Group(
         _questions(plan, units),
         _guarantees(plan),
+        *(Text(sentence) for sentence in _strictest(plan)),
         *(Text(each.meaning) for each in notes),
         *(Text(caution, style="yellow") for caution in plan.guarantee.cautions),
     )
@@ -57,6 +58,18 @@ def _questions(plan: QuestionnairePlan, units: Mapping[str, str]) -> Table:
             table.add_row("", f"{len(rows) - _MOST_ROWS:,} more", "")
         table.add_section()
     return table
+
+
+def _strictest(plan: QuestionnairePlan) -> tuple[str, ...]:
+    """Returns what the smallest of several targets means for all people."""
+    targets = [level.target or 0.0 for level in plan.guarantee.levels]
+    if len(targets) == 1:
+        return ()
+    return (
+        f"In every question all people get the noise that the smallest target, "
+        f"{plain(min(targets))}, needs: those who ask for a larger one get the same "
+        "guarantee, and their targets reduce no error.",
+    )
 
 
 def _unit(estimate: QuestionEstimate, unit: str) -> str:
