@@ -3,6 +3,8 @@
 import pytest
 from command_line import Command
 
+from shuffledp.cli.plan_command import plan_command
+
 MEAN = ("plan", "mean", "--low", "0", "--high", "1")
 FREQUENCY = ("plan", "frequency", "--categories", "2")
 LEVELS = ("--levels", "0.5:50,1.0:100", "--delta", "1e-4")
@@ -118,6 +120,17 @@ def test_bad_input_is_refused(command: Command, arguments: tuple[str, ...]) -> N
     assert command(*arguments).is_refusal
 
 
+def test_the_delta_that_nobody_states_is_that_of_all_plans() -> None:
+    deltas = {
+        option.default
+        for planned in plan_command.commands.values()
+        for option in planned.params
+        if option.name == "delta"
+    }
+
+    assert deltas == {1e-6}
+
+
 @pytest.mark.parametrize(
     ("words", "missing"),
     [
@@ -148,7 +161,7 @@ def test_items_are_a_table_for_people_and_json_for_machines(command: Command) ->
 
     assert outcome.code == 0
     assert "Sets of up to 2 of 16 items from 1,000 people" in outcome.out
-    assert answer["guarantee"]["delta"] == 1e-5
+    assert answer["guarantee"]["delta"] == 1e-6
     for level in answer["guarantee"]["levels"]:
         assert level["epsilon_central"] <= level["target"] * (1.0 + 1e-9)
 

@@ -34,6 +34,14 @@ _TARGETS_ALONE = click.option(
     help="Central epsilons that people ask for, and people at each.",
 )
 
+_DELTA = click.option(
+    "--delta",
+    type=NUMBER,
+    default=1e-6,
+    show_default=True,
+    help="At which central guarantees are stated.",
+)
+
 
 @click.group("plan")
 def plan_command() -> None:
@@ -52,7 +60,7 @@ def _subcommand(name: str, declaration: PlanDeclaration) -> click.Command:
     def compute(
         *,
         targets: str | None,
-        delta: float | None,
+        delta: float,
         absent: int | Share,
         as_json: bool,
         levels: str | None = None,
@@ -66,7 +74,6 @@ def _subcommand(name: str, declaration: PlanDeclaration) -> click.Command:
         else:
             show(plan.tables())
 
-    usual = declaration.delta
     options = [
         *(
             parameter_option(
@@ -78,15 +85,7 @@ def _subcommand(name: str, declaration: PlanDeclaration) -> click.Command:
             for parameter in declaration.parameters
         ),
         *((_LEVELS, _TARGETS) if declaration.takes_levels else (_TARGETS_ALONE,)),
-        click.option(
-            "--delta",
-            type=NUMBER,
-            default=usual,
-            show_default=usual is not None,
-            help="At which central guarantees are stated."
-            if usual is not None
-            else "At which they are stated [0.01 / people].",
-        ),
+        _DELTA,
         absent_option,
         json_option,
     ]
@@ -98,7 +97,7 @@ def _subcommand(name: str, declaration: PlanDeclaration) -> click.Command:
 
 
 def _wish(
-    levels: str | None, targets: str | None, delta: float | None, absent: int | Share
+    levels: str | None, targets: str | None, delta: float, absent: int | Share
 ) -> Wish:
     # One of them decides whether epsilons hold on the device or after the shuffle.
     if (levels is None) == (targets is None):
@@ -115,7 +114,7 @@ def _wish(
     return Wish(
         counts if targets is None else None,
         None if targets is None else counts,
-        0.01 / people.num_users if delta is None else delta,
+        delta,
         num_absent(absent, people.num_users),
     )
 

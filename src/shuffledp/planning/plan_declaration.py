@@ -33,11 +33,9 @@ class PlanDeclaration:
             before it is computed, and the value of each parameter by its name, None if it
             was not given.
         takes_levels: Whether people may state levels of devices instead of targets.
-        delta: Of central guarantees, if none is stated; None for 0.01 / people.
     """
 
     description: str
     parameters: tuple[Parameter, ...]
     compute: Callable[..., PlanOutput]
     takes_levels: bool = True
-    delta: float | None = 1e-6

@@ -107,6 +107,4 @@ PLAN = PlanDeclaration(
     ),
     _compute,
     takes_levels=False,
-    # With a delta of 1 / people, publishing one person's value would be allowed.
-    delta=None,
 )
