@@ -25,7 +25,23 @@ from shuffledp.population import Population
 _SGD_CLIENTS = 100
 
 
-@click.group("train")
+class _TrainGroup(click.Group):
+    """The group of ways to train, some of which are values of --framework."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Returns the command; a framework's name is refused with what to write."""
+        name = args[0]
+        if name not in self.commands and name in {*FRAMEWORKS, PLAIN}:
+            raise click.UsageError(
+                f"No such command {name!r}. Write {ctx.command_path} apes --framework "
+                f"{name}."
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group("train", cls=_TrainGroup)
 def train_group() -> None:
     """Train a model with personal privacy levels, in a simulation on known data.
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from shuffledp.cli import parse
-from shuffledp.cli.number_types import NUMBER, WholeRange
+from shuffledp.cli.number_types import NUMBER, WHOLE, WholeRange
 from shuffledp.cli.shared_options import force_option, json_option
 from shuffledp.federated.apes_settings import PAPER_SETTINGS
 
@@ -36,7 +36,7 @@ def data_options(distribution: str) -> Callable[[Command], Command]:
         click.option(
             # No default here: it depends on the data set.
             "--clients",
-            type=WholeRange(2),
+            type=WHOLE,
             metavar="N",
             help="How many people the pictures are dealt out to, evenly.",
         ),

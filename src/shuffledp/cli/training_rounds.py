@@ -8,7 +8,13 @@ from shuffledp.cli.training_guarantee_tables import (
     training_guarantee_table,
 )
 from shuffledp.cli.training_output import accuracy_table, deliver, training_bar
-from shuffledp.cli.training_start import levels_of, load, settings_of, start
+from shuffledp.cli.training_start import (
+    check_share,
+    levels_of,
+    load,
+    settings_of,
+    start,
+)
 from shuffledp.cli.waiting import working
 from shuffledp.extras import installed_feature
 from shuffledp.federated.apes_settings import PAPER_SETTINGS
@@ -39,6 +45,8 @@ def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
     )
     levels = levels_of(given, rng)
     choice = None if name == PLAIN else FRAMEWORKS[name]
+    if choice is not None and choice.sparse:
+        check_share(share, given["dataset"])
     framework = None
     if choice is not None:
         # Of ldp-min: the smallest level of all, for each client.
