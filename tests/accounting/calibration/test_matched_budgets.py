@@ -73,8 +73,16 @@ def test_targets_left_unused_are_stated() -> None:
         smaller.people, smaller.targets, smaller.guarantee, is_largest=True
     )
     assert raised.caution is not None
-    share = 100.0 * (1.0 - raised.unused_share)
-    assert f"used up to {share:.1f}% only" in raised.caution
+    share, levels = 100.0 * (1.0 - raised.unused_share), raised.guarantee.levels
+    unused = [
+        1.0 - (level.epsilon_central or 0.0) / target
+        for level, target in zip(levels, TARGETS, strict=True)
+    ]
+    index = int(np.argmax(unused))
+    assert (
+        f"at level {levels[index].epsilon_local} the target {TARGETS[index]:g} is used up "
+        f"to {share:.1f}% only"
+    ) in raised.caution
     assert raised.caution in str(raised)
 
 

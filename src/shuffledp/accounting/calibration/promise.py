@@ -20,6 +20,7 @@ from shuffledp.accounting.upper_profile import UpperProfile
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.display_text import percent
 from shuffledp.errors import CertificationError
+from shuffledp.format_number import plain
 from shuffledp.population import Population
 from shuffledp.text_tables import as_html
 
@@ -64,29 +65,33 @@ class Calibration:
 
         0 of levels that were not each raised as far as possible.
         """
-        if not self.is_largest:
-            return 0.0
-        return max(
-            (
-                1.0 - (level.epsilon_central or 0.0) / target
-                for level, target in zip(
-                    self.guarantee.levels, self.targets, strict=True
-                )
-                if (level.epsilon_local or math.inf) < _NO_NOISE
-            ),
-            default=0.0,
-        )
+        return max((share for share, _, _ in self._unused_targets()), default=0.0)
 
     @property
     def caution(self) -> str | None:
         """A sentence on targets that are left unused, None where hardly any is."""
         if self.unused_share <= _HARDLY:
             return None
-        share = percent(1.0 - self.unused_share, 1)
+        unused, level, target = max(self._unused_targets())
         return (
-            f"Caution: one target is used up to {share}% only; larger levels may keep it, "
-            "but none were found."
+            f"Caution: at level {plain(level)} the target {plain(target)} is used up to "
+            f"{percent(1.0 - unused, 1)}% only; a larger level may keep it, but none was "
+            "found."
         )
+
+    def _unused_targets(self) -> list[tuple[float, float, float]]:
+        """Returns the unused share, the level and the target of levels with any noise."""
+        if not self.is_largest:
+            return []
+        return [
+            (
+                1.0 - (level.epsilon_central or 0.0) / target,
+                level.epsilon_local,
+                target,
+            )
+            for level, target in zip(self.guarantee.levels, self.targets, strict=True)
+            if level.epsilon_local and level.epsilon_local < _NO_NOISE
+        ]
 
     def __str__(self) -> str:
         """Returns the population and its guarantee as text."""
