@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import httpx
 import pytest
@@ -22,7 +22,12 @@ from shuffledp_services.audit import canary_uploads, epoch_audit
 from shuffledp_services.audit.canary_records import with_receipts
 from shuffledp_services.commands import audit_canaries
 from shuffledp_services.evidence.canaries import Canaries
-from shuffledp_services.evidence.evidence import Evidence
+from shuffledp_services.evidence.evidence import (
+    AuditFinding,
+    EpochFindings,
+    EpochTest,
+    Evidence,
+)
 from shuffledp_services.wire.invitation import Invitation
 from shuffledp_services.wire.receipt import Receipt
 from shuffledp_services.wire.refusal import Reason, Refusal
@@ -137,6 +142,28 @@ def test_evidence_about_another_task_is_kept_as_it_is(
     assert (said.code, said.out) == (2, "")
     assert "After keys were replaced, begin another file." in said.err
     assert Path("evidence.json").read_text() == other
+
+
+def test_evidence_of_this_epoch_is_refused_before_anything_is_recomputed(
+    audit: Audit, audited: Audited, who: Parties, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def recompute(*_: object) -> NoReturn:
+        pytest.fail("The certificate was recomputed first.")
+
+    monkeypatch.setattr(epoch_audit, "problems_in", recompute)
+    command = files_of(audited, who)
+    untested = (AuditFinding.not_tested(each, sentence="") for each in EpochTest)
+    found = EpochFindings(1, tuple(untested))
+    Path("evidence.json").write_text(
+        Evidence(who.task.fingerprint, epochs=(found,)).to_json()
+    )
+
+    again = audit(*command, "--evidence", "evidence.json")
+    nowhere = audit(*command, "--evidence", "missing/evidence.json")
+
+    assert (again.code, nowhere.code) == (2, 2)
+    assert "Expected every epoch once, oldest first, got 1 after 1." in again.err
+    assert "missing: No such file or directory" in nowhere.err
 
 
 def test_without_receipts_nothing_is_tested(

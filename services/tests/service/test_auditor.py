@@ -3,7 +3,7 @@
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -175,6 +175,25 @@ def test_what_does_not_belong_together_is_refused(
     ):
         with pytest.raises(DataError, match=reason):
             audit(first, who, **changes)
+
+
+def test_what_is_of_another_epoch_is_refused_before_anything_is_recomputed(
+    usual: Audited, other: Audited, who: Parties, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def recompute(*_: object) -> NoReturn:
+        pytest.fail("The certificate was recomputed first.")
+
+    monkeypatch.setattr(epoch_audit, "problems_in", recompute)
+    later = with_receipts(other.record, other.receipts, who.task)
+
+    for changes, reason in (
+        ({"result": other.result}, "Expected a record of this task and of epoch 2"),
+        ({"listed": other.listed}, "Expected the list of messages that the result"),
+        ({"earlier": [later]}, "Expected records of this task before epoch 1"),
+        ({"earlier": [usual.record]}, "without messages of epoch 1"),
+    ):
+        with pytest.raises(DataError, match=reason):
+            audit(usual, who, whole=False, **changes)
 
 
 def read_id(audited: Audited, who: Parties) -> bytes:

@@ -27,7 +27,7 @@ from shuffledp_services.evidence.privacy_profiles import (
     PrivacyProfiles,
     certified_profiles,
 )
-from shuffledp_services.wire.canonical import from_text
+from shuffledp_services.wire.canonical import from_text, sha256, to_text
 from shuffledp_services.wire.inclusion import check_list, check_result
 from shuffledp_services.wire.refusal import Refusal
 from shuffledp_services.wire.step import Step
@@ -74,22 +74,12 @@ def epoch_view(
         earlier: Canaries of earlier epochs, from `with_receipts`.
 
     Raises:
-        DataError: If the result names another batch, or a record belongs to another task,
-            is not from an earlier epoch, or has canaries without a receipt.
+        DataError: If the result names another batch.
     """
     if disclosed is not None:
         _check_batch(disclosed, result, included)
         # The order of the batch is tested, too, and the published list is sorted.
         included = disclosed.hashes
-    for record in earlier:
-        if (record.task, record.epoch < result["epoch"]) != (task.fingerprint, True):
-            raise DataError(
-                f"Expected records of this task before epoch {result['epoch']}, got one "
-                f"of epoch {record.epoch}."
-            )
-        # Without the shuffler's receipt a message may be of any epoch, and proves nothing.
-        if not record.receipts.all():
-            raise DataError("Expected receipts of all canaries of earlier epochs.")
     survey = task.question.survey
     center = {"number": _middle(survey), "yes or no": sum(result["people"]) / 2.0}
     rows = result["estimate"]["rows"]
@@ -199,21 +189,48 @@ def audit_epoch(
         DataError: If the result does not verify, an input belongs to another epoch or
             task, or the canaries' own messages are among the earlier ones.
     """
+    # Before the certificate is recomputed, which takes seconds.
+    _check_inputs(task, canaries, result, listed, earlier)
     # Tests assume a result that follows from its own numbers.
     check_published(result, task)
-    if (canaries.task, canaries.epoch) != (task.fingerprint, result["epoch"]):
-        raise DataError(
-            f"Expected a record of this task and of epoch {result['epoch']}, got one of "
-            f"epoch {canaries.epoch} of {canaries.task}."
-        )
-    if any(np.isin(record.hashes, canaries.hashes).any() for record in earlier):
-        raise DataError(
-            f"Expected records of earlier epochs without messages of epoch "
-            f"{canaries.epoch}: whoever sends one twice cannot find it replayed."
-        )
     included = None if listed is None else read_message_list(listed, result, task)
     view = epoch_view(
         task, result, included=included, disclosed=disclosed, earlier=earlier
     )
     promises = promised_profiles(task, result["people"], spoiled=result["spoiled"])
     return run_all_tests(canaries, view, promises=promises)
+
+
+def _check_inputs(
+    task: Task,
+    canaries: Canaries,
+    result: Mapping[str, Any],
+    listed: bytes | None,
+    earlier: Sequence[Canaries],
+) -> None:
+    """Refuses records and lists that are not about the epoch that a result names."""
+    epoch, batch = result.get("epoch"), result.get("batch")
+    # A result of another form is refused by `check_published`, with the reason.
+    if type(epoch) is not int or not isinstance(batch, dict):
+        return
+    if (canaries.task, canaries.epoch) != (task.fingerprint, epoch):
+        raise DataError(
+            f"Expected a record of this task and of epoch {epoch}, got one of epoch "
+            f"{canaries.epoch} of {canaries.task}."
+        )
+    if any(np.isin(record.hashes, canaries.hashes).any() for record in earlier):
+        raise DataError(
+            f"Expected records of earlier epochs without messages of epoch {epoch}: "
+            "whoever sends one twice cannot find it replayed."
+        )
+    for record in earlier:
+        if (record.task, record.epoch < epoch) != (task.fingerprint, True):
+            raise DataError(
+                f"Expected records of this task before epoch {epoch}, got one of epoch "
+                f"{record.epoch}."
+            )
+        # Without the shuffler's receipt a message may be of any epoch, and proves nothing.
+        if not record.receipts.all():
+            raise DataError("Expected receipts of all canaries of earlier epochs.")
+    if listed is not None and batch.get("messages") != to_text(sha256(listed)):
+        raise DataError("Expected the list of messages that the result names.")

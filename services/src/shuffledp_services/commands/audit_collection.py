@@ -10,7 +10,7 @@ from shuffledp.cli.console import show, show_json
 from shuffledp.cli.shared_options import json_option
 from shuffledp.cli.waiting import working
 from shuffledp.errors import DataError
-from shuffledp.file_writing import write_file
+from shuffledp.file_writing import check_new, write_file
 from shuffledp.strict_json import read_json_file
 from shuffledp_services.commands.audit_canaries import RECEIPTS
 from shuffledp_services.commands.evidence_table import course, findings
@@ -96,9 +96,11 @@ def collection_command(
     from shuffledp_services.storage.key_files import load_task, read_file
 
     task = load_task(path)
-    # Read before the audit: evidence about another task is refused at once.
+    # Before the audit, which takes seconds: evidence that cannot be added to is refused.
     before = _evidence(evidence_file, task.fingerprint)
     canaries = _taken_in(record, task)
+    before.check_next(canaries.epoch)
+    check_new([evidence_file], force=True)
     given = None if batch is None else read_disclosed_batch(batch, task)
     with working("compute what was promised"):
         epoch_findings = audit_epoch(

@@ -158,10 +158,7 @@ class Evidence:
             raise InvalidInputError(f"Expected 0 < alpha < 1, got {self.alpha!r}.")
         numbers = [epoch.epoch for epoch in self.epochs]
         for former, number in itertools.pairwise(numbers):
-            if former >= number:
-                raise InvalidInputError(
-                    f"Expected every epoch once, oldest first, got {number} after {former}."
-                )
+            _check_order(former, number)
 
     @property
     def threshold(self) -> float:
@@ -203,6 +200,11 @@ class Evidence:
             f"most while promises are kept"
             + ("; what was seen cannot happen then." if math.isinf(last) else ".")
         )
+
+    def check_next(self, epoch: int) -> None:
+        """Raises InvalidInputError unless an epoch is later than all former ones."""
+        if self.epochs:
+            _check_order(self.epochs[-1].epoch, epoch)
 
     def with_epoch(self, findings: EpochFindings) -> "Evidence":
         """Returns the evidence with one more epoch.
@@ -282,3 +284,10 @@ def _finding(row: object) -> AuditFinding:
 
 def _finite(number: float) -> float | None:
     return None if math.isinf(number) else number
+
+
+def _check_order(former: int, epoch: int) -> None:
+    if former >= epoch:
+        raise InvalidInputError(
+            f"Expected every epoch once, oldest first, got {epoch} after {former}."
+        )
