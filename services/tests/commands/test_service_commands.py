@@ -175,9 +175,11 @@ def test_whoever_signs_is_shown_everything_on_a_narrow_terminal(
     shown = {name: value[name] for name in ("name", "notice", "question", "suite")}
     for text in leaves(shown):
         assert "".join(text.split()) in said
-    numbers = [*value["choices"], *value["promise"], *value["allowance"], 2, 7]
+    numbers = [*value["choices"], *value["promise"], 4.123456, 15.0, 2, 7]
     for number in numbers:
         assert repr(number).removesuffix(".0") in outcome.out
+    # Without the digit that covers sums in floating point.
+    assert not any(repr(number) in outcome.out for number in value["allowance"])
     assert ("seesthelevelofevery" in said) == (mode == "stratified")
     assert ("thelevelofnomessage" in said) == (mode == "agnostic")
     rows = outcome.out[outcome.out.index("de ") :].splitlines()
@@ -1071,6 +1073,8 @@ SEND = (
         (("--value", "wrong"), "one of the 3 categories"),
         (("--value", "answer", "--level", "odd"), "entry 2 of 2. It offers 0.5, 2."),
         (("--value", "answer", "--tokens", "empty.txt"), "Expected 2 links"),
+        (("--value", "answer", "--receipts", "people.csv"), "people.csv: File exists."),
+        (("--value", "answer", "--receipts", "missing/x"), "x: No such file or direc"),
         (("--value", "answer", "--tokens", "none.txt"), "none.txt"),
         (("--value", "answer", "--tokens", "people.csv"), "line 1 of people.csv"),
         (("--value", "answer", "--tokens", "cut.txt"), "line 2 of cut.txt, whole"),
@@ -1080,7 +1084,7 @@ SEND = (
         (("--value", "answer", "--shuffler", "http://far.example"), "https://"),
         (("--value", "answer"), "Expected an answer"),
     ],
-    ids=range(14),
+    ids=range(16),
 )
 def test_send_says_what_is_wrong_before_anything_is_sent(
     changes: tuple[str, ...],
@@ -1105,6 +1109,21 @@ def test_send_says_what_is_wrong_before_anything_is_sent(
 
     assert outcome.is_refusal
     assert said in outcome.err
+    if "--receipts" in changes:
+        # Nor is a state of devices begun.
+        assert not (tmp_path / "device.db").exists()
+
+
+def test_a_file_of_tokens_without_the_only_link_lacks_1_link(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "people.csv").write_text("answer,epsilon\ngood,0.5\n")
+    create(command)
+    (tmp_path / "tokens.txt").touch()
+
+    outcome = command(*SEND, "--value", "answer")
+
+    assert "Expected 1 link in tokens.txt, found 0." in outcome.err
 
 
 @pytest.mark.parametrize("digest", ["the task's", "another"])

@@ -159,10 +159,11 @@ def send_command(file: Path, **given: Any) -> None:
     invitations = invitations_in(given["tokens"], levels.size, task)
     people = SimulatedPeople(values, levels, [each.token for each in invitations])
     with (
+        # First: a file that cannot be written is refused before a state is begun.
+        receipts_file(given["receipts"]) as keep,
         # Beside the tokens, so that a second run with them finds the first one.
         DeviceState(given["state"] or given["tokens"].with_name(_STATE)) as state,
         share_bar("send") as bar,
-        receipts_file(given["receipts"]) as keep,
     ):
         rng = PermanentRandomness(
             state, invitations, allow_changes=given["allow_changed_answers"]
@@ -208,7 +209,9 @@ def receipts_file(path: Path | None) -> Iterator[Callable[[bytes], object]]:
         # Unbuffered, so that an interrupted command keeps the receipts it has.
         file = os.fdopen(handle, "wb", buffering=0)
     except OSError as error:
-        raise DataError(f"Expected to write receipts to a new file {path}.") from error
+        raise DataError(
+            f"Expected to write receipts to a new file {path}: {error.strerror}."
+        ) from error
     try:
         with file:
             yield file.write

@@ -26,7 +26,8 @@ def invitations_in(path: Path, count: int, task: "Task") -> "list[Invitation]":
     empty = path.is_file() and not path.stat().st_size
     lines = () if empty else read_lines(path)
     if len(lines) < count:
-        raise DataError(f"Expected {count:,} links in {path}, found {len(lines):,}.")
+        wanted = "1 link" if count == 1 else f"{count:,} links"
+        raise DataError(f"Expected {wanted} in {path}, found {len(lines):,}.")
     invitations: dict[bytes, Invitation] = {}
     for number, line in enumerate(lines[:count], start=1):
         # Errors name a line and repeat none: it holds the secret of a person.

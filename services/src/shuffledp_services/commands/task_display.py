@@ -66,11 +66,12 @@ def show_promises(task: "Task") -> None:
     # If choices are not named, one minimum counts for all together.
     num_choices = len(task.choices)
     minima = task.minimum if task.choices_are_levels else task.minimum[:1] * num_choices
-    # Numbers as they are: what is signed is not rounded.
+    # Numbers as they are: what is signed is not rounded. The last of an allowance's 12
+    # digits only covers sums in floating point.
     for choice, people, epsilon, allowance in zip(
         task.choices, minima, task.promise, task.allowance, strict=True
     ):
-        numbers = (plain(choice), f"{people:,}", plain(epsilon), plain(allowance))
+        numbers = (plain(choice), f"{people:,}", plain(epsilon), f"{allowance:.11g}")
         table.add_row(*numbers)
     show(table, f"Central epsilons, at delta {plain(task.delta)} per epoch.")
     if task.dummy_commitment is not None:
