@@ -32,10 +32,10 @@ _OPTIONS = {
     ),
     "--item": _FormerOption(("estimate", "device send"), "Write --value COLUMN."),
     "--subset-size": _FormerOption(
-        ("task create",), 'Write --mechanism "subset-selection(subset_size=25)".'
+        ("task create",), 'Write --mechanism "NAME(subset_size=...)".'
     ),
     "--values": _FormerOption(
-        ("task create",), 'Write --mechanism "grid-response(values=12)".'
+        ("task create",), 'Write --mechanism "NAME(values=...)".'
     ),
     "--rounds": _FormerOption(("calibrate rounds",), "They are what is computed."),
     "--honest-fraction": _FormerOption(

@@ -11,8 +11,9 @@ from shuffledp.cli.parameter_option import parameter_option
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.parameter import Parameter
 from shuffledp.randomizers.mechanism_text import read_mechanism
+from shuffledp.randomizers.parameters import parameters_of
 from shuffledp.statistics.statistic_catalog import SURVEYS, survey_named
-from shuffledp.statistics.survey import survey_in
+from shuffledp.statistics.survey import Survey, survey_in
 from shuffledp_services.wire.question import Question
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def question_options(command: Any) -> Any:
         texts = []
         for parameter, names in described.items():
             usual = f" [{parameter.choices[0]}]" if parameter.choices else ""
+            if parameter.name == _MECHANISM:
+                usual = f": {_mechanism_forms(parameter, KINDS[names[0]])}{usual}"
             owners = " and ".join(names).capitalize()
             texts.append(f"{owners}: {parameter.help}{usual}.")
         choices = dict.fromkeys(choice for each in described for choice in each.choices)
@@ -50,6 +53,17 @@ def question_options(command: Any) -> Any:
         option = parameter_option(first, " ".join(texts), choices=tuple(choices))
         command = option(command)
     return command
+
+
+def _mechanism_forms(parameter: Parameter, kind: type[Survey]) -> str:
+    """Returns the mechanisms of a statistic, with parameters that are stated with them."""
+    stated = [each.name for each in kind.parameters if each.in_mechanism]
+    forms = []
+    for mechanism in parameter.choices:
+        own = {each.name for each in parameters_of(mechanism)}
+        terms = ", ".join(f"{name}=..." for name in stated if name in own)
+        forms.append(f"{mechanism}({terms})" if terms else mechanism)
+    return ", ".join(forms)
 
 
 def choices_of(given: dict[str, Any]) -> tuple[float, ...]:

@@ -22,8 +22,7 @@ from shuffledp.types import Mode
 MECHANISM = Parameter(
     "mechanism",
     "text",
-    "What the devices run: kary-response, hadamard-response, or "
-    "subset-selection(subset_size=S), whose messages name S categories",
+    "What the devices run",
     choices=tuple(
         name
         for name in mechanisms_for("categories")

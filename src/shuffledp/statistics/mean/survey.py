@@ -25,8 +25,7 @@ from shuffledp.types import Mode
 MECHANISM = Parameter(
     "mechanism",
     "text",
-    "What the devices run: one-bit, or grid-response(values=V), which rounds answers to V "
-    "equally spaced numbers",
+    "What the devices run",
     choices=tuple(
         name
         for name in mechanisms_for("numbers")
