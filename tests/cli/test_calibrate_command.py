@@ -1,7 +1,11 @@
 """`shuffledp calibrate`: five questions, each answered and certified."""
 
+import click
 import pytest
 from command_line import Command
+
+from shuffledp.cli.calibrate_command import calibrate_command
+from shuffledp.cli.plan_command import plan_command
 
 DEVICES = ("--mechanism", "kary-response(categories=17)")
 SHARED = (*DEVICES, "--delta", "1e-6", "--json")
@@ -106,3 +110,18 @@ def test_rounds_that_no_certificate_states_are_not_denied(command: Command) -> N
 )
 def test_bad_input_is_refused(command: Command, arguments: tuple[str, ...]) -> None:
     assert command("calibrate", *arguments).is_refusal
+
+
+@pytest.mark.parametrize("name", ["targets", "delta"])
+def test_targets_and_delta_are_explained_as_in_plans(name: str) -> None:
+    explained = {
+        (option.metavar, option.help)
+        for asked in (
+            calibrate_command.commands["levels"],
+            plan_command.commands["items"],
+        )
+        for option in asked.params
+        if isinstance(option, click.Option) and option.name == name
+    }
+
+    assert len(explained) == 1

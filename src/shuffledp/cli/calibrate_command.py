@@ -34,7 +34,12 @@ from shuffledp.statistics.single_message import SingleMessage
 
 Command = Callable[..., Any]
 _CHANGE = "LEVEL:EPSILON"
-_DELTA = click.option("--delta", type=NUMBER, required=True, help="Of every target.")
+_DELTA = click.option(
+    "--delta",
+    type=NUMBER,
+    required=True,
+    help="At which central guarantees are stated.",
+)
 _TARGETS = click.option(
     "--targets",
     required=True,
@@ -78,7 +83,7 @@ def calibrate_command() -> None:
     "--targets",
     required=True,
     metavar=parse.LEVEL_COUNTS,
-    help="Central epsilons, and how many people ask for each.",
+    help="Central epsilons that people ask for, and people at each.",
 )
 def levels_command(
     protocol: SingleMessage, targets: str, as_json: bool, **given: Any
