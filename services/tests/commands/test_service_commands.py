@@ -28,7 +28,7 @@ from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp_services import participant
 from shuffledp_services.analyst.sqlite_analyst_store import SqliteAnalystStore
-from shuffledp_services.commands import device_command
+from shuffledp_services.commands.receipts_file import receipts_file
 from shuffledp_services.device.simulated_devices import Delivery
 from shuffledp_services.device.uploads import SimulatedPeople
 from shuffledp_services.http.http_client import Refused, Reply, UnreachableError
@@ -871,7 +871,7 @@ def test_an_operator_s_folder_is_of_the_task_that_is_served(
 def test_receipts_are_read_by_their_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "receipts.jsonl"
 
-    with device_command.receipts_file(path) as keep:
+    with receipts_file(path) as keep:
         keep(b"one\n")
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -14,8 +14,8 @@ from shuffledp.cli.waiting import share_bar, working
 from shuffledp.datasets.table import read_lines
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.randomness import SystemRandom
-from shuffledp_services.commands.device_command import receipts_file
 from shuffledp_services.commands.invitation_file import invitations_in
+from shuffledp_services.commands.receipts_file import receipts_file
 from shuffledp_services.commands.service_options import ca_option, task_option
 
 if TYPE_CHECKING:

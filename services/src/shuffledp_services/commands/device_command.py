@@ -1,10 +1,8 @@
 """`shuffledp device`: simulated devices that answer a task."""
 
 import asyncio
-import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +23,7 @@ from shuffledp.errors import DataError, InvalidInputError, UnknownLevelError
 from shuffledp.types import Floats
 from shuffledp_services.commands.device_check import check_command
 from shuffledp_services.commands.invitation_file import invitations_in
+from shuffledp_services.commands.receipts_file import receipts_file
 from shuffledp_services.commands.service_options import ca_option
 
 if TYPE_CHECKING:
@@ -190,35 +189,6 @@ def send_command(file: Path, **given: Any) -> None:
     _show(delivery, levels.size)
     if delivery.refused:
         sys.exit(1)
-
-
-@contextmanager
-def receipts_file(path: Path | None) -> Iterator[Callable[[bytes], object]]:
-    """Yields a function that stores receipts in a new file.
-
-    Raises:
-        DataError: If there is a file already, or nothing can be written.
-    """
-    if path is None:
-        yield lambda _: None
-        return
-    try:
-        # Never over older receipts, which prove other uploads. Readable by the owner alone:
-        # receipts show who took part, and which messages were theirs.
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        # Unbuffered, so that an interrupted command keeps the receipts it has.
-        file = os.fdopen(handle, "wb", buffering=0)
-    except OSError as error:
-        raise DataError(
-            f"Expected to write receipts to a new file {path}: {error.strerror}."
-        ) from error
-    try:
-        with file:
-            yield file.write
-    finally:
-        # The shuffler accepted nothing, so there is no receipt to keep.
-        if not path.stat().st_size:
-            path.unlink()
 
 
 def _show(delivery: "Delivery", people: int) -> None:

@@ -5,12 +5,13 @@ added it: an estimate subtracts the mean of one.
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.counts.counts_parameters import CountsParameters
+from shuffledp.accounting.counts.counts_parameters import CountGroup, CountsParameters
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.message_counts import (
     check_message_counts,
@@ -37,10 +38,25 @@ def counted_messages(
         return count_messages(messages, dummy=dummy, report_size=size)
     # There are no dummies of devices: they would tell what was not sent.
     counts = count_kinds(messages, most=dummy - 1)
-    return with_one_shuffle(parameters, counts)
+    return _with_one_shuffle(parameters, counts)
 
 
-def with_one_shuffle(
+def tally_of_one_shuffle(
+    parameters: CountsParameters, num_users: int, counts: NDArray[np.int64]
+) -> Tally:
+    """Returns the tally of counts that were drawn at once, with the noise of one shuffle.
+
+    Args:
+        parameters: Of the collection.
+        num_users: How many people took part.
+        counts: Of messages + and - per bucket, shape (2 * buckets,).
+    """
+    numbers = _with_one_shuffle(parameters, counts)[None, None, :]
+    users = np.array([[num_users]], dtype=np.int64)
+    return Tally(parameters.identity, np.zeros(0), users, numbers)
+
+
+def _with_one_shuffle(
     parameters: CountsParameters, counts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Returns counts of messages as the numbers of a tally of one shuffle."""
@@ -82,6 +98,16 @@ def checked_counts(parameters: CountsParameters, tally: Tally) -> NDArray[Any]:
     # Rounded up: a limit for what nobody can have sent.
     check_message_counts(counts, math.ceil(size), tally.num_users)
     return counts.reshape(-1, 2)
+
+
+def counts_by_group(
+    parameters: CountsParameters, counts: NDArray[Any]
+) -> Iterator[tuple[CountGroup, NDArray[Any]]]:
+    """Yields each group with its buckets' part of counts, in order."""
+    first = 0
+    for group in parameters.groups:
+        yield group, counts[first : first + group.buckets]
+        first += group.buckets
 
 
 def _check_plus(counts: NDArray[Any]) -> None:

@@ -31,7 +31,8 @@ from shuffledp.statistics.counts.counts_channel import channel_of
 from shuffledp.statistics.counts.counts_tally import (
     checked_counts,
     counted_messages,
-    with_one_shuffle,
+    counts_by_group,
+    tally_of_one_shuffle,
 )
 from shuffledp.statistics.counts.drawn_counts import draw_counts
 from shuffledp.statistics.counts.local_floor import randomized_answers
@@ -207,10 +208,7 @@ class Counts:
         rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
         group_holders = expect_list(holders, "groups of holders", size=len(self.groups))
         counts = draw_counts(self.parameters, group_holders, people, rates, rng=rng)
-        # A tally drawn at once stands for a single shuffle, with the noise of one.
-        counts = with_one_shuffle(self.parameters, counts)
-        users = np.array([[people.num_users]], dtype=np.int64)
-        return Tally(self.identity, np.zeros(0), users, counts[None, None, :])
+        return tally_of_one_shuffle(self.parameters, people.num_users, counts)
 
     def estimate(self, seen: Seen, people: Population | ChoiceCounts) -> CountsEstimate:
         """Estimates the number of people in each bucket.
@@ -230,10 +228,8 @@ class Counts:
             raise InvalidInputError(
                 f"Expected reports of {people.num_users} people, got {tally.num_users}."
             )
-        estimates, first = [], 0
-        for group in self.groups:
-            group_counts = counts[first : first + group.buckets]
-            first += group.buckets
+        estimates = []
+        for group, group_counts in counts_by_group(self.parameters, counts):
             channel = self.channel(group, people)
             estimate = channel.estimate(group_counts @ [1, -1])
             estimates.append((*estimate, channel.message))

@@ -9,7 +9,8 @@ from shuffledp.format_number import plain
 from shuffledp.population import Population
 from shuffledp.statistics.items.items_collection import ItemsCollection
 from shuffledp.statistics.items.items_framework import ItemsFramework
-from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
+from shuffledp.statistics.items.items_labels import UNBIASED_IF, WORDS
+from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.manipulation import manipulation_of
 from shuffledp.statistics.summary import Summary
 from shuffledp.statistics.summary_parts import (

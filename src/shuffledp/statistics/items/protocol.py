@@ -19,7 +19,6 @@ from shuffledp.analyzer.items import ItemsEstimate
 from shuffledp.arrays import as_whole, float_array, unmasked
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, parameters_of
-from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.population import Population
 from shuffledp.randomizers.items import ItemsRandomizer, Noise, poisson_cap
 from shuffledp.randomizers.items_counts import (
@@ -34,20 +33,6 @@ from shuffledp.statistics.items.items_channel import items_channel
 from shuffledp.statistics.tallying import Seen, check_generator, checked, tally_of
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints
-
-WORDS = StatisticLabels(
-    name="items",
-    title="Items",
-    asked="How many people hold each item",
-    row="item",
-    rows="items",
-    display=SHARES,
-)
-
-UNBIASED_IF = (
-    "Unbiased if sets and targets are independent: targets were shuffled apart from the "
-    "messages."
-)
 
 # Probability that the cap cuts a user's blanket messages, if no report size is given.
 _CUT = 1e-12

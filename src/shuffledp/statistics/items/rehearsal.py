@@ -14,8 +14,8 @@ from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.statistics.items.items_collection import collect_items
 from shuffledp.statistics.items.items_framework import ItemsFramework
+from shuffledp.statistics.items.items_labels import WORDS
 from shuffledp.statistics.items.items_summary import noisy_targets, summarize_items
-from shuffledp.statistics.items.protocol import WORDS
 from shuffledp.statistics.level_dependence import dependence_of_sets
 from shuffledp.statistics.rehearsal_stage import Rehearsal, Stage
 from shuffledp.statistics.request import Request

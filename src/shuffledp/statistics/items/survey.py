@@ -13,8 +13,9 @@ from shuffledp.labels import StatisticLabels
 from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
 from shuffledp.statistics.items.items_framework import ItemsFramework
+from shuffledp.statistics.items.items_labels import UNBIASED_IF, WORDS
 from shuffledp.statistics.items.items_plan_rule import ItemsPlanRule
-from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
+from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.planned_run import PlannedRun, planned_protocol
 from shuffledp.statistics.shared_parameters import ANSWERS
 from shuffledp.statistics.survey import Form, Offer

@@ -7,8 +7,9 @@ from shuffledp.planning.wish import Wish
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import NUMBER_MECHANISMS, number_randomizer
 from shuffledp.statistics.exploration import AssumedValue, Terms
+from shuffledp.statistics.mean.mean_labels import HIGH, LOW, WORDS
 from shuffledp.statistics.mean.mean_plan import plan_mean
-from shuffledp.statistics.mean.protocol import HIGH, LOW, WORDS, Mean
+from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Mode
 
 _FARTHEST = 1e12

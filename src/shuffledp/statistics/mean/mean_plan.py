@@ -19,6 +19,7 @@ from shuffledp.planning.wish import NO_INFORMATION, Wish
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import CATALOG, NUMBER_MECHANISMS
+from shuffledp.statistics.mean.mean_labels import WORDS
 from shuffledp.statistics.mean.mechanism_choice import (
     ErrorOf,
     compared_protocols,
@@ -28,7 +29,7 @@ from shuffledp.statistics.mean.mechanism_choice import (
     predicted_errors,
     sized_at_levels,
 )
-from shuffledp.statistics.mean.protocol import WORDS, Mean
+from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.statistics.questionnaire.mean_by_digits import mean_by_digits
 from shuffledp.types import Mode
 

@@ -7,8 +7,8 @@ from shuffledp.parameter import Parameter
 from shuffledp.planning.plan_declaration import PlanDeclaration, PlanOutput
 from shuffledp.planning.plan_table import plan_tables
 from shuffledp.planning.wish import Wish
+from shuffledp.statistics.mean.mean_labels import HIGH, LOW
 from shuffledp.statistics.mean.mean_plan import plan_mean
-from shuffledp.statistics.mean.protocol import HIGH, LOW
 
 _DESCRIPTION = """Plan the mean of bounded numbers.
 

@@ -13,15 +13,14 @@ from shuffledp.analyzer.mean import MeanEstimate, agnostic_mean, stratified_mean
 from shuffledp.arguments import expect_instance, expect_mapping
 from shuffledp.arrays import float_array, one_number_each
 from shuffledp.identity import Identity, check_mode, described, parameters_of
-from shuffledp.labels import Display, StatisticLabels
 from shuffledp.number_range import half_range
-from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.randomizers.foreign_mechanism import rebuild
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.statistics.mean.mean_labels import WORDS
 from shuffledp.statistics.mean.moments import (
     averages_of,
     check_sums,
@@ -47,17 +46,6 @@ from shuffledp.statistics.tallying import (
 )
 from shuffledp.tally import Tally
 from shuffledp.types import Ints, Mode
-
-WORDS = StatisticLabels(
-    name="mean",
-    title="Mean",
-    asked="What the mean is",
-    row="about",
-    rows="means",
-    display=Display("mean", axis="mean", has_bars=False, is_single=True),
-)
-LOW = Parameter("low", "number", "Smallest possible value")
-HIGH = Parameter("high", "number", "Largest possible value")
 
 
 @dataclass(frozen=True, init=False)

@@ -16,10 +16,11 @@ from shuffledp.population import Population
 from shuffledp.randomizers.catalog import NUMBER_MECHANISMS
 from shuffledp.randomness import Rng
 from shuffledp.statistics.level_dependence import dependence_of_numbers
+from shuffledp.statistics.mean.mean_labels import HIGH, LOW, WORDS
 from shuffledp.statistics.mean.mean_options import levels_in, mean_options
 from shuffledp.statistics.mean.mean_truth import MeanTruth, bounded
 from shuffledp.statistics.mean.prediction import check_spread
-from shuffledp.statistics.mean.protocol import HIGH, LOW, WORDS, Mean
+from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.statistics.partial_rehearsal import PartialRehearsal
 from shuffledp.statistics.rehearsal_stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.rehearsed_collection import (

@@ -14,7 +14,8 @@ from shuffledp.randomizers.catalog import (
 )
 from shuffledp.randomizers.message_code import MessageCode
 from shuffledp.randomizers.planned_numbers import PlannedNumbers
-from shuffledp.statistics.mean.protocol import HIGH, LOW, WORDS, Mean
+from shuffledp.statistics.mean.mean_labels import HIGH, LOW, WORDS
+from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.survey import Form, Offer, terms_of
