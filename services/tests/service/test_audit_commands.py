@@ -152,7 +152,7 @@ def test_evidence_of_this_epoch_is_refused_before_anything_is_recomputed(
 
     monkeypatch.setattr(epoch_audit, "problems_in", recompute)
     command = files_of(audited, who)
-    untested = (AuditFinding.not_tested(each, sentence="") for each in EpochTest)
+    untested = (AuditFinding.not_tested(each, sentence="None.") for each in EpochTest)
     found = EpochFindings(1, tuple(untested))
     Path("evidence.json").write_text(
         Evidence(who.task.fingerprint, epochs=(found,)).to_json()
